@@ -80,6 +80,7 @@ const parts = Object.entries({
   'server/reference': [],
   'server/config': ['command-line'],
   'server/setting-values': [],
+  'server/vendor-look': [],
   'server/log': [],
   'server/metrics': ['contract'],
   // Processes of PDFs and the thread of passwords.
@@ -104,6 +105,7 @@ const parts = Object.entries({
 const leaves = [
   'server/config',
   'server/setting-values',
+  'server/vendor-look',
   'server/log',
   'server/metrics',
   'server/memory-usage',

@@ -8,6 +8,7 @@ import got, { type Got } from 'got';
 import type { Test } from 'tap';
 
 import { createKey } from '../src/server/access/keys.ts';
+import type { VendorLook } from '../src/server/vendor-look.ts';
 import { scopes } from '../src/contract/scopes.ts';
 import { loadExampleCompany } from '../src/demo/load.ts';
 import { openDocuments } from '../src/server/invoice-pdf/documents.ts';
@@ -89,6 +90,7 @@ export interface TestServerOptions {
   baseUrl?: string;
   serviceName?: string;
   supportUrl?: string;
+  look?: VendorLook;
   hstsSubdomains?: boolean;
   securityContact?: string;
   usage?: KeyUsage;
@@ -101,6 +103,9 @@ export const PORTAL_SETTINGS: PortalSettings = {
   secrets: createSecretBox(Buffer.alloc(32, 7).toString('base64')),
   pingWaitMs: 0,
 };
+
+/** The look of a server whose operator has set none. */
+export const NO_LOOK: VendorLook = { accent: undefined, logo: undefined };
 
 /** Starts the real server on a free port of this machine. */
 export async function startTestServer(options: TestServerOptions): Promise<TestServer> {
@@ -128,6 +133,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     baseUrl: () => options.baseUrl ?? 'http://127.0.0.1',
     serviceName: options.serviceName ?? 'Fieldledger',
     supportUrl: options.supportUrl,
+    look: options.look ?? NO_LOOK,
     keyPrefix: KEY_PREFIX,
     isReady: () => isReady,
   });

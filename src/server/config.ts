@@ -13,6 +13,7 @@ import {
   parseSupportUrl,
   withoutPasswords,
 } from './setting-values.ts';
+import { parseAccent } from './vendor-look.ts';
 
 interface Setting {
   help: string;
@@ -43,7 +44,7 @@ const settings = {
     parse: parseBaseUrl,
   },
   supportUrl: {
-    help: 'where integrators get help, an https or mailto address published in the contract; unless set, BASE_URL',
+    help: 'where integrators and administrators get help, an https or mailto address published in the contract and the portal; unless set, BASE_URL in the contract',
     parse: parseSupportUrl,
   },
   databaseUrl: {
@@ -178,6 +179,14 @@ const settings = {
     help: "on, or off for a server without the portal for companies' administrators",
     fallback: 'on',
     parse: onOrOff,
+  },
+  portalLogo: {
+    help: 'file with the logo of the portal, the reference and the changelog, PNG or JPEG',
+    parse: (text: string) => text,
+  },
+  portalAccent: {
+    help: 'colour of their links and buttons as #rrggbb, dark enough for light pages; unless set, a dark green',
+    parse: parseAccent,
   },
   portalIdleMinutes: {
     help: 'time without use after which an administrator is signed out',

@@ -20,6 +20,7 @@ import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication } from './publication/publication.ts';
 import type { Engine } from './store/engines/engine.ts';
 import type { KeyUsage } from './store/keys/key-usage.ts';
+import type { VendorLook } from './vendor-look.ts';
 import { traceIdIn } from '../contract/trace-context.ts';
 
 export interface ServerOptions {
@@ -34,6 +35,7 @@ export interface ServerOptions {
   /** Where integrators get help; undefined for that address too. */
   supportUrl: string | undefined;
   serviceName: string;
+  look: VendorLook;
   keyPrefix: string;
   rateLimitPerMinute: number;
   wrongKeysPerMinute: number;

@@ -12,6 +12,7 @@ import type { Test } from 'tap';
 import { createPublication } from '../../src/server/publication/publication.ts';
 import { sampleLanguages } from '../../src/server/reference/samples.ts';
 import { referenceFile } from '../_reference.ts';
+import { NO_LOOK } from '../_server.ts';
 import { openBrowser } from './_browser.ts';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -48,7 +49,12 @@ const beginnings = new Map([
 const file = referenceFile();
 
 /** Publishes it as the server does, and tells what it was asked for. */
-const NOTHING_ELSE = { supportUrl: undefined, securityContact: undefined, now: () => new Date() };
+const NOTHING_ELSE = {
+  supportUrl: undefined,
+  look: NO_LOOK,
+  securityContact: undefined,
+  now: () => new Date(),
+};
 
 async function serve(t: Test, path = '/reference'): Promise<{ url: string; asked: string[] }> {
   const asked: string[] = [];

@@ -95,6 +95,8 @@ t.test('every setting is read from its variable', async (t) => {
     CHANGE_ID_DAYS: '36500',
     OWN_ADDRESSES: '192.0.2.1, 2001:db8::1',
     PORTAL: 'off',
+    PORTAL_LOGO: 'etc/logo.png',
+    PORTAL_ACCENT: '#A3271C',
     PORTAL_IDLE_MINUTES: '1440',
     PORTAL_SESSION_HOURS: '720',
   };
@@ -130,6 +132,8 @@ t.test('every setting is read from its variable', async (t) => {
     changeIdDays: 36_500,
     ownAddresses: ['192.0.2.1', '2001:db8::1'],
     portal: false,
+    portalLogo: 'etc/logo.png',
+    portalAccent: '#a3271c',
     portalIdleMinutes: 1_440,
     portalSessionHours: 720,
   });
@@ -172,6 +176,7 @@ t.test('one message lists every problem, each with its rule and what was given',
     DELIVERIES_MAX: '0',
     OWN_ADDRESSES: 'api.example.com',
     PORTAL: 'true',
+    PORTAL_ACCENT: '#ffcc00',
     PORTAL_IDLE_MINUTES: '4',
     PORTAL_SESSION_HOURS: '0',
   });
@@ -201,6 +206,7 @@ t.test('one message lists every problem, each with its rule and what was given',
   DELIVERIES_MAX must be an integer from 1 to 1000, not "0".
   OWN_ADDRESSES must be IPv4 or IPv6 addresses, or -, not "api.example.com".
   PORTAL must be on or off, not "true".
+  PORTAL_ACCENT must be a colour #rrggbb with a contrast of 4.5:1 or more to light pages (WCAG 2.1); this one has 1.44:1, not "#ffcc00".
   PORTAL_IDLE_MINUTES must be an integer from 5 to 1440, not "4".
   PORTAL_SESSION_HOURS must be an integer from 1 to 720, not "0".`,
   );
@@ -244,6 +250,7 @@ t.test('values that look right and are not are refused', async (t) => {
     ['KEY_PREFIX', 'a.b', 'seventeen_letters', 'é'],
     ['WEBHOOK_SECRET_KEY', 'a'.repeat(42), 'a'.repeat(43), `${'a'.repeat(42)}==`, `${'A'.repeat(43)}=\n`],
     ['WEBHOOK_SECRET_KEY', `${'A'.repeat(42)}-=`, `${'A'.repeat(42)}B=`, `whsec_${'A'.repeat(43)}=`],
+    ['PORTAL_ACCENT', 'teal', '#0f5', '0f5c5c', '#0f5c5c80', '#0f5c5g'],
     ['SERVICE_NAME', 'Field ledger', 'Field\nledger', 'x'.repeat(41)],
   ];
   for (const [name, ...values] of wrong) {

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -6,9 +7,12 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
+import { quote, UsageError } from '../../errors.ts';
+import type { VendorLook } from '../vendor-look.ts';
 import { isReferenceBuilt } from '../../contract/document.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
 import { listen } from '../listen.ts';
+import { logoFromFile } from '../logos/logo.ts';
 import { createLogger, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ProbeOptions } from '../operator-pages.ts';
@@ -54,8 +58,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
         const metrics = createWatchedMetrics(engine);
-        const { databaseUrl } = config;
-        await using documents = openDocuments({ engine, databaseUrl, log, metrics: metrics.documents });
+        await using documents = openDocuments({ engine, ...config, log, metrics: metrics.documents });
         await using usage = openKeyUsage(engine, {
           now: () => new Date(),
           onError: (error, lost) => log.warn({ err: error, lost }, 'usage.not-written'),
@@ -68,6 +71,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
           documents,
           usage,
           portal: portalOf(config, secrets),
+          look: lookOf(config),
           baseUrl: () => config.baseUrl ?? addressOf(server, config),
         });
         using background = new DisposableStack();
@@ -123,6 +127,17 @@ function portalOf(config: Config, secrets: SecretBox) {
   if (!config.portal) return undefined;
   const { portalIdleMinutes: idleMinutes, portalSessionHours: hoursMax } = config;
   return { sessionLengths: { idleMinutes, hoursMax }, secrets };
+}
+
+/** @throws UsageError for a logo that can't be shown. */
+function lookOf({ portalAccent, portalLogo }: Config): VendorLook {
+  try {
+    return { accent: portalAccent, logo: portalLogo && logoFromFile(readFileSync(portalLogo)) };
+  } catch (error) {
+    throw new UsageError(
+      `PORTAL_LOGO names ${quote(portalLogo ?? '')}, which can't be the logo: ${(error as Error).message}.`,
+    );
+  }
 }
 
 function addressOf(server: Server, { host }: Pick<Config, 'host'>): string {

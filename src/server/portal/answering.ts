@@ -158,7 +158,7 @@ function signInPath(req: Request, { path }: GuestVisit): string {
   return next === undefined ? '/portal/sign-in' : `/portal/sign-in?next=${encodeURIComponent(next)}`;
 }
 
-function guestVisitOf(req: Request, res: Response, { now, cookies, log }: Answering): GuestVisit {
+function guestVisitOf(req: Request, res: Response, { now, cookies, log, supportUrl }: Answering): GuestVisit {
   const { requestId, address } = traceOf(res);
   const query = req.originalUrl.indexOf('?');
   return {
@@ -171,6 +171,7 @@ function guestVisitOf(req: Request, res: Response, { now, cookies, log }: Answer
     requestId,
     address,
     client: (req.get('User-Agent') ?? '').slice(0, CLIENT_CHARACTERS_MAX),
+    supportUrl,
     browser: cookies.browserOf(req),
     now: now(),
     onAccount: ({ company, id }) => {

@@ -3,25 +3,22 @@ import { readFileSync } from 'node:fs';
 
 import { Router } from 'express';
 
+import { accentStyle, type VendorLook } from '../vendor-look.ts';
+
 /** Addresses of the files that pages need. Each holds a hash of the file, so browsers may keep it for ever. */
 export interface AssetPaths {
   stylesheet: string;
   script: string;
   icon: string;
+  /** The vendor's logo. */
+  logo: string | undefined;
 }
-
-const files = {
-  stylesheet: { name: 'portal.css', type: 'text/css; charset=utf-8' },
-  script: { name: 'portal.js', type: 'text/javascript; charset=utf-8' },
-  icon: { name: 'icon.svg', type: 'image/svg+xml' },
-} as const;
 
 const YEAR_SECONDS = 31_536_000;
 
-export function createAssets(root: string): { router: Router; paths: AssetPaths } {
+export function createAssets(root: string, look: VendorLook): { router: Router; paths: AssetPaths } {
   const router = Router({ caseSensitive: true, strict: true });
-  const serve = ({ name, type }: { name: string; type: string }): string => {
-    const bytes = readFileSync(new URL(`./assets/${name}`, import.meta.url));
+  const serve = (name: string, type: string, bytes: Buffer): string => {
     const path = `/${hash('sha256', bytes, 'hex').slice(0, 16)}/${name}`;
     router.get(path, (_req, res) => {
       res
@@ -30,12 +27,19 @@ export function createAssets(root: string): { router: Router; paths: AssetPaths 
     });
     return `${root}${path}`;
   };
+  const stylesheet = Buffer.concat([Buffer.from(accentStyle(look)), fileOf('portal.css')]);
+  const [, logoType = '', logo = ''] = /^data:(.*);base64,(.*)$/.exec(look.logo ?? '') ?? [];
   return {
     router,
     paths: {
-      stylesheet: serve(files.stylesheet),
-      script: serve(files.script),
-      icon: serve(files.icon),
+      stylesheet: serve('portal.css', 'text/css; charset=utf-8', stylesheet),
+      script: serve('portal.js', 'text/javascript; charset=utf-8', fileOf('portal.js')),
+      icon: serve('icon.svg', 'image/svg+xml', fileOf('icon.svg')),
+      logo: logo === '' ? undefined : serve('logo', logoType, Buffer.from(logo, 'base64')),
     },
   };
+}
+
+function fileOf(name: string): Buffer {
+  return readFileSync(new URL(`./assets/${name}`, import.meta.url));
 }

@@ -1,18 +1,24 @@
 import type { Module } from '../../contract/scopes.ts';
 import { maySee, type Switches, type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
-import type { Html } from './views/html.ts';
+import { supportLink } from './views/formats.ts';
+import { type Html, html } from './views/html.ts';
 import { warning } from './views/notice.ts';
 import type { Visit } from './visit.ts';
 
 /** A warning when the API and all webhooks are stopped. */
-export function stoppedWarning({ subscriptionActive, apiEnabled }: Switches): Html | false {
+export function stoppedWarning({
+  company: { subscriptionActive, apiEnabled },
+  supportUrl,
+}: Pick<Visit, 'company' | 'supportUrl'>): Html | false {
   if (!subscriptionActive)
     return warning(
-      'The subscription is not active, so the API answers 403 company_unavailable and no webhook is sent. Renew it to go on.',
+      html`The subscription is not active, so the API answers 403 company_unavailable and no webhook is sent.
+      ${supportLink('Renew it', supportUrl)} to go on.`,
     );
   if (!apiEnabled)
     return warning(
-      'API access is off, so the API answers 403 api_not_enabled and no webhook is sent. Ask your account manager to switch it on.',
+      html`API access is off, so the API answers 403 api_not_enabled and no webhook is sent. Ask
+      ${supportLink('your account manager', supportUrl)} to switch it on.`,
     );
   return false;
 }

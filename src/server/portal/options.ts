@@ -2,6 +2,7 @@ import type { SessionLengths } from '../access/sessions.ts';
 import type { SignInLimits } from '../access/sign-in-limits.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Logger } from '../log.ts';
+import type { VendorLook } from '../vendor-look.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { SecretBox } from '../webhooks/secrets.ts';
 
@@ -21,6 +22,9 @@ export interface PortalOptions extends PortalSettings {
   /** The address at which visitors reach the server, without a path. */
   baseUrl: () => string;
   serviceName: string;
+  look: VendorLook;
+  /** Where administrators get help from the operator. */
+  supportUrl: string | undefined;
   keyPrefix: string;
   /** Requests that each API key may send. */
   rateLimitPerMinute: number;

@@ -21,7 +21,7 @@ const FORM_BYTES_MAX = 32 * 1024;
 /** Creates the portal: every request passes through these steps in this order. */
 export function createPortal(options: PortalOptions): Router {
   const isSecure = () => options.baseUrl().startsWith('https:');
-  const assets = createAssets(`${PORTAL_PATH}/assets`);
+  const assets = createAssets(`${PORTAL_PATH}/assets`, options.look);
   const answering: Answering = {
     ...options,
     limits: createSignInLimits(options.engine),

@@ -23,6 +23,8 @@ export interface GuestVisit {
   requestId: string;
   address: string;
   client: string;
+  /** Where the operator gives help, if they say so. */
+  supportUrl: string | undefined;
   /** The cookie that proves earlier sign-ins from this browser; see ../access/known-browsers.ts. */
   browser: string | undefined;
   now: Date;

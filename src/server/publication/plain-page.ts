@@ -1,13 +1,16 @@
+import { accentStyle, type VendorLook } from '../vendor-look.ts';
+
 const STYLE = `
   :root { color-scheme: light dark; }
   body { max-width: 44rem; margin: 2rem auto; padding: 0 1rem; font: 1rem/1.5 system-ui, sans-serif; }
   li { margin-bottom: 0.5rem; }
   pre { overflow-x: auto; }
+  a { color: var(--accent); }
   time { font-weight: normal; font-size: 1rem; }`;
 
 /** A plain page runs no scripts, loads nothing, and can't be framed. */
 export const plainPagePolicy =
-  "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** A page of text. `head` and `content` are HTML; the title is text. */
 export function plainPage({ title, head = '', content }: { title: string; head?: string; content: string }) {
@@ -27,6 +30,19 @@ ${content}
 </body>
 </html>
 `;
+}
+
+const HEADER_STYLE = `
+  .vendor { padding: 0.75rem 1rem; border-bottom: 3px solid var(--accent); font: 700 1rem/2 system-ui, sans-serif; }
+  .vendor img { height: 2rem; margin-right: 0.5rem; vertical-align: middle; border-radius: 0.25rem; }`;
+
+/** A page of ours, or a reference, below the logo and the name that the portal has too. */
+export function withLook(page: string, look: VendorLook): string {
+  const logo = look.logo === undefined ? '' : `<img src="${look.logo}" alt="">`;
+  const header = `<header class="vendor">${logo}Fieldledger</header>\n`;
+  return page
+    .replace('</head>', () => `<style>${accentStyle(look)}${HEADER_STYLE}</style>\n</head>`)
+    .replace(/<main>|<div id="redoc">/, (content) => `${header}${content}`);
 }
 
 /** A text as HTML shows it, with code where it has backquotes. */

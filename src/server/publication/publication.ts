@@ -14,11 +14,12 @@ import {
 import { DAY_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { AppError } from '../../errors.ts';
+import type { VendorLook } from '../vendor-look.ts';
 import { changelogFeed, changelogPage } from './changelog.ts';
 import { brunoCollection, postmanCollection } from './collections.ts';
 import { openapi30 } from './openapi-30.ts';
 import { llmsText } from './llms-text.ts';
-import { plainPagePolicy } from './plain-page.ts';
+import { plainPagePolicy, withLook } from './plain-page.ts';
 import { type Content, createPublishedText, type HeadersOf } from './published-text.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
 import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
@@ -29,6 +30,7 @@ export interface PublicationOptions {
   /** Where integrators get help; undefined for the address that they use. */
   supportUrl: string | undefined;
   serviceName: string;
+  look: VendorLook;
   /** Where security faults are reported; undefined for a service without security.txt. */
   securityContact: string | undefined;
   now: () => Date;
@@ -43,6 +45,7 @@ export function createPublication(options: PublicationOptions): Router {
   const own = (text: string) => asConfigured(text, options);
   const contract = () => JSON.parse(own(bundledContract())) as object;
   const json = (make: () => object) => () => own(JSON.stringify(make()));
+  const page = (text: string) => own(withLook(text, options.look));
   const plainPage = () => ({ 'Content-Security-Policy': plainPagePolicy });
   const texts: [path: string, mediaType: string, make: () => Content, headersOf?: HeadersOf][] = [
     ['/openapi.json', 'application/json', () => JSON.stringify(contract())],
@@ -54,21 +57,21 @@ export function createPublication(options: PublicationOptions): Router {
     [
       '/reference',
       'text/html',
-      () => own(built(referenceFile, 'reference', 'docs').toString()),
+      () => page(built(referenceFile, 'reference', 'docs').toString()),
       referenceHeaders,
     ],
     ['/feed.json', 'application/json', json(() => JSON.parse(bundledFeed()) as object)],
     [
       '/feed-reference',
       'text/html',
-      () => own(built(feedReferenceFile, 'reference of the feed', 'docs').toString()),
+      () => page(built(feedReferenceFile, 'reference of the feed', 'docs').toString()),
       feedReferenceHeaders,
     ],
     ['/reference.md', 'text/markdown', () => own(referenceMarkdown())],
     ['/llms.txt', 'text/plain', () => own(llmsText())],
-    ['/changelog', 'text/html', () => own(changelogPage()), plainPage],
+    ['/changelog', 'text/html', () => page(changelogPage()), plainPage],
     ['/changelog.atom', 'application/atom+xml', () => own(changelogFeed(options.baseUrl()))],
-    ['/workflows/', 'text/html', () => own(workflowsPage()), plainPage],
+    ['/workflows/', 'text/html', () => page(workflowsPage()), plainPage],
   ];
   for (const file of workflowFiles)
     texts.push([`/workflows/${file}`, 'application/yaml', () => own(workflowText(file))]);

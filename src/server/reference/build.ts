@@ -66,7 +66,7 @@ html.light {
 html.light .tag-get { --tag-color: #0b7040; }
 html.light .tag-post { --tag-color: #1450c8; }
 html.light .token.string { color: #1f5bb8 !important; }
-html.light :is(main a[href^="http"], .button-variant-link) { color: #0f5bc4 !important; }
+html.light :is(main a[href^="http"], .button-variant-link) { color: var(--accent-light, #0f5bc4) !important; }
 html.light .tag-http > div { color: #0b7040; }
 </style>`;
 

@@ -23,6 +23,7 @@ import { listSessionRows } from '../../../src/server/store/accounts/session-rows
 import {
   type EngineName,
   engineNames,
+  NO_LOOK,
   openTestDatabase,
   PORTAL_SETTINGS,
   startTestServer,
@@ -152,6 +153,8 @@ export function servicesOf({ engine, url }: TestPortal): Services {
     now: () => STORY_NOW,
     baseUrl: () => url,
     serviceName: 'Fieldledger',
+    look: NO_LOOK,
+    supportUrl: undefined,
     keyPrefix: 'fl',
     rateLimitPerMinute: 120,
     ...PORTAL_SETTINGS,

@@ -215,6 +215,7 @@ async function visitOf(engine: Engine, administrator: Administrator): Promise<Vi
     requestId: '',
     ...origin,
     now: STORY_NOW,
+    supportUrl: undefined,
     onAccount: () => undefined,
     afterwards: () => undefined,
     administrator,

@@ -63,7 +63,7 @@ onEachEngine('the list tells how each webhook is doing', async (t, portal) => {
   // 24 hours at 10 each, 24 of them failed; 12 more attempts, as many of which failed.
   t.match(visitor.text, /fieldledger Partly failing All events 85\.7% delivered: 36 of 252 attempts failed/);
   t.match(visitor.text, /20 Nov 2026, 11:57 20 Nov 2026, 11:09 There was no answer within 10 seconds\./);
-  t.match(visitor.text, /calm\.example\.com\/ Quiet form\.submitted/, 'after those that fail');
+  t.match(visitor.text, /calm\.example\.com \/ Quiet form\.submitted/, 'after those that fail');
   await visitor.visit(`/portal/webhooks/${id}`);
   t.match(
     visitor.text,

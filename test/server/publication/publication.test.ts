@@ -19,7 +19,7 @@ import { signatureOf } from '../../../src/contract/delivery-request.ts';
 import { openWorkplace } from '../../_command.ts';
 import { referenceFile } from '../../_reference.ts';
 import { otherNames } from './_other-names.ts';
-import { openTestDatabase, startExampleServer, startTestServer } from '../../_server.ts';
+import { NO_LOOK, openTestDatabase, startExampleServer, startTestServer } from '../../_server.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -196,6 +196,7 @@ async function serveUnbuilt(): Promise<AsyncDisposable & { http: Got }> {
       baseUrl: () => 'http://127.0.0.1',
       serviceName: 'Fieldledger',
       supportUrl: undefined,
+      look: NO_LOOK,
       securityContact: undefined,
       now: () => new Date(),
     }),

@@ -11,7 +11,7 @@ import type { Services } from '../options.ts';
 import { notFound, refusalOf } from '../page-error.ts';
 import { attemptText, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
 import { button, form } from '../views/form.ts';
-import { countText, exactTime } from '../views/formats.ts';
+import { countText, exactTime, supportLink } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { copyButton, emptyState } from '../views/notice.ts';
 import { amount, facts, named, table } from '../views/table.ts';
@@ -155,12 +155,13 @@ function requestPart(delivery: DeliveryDetail, services: Services): Html {
     </details>`;
 }
 
-function signatures(delivery: DeliveryDetail, { secrets: box, serviceName }: Services): Html {
+function signatures(delivery: DeliveryDetail, { secrets: box, serviceName, supportUrl }: Services): Html {
   const { attempts } = delivery;
   if (attempts.length === 0) return html`<p>Each attempt gets its own when it is sent.</p>`;
   if (!canSign(delivery, box))
     return html`<p>
-      They can’t be shown, because the webhook’s secret can’t be decrypted. Ask your operator.
+      They can’t be shown, because the webhook’s secret can’t be decrypted. Ask
+      ${supportLink('your operator', supportUrl)}.
     </p>`;
   return html`<p class="hint">
       The <code>Service-Signature</code> of each attempt. It depends on the secret, the body and the second of

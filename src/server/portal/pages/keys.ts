@@ -39,7 +39,7 @@ export const showKeys: Page = async (visit, { engine, keyPrefix }) => {
   const shown: Shown = { visit, keyPrefix, makers };
   return page(
     'API keys',
-    html`${stoppedWarning(company)}
+    html`${stoppedWarning(visit)}
       <p>
         A key lets one of your programs read ${company.name}’s data through the API, which
         <a href="/">the reference</a> describes. Give each program its own key, so that you can stop one

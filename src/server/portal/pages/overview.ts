@@ -35,7 +35,7 @@ export const showOverview: Page = async (visit, { engine, baseUrl }) => {
     ...keyNeeds(visit, found),
     ...(await overdueNeeds(engine, visit)),
   ];
-  const stopped = stoppedWarning(company);
+  const stopped = stoppedWarning(visit);
   const firstSteps = firstStepsOf(found);
   return page(
     'Overview',

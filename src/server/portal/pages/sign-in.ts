@@ -4,6 +4,7 @@ import { AppError } from '../../../errors.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, form, textField } from '../views/form.ts';
 import { COMPANIES_PATH } from './companies.ts';
+import { supportLink } from '../views/formats.ts';
 import { html } from '../views/html.ts';
 import {
   type GuestPage,
@@ -73,7 +74,8 @@ function signInPage(
     )}
     <p class="hint">
       An invitation gives you an account: ask another administrator of your company for one. If you have
-      forgotten your password, ask the operator of this service for a link to set a new one.
+      forgotten your password, ask ${supportLink('the operator of this service', visit.supportUrl)} for a link
+      to set a new one.
     </p>`;
   return page('Sign in', content, status === undefined ? {} : { status });
 }

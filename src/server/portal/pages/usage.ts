@@ -35,7 +35,7 @@ export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => 
       ${limitNote(rateLimitPerMinute, sum(rows).limited)}
       <h2>By key</h2>
       ${keyTable(visit, days, { keys, rows })}
-      ${stoppedWarning(company) || html`<p><a href="/portal">The overview</a> says which data the API gives out.</p>`}`,
+      ${stoppedWarning(visit) || html`<p><a href="/portal">The overview</a> says which data the API gives out.</p>`}`,
     { section: 'usage' },
   );
 };

@@ -83,7 +83,7 @@ async function webhookPage(
     webhookHost(webhook),
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
       <p class="address"><code>${url}</code></p>
-      ${stoppedWarning(company)}
+      ${stoppedWarning(visit)}
       ${
         health &&
         facts([

@@ -8,6 +8,7 @@ import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
 import { stoppedWarning } from '../availability.ts';
 import { notFound, problemOf, refusalOf } from '../page-error.ts';
 import { button, checkboxes, form, textField } from '../views/form.ts';
+import { webhookHost } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { named, table } from '../views/table.ts';
@@ -34,7 +35,7 @@ export const showWebhooks: Page = async (visit, { engine }) => {
         A webhook tells one of your systems at once what happens in ${company.name}. Every delivery is signed,
         and retried for most of a day if the receiver doesn’t accept it.
       </p>
-      ${stoppedWarning(company)}
+      ${stoppedWarning(visit)}
       ${
         webhooks.length === 0
           ? emptyState(
@@ -73,7 +74,9 @@ function webhookTable(
         (one, other) => Number(isFailing(other.webhook, other.own)) - Number(isFailing(one.webhook, one.own)),
       )
       .map(({ webhook, own }) => [
-        html`<a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>`,
+        html`<a href="/portal/webhooks/${webhook.id}">${webhookHost(webhook)}</a><br /><span class="hint"
+            >${webhook.url.replace(/^https:\/\/[^/]*/, '')}</span
+          >`,
         stateBadge(webhook, own),
         webhook.events.length === moveEventKinds.length ? 'All events' : webhook.events.join(', '),
         lastDayText(own),

@@ -74,6 +74,11 @@ export function browserName(client: string): string {
   return system === undefined ? browser : `${browser} on ${system}`;
 }
 
+/** Words that name the operator or their people, as a link to where they give help if there is one. */
+export function supportLink(words: string, supportUrl: string | undefined): Html {
+  return supportUrl === undefined ? html`${words}` : html`<a href="${supportUrl}">${words}</a>`;
+}
+
 /** The host that a webhook leads to, by which pages call it. */
 export function webhookHost({ url }: { url: string }): string {
   return URL.parse(url)?.host ?? url;

@@ -2,13 +2,14 @@ import type { AssetPaths } from '../assets.ts';
 import type { PageError } from '../page-error.ts';
 import type { Notice, PageReply, Visit } from '../visit.ts';
 import { form } from './form.ts';
-import { withIds } from './formats.ts';
+import { supportLink, withIds } from './formats.ts';
 import { type Html, html } from './html.ts';
 import { navigation, placeOf } from './navigation.ts';
 import { noticeBox } from './notice.ts';
 
 export interface Common {
   serviceName: string;
+  supportUrl: string | undefined;
   assets: AssetPaths;
 }
 
@@ -25,9 +26,7 @@ export function administratorPage(
     `${title} · ${company.name}`,
     html`<header class="top">
         <div class="bar">
-          <p class="brand">
-            <a href="/portal">${common.serviceName}</a> <span class="company">${company.name}</span>
-          </p>
+          <p class="brand">${brand(common)} <span class="company">${company.name}</span></p>
           <button type="button" class="menu quiet" popovertarget="menu">Menu</button>
           <div id="menu" popover>
             <div class="who">
@@ -50,11 +49,17 @@ export function administratorPage(
   );
 }
 
+function brand({ serviceName, assets: { logo } }: Common): Html {
+  return html`<a href="/portal"
+    >${logo !== undefined && html`<img src="${logo}" alt="" />`}${serviceName}</a
+  >`;
+}
+
 export function guestPage(common: Common, { title, content }: Pick<PageReply, 'title' | 'content'>): string {
   return htmlDocument(
     common,
     title,
-    html`<header class="brand alone"><a href="/portal">${common.serviceName}</a></header>
+    html`<header class="brand alone">${brand(common)}</header>
       <main id="content" class="alone" tabindex="-1">
         <h1>${withIds(title)}</h1>
         ${content}
@@ -67,11 +72,13 @@ export function errorPage(
   { title, message }: PageError,
   { requestId, isSignedIn }: { requestId: string; isSignedIn: boolean },
 ): string {
+  const { supportUrl } = common;
   const wayOut = isSignedIn
     ? html`<a href="/portal">Go to the overview</a>`
     : html`<a href="/portal/sign-in">Go to the sign-in page</a>`;
   const content = html`<p>${message}</p>
     <p>${wayOut}</p>
+    ${supportUrl !== undefined && html`<p>${supportLink('Get help', supportUrl)}</p>`}
     <p class="hint">Request id: <code>${requestId}</code></p>`;
   return guestPage(common, { title, content });
 }

@@ -1,0 +1,61 @@
+/** How the pages that a vendor's customers see look: portal, references, changelog and workflows. */
+export interface VendorLook {
+  /** The colour of links and buttons, as `#rrggbb`; undefined for our own. */
+  accent: string | undefined;
+  /** The logo as a `data:` URL of a PNG or JPEG. */
+  logo: string | undefined;
+}
+
+/** Our own colours, on light and on dark pages. */
+const OWN = { light: '#0f5c5c', dark: '#6fc7c0' };
+/** The grounds of text, on which it has the least contrast (portal.css). */
+const GROUNDS = { light: '#fbfaf8', dark: '#1c2225' };
+/** WCAG 2.1, success criterion 1.4.3. */
+const CONTRAST_MIN = 4.5;
+
+/**
+ * Reads the colour of links and buttons.
+ * @throws Error that completes "PORTAL_ACCENT must be ...", with the contrast of a colour that light pages can't have.
+ */
+export function parseAccent(text: string): string {
+  const rule = `a colour #rrggbb with a contrast of ${CONTRAST_MIN}:1 or more to light pages (WCAG 2.1)`;
+  if (!/^#[0-9a-f]{6}$/i.test(text)) throw new Error(rule);
+  const ratio = contrast(text, GROUNDS.light);
+  if (ratio >= CONTRAST_MIN) return text.toLowerCase();
+  // 4.496 must not be rounded up to 4.5.
+  throw new Error(`${rule}; this one has ${Math.floor(ratio * 100) / 100}:1`);
+}
+
+/** The accent as custom properties of a style sheet. On dark pages a vendor's colour is as much lighter as it has to be. */
+export function accentStyle({ accent }: VendorLook): string {
+  const { light, dark } = accent === undefined ? OWN : { light: accent, dark: lightened(accent) };
+  return `:root{--accent:${light};--accent-light:${light}}@media(prefers-color-scheme:dark){:root{--accent:${dark}}}`;
+}
+
+function lightened(colour: string): string {
+  for (let share = 0; share < 1; share += 0.05) {
+    const channels = channelsOf(colour).map((value) => Math.round(value + (255 - value) * share));
+    const mixed = `#${Buffer.from(channels).toString('hex')}`;
+    if (contrast(mixed, GROUNDS.dark) >= CONTRAST_MIN) return mixed;
+  }
+  return '#ffffff';
+}
+
+function channelsOf(colour: string): number[] {
+  return [...Buffer.from(colour.slice(1), 'hex')];
+}
+
+/** The contrast of two colours, from 1 to 21 (WCAG 2.1, "contrast ratio"). */
+function contrast(one: string, other: string): number {
+  const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
+  return (lighter + 0.05) / (darker + 0.05);
+}
+
+/** WCAG 2.1, "relative luminance". */
+function luminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = channelsOf(colour).map((value) => {
+    const share = value / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
