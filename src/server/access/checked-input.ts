@@ -43,7 +43,7 @@ export function canonicalEmail(email: string): string {
 /**
  * Checks the e-mail address of a new administrator. Letters beyond the basic alphabet are refused, because some look the
  * same as others (UTS 39): an address with them could pass for a colleague's.
- * @throws UsageError naming the value when it isn't an e-mail address, or the character that it can't have.
+ * @throws UsageError of the field `email`, naming the value when it isn't an e-mail address, or the character that it can't have.
  */
 export function checkedEmail(given: string): string {
   const email = canonicalEmail(given);
@@ -52,6 +52,7 @@ export function checkedEmail(given: string): string {
     const code = (foreign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     throw new UsageError(
       `${quote(given)} has the character ${quote(foreign)} (U+${code}). An e-mail address here has only the letters a to z, digits and signs, because other letters can look like these. Write a domain with other letters in its form that begins with xn--.`,
+      { field: 'email' },
     );
   }
   // Only a message to the address could show more.
@@ -61,7 +62,9 @@ export function checkedEmail(given: string): string {
     // Each name of a domain and each part before it has something in it: other spellings lead to the same mailbox.
     /^\.|\.\.|\.@|@[.-]|[.-]$|(?:\.-|-\.)(?=[^@]*$)/.test(email)
   )
-    throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`);
+    throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`, {
+      field: 'email',
+    });
   return email;
 }
 
@@ -72,19 +75,20 @@ export function checkedName(given: string): string {
 
 /**
  * Checks the scopes that somebody gives: they can give only their own.
- * @throws UsageError naming the scope that is refused, or when there is none.
+ * @throws UsageError of the field `scopes`, naming the scope that is refused, or when there is none.
  */
 export function grantedScopes(
   given: readonly string[],
   by: Pick<Administrator, 'scopes'> | 'operator',
 ): Scope[] {
   const own = by === 'operator' ? scopes : by.scopes;
-  if (given.length === 0) throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`);
+  if (given.length === 0)
+    throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`, { field: 'scopes' });
   for (const scope of given) {
     if (isScope(scope) && own.includes(scope)) continue;
     const rule =
       by === 'operator' ? 'is not a scope; the scopes are' : 'is not a scope that you can give; you have';
-    throw new UsageError(`${quote(scope)} ${rule} ${own.join(', ')}.`);
+    throw new UsageError(`${quote(scope)} ${rule} ${own.join(', ')}.`, { field: 'scopes' });
   }
   return scopes.filter((scope) => given.includes(scope));
 }

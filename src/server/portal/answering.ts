@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 
 import { getCompany } from '../access/companies.ts';
-import type { ActiveSession } from '../access/sessions.ts';
+import { type ActiveSession, listBrowserSessions } from '../access/sessions.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
 import { findFormResult, keepFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
@@ -15,6 +15,7 @@ import { formTokenFor } from './form-tokens.ts';
 import type { Services } from './options.ts';
 import { notWellFormed, PageError, toPageError } from './page-error.ts';
 import type { AdministratorsRoute, Route } from './routes.ts';
+import { withQuery } from './views/form.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
 import {
   type FileReply,
@@ -78,7 +79,7 @@ export function answer(route: Route, answering: Answering): RequestHandler {
     }
     const visit = await visitOf(guest, res, answering);
     if (visit) await write(await replyOnce(visit, route, answering), { req, res, visit, answering });
-    else res.redirect(303, signInPath(req, guest));
+    else res.redirect(303, signInPath(req, guest, await hasEnded(guest, answering)));
   };
 }
 
@@ -153,9 +154,18 @@ function refuseUnstorable({ params, query, form }: GuestVisit): void {
 }
 
 /** The way back after signing in leads to pages only: an action isn't repeated. */
-function signInPath(req: Request, { path }: GuestVisit): string {
+function signInPath(req: Request, { path }: GuestVisit, isOver: boolean): string {
   const next = req.method === 'POST' || path === '/portal' || path === '/portal/' ? undefined : path;
-  return next === undefined ? '/portal/sign-in' : `/portal/sign-in?next=${encodeURIComponent(next)}`;
+  return withQuery('/portal/sign-in', { next, over: isOver ? 'yes' : undefined });
+}
+
+/** Whether the browser had a session, and has none now. */
+async function hasEnded(
+  { tokens, now }: GuestVisit,
+  { engine, sessionLengths }: Answering,
+): Promise<boolean> {
+  if (tokens.length === 0) return false;
+  return (await listBrowserSessions(engine.db, tokens, sessionLengths, now)).length === 0;
 }
 
 function guestVisitOf(req: Request, res: Response, { now, cookies, log, supportUrl }: Answering): GuestVisit {

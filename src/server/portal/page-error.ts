@@ -65,19 +65,23 @@ export function refusalOf(thrown: unknown): string {
   throw thrown;
 }
 
-export function problemOf(check: () => unknown): string | undefined {
-  try {
-    check();
-    return undefined;
-  } catch (error) {
-    return refusalOf(error);
-  }
-}
-
 /** The message of a refusal by the field that it is about, or by `form` when it is about none. */
 export function problemsOf(thrown: unknown): Problems {
   const problem = refusalOf(thrown);
   return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
+}
+
+/** What some checks refuse: all at once, so that nobody sends a form again for each. */
+export function problemsIn(...checks: (() => unknown)[]): Problems {
+  const problems = checks.map((check) => {
+    try {
+      check();
+      return {};
+    } catch (error) {
+      return problemsOf(error);
+    }
+  });
+  return Object.assign({}, ...problems) as Problems;
 }
 
 export type Problems = Readonly<Record<string, string>>;

@@ -173,20 +173,22 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
   return new UsageError(`The company ${quote(company)} has no webhook ${quote(webhook)}.`);
 }
 
-/** The chosen events in the contract's order. */
-function checkedEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
-  if (given.length === 0)
-    throw new UsageError(`A webhook needs at least one event of ${moveEventKinds.join(', ')}.`);
+/**
+ * The chosen events in the contract's order.
+ * @param held the scopes of an administrator, who can choose only events whose data they can see.
+ * @throws UsageError of the field `events`, naming the event that is refused, or when there is none.
+ */
+export function checkedEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
+  const refuse = (reason: string): never => {
+    throw new UsageError(reason, { field: 'events' });
+  };
+  if (given.length === 0) refuse(`A webhook needs at least one event of ${moveEventKinds.join(', ')}.`);
   for (const event of given) {
     if (event === 'ping')
-      throw new UsageError(
-        '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
-      );
-    if (!isMoveEventKind(event)) throw new UsageError(unknownName(event, 'an event', moveEventKinds));
-    if (held && !maySeeEvent(held, event))
-      throw new UsageError(
-        `${quote(event)} can't be chosen without access to its data, which is ${scopeOfEvent(event)}.`,
-      );
+      refuse('"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.');
+    if (!isMoveEventKind(event)) refuse(unknownName(event, 'an event', moveEventKinds));
+    else if (held && !maySeeEvent(held, event))
+      refuse(`${quote(event)} can't be chosen without access to its data, which is ${scopeOfEvent(event)}.`);
   }
   return moveEventKinds.filter((kind) => given.includes(kind));
 }

@@ -25,7 +25,7 @@ const SPECIAL_SUFFIXES = ['arpa', 'onion'];
  * a URL parser would silently repair is refused: two programs repair differently, and then the one that checks an
  * address and the one that calls it mean different hosts.
  * @returns the canonical form, which this function returns as it is.
- * @throws UsageError that names the value and the rule it breaks.
+ * @throws UsageError of the field `url`, naming the value and the rule it breaks.
  */
 export function canonicalWebhookUrl(text: string): string {
   const { authority, rest } = splitUrl(text);
@@ -45,7 +45,7 @@ const LENGTH_RULE = `must have at most ${WEBHOOK_URL_CHARACTERS_MAX} characters`
 function refuse(text: string, rule: string): never {
   // A password that someone put into the address is kept out of terminals and logs.
   const shown = text.replace(/^([a-z]+:[/\\]*)[^/\\?#]*@/i, '$1***@');
-  throw new UsageError(`The webhook's address ${quote(shown)} ${rule}.`);
+  throw new UsageError(`The webhook's address ${quote(shown)} ${rule}.`, { field: 'url' });
 }
 
 /** The part between `https://` and the path, and the rest. */

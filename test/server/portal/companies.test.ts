@@ -90,7 +90,7 @@ for (const name of engineNames) {
       t.equal((await actionsIn(portal.engine, OTHER)).length, before, 'the other company hears nothing');
       const foreignForm = hiddenFields(visitor.shown, '/portal/sign-out');
       await choose(visitor, OTHER);
-      t.match(visitor.text, /Other Plumbing Change company/);
+      t.match(visitor.text, /Other Plumbing Menu Change company/);
       t.equal((await actionsIn(portal.engine, OTHER))[0], 'administrator.signed_in');
       t.equal(
         (await visitor.send('/portal/keys/new', foreignForm)).statusCode,

@@ -23,7 +23,11 @@ onSqlite(
     const [, picturePath = ''] = /<img src="([^"]*)" alt="" \/>Acme</.exec(visitor.shown) ?? [];
     const shown = await portal.http(picturePath.slice(1), { responseType: 'buffer' });
     t.match(shown.headers, { 'content-type': 'image/png', 'cache-control': /immutable/ });
-    t.equal(`data:image/png;base64,${Buffer.from(shown.body).toString('base64')}`, logo, 'as it was written anew');
+    t.equal(
+      `data:image/png;base64,${Buffer.from(shown.body).toString('base64')}`,
+      logo,
+      'as it was written anew',
+    );
     t.match((await portal.http(stylesheet.slice(1))).body, /^:root\{--accent:#7a1fa2;/);
     for (const path of ['changelog', 'workflows/']) {
       const { body, headers } = await portal.http(path);

@@ -1,8 +1,9 @@
 import { getCompany } from '../../access/companies.ts';
+import { checkedName } from '../../access/checked-input.ts';
 import { acceptLink, getLink } from '../../access/invitations.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { PortalLink } from '../../store/accounts/link-rows.ts';
-import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
+import { type Problems, problemsIn, problemsOf, refusalOf } from '../page-error.ts';
 import { accountField, button, form, newPasswordFields, newPasswordIn, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
 import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from '../visit.ts';
@@ -40,9 +41,12 @@ export const acceptInvitation: GuestPage = async (visit, services) => {
   } catch (error) {
     const problems = problemsOf(error);
     const link = await getLink(engine, code, now).catch(() => undefined);
-    return link
-      ? await linkPage(engine, visit, { link, code, name, problems })
-      : codePage(visit, refusalOf(error));
+    if (!link) return codePage(visit, refusalOf(error));
+    const more = problemsIn(
+      () => newPasswordIn(filled),
+      () => link.kind === 'invitation' && checkedName(name),
+    );
+    return linkPage(engine, visit, { link, code, name, problems: { ...more, ...problems } });
   }
 };
 

@@ -15,7 +15,7 @@ import type { Company } from '../../store/records/companies.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys, listRevokedKeys, type RevokedBefore, type UsedKey } from '../../store/keys/keys.ts';
 import { stoppedWarning, whyNot } from '../availability.ts';
-import { notFound, problemOf, refusalOf } from '../page-error.ts';
+import { notFound, type Problems, problemsIn, problemsOf } from '../page-error.ts';
 import { button, checkboxes, type Choice, confirmForm, form, textField } from '../views/form.ts';
 import { time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
@@ -161,11 +161,11 @@ export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) 
   const { company, administrator, signedIn, form: filled, now } = visit;
   const name = filled.get('name') ?? '';
   const chosen = filled.getAll('scopes');
-  const problems: Problems = {
-    name: problemOf(() => checkedKeyName(name)),
-    scopes: problemOf(() => grantedScopes(chosen, administrator)),
-  };
-  if (problems.name ?? problems.scopes) return newKeyPage(engine, visit, { problems, name, chosen });
+  const problems = problemsIn(
+    () => checkedKeyName(name),
+    () => grantedScopes(chosen, administrator),
+  );
+  if (Object.keys(problems).length > 0) return newKeyPage(engine, visit, { problems, name, chosen });
   try {
     const { key, record } = await createKey(engine, {
       prefix: keyPrefix,
@@ -185,16 +185,9 @@ export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) 
       },
     ]);
   } catch (error) {
-    return newKeyPage(engine, visit, { problems: { whole: refusalOf(error) }, name, chosen });
+    return newKeyPage(engine, visit, { problems: problemsOf(error), name, chosen });
   }
 };
-
-/** The problems of the form: of a field, or of the whole form. */
-interface Problems {
-  name?: string | undefined;
-  scopes?: string | undefined;
-  whole?: string | undefined;
-}
 
 interface Filled {
   problems?: Problems;
@@ -232,7 +225,7 @@ async function newKeyPage(
       </p>
       ${form(
         visit,
-        { action: '/portal/keys/new', problem: problems?.whole },
+        { action: '/portal/keys/new', problem: problems?.form },
         html`${textField({
             name: 'name',
             label: 'Name',

@@ -1,10 +1,11 @@
 import { listAdministrators, removeAdministrator, whyNotRemove } from '../../access/administrators.ts';
+import { checkedEmail, grantedScopes } from '../../access/checked-input.ts';
 import { invite, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
 import { type ApiKey, listActiveKeys } from '../../store/keys/keys.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
-import { refusalOf } from '../page-error.ts';
+import { type Problems, problemsIn, problemsOf } from '../page-error.ts';
 import { button, checkboxes, confirmForm, form, textField } from '../views/form.ts';
 import { emailText, time, timeText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
@@ -16,10 +17,16 @@ export const showPeople: Page = (visit, { engine }) => peoplePage(engine, visit)
 
 /** Makes an invitation. The next page shows its link once, so no mail server is needed. */
 export const inviteSomebody: Page = async (visit, { engine, baseUrl }) => {
-  const { company, signedIn, form: filled, now } = visit;
+  const { company, administrator, signedIn, form: filled, now } = visit;
   const email = filled.get('email') ?? '';
   const scopes = filled.getAll('scopes');
   const mayInvite = filled.get('may-invite') === 'yes';
+  const problems = problemsIn(
+    () => checkedEmail(email),
+    () => grantedScopes(scopes, administrator),
+  );
+  if (Object.keys(problems).length > 0)
+    return peoplePage(engine, visit, { problems, email, scopes, mayInvite });
   try {
     const { token, invitation } = await invite(engine, {
       company: company.id,
@@ -39,7 +46,7 @@ export const inviteSomebody: Page = async (visit, { engine, baseUrl }) => {
       },
     ]);
   } catch (error) {
-    return peoplePage(engine, visit, { problem: refusalOf(error), email, scopes, mayInvite });
+    return peoplePage(engine, visit, { problems: problemsOf(error), email, scopes, mayInvite });
   }
 };
 
@@ -75,7 +82,7 @@ function namesOf(keys: readonly ApiKey[]): string {
 }
 
 interface Filled {
-  problem?: string;
+  problems?: Problems;
   email?: string;
   scopes?: readonly string[];
   mayInvite?: boolean;
@@ -113,7 +120,7 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
           ? inviteForm(visit, filled)
           : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
       }`,
-    { section: 'people', isRefused: filled.problem !== undefined },
+    { section: 'people', isRefused: filled.problems !== undefined },
   );
 }
 
@@ -183,23 +190,25 @@ function withdrawal(visit: Visit, invitation: PortalLink) {
   });
 }
 
-function inviteForm(visit: Visit, { problem, email = '', scopes, mayInvite = false }: Filled): Html {
+function inviteForm(visit: Visit, { problems, email = '', scopes, mayInvite = false }: Filled): Html {
   const own = visit.administrator.scopes;
   return form(
     visit,
-    { action: '/portal/people/invite', problem },
+    { action: '/portal/people/invite', problem: problems?.form },
     html`${textField({
       name: 'email',
       label: 'Their e-mail address',
       hint: 'They sign in with it. No message is sent: you get a link to send them.',
       type: 'email',
       value: email,
+      problem: problems?.email,
       lengthMax: 254,
     })}
     ${checkboxes({
       name: 'scopes',
       label: 'Access, for themselves and for the keys they make',
       hint: 'You can give the access that you have yourself.',
+      problem: problems?.scopes,
       choices: own.map((scope) => ({ value: scope, label: scope })),
       chosen: scopes ?? own,
     })}

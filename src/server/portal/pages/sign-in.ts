@@ -57,6 +57,7 @@ function signInPage(
   }: { email?: string; next: string | null; problem?: string; status?: number },
 ): PageReply {
   const content = html`${visit.query.has('left') && html`<p class="notice done" role="status">You have signed out.</p>`}
+    ${visit.query.has('over') && html`<p class="notice" role="status">Your session has ended: it wasn’t used for a while, or was ended elsewhere. Sign in again to go on.</p>`}
     ${form(
       visit,
       { action: '/portal/sign-in', problem },

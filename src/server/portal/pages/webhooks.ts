@@ -3,10 +3,10 @@ import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import { findWebhookRow, type Webhook } from '../../store/deliveries/webhooks.ts';
-import { createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
+import { checkedEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import { canonicalWebhookUrl } from '../../webhooks/webhook-urls.ts';
 import { stoppedWarning } from '../availability.ts';
-import { notFound, problemOf, refusalOf } from '../page-error.ts';
+import { notFound, type Problems, problemsIn, problemsOf } from '../page-error.ts';
 import { button, checkboxes, form, textField } from '../views/form.ts';
 import { webhookHost } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
@@ -99,11 +99,14 @@ export const showNewWebhook: Page = async (visit, { engine }) => {
 
 /** Registers a webhook. The next page shows its secret once. */
 export const registerWebhook: Page = async (visit, { engine, secrets }) => {
-  const { company, signedIn, form: filled, now } = visit;
+  const { company, administrator, signedIn, form: filled, now } = visit;
   const url = (filled.get('url') ?? '').trim();
   const events = filled.getAll('events');
-  const urlProblem = problemOf(() => canonicalWebhookUrl(url));
-  if (urlProblem !== undefined) return newPage(engine, visit, { url, events, urlProblem });
+  const problems = problemsIn(
+    () => canonicalWebhookUrl(url),
+    () => checkedEvents(events, administrator.scopes),
+  );
+  if (Object.keys(problems).length > 0) return newPage(engine, visit, { url, events, problems });
   try {
     const { secret, record } = await createWebhook(engine, secrets, {
       company: company.id,
@@ -122,23 +125,22 @@ export const registerWebhook: Page = async (visit, { engine, secrets }) => {
       },
     ]);
   } catch (error) {
-    return newPage(engine, visit, { url, events, problem: refusalOf(error) });
+    return newPage(engine, visit, { url, events, problems: problemsOf(error) });
   }
 };
 
 interface Filled {
   url: string;
   events: readonly string[];
-  urlProblem?: string;
-  problem?: string;
+  problems?: Problems;
 }
 
 async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<PageReply> {
   const { company } = visit;
-  const { url, events, urlProblem, problem } = filled;
+  const { url, events, problems } = filled;
   const present = await listWebhooks(engine, company.id);
   const isFull = present.length >= WEBHOOKS_MAX;
-  const isRefused = urlProblem !== undefined || problem !== undefined;
+  const isRefused = problems !== undefined;
   return page(
     'Register a webhook',
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
@@ -146,25 +148,26 @@ async function newPage(engine: Engine, visit: Visit, filled: Filled): Promise<Pa
         <a href="/portal/events">All events</a> on one page. The <a href="/">reference</a> has code in seven
         languages that checks a signature.
       </p>
-      ${isFull && problem === undefined && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'A company can’t have more. Delete one that you no longer need, and come back.')}
+      ${isFull && !isRefused && emptyState(`There are ${WEBHOOKS_MAX} webhooks already`, 'A company can’t have more. Delete one that you no longer need, and come back.')}
       ${
-        (!isFull || problem !== undefined) &&
+        (!isFull || isRefused) &&
         form(
           visit,
-          { action: '/portal/webhooks', problem },
+          { action: '/portal/webhooks', problem: problems?.form },
           html`${textField({
             name: 'url',
             label: 'Address',
             hint: 'An https address on a public host name, without a port. We call it from the internet, so we can’t reach one inside your own network.',
             type: 'url',
             value: url,
-            problem: urlProblem,
+            problem: problems?.url,
             lengthMax: 2_000,
           })}
           ${checkboxes({
             name: 'events',
             label: 'Events',
             hint: 'The events that the receiver gets. They can’t be changed later: register another webhook and delete this one instead.',
+            problem: problems?.events,
             choices: moveEventKinds.map((kind) => ({
               value: kind,
               label: kind,

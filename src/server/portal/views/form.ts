@@ -33,7 +33,7 @@ export interface Field {
   /** Its id on the page, by default its name. */
   id?: string;
   label: string;
-  hint?: string;
+  hint?: string | undefined;
   problem?: string | undefined;
 }
 
@@ -69,6 +69,7 @@ export function textField(field: TextField): Html {
       maxlength="${lengthMax}"
       ${isRequired && html`required`}
       ${describedBy(field)}
+      ${field.problem !== undefined && html`aria-invalid="true"`}
     />
   </div>`;
 }
@@ -82,8 +83,7 @@ function notes({ name, id = name, hint, problem }: Field): Html {
 function describedBy({ name, id = name, hint, problem }: Field): Html {
   const ids = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`];
   const described = ids.join(' ').trim();
-  return html`${described !== '' && html`aria-describedby="${described}"`}
-  ${problem !== undefined && html`aria-invalid="true"`}`;
+  return html`${described !== '' && html`aria-describedby="${described}"`}`;
 }
 
 export interface Choice {
@@ -106,10 +106,10 @@ export function checkboxes({
   choices,
   chosen,
 }: Field & { choices: readonly Choice[]; chosen: readonly string[] }): Html {
-  return html`<fieldset class="field" ${hint !== undefined && html`aria-describedby="${group}-hint"`}>
+  const field = { name, id: group, label, hint, problem };
+  return html`<fieldset class="field" ${describedBy(field)}>
     <legend>${label}</legend>
-    ${hint !== undefined && html`<p class="hint" id="${group}-hint">${hint}</p>`}
-    ${problem !== undefined && html`<p class="error">${problem}</p>`}
+    ${notes(field)}
     ${choices.map(({ value, label: text, hint: beside, unavailable, more }, index) => {
       const id = `${group}-${index}`;
       const note = unavailable ?? beside;
