@@ -69,7 +69,7 @@ export default tseslint.config(
     files: ['src/server/{portal,access,webhooks,cli}/**/*.ts'],
     ignores: [
       // These find out who somebody is: by a password, a link, or the tokens that a password was given for.
-      'src/server/access/{administrators,invitations,sessions}.ts',
+      'src/server/access/{administrators,invitations,portal-links,sessions}.ts',
       // A command of the operator or a change of the feed does it, on nobody else's authority.
       'src/server/access/companies.ts',
       // A start makes the key of signing secrets, on nobody's authority.

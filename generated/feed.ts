@@ -70,6 +70,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/feed/v1/portal-links": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a portal link
+         * @description Creates a link that signs a person in to the portal of a company, good for a minute and once. It takes the place of an earlier one for the same e-mail address, so send the request again when its answer is lost. [Portal links](#section/portal-links) has more.
+         *
+         *     The body has at most 16,384 bytes. `invalid_request` tells what is wrong with it, or that the person was removed from the company in the portal, or that the company has its 50 administrators already.
+         */
+        post: operations["createPortalLink"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -78,10 +100,33 @@ export interface components {
         Error: {
             error: {
                 /** @enum {string} */
-                code: "invalid_parameter" | "invalid_request" | "invalid_key" | "revoked_key" | "not_found" | "method_not_allowed" | "rate_limited" | "unavailable";
+                code: "invalid_parameter" | "invalid_request" | "invalid_key" | "revoked_key" | "missing_scope" | "not_found" | "method_not_allowed" | "rate_limited" | "unavailable";
                 /** @description A sentence that names the value and the rule. */
                 message: string;
             };
+        };
+        /** @description The person who is to come in, and with which access. */
+        PortalLinkRequest: {
+            /** @description The id of the company. */
+            company: string;
+            /** @description Their e-mail address, in the letters a to z. */
+            email: string;
+            /** @description Their name, in one line. */
+            name: string;
+            /** @description What they may see, and give to keys and to others. */
+            scopes: ("jobs:read" | "people:read" | "forms:read" | "invoices:read" | "customers:read" | "quotes:read")[];
+            /** @description Whether they may invite, change and remove others; false unless given. */
+            mayInvite?: boolean;
+        };
+        /** @description A link into the portal. */
+        PortalLink: {
+            /**
+             * Format: uri
+             * @description The address to which the person's browser goes.
+             */
+            link: string;
+            /** Format: date-time */
+            expiresAt: string;
         };
         /** @description A change that was applied. */
         AppliedChange: {
@@ -1827,6 +1872,47 @@ export interface operations {
             };
             400: components["responses"]["Error"];
             401: components["responses"]["Unauthorized"];
+            404: components["responses"]["Error"];
+            408: components["responses"]["TooSlow"];
+            429: components["responses"]["Later"];
+            503: components["responses"]["Later"];
+        };
+    };
+    createPortalLink: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "company": "brennan",
+                 *       "email": "aoife@brennan.example",
+                 *       "name": "Aoife Brennan",
+                 *       "scopes": [
+                 *         "jobs:read"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["PortalLinkRequest"];
+            };
+        };
+        responses: {
+            /** @description The link. It is told only now. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PortalLink"];
+                };
+            };
+            400: components["responses"]["Error"];
+            401: components["responses"]["Unauthorized"];
+            403: components["responses"]["Error"];
             404: components["responses"]["Error"];
             408: components["responses"]["TooSlow"];
             429: components["responses"]["Later"];

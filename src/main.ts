@@ -30,6 +30,7 @@ const groups = {
       };
     },
     'feed-token': async () => (await import('./server/cli/feed-token.ts')).feedTokenCommand,
+    'portal-link': async () => (await import('./server/cli/portal-link.ts')).portalLinkCommand,
     apply: async () => {
       const { applyCommand } = await import('./server/cli/apply.ts');
       const { createFeedSender } = await import('./client/feed/feed-sender.ts');
@@ -65,6 +66,8 @@ export const examples = `
   your-program | fieldledger apply
   fieldledger apply changes.jsonl --to https://feed.example.com --token-file token.txt
   fieldledger feed-token create --name erp --companies acme
+  fieldledger portal-link acme jane@acme.example --name Jane \\
+    --scopes jobs:read --token-file token
   fieldledger document pdf 019a9c5e-6a34-7c35-9b0e-2f3d1c5b7a90 --out invoice.pdf
   fieldledger numbering set acme invoice --format INV-{year}-{number:4}
   fieldledger numbering set acme invoice --last 1041

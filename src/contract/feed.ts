@@ -24,6 +24,7 @@ export type Answer = Schemas['Answer'];
 /** The result of a change of a batch. */
 export type BatchAnswer = Schemas['BatchAnswer'];
 export type RefusalCode = Schemas['RefusalCode'];
+export type PortalLinkRequest = Schemas['PortalLinkRequest'];
 
 /** The fault of a change: a sentence that names the value, and the value's place as a JSON Pointer. */
 export interface ChangeProblem {
@@ -80,6 +81,14 @@ export function changeProblem(value: unknown): ChangeProblem | undefined {
   return error && { code: 'invalid_change', ...describe(error) };
 }
 
+/** Says what is wrong with a value that should ask for a portal link; undefined when it does. */
+export function portalLinkProblem(value: unknown): string | undefined {
+  const { PortalLinkRequest = {} } = feedDocument().components.schemas;
+  const validate = validatorOf(PortalLinkRequest);
+  const error = validate(value) ? undefined : mostTelling(validate.errors ?? []);
+  return error && describe(error, 'The body').message;
+}
+
 /** For a value with several allowed types, the error about the type that it has; the first error is about another. */
 function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);
@@ -127,10 +136,10 @@ const validatorOf = computedOnce((schema: JsonSchema): ValidateFunction => {
   return changeAjv.compile(closedSchema(schema));
 });
 
-function describe(error: ErrorObject): Omit<ChangeProblem, 'code'> {
+function describe(error: ErrorObject, whole = 'The change'): Omit<ChangeProblem, 'code'> {
   const { instancePath, keyword, message, params, data, schema } = error;
   const { missingProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
-  const at = instancePath === '' ? 'The change' : shortened(instancePath);
+  const at = instancePath === '' ? whole : shortened(instancePath);
   if (missingProperty !== undefined) {
     const path = `${instancePath}/${pointerPart(missingProperty)}`;
     return { message: `${at} has no ${missingProperty}.`, path };

@@ -188,6 +188,11 @@ const settings = {
     help: 'colour of their links and buttons as #rrggbb, dark enough for light pages; unless set, a dark green',
     parse: parseAccent,
   },
+  portalSignIn: {
+    help: 'passwords, or links where people come in by portal links of the business system alone',
+    fallback: 'passwords',
+    parse: matching(/^(?:passwords|links)$/, 'passwords or links'),
+  },
   portalIdleMinutes: {
     help: 'time without use after which an administrator is signed out',
     fallback: '30',

@@ -15,6 +15,7 @@ import {
   signedInAs,
   startPortal,
 } from '../server/portal/_portal.ts';
+import { openDoor, tokenFor } from '../server/feed/_door.ts';
 import { openBrowser } from './_browser.ts';
 import {
   axeViolations,
@@ -52,8 +53,10 @@ for (const javaScript of [true, false]) {
     // The server of the tests calls itself by an address without its port.
     await invited.open(link.slice(link.indexOf('/portal')));
     if (javaScript) t.notOk(page.url().includes('#'), 'the address forgets the code at once');
-    else await page.getByLabel('Code of your link').fill(link);
-    await page.getByRole('button', { name: 'Continue' }).click();
+    else {
+      await page.getByLabel('Code of your link').fill(link);
+      await page.getByRole('button', { name: 'Continue' }).click();
+    }
     await page.getByRole('heading', { name: 'Administer Brennan Heating & Electrical' }).waitFor();
     if (javaScript) await isInOrder(t, invited, 'invitation-open');
     await page.getByLabel('Your name').fill(NEWCOMER.name);
@@ -77,6 +80,26 @@ for (const javaScript of [true, false]) {
     t.strictSame([...inviter.complaints, ...invited.complaints], []);
   });
 }
+
+for (const javaScript of [true, false])
+  t.test(`a portal link signs in ${javaScript ? 'at once' : 'by a paste without scripts'}`, async (t) => {
+    const portal = await startPortal(t);
+    const { token } = await tokenFor(portal.engine, { portalLinks: ['jobs:read'] });
+    await using door = await openDoor(portal.engine, token);
+    const asked = { ...NEWCOMER, company: COMPANY, password: undefined, scopes: ['jobs:read'] };
+    const { link } = JSON.parse((await door.askForLink(asked)).body) as { link: string };
+    const window = await openWindow(t, { browser: await browser, portal }, { javaScript, signIn: false });
+    await window.open(link.slice(link.indexOf('/portal')));
+    if (!javaScript) {
+      await window.page.getByLabel('Code of your link').fill(link);
+      await window.page.getByRole('button', { name: 'Continue' }).click();
+    }
+    await window.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await window.open('/portal/account');
+    if (javaScript) await isInOrder(t, window, 'account-linked');
+    await window.page.goBack();
+    t.notOk(window.page.url().includes('#'), 'the history has no code');
+  });
 
 t.test('a wrong password is told beside the form, and what else was filled in stays', async (t) => {
   const portal = await startPortal(t);

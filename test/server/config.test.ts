@@ -47,6 +47,7 @@ t.test('an empty environment gives the defaults', async (t) => {
     changeIdDays: 90,
     ownAddresses: [],
     portal: true,
+    portalSignIn: 'passwords',
     portalIdleMinutes: 30,
     portalSessionHours: 12,
   });
@@ -97,6 +98,7 @@ t.test('every setting is read from its variable', async (t) => {
     PORTAL: 'off',
     PORTAL_LOGO: 'etc/logo.png',
     PORTAL_ACCENT: '#A3271C',
+    PORTAL_SIGN_IN: 'links',
     PORTAL_IDLE_MINUTES: '1440',
     PORTAL_SESSION_HOURS: '720',
   };
@@ -134,6 +136,7 @@ t.test('every setting is read from its variable', async (t) => {
     portal: false,
     portalLogo: 'etc/logo.png',
     portalAccent: '#a3271c',
+    portalSignIn: 'links',
     portalIdleMinutes: 1_440,
     portalSessionHours: 720,
   });

@@ -1,4 +1,4 @@
-import { AppError, quote, UsageError } from '../../errors.ts';
+import { quote, UsageError } from '../../errors.ts';
 import { type ApiKey, listKeysMadeBy } from '../store/keys/keys.ts';
 import {
   type Account,
@@ -16,6 +16,7 @@ import {
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { deleteLinksOf } from '../store/accounts/link-rows.ts';
 import { deleteSessionRows } from '../store/accounts/session-rows.ts';
+import { getOther } from './change-access.ts';
 import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { canonicalEmail, EMAIL_CHARACTERS_MAX } from './checked-input.ts';
@@ -175,11 +176,7 @@ export async function removeAdministrator(
   const { company, id, by, now, revoke = [] } = options;
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     const { transaction } = authorised;
-    const [account] = await findAccounts(transaction, { company, id });
-    if (!account) throw new AppError('not_found', 'There is no such administrator.');
-    const { administrator } = account;
-    const reason = whyNotRemove(administrator, authorised.by);
-    if (reason !== undefined) throw new UsageError(reason);
+    const administrator = await getOther(authorised, id);
     await updateAdministratorRow(transaction, administrator, { disabledAt: now.toISOString() });
     await deleteSessionRows(transaction, administrator);
     await deleteLinksOf(transaction, 'made_by', administrator);
@@ -189,7 +186,7 @@ export async function removeAdministrator(
       subject: id,
       details: { name: administrator.name, email: administrator.email },
     });
-    const keys = await listKeysMadeBy(transaction, company, id);
+    const keys = await listKeysMadeBy(authorised, id);
     const revoked = keys.filter((key) => revoke === 'all keys' || revoke.includes(key.id));
     for (const key of revoked) await revokeIn(authorised, key.id);
     const left = keys.filter((key) => !revoked.includes(key));
@@ -225,17 +222,4 @@ export async function getByEmail(
   const [account] = await findAccounts(db, { company, email: canonicalEmail(email) });
   if (account) return account.administrator;
   throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
-}
-
-/** The reason why somebody may not remove an administrator; undefined when they may. */
-export function whyNotRemove(
-  administrator: Administrator,
-  by: Administrator | 'operator',
-): string | undefined {
-  if (by === 'operator') return undefined;
-  if (by.id === administrator.id) return "You can't remove yourself; ask another administrator.";
-  if (!by.mayInvite) return 'You are not allowed to invite or remove administrators.';
-  const more = administrator.scopes.filter((scope) => !by.scopes.includes(scope));
-  if (more.length > 0) return `${administrator.name} has access that you don't have: ${more.join(', ')}.`;
-  return undefined;
 }

@@ -10,7 +10,7 @@ import {
   noteFeedTokenUse,
   revokeFeedTokenRow,
 } from '../store/keys/feed-tokens.ts';
-import { checkedLine } from './checked-input.ts';
+import { checkedLine, grantedScopes } from './checked-input.ts';
 import { mintToken, tokenHash } from './tokens.ts';
 
 const ID_BYTES = 6;
@@ -25,17 +25,20 @@ interface NewFeedToken {
   /** Undefined for all of them. */
   companies?: readonly string[] | undefined;
   changes?: readonly string[] | undefined;
+  /** The scopes that its portal links may give, and whether they may let people invite; undefined for none. */
+  portalLinks?: readonly string[] | undefined;
+  portalInvites?: boolean | undefined;
   now: Date;
 }
 
 /**
  * Makes a feed token of the form `<key_prefix>-feed.<id>.<secret>`.
  * @returns the token, whose secret can't be shown again, and its record.
- * @throws UsageError for an invalid name, an empty list, an unknown company, or an unknown change.
+ * @throws UsageError for an invalid name, an empty list, an unknown company, an unknown change, or an unknown scope.
  */
 export async function createFeedToken(
   engine: Engine,
-  { keyPrefix, name, companies, changes, now }: NewFeedToken,
+  { keyPrefix, name, companies, changes, now, ...links }: NewFeedToken,
 ): Promise<{ token: string; record: FeedToken }> {
   if (companies?.length === 0 || changes?.length === 0)
     throw new UsageError('A list is empty. Leave it out for a token that is for all.');
@@ -48,6 +51,8 @@ export async function createFeedToken(
     name: checkedLine(name, 'The name of a token', NAME_CHARACTERS_MAX),
     companies: companies ? [...new Set(companies)] : null,
     changes: changes ? [...new Set(changes)] : null,
+    portalScopes: checkedLinks(links),
+    portalMayInvite: links.portalInvites ?? false,
     createdAt: now.toISOString(),
     revokedAt: null,
     usedAt: null,
@@ -55,6 +60,13 @@ export async function createFeedToken(
   const missing = await insertFeedToken(engine, record, tokenHash(secret));
   if (missing !== undefined) throw new UsageError(`There is no company ${quote(missing)}.`);
   return { token: [`${keyPrefix}-feed`, record.id, secret].join('.'), record };
+}
+
+/** The scopes that a token's portal links may give. */
+function checkedLinks({ portalLinks, portalInvites }: Pick<NewFeedToken, 'portalLinks' | 'portalInvites'>) {
+  if (portalInvites && !portalLinks)
+    throw new UsageError('A token whose portal links let people invite needs the scopes of these links.');
+  return portalLinks ? grantedScopes(portalLinks, 'operator') : [];
 }
 
 /**
@@ -80,7 +92,7 @@ export function createFeedAuthentication(
 ): AuthenticateFeed {
   return async (authorization) => {
     const { id, secret } = parseToken(authorization, keyPrefix);
-    const found = await findFeedToken(engine, id);
+    const found = await findFeedToken(engine.db, id);
     // An unknown token is compared too, so that the time doesn't tell which part was wrong.
     const expected = Buffer.from(found?.secretSha256 ?? tokenHash(''), 'hex');
     const isRight = timingSafeEqual(expected, Buffer.from(tokenHash(secret), 'hex'));

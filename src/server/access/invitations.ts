@@ -41,12 +41,12 @@ const RESET_HOURS = 24;
 /** Open invitations of one company. */
 export const INVITATIONS_MAX = 20;
 /** Administrators that a company can have at once. */
-const ADMINISTRATORS_MAX = 50;
+export const ADMINISTRATORS_MAX = 50;
 
 /** One sentence for every reason, because the link may be somebody else's. */
-const UNUSABLE =
+export const UNUSABLE =
   "This link can't be used: it was used already, has expired, or was replaced. If you have set your password with it, " +
-  'sign in with your e-mail address and that password. Otherwise ask for a new one.';
+  'sign in with your e-mail address and that password. Otherwise get a new one where you got it.';
 
 /**
  * Invites somebody to administer a company.
@@ -199,9 +199,10 @@ export async function acceptLink(
   },
 ): Promise<{ token: string; administrator: Administrator; browser: string }> {
   const { address, client, now, lengths, serviceName, formerTokens = [] } = use;
-  const { kind, company, email } = await getLink(engine, use.token, now);
+  const { kind, company, email, vouched } = await getLink(engine, use.token, now);
+  if (vouched) throw new UsageError(UNUSABLE);
   const accounts = await findAccounts(engine.db, { email });
-  const own = accounts.find(({ administrator }) => administrator.company === company);
+  const [own] = await findAccounts(engine.db, { company, email });
   const name = kind === 'invitation' ? checkedName(use.name) : (own?.administrator.name ?? '');
   const { name: companyName } = await getCompany(engine, company);
   await refuseWeakPassword(use.password, { email, name, companyName, serviceName });

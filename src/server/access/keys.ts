@@ -1,5 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 
+import { companyDay, companyInstant } from '../../contract/company-time.ts';
+import { DAY_MS } from '../../contract/durations.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
 import { AppError, quote, UsageError } from '../../errors.ts';
@@ -13,10 +15,12 @@ import {
   type ApiKey,
   type UsedKey,
   findKey,
+  hasEnded,
   insertKey,
   type KeyRow,
   listKeyRows,
   revokeKeyRow,
+  updateKeyRow,
 } from '../store/keys/keys.ts';
 import type { Counted } from '../store/keys/rate-counters.ts';
 import { switchesOf } from '../store/records/companies.ts';
@@ -27,6 +31,7 @@ import { mintToken, tokenHash } from './tokens.ts';
 /** Active keys that a company can have at once (openapi.yaml, "Authentication"). */
 export const ACTIVE_KEYS_MAX = 20;
 const KEY_ID_BYTES = 6;
+const LAST_DAY_MAX = '2200-12-31';
 const KEY_CHARACTERS_MAX = 200;
 /** Callers that are remembered at once, of some 300 bytes each. */
 const REMEMBERED_MAX = 10_000;
@@ -83,6 +88,48 @@ export async function listKeys(engine: Engine, company: string): Promise<UsedKey
 }
 
 /**
+ * Renames a key and sets its last day, after which it answers as a revoked one does. A later day gives access, so an
+ * administrator needs all the scopes of the key.
+ * @param options.lastDay `YYYY-MM-DD` in the company's time zone; empty for a key that goes on.
+ * @throws AppError `not_found` when the company has no such active key; UsageError of the field that is refused; the errors
+ *   of `authorisedTransaction`.
+ */
+export async function changeKey(
+  engine: Engine,
+  options: { company: string; id: string; name: string; lastDay: string; by: Authority; now: Date },
+): Promise<ApiKey> {
+  const { company, id, lastDay, by, now } = options;
+  const { timeZone } = await getCompany(engine, company);
+  const name = checkedKeyName(options.name);
+  const endsAt = lastDay === '' ? null : endOf(lastDay, timeZone, now);
+  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const key = await updateKeyRow(authorised, { id, name, endsAt });
+    if (!key) throw new AppError('not_found', 'There is no such active key.');
+    grantedScopes(key.scopes, authorised.by);
+    const details = { ...detailsOf(key), 'last day': lastDay || 'none' };
+    await authorised.record({ action: 'key.changed', subject: id, details });
+    return key;
+  });
+}
+
+/** The end of a key's last day. */
+function endOf(lastDay: string, timeZone: string, now: Date): string {
+  const begin = lastDay <= LAST_DAY_MAX ? companyInstant('UTC', `${lastDay}T00:00`) : undefined;
+  const next = begin && new Date(begin.getTime() + DAY_MS).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length);
+  const end = next === undefined ? undefined : companyInstant(timeZone, next);
+  const refused = (rule: string) =>
+    new UsageError(`The last day ${quote(lastDay)} ${rule}.`, { field: 'last-day' });
+  if (!end) throw refused(`must be a calendar day such as 2026-11-20, until ${LAST_DAY_MAX}`);
+  if (end <= now) throw refused('is over; revoke the key to stop it now');
+  return end.toISOString();
+}
+
+/** The last day of a key in its company's time zone; undefined for a key that goes on. */
+export function lastDayOf({ endsAt }: Pick<ApiKey, 'endsAt'>, timeZone: string): string | undefined {
+  return endsAt === null ? undefined : companyDay(timeZone, new Date(Date.parse(endsAt) - 1));
+}
+
+/**
  * Revokes a key, which stops working at once. Revoking it again changes nothing. Every administrator may revoke every
  * key, because a leaked key has to be stopped by the first person who hears of it.
  * @throws UsageError when the company has no such key; the errors of `authorisedTransaction`.
@@ -116,6 +163,8 @@ function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>)
 /** The holder of a key; on PostgreSQL also the count of the key's requests in the current window. */
 export interface Authenticated {
   caller: Caller;
+  /** The end of the key's last day, if it has one. */
+  endsMs: number;
   counted: Counted | undefined;
 }
 
@@ -126,7 +175,7 @@ export type Authenticate = (authorization: string | undefined) => Promise<Authen
  * Builds the check of keys. A key is looked up on every request, or the database is asked whether anything has changed,
  * so that a revocation works at once on every machine.
  * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
- *   (right secret, but revoked).
+ *   (right secret, but revoked, or past its last day).
  */
 export function createAuthentication(
   engine: Engine,
@@ -140,8 +189,11 @@ export function createAuthentication(
     const expected = Buffer.from(found?.key.secret_sha256 ?? tokenHash(''), 'hex');
     const isRight = timingSafeEqual(expected, Buffer.from(secretSha256, 'hex'));
     if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
-    if (found.key.revoked_at !== null) throw new AppError('revoked_key', 'This API key was revoked.');
-    return { caller: toCaller(parts, found.key), counted: found.counted };
+    const { revoked_at: revokedAt, ends_at: endsAt } = found.key;
+    if (hasEnded({ revokedAt, endsAt }, new Date()))
+      throw new AppError('revoked_key', 'This API key was revoked.');
+    const endsMs = Date.parse(endsAt ?? '') || Infinity;
+    return { caller: toCaller(parts, found.key), endsMs, counted: found.counted };
   });
 }
 
@@ -160,7 +212,7 @@ function rememberCallers(engine: Engine, authenticate: Authenticate): Authentica
     knownVersion = version;
     const digest = tokenHash(authorization);
     const remembered = known.get(digest);
-    if (remembered) return remembered;
+    if (remembered && remembered.endsMs > Date.now()) return remembered;
     const authenticated = await authenticate(authorization);
     // Another request may have met a change meanwhile.
     if (version === knownVersion) known.set(digest, authenticated);

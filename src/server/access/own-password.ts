@@ -1,6 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
-import { type Account, findAccounts } from '../store/accounts/administrator-rows.ts';
+import { type Account, findAccounts, NO_PASSWORD } from '../store/accounts/administrator-rows.ts';
 import type { SignedIn } from '../store/accounts/authorised-transaction.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { isPassword } from './passwords.ts';
@@ -22,6 +22,10 @@ export async function provePassword(
   const wrong = new UsageError('Your present password is not right.', { field: 'present' });
   const [account] = await findAccounts(engine.db, { company, id: by.administrator });
   if (!account) throw wrong;
+  if (account.password === NO_PASSWORD)
+    throw new UsageError(
+      'You have no password here. The operator of this service can sign you out everywhere.',
+    );
   const { email } = account.administrator;
   const counted = await limits.count({ email, address: by.address, browser: by.session });
   if (!(await isPassword(present, account.password, { isKnown: true }))) throw wrong;

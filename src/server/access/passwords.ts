@@ -2,6 +2,11 @@ import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 
 import { AppError } from '../../errors.ts';
+import { NO_PASSWORD } from '../store/accounts/administrator-rows.ts';
+
+/** The refusal of everything that needs a password, where people come in by portal links alone (PORTAL_SIGN_IN). */
+export const PASSWORDS_OFF =
+  'Nobody has a password here. Sign in to your business system, and come in from there.';
 
 /**
  * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second.
@@ -80,6 +85,7 @@ const nobody = { salted: '', cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Bu
 
 /** `salted` is all that stands before the key. */
 function parseStored(stored: string): { salted: string; cost: Cost; salt: Buffer; key: Buffer } {
+  if (stored === NO_PASSWORD) return nobody;
   const [, N, r, p, salt = '', key = ''] = stored.split('$');
   return {
     salted: stored.slice(0, stored.lastIndexOf('$')),

@@ -46,13 +46,14 @@ const FAILED_SIGN_INS_RECORDED_MAX = 20;
 /**
  * Begins the session of an administrator who has proved who they are, and gives its token.
  * @param options.isWaiting whether it can be used only when its company is chosen; see `chooseCompany`.
+ * @param options.details what the audit trail says about how they came in.
  */
 export async function beginSession(
   transaction: StoreTransaction,
-  options: Arrival & { lengths: SessionLengths; isWaiting?: boolean },
+  options: Arrival & { lengths: SessionLengths; isWaiting?: boolean; details?: Record<string, string> },
 ): Promise<string> {
   const { administrator, client, now, lengths, isWaiting = false } = options;
-  if (!isWaiting) await recordSignIn(transaction, options);
+  if (!isWaiting) await recordSignIn(transaction, options, options.details);
   const { company } = administrator;
   const token = mintTokenOf(company);
   const session: Session = {
@@ -82,10 +83,14 @@ export async function recordArrival(
   await recordEntry(transaction, { company, by, action, subject: id, details, now });
 }
 
-async function recordSignIn(transaction: StoreTransaction, arrival: Arrival): Promise<void> {
+async function recordSignIn(
+  transaction: StoreTransaction,
+  arrival: Arrival,
+  details: Record<string, string> = {},
+): Promise<void> {
   const { administrator, now } = arrival;
   await updateAdministratorRow(transaction, administrator, { signedInAt: now.toISOString() });
-  await recordArrival(transaction, arrival, 'administrator.signed_in');
+  await recordArrival(transaction, arrival, 'administrator.signed_in', details);
 }
 
 /**

@@ -7,7 +7,11 @@ import {
   signOutEverywhere,
 } from '../access/administrators.ts';
 import { invite, inviteToReset } from '../access/invitations.ts';
+import { accessText, changeAccess } from '../access/change-access.ts';
+import { canonicalEmail } from '../access/checked-input.ts';
+import { PASSWORDS_OFF } from '../access/passwords.ts';
 import type { Config } from '../config.ts';
+import { UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
 import { scopes } from '../../contract/scopes.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
@@ -18,12 +22,19 @@ import { withDatabase } from './database.ts';
 import { table } from './table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** `fieldledger admin create|list|disable|reset|sign-out`. */
+interface SetOptions {
+  scopes?: string[];
+  invite?: boolean;
+  revoke?: boolean;
+}
+
+/** `fieldledger admin create|list|set|disable|reset|sign-out`. */
 export function adminCommand(terminal: Terminal): Command {
   return new Command('admin')
     .description("a company's administrators, who manage its keys and webhooks in the portal")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
+    .addCommand(setCommand(terminal))
     .addCommand(disableCommand(terminal))
     .addCommand(resetCommand(terminal))
     .addCommand(signOutCommand(terminal));
@@ -43,6 +54,7 @@ function createCommand(terminal: Terminal): Command {
     .option('--no-invite', 'they may not invite or remove administrators')
     .action(async (company: string, email: string, options: { scopes: string[]; invite: boolean }) => {
       await withDatabase(terminal, async (engine, config) => {
+        refusePasswordsOff(config);
         const { token, invitation } = await invite(engine, {
           company,
           email,
@@ -65,6 +77,37 @@ function listCommand(terminal: Terminal): Command {
       await withDatabase(terminal, async (engine) => {
         const found = await listAdministrators(engine, company);
         terminal.show(found, tableOf(found));
+      });
+    });
+}
+
+function setCommand(terminal: Terminal): Command {
+  return new Command('set')
+    .description("change an administrator's access; one who was removed is let in again")
+    .argument(...COMPANY)
+    .argument('<email>', 'their e-mail address')
+    .option('--scopes <scopes>', 'what they may see and give, comma-separated', (text) => listOf(text))
+    .option('--invite', 'they may invite, change and remove administrators')
+    .option('--no-invite', 'they may not')
+    .option('--revoke', 'end the keys and webhooks that they made and that go beyond it')
+    .action(async (company: string, email: string, options: SetOptions) => {
+      await withDatabase(terminal, async (engine) => {
+        const people = await listAdministrators(engine, company);
+        // Of several with the address, all but the last were removed.
+        const last = people.findLast((one) => one.email === canonicalEmail(email));
+        const { id, scopes: held, mayInvite } = last ?? (await getByEmail(engine.db, company, email));
+        const { administrator, ended, left } = await changeAccess(engine, {
+          ...{ company, id, by: 'operator', now: new Date() },
+          scopes: options.scopes ?? held,
+          mayInvite: options.invite ?? mayInvite,
+          revoke: options.revoke ? 'all' : [],
+        });
+        const lines = [
+          `${administrator.email}: ${accessText(administrator)}`,
+          ...ended.map((made) => `Ended: ${made.id} (${made.name}).`),
+          ...left.map((made) => `Made by them, beyond it, and still works: ${made.id} (${made.name}).`),
+        ];
+        terminal.show({ ...administrator, ended, left }, lines.join('\n'));
       });
     });
 }
@@ -116,10 +159,15 @@ function resetCommand(terminal: Terminal): Command {
     .argument('<email>', 'their e-mail address')
     .action(async (company: string, email: string) => {
       await withDatabase(terminal, async (engine, config) => {
+        refusePasswordsOff(config);
         const { token, administrator } = await inviteToReset(engine, { company, email, now: new Date() });
         showLink(terminal, config, token, administrator);
       });
     });
+}
+
+function refusePasswordsOff({ portalSignIn }: Config): void {
+  if (portalSignIn === 'links') throw new UsageError(`PORTAL_SIGN_IN is links. ${PASSWORDS_OFF}`);
 }
 
 function showLink(terminal: Terminal, config: Config, token: string, of: PortalLink | Administrator): void {

@@ -2,10 +2,13 @@ import { Command } from 'commander';
 
 import { listOf } from '../../command-line/given-values.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
+import { accessText } from '../access/change-access.ts';
 import { createFeedToken, revokeFeedToken } from '../access/feed-tokens.ts';
 import { type FeedToken, listFeedTokens } from '../store/keys/feed-tokens.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
+
+type CreateOptions = Omit<Parameters<typeof createFeedToken>[1], 'keyPrefix' | 'now'>;
 
 /** `fieldledger feed-token create|list|revoke`. */
 export function feedTokenCommand(terminal: Terminal): Command {
@@ -20,7 +23,11 @@ export function feedTokenCommand(terminal: Terminal): Command {
     .option('--changes <names>', 'only for these changes, comma-separated, such as job.create', (text) =>
       listOf(text),
     )
-    .action(async (options: { name: string; companies?: string[]; changes?: string[] }) => {
+    .option('--portal-links <scopes>', 'it may make portal links, which give at most these scopes', (text) =>
+      listOf(text),
+    )
+    .option('--portal-invites', 'its portal links may let people invite others')
+    .action(async (options: CreateOptions) => {
       await withDatabase(terminal, async (engine, { keyPrefix }) => {
         const created = await createFeedToken(engine, { keyPrefix, ...options, now: new Date() });
         terminal.tell('Keep this token in a secret store; it is shown only now.\n');
@@ -50,7 +57,7 @@ export function feedTokenCommand(terminal: Terminal): Command {
 }
 
 function tableOf(tokens: readonly FeedToken[]): string {
-  const rows = tokens.map(({ id, name, companies, changes, createdAt, revokedAt, usedAt }) => [
+  const rows = tokens.map(({ id, name, companies, changes, createdAt, revokedAt, usedAt, ...links }) => [
     id,
     name,
     revokedAt === null ? 'active' : `revoked ${revokedAt}`,
@@ -58,7 +65,8 @@ function tableOf(tokens: readonly FeedToken[]): string {
     usedAt ?? 'never',
     companies?.join(',') ?? 'all',
     changes?.join(',') ?? 'all',
+    accessText({ scopes: links.portalScopes, mayInvite: links.portalMayInvite }) || 'none',
   ]);
-  const headings = ['id', 'name', 'state', 'created', 'last used', 'companies', 'changes'];
+  const headings = ['id', 'name', 'state', 'created', 'last used', 'companies', 'changes', 'portal links'];
   return table(headings, rows, 'There are no feed tokens.');
 }

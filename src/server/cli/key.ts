@@ -54,8 +54,9 @@ export function keyCommand(terminal: Terminal): Command {
 }
 
 function tableOf(keys: readonly UsedKey[]): string {
-  const rows = keys.map(({ id, name, scopes: held, createdAt, revokedAt, usedAt }) => {
-    const state = revokedAt === null ? 'active' : `revoked ${revokedAt}`;
+  const rows = keys.map(({ id, name, scopes: held, createdAt, revokedAt, endsAt, usedAt }) => {
+    const state =
+      revokedAt === null ? (endsAt === null ? 'active' : `until ${endsAt}`) : `revoked ${revokedAt}`;
     return [id, name, state, createdAt, usedAt ?? 'never', scopesText(held)];
   });
   return table(['id', 'name', 'state', 'created', 'last used', 'scopes'], rows, 'There are no keys.');

@@ -80,7 +80,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         background.use(await keepServedClock(engine, () => new Date(), onError));
         await using management = await serveManagement(config, pages);
         await using feed = new AsyncDisposableStack();
-        const feedAddress = await serveFeed(config, { ...pages, stack: feed });
+        const feedAddress = await serveFeed(config, { ...pages, portal: server, stack: feed });
         const connections = await listenAs(PUBLIC, config, () => listen(server, { ...config, metrics }));
         if (config.deliverWebhooks)
           deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
@@ -107,15 +107,24 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
     });
 }
 
+interface FeedSurroundings {
+  metrics: Metrics;
+  /** Where the links of the feed lead. */
+  portal: Server;
+  stack: AsyncDisposableStack;
+}
+
 /** Serves the feed on FEED_PORT, if the operator has set one, until the stack is disposed of. @returns its address. */
 async function serveFeed(
   config: Config,
-  { stack, ...pages }: ProbeOptions & { metrics: Metrics; stack: AsyncDisposableStack },
+  { stack, portal, ...pages }: ProbeOptions & FeedSurroundings,
 ): Promise<string | undefined> {
   const { feedHost: host, feedPort: port, feedRequestsPerMinute: requestsPerMinute, keyPrefix } = config;
   if (port === undefined) return undefined;
   const { metrics, log } = pages;
-  const server = await createFeedServer({ ...pages, metrics: metrics.feed, keyPrefix, requestsPerMinute });
+  const baseUrl = () => config.baseUrl ?? addressOf(portal, config);
+  const options = { ...pages, metrics: metrics.feed, keyPrefix, requestsPerMinute, baseUrl };
+  const server = await createFeedServer(options);
   const connections = await listenAs(FEED, { host, port }, () =>
     listen(server, { ...config, host, port, metrics }),
   );
@@ -126,7 +135,8 @@ async function serveFeed(
 function portalOf(config: Config, secrets: SecretBox) {
   if (!config.portal) return undefined;
   const { portalIdleMinutes: idleMinutes, portalSessionHours: hoursMax } = config;
-  return { sessionLengths: { idleMinutes, hoursMax }, secrets };
+  const passwordsOff = config.portalSignIn === 'links';
+  return { sessionLengths: { idleMinutes, hoursMax }, secrets, passwordsOff };
 }
 
 /** @throws UsageError for a logo that can't be shown. */

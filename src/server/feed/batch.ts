@@ -23,10 +23,32 @@ const CHANGES_MAX = 1_000;
  */
 export async function readBatch(req: IncomingMessage): Promise<Batch> {
   const form = formOf(req);
+  const bytes = await bytesOf(req);
+  return { form, lines: form === 'application/json' ? itemsOf(bytes) : linesOf(bytes) };
+}
+
+const BODY_BYTES_MAX = 16_384;
+
+/**
+ * Reads the one JSON value of a request.
+ * @throws AppError `invalid_request` for another body.
+ */
+export async function readValue(req: IncomingMessage): Promise<unknown> {
+  if (formOf(req) !== 'application/json') throw invalid('Content-Type must be application/json.');
+  const bytes = await bytesOf(req);
+  if (bytes.length > BODY_BYTES_MAX) throw invalid(`The body has more than ${BODY_BYTES_MAX} bytes.`);
+  const text = textOf(bytes);
+  valueOf(text);
+  const { value, problem } = readChange(text);
+  if (problem) throw invalid(problem.message);
+  return value;
+}
+
+async function bytesOf(req: IncomingMessage): Promise<Buffer> {
   const decompress = decompressionOf(req);
   const bytes = await decompress(await bodyOf(req));
   refuseCrowded(bytes);
-  return { form, lines: form === 'application/json' ? itemsOf(bytes) : linesOf(bytes) };
+  return bytes;
 }
 
 function formOf({ headers }: IncomingMessage): BatchForm {

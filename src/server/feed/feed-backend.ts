@@ -10,6 +10,7 @@ import type { FeedToken } from '../store/keys/feed-tokens.ts';
 import { createOwnCounter } from '../store/keys/rate-counters.ts';
 import type { FeedExchange, FeedServerOptions } from './feed-server.ts';
 import { applyChanges } from './operations/applyChanges.ts';
+import { createPortalLink } from './operations/createPortalLink.ts';
 import { getChange } from './operations/getChange.ts';
 import { getPosition } from './operations/getPosition.ts';
 
@@ -20,6 +21,7 @@ export interface FeedRequest {
   params: Record<string, string>;
   query: Record<string, string>;
   exchange: FeedExchange;
+  baseUrl: FeedServerOptions['baseUrl'];
   metrics: FeedServerOptions['metrics'];
   now: () => Date;
   req: IncomingMessage;
@@ -32,9 +34,12 @@ export interface FeedReply {
 
 const operations: Record<string, (request: FeedRequest) => Promise<FeedReply>> = {
   applyChanges,
+  createPortalLink,
   getChange,
   getPosition,
 };
+
+const POSTED = ['/feed/v1/changes', '/feed/v1/portal-links'];
 
 type Arguments = [exchange: FeedExchange, req: IncomingMessage, res: ServerResponse];
 
@@ -47,7 +52,7 @@ const AT_ONCE_MAX = 8;
  * with the AppError to answer with.
  */
 export async function createFeedBackend(options: FeedServerOptions): Promise<OpenAPIBackend> {
-  const { engine, metrics, requestsPerMinute, now } = options;
+  const { engine, metrics, requestsPerMinute, baseUrl, now } = options;
   const backoffice = openBackoffice(engine, { now: () => now() });
   const authenticate = createFeedAuthentication(engine, options);
   const count = createOwnCounter({ name: 'feed', points: requestsPerMinute, seconds: WINDOW_SECONDS });
@@ -58,7 +63,7 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
       const token = security.feedToken as FeedToken;
       // They were validated.
       const { params, query } = request as { params: Record<string, string>; query: Record<string, string> };
-      return operation({ backoffice, token, params, query, exchange, metrics, now, req });
+      return operation({ backoffice, token, params, query, exchange, baseUrl, metrics, now, req });
     };
   const backend = new OpenAPIBackend({
     definition: requestsOnly(),
@@ -74,7 +79,7 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
         );
       },
       methodNotAllowed: ({ request }: Context, ...[, req, res]: Arguments) => {
-        const allowed = request.path === '/feed/v1/changes' ? 'POST' : 'GET';
+        const allowed = POSTED.includes(request.path) ? 'POST' : 'GET';
         res.setHeader('Allow', allowed);
         throw new AppError('method_not_allowed', `This path answers ${allowed}, not ${req.method}.`);
       },

@@ -18,6 +18,8 @@ import { createFeedBackend } from './feed-backend.ts';
 export interface FeedServerOptions extends ProbeOptions {
   metrics: FeedMetrics;
   keyPrefix: string;
+  /** The address at which people reach the portal, without a path. */
+  baseUrl: () => string;
   /** Requests that one token may make in a minute. */
   requestsPerMinute: number;
 }

@@ -5,8 +5,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 
 import { getCompany } from '../access/companies.ts';
+import { PASSWORDS_OFF } from '../access/passwords.ts';
 import { type ActiveSession, listBrowserSessions } from '../access/sessions.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
+import { UsageError } from '../../errors.ts';
 import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
 import { findFormResult, keepFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
 import type { AssetPaths } from './assets.ts';
@@ -73,6 +75,7 @@ export function answer(route: Route, answering: Answering): RequestHandler {
     traceOf(res).page = `/portal${route.path}`;
     const guest = guestVisitOf(req, res, answering);
     refuseUnstorable(guest);
+    if (route.needsPasswords && answering.passwordsOff) throw new UsageError(PASSWORDS_OFF);
     if (route.access === 'guests') {
       await write(await route.page(guest, answering), { req, res, answering });
       return;

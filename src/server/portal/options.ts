@@ -12,6 +12,8 @@ export interface PortalSettings {
   secrets: SecretBox;
   /** How long the answer to a ping waits for its result; 3 seconds unless told. */
   pingWaitMs?: number;
+  /** Whether people come in by portal links alone. */
+  passwordsOff?: boolean;
 }
 
 export interface PortalOptions extends PortalSettings {

@@ -7,10 +7,12 @@ import { downloadDocument, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
 import { showEvents } from './pages/events.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
-import { createNewKey, revokeOldKey, showKeys, showNewKey } from './pages/keys.ts';
+import { changeOldKey, revokeOldKey, showKeys } from './pages/keys.ts';
+import { createNewKey, showNewKey } from './pages/new-key.ts';
 import { showOverview } from './pages/overview.ts';
 import { showReceivables } from './pages/receivables.ts';
-import { inviteSomebody, removeSomebody, showPeople, withdraw } from './pages/people.ts';
+import { inviteSomebody, showPeople, withdraw } from './pages/people.ts';
+import { changeSomebody, removeSomebody } from './pages/person-access.ts';
 import { recoverChosen, showRecover } from './pages/recover.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
 import { showUsage } from './pages/usage.ts';
@@ -20,11 +22,15 @@ import type { GuestPage, Page } from './visit.ts';
 
 /**
  * A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. An action that
- * ends the session leads to the sign-in page also when the session has ended before.
+ * ends the session leads to the sign-in page also when the session has ended before. One that needs passwords is refused
+ * where there are none.
  */
-export type Route = { method: 'get' | 'post'; path: string; endsSession?: boolean } & (
-  { access: 'administrators'; page: Page } | { access: 'guests'; page: GuestPage }
-);
+export type Route = {
+  method: 'get' | 'post';
+  path: string;
+  endsSession?: boolean;
+  needsPasswords?: boolean;
+} & ({ access: 'administrators'; page: Page } | { access: 'guests'; page: GuestPage });
 
 export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
 
@@ -42,10 +48,10 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
  */
 export const routes: readonly Route[] = [
   guestGet('/sign-in', showSignIn),
-  guestPost('/sign-in', signInWithPassword),
+  { ...guestPost('/sign-in', signInWithPassword), needsPasswords: true },
   guestGet('/invitation', showInvitation),
   guestPost('/invitation', openInvitation),
-  guestPost('/invitation/accept', acceptInvitation),
+  { ...guestPost('/invitation/accept', acceptInvitation), needsPasswords: true },
   guestGet('/companies', showCompanies),
   guestPost('/companies', chooseOneCompany),
   { ...post('/sign-out', signOut), endsSession: true },
@@ -55,6 +61,7 @@ export const routes: readonly Route[] = [
   get('/keys', showKeys),
   get('/keys/new', showNewKey),
   post('/keys/new', createNewKey),
+  post('/keys/:id/change', changeOldKey),
   post('/keys/:id/revoke', revokeOldKey),
 
   get('/events', showEvents),
@@ -81,12 +88,13 @@ export const routes: readonly Route[] = [
   get('/usage', showUsage),
 
   get('/people', showPeople),
-  post('/people/invite', inviteSomebody),
+  { ...post('/people/invite', inviteSomebody), needsPasswords: true },
   post('/people/invitations/:id/withdraw', withdraw),
+  post('/people/:id/access', changeSomebody),
   post('/people/:id/remove', removeSomebody),
 
   get('/account', showAccount),
-  post('/account/password', changeOwnPassword),
+  { ...post('/account/password', changeOwnPassword), needsPasswords: true },
   post('/account/sessions/:id/end', endOwnSessions),
   { ...post('/account/sign-out-everywhere', endOwnSessions), endsSession: true },
 

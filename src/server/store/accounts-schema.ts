@@ -1,13 +1,13 @@
 import type { Generated } from 'kysely';
 
-/** The tables of the portal; see migrations/0006-portal.ts, 0011-accounts.ts and 0017-by-company.ts. Times are as in schema.ts. */
+/** The tables of the portal; see migrations/0006-portal.ts, 0011-accounts.ts, 0017-by-company.ts and 0021-portal-links.ts. Times are as in schema.ts. */
 export interface AdministratorsTable {
   id: string;
   company: string;
   /** In lower case; of a company's administrators who aren't disabled, one has it. */
   email: string;
   name: string;
-  /** A slow hash with its parameters; see ../access/passwords.ts. */
+  /** A slow hash with its parameters; see ../access/passwords.ts. Empty for somebody who comes in by portal links alone. */
   password: string;
   /** JSON array of scopes. */
   scopes: string;
@@ -61,6 +61,9 @@ export interface LinksTable {
   made_by: string | null;
   created_at: string;
   expires_at: string;
+  /** Of an invitation by a business system: the person's name, and the feed token. */
+  name: string | null;
+  feed_token: string | null;
 }
 
 export interface AuditEntriesTable {

@@ -104,6 +104,8 @@ interface ApiKeysTable {
   scopes: string;
   created_at: string;
   revoked_at: Generated<string | null>;
+  /** The end of its last day, or when it was revoked. */
+  ends_at: Generated<string | null>;
   /** The administrator who made it; null when an operator did. */
   made_by: Generated<string | null>;
 }
@@ -116,6 +118,9 @@ interface FeedTokensTable {
   for_all_companies: number;
   /** JSON array of the names of changes; null for all of them. */
   changes: string | null;
+  /** JSON array of the scopes that its portal links may give; empty for a token that may make none. */
+  portal_scopes: Generated<string>;
+  portal_may_invite: Generated<number>;
   created_at: string;
   revoked_at: Generated<string | null>;
   used_at: Generated<string | null>;

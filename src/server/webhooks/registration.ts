@@ -11,7 +11,7 @@ import {
   type AuthorisedTransaction,
   authorisedTransaction,
 } from '../store/accounts/authorised-transaction.ts';
-import type { AuditAction } from '../store/accounts/audit-trail.ts';
+import { actorId, type AuditAction } from '../store/accounts/audit-trail.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import {
   deleteWebhookRow,
@@ -58,7 +58,16 @@ export async function createWebhook(
       options.events,
       authorised.by === 'operator' ? undefined : authorised.by.scopes,
     );
-    const record: Webhook = { id, company, url, events, createdAt: now.toISOString(), pausedAt: null };
+    const madeBy = actorId(authorised.by);
+    const record: Webhook = {
+      id,
+      company,
+      url,
+      events,
+      createdAt: now.toISOString(),
+      pausedAt: null,
+      madeBy,
+    };
     const outcome = await insertWebhook(authorised, record, box.seal(secret, record), WEBHOOKS_MAX);
     if (outcome === 'limit reached') {
       throw new UsageError(
@@ -95,11 +104,14 @@ type ChangeWebhook = (
 ) => Promise<Webhook>;
 
 /** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
-export const deleteWebhook = webhookChange(async (authorised, webhook) => {
+export const deleteWebhook = webhookChange(deleteIn);
+
+/** The same in a transaction that also does something else. */
+export async function deleteIn(authorised: AuthorisedTransaction, webhook: Webhook): Promise<Webhook> {
   await deleteWebhookRow(authorised, webhook);
   await recordOf(authorised, 'webhook.deleted', webhook);
   return webhook;
-});
+}
 
 /**
  * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall

@@ -111,6 +111,7 @@ function keyOf(company: string, id: string, seconds = 0): ApiKey {
     createdAt,
     madeBy: null,
     revokedAt: null,
+    endsAt: null,
   };
 }
 
@@ -156,6 +157,7 @@ for (const name of engineNames) {
       secret_sha256: 'aa'.repeat(32),
       scopes: '["jobs:read","people:read"]',
       revoked_at: null,
+      ends_at: null,
       api_enabled: 1,
       subscription_active: 1,
       invoicing_enabled: 1,
@@ -200,6 +202,7 @@ for (const name of engineNames) {
     t.strictSame(await revoke(engine, 'acme', 'k1', LATER), {
       ...keyOf('acme', 'k1'),
       revokedAt: LATER,
+      endsAt: LATER,
     });
     t.equal((await revoke(engine, 'acme', 'k1', LATEST))?.revokedAt, LATER, 'the first time stays');
     t.equal((await findRow(engine, { company: 'acme', id: 'k1' }))?.revoked_at, LATER);

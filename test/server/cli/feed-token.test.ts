@@ -44,8 +44,8 @@ for (const engine of engineNames) {
       { id, revokedAt: /Z$/ },
     ]);
     const { stdout } = await call(['feed-token', 'list']);
-    t.match(stdout, /^ID +NAME +STATE +CREATED +LAST USED +COMPANIES +CHANGES\n/);
-    t.match(stdout, new RegExp(`${id} +crm +revoked \\S+ +\\S+ +never +acme +job.create,job.update\n`));
+    t.match(stdout, /^ID +NAME +STATE +CREATED +LAST USED +COMPANIES +CHANGES +PORTAL LINKS\n/);
+    t.match(stdout, new RegExp(`${id} +crm +revoked \\S+ +\\S+ +never +acme +job.create,job.update +none\n`));
     t.notMatch(stdout + JSON.stringify(listed), secret);
     const refused: [args: string[], message: RegExp][] = [
       [['create'], /--name/],

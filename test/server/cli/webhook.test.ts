@@ -45,7 +45,8 @@ for (const name of engineNames) {
       events: ['job.created', 'invoice.paid'],
     });
     const { id, company, url, createdAt } = created;
-    const record: Webhook = { id, company, url, events: [...moveEventKinds], createdAt, pausedAt: null };
+    const all = [...moveEventKinds];
+    const record: Webhook = { id, company, url, events: all, createdAt, pausedAt: null, madeBy: null };
     t.strictSame(listed[1], record);
     const list = await call(['webhook', 'list', 'acme']);
     t.match(

@@ -89,6 +89,8 @@ export interface Door extends AsyncDisposable {
   /** Posts a body, or changes as a JSON array. @throws Error for an answer that feed.yaml doesn't have. */
   post: (body: string | Buffer | readonly unknown[], headers?: Record<string, string>) => Promise<Reply>;
   get: (path: string, headers?: Record<string, string>) => Promise<Reply>;
+  /** Asks for a portal link, with a body or an object. */
+  askForLink: (asked: string | object, headers?: Record<string, string>) => Promise<Reply>;
   /** The answers to changes, in short. */
   apply: (changes: readonly unknown[], headers?: Record<string, string>) => Promise<string[]>;
 }
@@ -102,6 +104,7 @@ export async function openDoor(engine: Engine, token: string, options: DoorOptio
       now: () => STORY_NOW,
       isReady: () => true,
       requestsPerMinute: 1_000_000,
+      baseUrl: () => 'https://api.example.com',
     },
     ...options,
     ...{ engine, metrics: metrics.feed, keyPrefix: KEY_PREFIX },
@@ -135,6 +138,11 @@ export async function openDoor(engine: Engine, token: string, options: DoorOptio
         path.startsWith('changes/') ? 'getChange' : 'getPosition',
         http.get(`feed/v1/${path}`, { headers: { ...bearer, ...headers } }),
       ),
+    askForLink: async (asked, headers = {}) => {
+      const body = typeof asked === 'string' ? asked : JSON.stringify(asked);
+      const all = { 'content-type': 'application/json', ...bearer, ...headers };
+      return checked('createPortalLink', http.post('feed/v1/portal-links', { body, headers: all }));
+    },
     async apply(changes, headers) {
       const { status, body } = await post(changes, headers);
       if (status !== 200) return [`${status} ${errorIn(body).code}`];
@@ -173,7 +181,7 @@ export type TestDoor = Door & TestBackoffice & { company: TestCompany; token: st
 
 export async function tokenFor(
   engine: Engine,
-  given: { companies?: string[]; changes?: string[] } = {},
+  given: Partial<Parameters<typeof createFeedToken>[1]> = {},
 ): Promise<{ id: string; token: string }> {
   const { token, record } = await createFeedToken(engine, {
     ...{ keyPrefix: KEY_PREFIX, name: 'erp', now: STORY_NOW },

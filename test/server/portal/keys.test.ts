@@ -1,7 +1,14 @@
 import { createCompany } from '../../../src/server/access/companies.ts';
-import { ACTIVE_KEYS_MAX, createKey, listKeys, revokeKey } from '../../../src/server/access/keys.ts';
+import {
+  ACTIVE_KEYS_MAX,
+  changeKey,
+  createKey,
+  listKeys,
+  revokeKey,
+} from '../../../src/server/access/keys.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { until } from '../../_command.ts';
 import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
@@ -57,7 +64,7 @@ onEachEngine('a key is created, shown once, used, and revoked at once', async (t
   t.match(visitor.text, /1 of 20 keys in use/);
   const [, , id = '', secret = ''] = key.split('.');
   t.ok(visitor.text.includes(`${KEY_PREFIX}.${COMPANY}.${id}.…`));
-  t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan never Revoke/);
+  t.match(visitor.text, /jobs:read invoices:read 20 Nov 2026, 12:00 by Aoife Brennan never Change/);
 
   t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
   t.strictSame(await ask(portal, key, 'api/v1/people'), { statusCode: 403, code: 'missing_scope' });
@@ -110,7 +117,7 @@ onEachEngine('revoked keys are listed page by page, the latest first', async (t,
   await visitor.visit('/portal/keys');
   const first = idsShown();
   t.equal(first.length, 20);
-  t.match(visitor.text, /Revoked keys Name Scopes Created Last used Revoked Made 14 /);
+  t.match(visitor.text, /Keys that have ended Name Scopes Created Last used Ended Made 14 /);
   const [, older = ''] = /href="(\/portal\/keys\?before=[^"]*)" rel="next"/.exec(visitor.shown) ?? [];
   await visitor.visit(older.replaceAll('&amp;', '&'));
   const second = idsShown();
@@ -207,4 +214,140 @@ onSqlite('the page says why a key would give nothing', async (t, { engine, signe
   await engine.run(`UPDATE companies SET api_enabled = 0 WHERE id = '${COMPANY}'`);
   await visitor.visit('/portal/keys');
   t.match(visitor.text, /API access is off, so the API answers 403 api_not_enabled/);
+});
+
+onEachEngine('a key is renamed, and ends after its last day', async (t, portal) => {
+  const { engine } = portal;
+  const visitor = await portal.signedIn();
+  const key = await createOnPage(visitor, 'Ledger', ['jobs:read']);
+  const [, , id = ''] = key.split('.');
+  const change = `/portal/keys/${id}/change`;
+  for (const [fields, problem] of [
+    [
+      { name: ' ', 'last-day': '' },
+      /id="name-\w+-problem" role="alert">The name of a key must have 1 to 100/,
+    ],
+    [{ name: 'x\u202ey', 'last-day': '' }, /U\+202E/],
+    [
+      { name: 'Ledger', 'last-day': '2026-11-19' },
+      /id="last-day-\w+-problem" role="alert">The last day .* is over/,
+    ],
+    [
+      { name: 'Ledger', 'last-day': '2026-02-30' },
+      /must be a calendar day such as 2026-11-20, until 2200-12-31/,
+    ],
+    [{ name: 'Ledger', 'last-day': '9999-12-31' }, /must be a calendar day/],
+  ] as const) {
+    t.equal((await visitor.submit(change, fields)).statusCode, 422);
+    t.match(visitor.shown, problem);
+    t.match(visitor.shown, /<details class="confirm" open/, 'the form stays open');
+  }
+  await visitor.submitAndFollow(change, { name: ' <b>Ledger</b> ', 'last-day': '2099-12-31' });
+  t.match(visitor.text, /The key “<b>Ledger<\/b>” is changed\. .*Until 31 Dec 2099/);
+  t.notMatch(visitor.shown, '<b>');
+  const [entry] = await listAuditRows(engine, COMPANY, { limit: 1 });
+  t.match(entry, { action: 'key.changed', subject: id, details: { 'last day': '2099-12-31' } });
+  t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
+
+  await visitor.submitAndFollow(change, { name: 'Ledger', 'last-day': '2026-11-20' });
+  portal.setNow(new Date('2026-11-20T23:59:59.000Z'));
+  const still = await portal.signedIn();
+  await still.visit('/portal/keys');
+  t.match(still.text, /1 of 20 keys in use/, 'its last day is its company’s');
+  portal.setNow(new Date('2026-11-21T00:00:00.000Z'));
+  await still.visit('/portal/keys');
+  t.match(
+    still.text,
+    /0 of 20 keys in use\. .*Keys that have ended .*21 Nov 2026, 00:00 Its last day is over/,
+  );
+  const late = {
+    company: COMPANY,
+    id,
+    name: 'Ledger',
+    lastDay: '',
+    by: 'operator',
+    now: new Date(),
+  } as const;
+  await t.rejects(changeKey(engine, late), { code: 'not_found' }, 'and isn’t taken up again');
+});
+
+onEachEngine(
+  'a key in use is refused from the end of its last day on, and counts no request',
+  async (t, portal) => {
+    const { engine } = portal;
+    const { key, record } = await createKey(engine, {
+      ...{ prefix: KEY_PREFIX, company: COMPANY, name: 'K', scopes: ['jobs:read'], now: STORY_NOW },
+    });
+    const endsAt = new Date(Date.now() + 1_000).toISOString();
+    await engine.run(`UPDATE api_keys SET ends_at = '${endsAt}'`);
+    t.equal((await ask(portal, key)).statusCode, 200);
+    await until(async () => (await ask(portal, key)).statusCode === 401);
+    t.ok(new Date().toISOString() >= endsAt, 'not before');
+    t.strictSame(await ask(portal, key), { statusCode: 401, code: 'revoked_key' });
+    await makeKeys(engine, ACTIVE_KEYS_MAX - 1);
+    await engine.run(`UPDATE api_keys SET ends_at = '${STORY_NOW.toISOString()}'`);
+    t.equal((await makeKeys(engine, ACTIVE_KEYS_MAX)).length, 20, 'keys that have ended leave room');
+    const lateness = { company: COMPANY, id: record.id, name: 'K', lastDay: '', by: 'operator' } as const;
+    await t.rejects(changeKey(engine, { ...lateness, now: STORY_NOW }), { code: 'not_found' });
+  },
+);
+
+onEachEngine('a key is revoked for good, whoever changes it at the same time', async (t, { engine }) => {
+  for (const id of await makeKeys(engine, 5)) {
+    const change = { company: COMPANY, id, name: 'Changed', lastDay: '2099-12-31', now: STORY_NOW };
+    await Promise.allSettled([
+      changeKey(engine, { ...change, by: 'operator' }),
+      revokeKey(engine, COMPANY, id, STORY_NOW),
+      changeKey(engine, { ...change, by: 'operator' }),
+    ]);
+  }
+  const keys = await listKeys(engine, COMPANY);
+  t.strictSame([...new Set(keys.map(({ endsAt }) => endsAt))], [STORY_NOW.toISOString()]);
+});
+
+onSqlite('a key is changed by whoever could give it, of their own company', async (t, portal) => {
+  const { engine } = portal;
+  await createCompany(engine, 'rival', {}, STORY_NOW);
+  const [theirs = ''] = await makeKeys(engine, 1, 'rival');
+  const { record } = await createKey(engine, {
+    ...{ prefix: KEY_PREFIX, company: COMPANY, name: 'All', now: STORY_NOW },
+    scopes: ['jobs:read', 'quotes:read'],
+  });
+  await addAdministrator(engine, { ...RESTRICTED, name: 'Seán', scopes: ['jobs:read'] });
+  const visitor = await portal.signedIn(RESTRICTED);
+  await visitor.visit('/portal/keys');
+  const sent = { name: 'Mine', 'last-day': '2099-12-31' };
+  t.equal((await visitor.submit(`/portal/keys/${record.id}/change`, sent)).statusCode, 422);
+  t.match(visitor.text, /"quotes:read" is not a scope that you can give; you have jobs:read/);
+  const token = /name="form-token" value="([^"]*)"/.exec(visitor.shown)?.[1] ?? '';
+  for (const id of [theirs, 'none'])
+    t.equal(
+      (await visitor.send(`/portal/keys/${id}/change`, { ...sent, 'form-token': token })).statusCode,
+      404,
+    );
+  t.match(await listKeys(engine, COMPANY), [{ name: 'All', endsAt: null }]);
+});
+
+onSqlite('keys are listed from the newest on, and filtered', async (t, { engine, signedIn }) => {
+  const gone = await addAdministrator(engine, { email: 'gone@brennan.example', name: 'Gone' });
+  const names = ['Used', 'Unused', 'Left'];
+  for (const [index, name] of names.entries()) {
+    const now = new Date(STORY_NOW.getTime() + index * 1_000);
+    await createKey(engine, { prefix: KEY_PREFIX, company: COMPANY, name, scopes: ['jobs:read'], now });
+  }
+  await engine.run(`UPDATE api_keys SET made_by = '${gone.id}' WHERE name = 'Left'`);
+  await engine.run(`UPDATE administrators SET disabled_at = '2026-11-20' WHERE id = '${gone.id}'`);
+  await engine.run(
+    `INSERT INTO key_uses SELECT company, id, '2026-11-20T12:00:00.000Z' FROM api_keys WHERE name <> 'Unused'`,
+  );
+  const visitor = await signedIn();
+  const shown = async (query: string) => {
+    await visitor.visit(`/portal/keys${query}`);
+    return [...visitor.shown.matchAll(/<strong>(Used|Unused|Left)<\/strong>/g)].map(([, name]) => name);
+  };
+  t.strictSame(await shown(''), names.toReversed());
+  t.match(visitor.text, /All \(3\) Never used \(1\) Made by somebody who left \(1\)/);
+  t.strictSame(await shown('?show=never-used'), ['Unused']);
+  t.strictSame(await shown('?show=left'), ['Left']);
+  t.strictSame(await shown('?show=__proto__'), names.toReversed());
 });

@@ -1,9 +1,12 @@
 import t from 'tap';
 
+import { createFeedToken } from '../../../src/server/access/feed-tokens.ts';
+import { makePortalLink } from '../../../src/server/access/portal-links.ts';
 import { acceptLink, invite } from '../../../src/server/access/invitations.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { eraseCompany } from '../../../src/server/store/company-data/erase.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { distribution } from '../../../src/server/store/distribute.ts';
 import { openGeneration } from '../../../src/server/store/records/generation.ts';
 import { purge, purgeChangeIds } from '../../../src/server/webhooks/purge.ts';
@@ -59,6 +62,28 @@ t.test('the rule finds what breaks it', async (t) => {
   t.equal(SPREAD.size, 28);
 });
 
+/** Changes a key, comes in by a portal link twice, and changes somebody's access. */
+async function changeThings(visitor: Visitor, engine: Engine): Promise<void> {
+  const fields = { name: 'Ledger', 'last-day': '2099-12-31', scopes: 'jobs:read' };
+  await visitor.visit('/portal/keys/new');
+  await visitor.submitAndFollow('/portal/keys/new', fields);
+  const [, keyId] = /\/keys\/(\w+)\/change/.exec(visitor.shown) ?? [];
+  await visitor.submitAndFollow(`/portal/keys/${keyId}/change`, fields);
+  const { record: feed } = await createFeedToken(engine, {
+    ...{ keyPrefix: 'fl', name: 'erp', portalLinks: ['jobs:read'], now: STORY_NOW },
+  });
+  const person = { company: COMPANY, email: 'l@brennan.example', name: 'L', scopes: ['jobs:read' as const] };
+  for (let visits = 0; visits < 2; visits += 1) {
+    const { code } = await makePortalLink(engine, feed, { ...person, now: STORY_NOW });
+    const linked = new Visitor(visitor.url);
+    await linked.visit('/portal/invitation');
+    await linked.submitAndFollow('/portal/invitation', { code });
+  }
+  await visitor.visit('/portal/people');
+  const [, personId] = /\/people\/(\w[\w-]+)\/access/.exec(visitor.shown) ?? [];
+  await visitor.submitAndFollow(`/portal/people/${personId}/access`, fields);
+}
+
 t.test('requests, changes and deliveries stay within one company, table by table', async (t) => {
   await using database = await openTestDatabase('postgres');
   const seen = new Set<string>();
@@ -95,6 +120,7 @@ t.test('requests, changes and deliveries stay within one company, table by table
   const [webhook] = await database.engine.db.selectFrom('webhooks').select('id').execute();
   t.ok(webhook, visitor.text);
   await visitor.submitAndFollow(`/portal/webhooks/${webhook?.id}/ping`);
+  await changeThings(visitor, engine);
   for (const page of ['', '/keys', '/webhooks', `/webhooks/${webhook?.id}`, '/people', '/audit', '/invoices'])
     await visitor.visit(`/portal${page}`);
   await visitor.visit(`/portal/webhooks/${webhook?.id}?event=job.created&state=delivered`);

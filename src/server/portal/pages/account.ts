@@ -2,6 +2,7 @@ import { changePassword } from '../../access/administrators.ts';
 import { provePassword } from '../../access/own-password.ts';
 import { endSessions, listSessions } from '../../access/sessions.ts';
 import { AppError } from '../../../errors.ts';
+import { findAccounts, NO_PASSWORD } from '../../store/accounts/administrator-rows.ts';
 import type { Services } from '../options.ts';
 import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
 import {
@@ -62,11 +63,13 @@ export const endOwnSessions: Page = async (visit, services) => {
 
 async function accountPage(
   visit: Visit,
-  { engine, sessionLengths }: Services,
+  { engine, sessionLengths, passwordsOff }: Services,
   problems: Problems = {},
 ): Promise<PageReply> {
   const { administrator, session: own, now } = visit;
   const sessions = await listSessions(engine, administrator, sessionLengths, now);
+  const { company, id } = administrator;
+  const [account] = await findAccounts(engine.db, { company, id });
   return page(
     'Your account',
     html`${facts([
@@ -79,7 +82,7 @@ async function accountPage(
         ],
       ])}
       <h2>Password</h2>
-      ${passwordForm(visit, problems)}
+      ${passwordsOff || account?.password === NO_PASSWORD ? html`<p>You come in from your business system, without a password.</p>` : passwordForm(visit, problems)}
       <h2>Where you are signed in</h2>
       ${problems.sessions !== undefined && html`<p class="error" role="alert">${problems.sessions}</p>`}
       ${table({

@@ -1,6 +1,8 @@
 import { getCompany } from '../../access/companies.ts';
 import { checkedName } from '../../access/checked-input.ts';
 import { acceptLink, getLink } from '../../access/invitations.ts';
+import { PASSWORDS_OFF } from '../../access/passwords.ts';
+import { signInByLink } from '../../access/portal-links.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { PortalLink } from '../../store/accounts/link-rows.ts';
 import { type Problems, problemsIn, problemsOf, refusalOf } from '../page-error.ts';
@@ -10,16 +12,24 @@ import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from 
 
 /**
  * The page of a link. Its code stands behind a `#`, which browsers don't send: it gets into no log, cache or Referer, and
- * a mail program that opens the link doesn't use it up. A script puts the code into the field; without scripts people
- * paste it.
+ * a mail program that opens the link doesn't use it up. A script puts the code into the field and sends it; without scripts
+ * people paste it.
  */
 export const showInvitation: GuestPage = (visit) => codePage(visit);
 
-/** Shows the purpose of a code, without using it up. */
-export const openInvitation: GuestPage = async (visit, { engine }) => {
+/** Shows the purpose of a code, without using it up. A portal link has one purpose, so it signs in at once. */
+export const openInvitation: GuestPage = async (visit, services) => {
+  const { engine, passwordsOff, sessionLengths: lengths } = services;
   const code = codeOf(visit);
   try {
     const link = await getLink(engine, code, visit.now);
+    if (link.vouched) {
+      const use = { ...visit, company: link.company, token: code, formerTokens: visit.tokens, lengths };
+      const { token, administrator } = await signInByLink(engine, use);
+      visit.onAccount(administrator);
+      return { ...redirect('/portal'), sessions: [token] };
+    }
+    if (passwordsOff) return codePage(visit, PASSWORDS_OFF);
     return await linkPage(engine, visit, { link, code });
   } catch (error) {
     return codePage(visit, refusalOf(error));

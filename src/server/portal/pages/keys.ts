@@ -1,42 +1,57 @@
 import { listAdministrators } from '../../access/administrators.ts';
-import { grantedScopes } from '../../access/checked-input.ts';
 import {
   ACTIVE_KEYS_MAX,
-  checkedKeyName,
-  createKey,
+  changeKey,
   KEY_NAME_CHARACTERS_MAX,
+  lastDayOf,
   revokeKey,
 } from '../../access/keys.ts';
-import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
-import { maySee } from '../../../contract/withholding.ts';
 import { UsageError } from '../../../errors.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
-import type { Company } from '../../store/records/companies.ts';
-import type { Engine } from '../../store/engines/engine.ts';
-import { listActiveKeys, listRevokedKeys, type RevokedBefore, type UsedKey } from '../../store/keys/keys.ts';
-import { stoppedWarning, whyNot } from '../availability.ts';
-import { notFound, type Problems, problemsIn, problemsOf } from '../page-error.ts';
-import { button, checkboxes, type Choice, confirmForm, form, textField } from '../views/form.ts';
-import { time } from '../views/formats.ts';
+import { type EndedBefore, listActiveKeys, listEndedKeys, type UsedKey } from '../../store/keys/keys.ts';
+import { stoppedWarning } from '../availability.ts';
+import type { Services } from '../options.ts';
+import { notFound, type Problems, problemsOf } from '../page-error.ts';
+import { confirmForm, filterForm, select, textField } from '../views/form.ts';
+import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
-import { emptyState, warning } from '../views/notice.ts';
+import { badge, emptyState, warning } from '../views/notice.ts';
 import { named, pagination, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 
-const REVOKED_AT_ONCE = 20;
-const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
+const ENDED_AT_ONCE = 20;
+export const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
 /** The page warns from this number on. */
 const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
 
-export const showKeys: Page = async (visit, { engine, keyPrefix }) => {
-  const { company, query } = visit;
+export const showKeys: Page = (visit, services) => keysPage(visit, services);
+
+/** The filters of the active keys, by what the page's address says. */
+const filters = {
+  all: ['All', () => true],
+  'never-used': ['Never used', ({ usedAt }) => usedAt === null],
+  left: ['Made by somebody who left', (_key, maker) => maker !== undefined && maker.disabledAt !== null],
+} satisfies Record<string, [label: string, has: (key: UsedKey, maker?: Administrator) => boolean]>;
+
+async function keysPage(
+  visit: Visit,
+  { engine, keyPrefix }: Services,
+  refused?: Refused,
+): Promise<PageReply> {
+  const { company, query, now } = visit;
   const before = placeIn(query.get('before'));
-  const [active, revoked, makers] = await Promise.all([
-    listActiveKeys(engine, company.id),
-    listRevokedKeys(engine, company.id, { before, limit: REVOKED_AT_ONCE + 1 }),
-    makerNames(engine, company.id),
+  const [active, ended, people] = await Promise.all([
+    listActiveKeys(engine, company.id, now),
+    listEndedKeys(engine, company.id, { now, before, limit: ENDED_AT_ONCE + 1 }),
+    listAdministrators(engine, company.id),
   ]);
-  const shown: Shown = { visit, keyPrefix, makers };
+  const makers = new Map(people.map((one) => [one.id, one]));
+  const shown: Shown = { visit, keyPrefix, makers, refused };
+  const found = Object.entries(filters).map(([value, [label, has]]) => {
+    const keys = active.filter((key) => has(key, makers.get(key.madeBy ?? '')));
+    return { value, label: `${label} (${keys.length})`, keys };
+  });
+  const chosen = found.find(({ value }) => value === query.get('show')) ?? found[0];
   return page(
     'API keys',
     html`${stoppedWarning(visit)}
@@ -45,15 +60,29 @@ export const showKeys: Page = async (visit, { engine, keyPrefix }) => {
         <a href="/">the reference</a> describes. Give each program its own key, so that you can stop one
         without the others.
       </p>
-      ${standing(active.length)} ${activeTable(shown, active)}
-      <h2>Revoked keys</h2>
-      ${revokedTable(shown, revoked.slice(0, REVOKED_AT_ONCE))}
+      ${standing(active.length)}
+      ${active.length > 0 && filterForm('/portal/keys', select({ name: 'show', label: 'Active keys', choices: found, chosen: chosen?.value ?? '' }))}
+      ${activeTable(shown, chosen?.keys ?? [])}
+      <h2>Keys that have ended</h2>
+      ${endedTable(shown, ended.slice(0, ENDED_AT_ONCE))}
       ${pagination({
         newest: before && '/portal/keys',
-        older: revoked.length > REVOKED_AT_ONCE ? addressAfter(revoked[REVOKED_AT_ONCE - 1]) : undefined,
+        older: ended.length > ENDED_AT_ONCE ? addressAfter(ended[ENDED_AT_ONCE - 1]) : undefined,
       })}`,
-    { section: 'keys' },
+    { section: 'keys', isRefused: refused !== undefined },
   );
+}
+
+/** Renames a key, and sets its last day. */
+export const changeOldKey: Page = async (visit, services) => {
+  const { company, signedIn: by, params, form: filled, now } = visit;
+  const [id, name, lastDay] = [params.id ?? '', filled.get('name') ?? '', filled.get('last-day') ?? ''];
+  try {
+    const key = await changeKey(services.engine, { company: company.id, id, name, lastDay, by, now });
+    return redirect('/portal/keys', `The key “${key.name}” is changed.`);
+  } catch (error) {
+    return keysPage(visit, services, { id, name, lastDay, problems: problemsOf(error) });
+  }
 };
 
 /** Stops a key at once. Another company's key is not found. */
@@ -69,12 +98,16 @@ export const revokeOldKey: Page = async ({ company, signedIn, params, now }, { e
 interface Shown {
   visit: Visit;
   keyPrefix: string;
-  makers: ReadonlyMap<string, string>;
+  makers: ReadonlyMap<string, Administrator>;
+  refused: Refused | undefined;
 }
 
-async function makerNames(engine: Engine, company: string): Promise<ReadonlyMap<string, string>> {
-  const people = await listAdministrators(engine, company);
-  return new Map(people.map(({ id, name }) => [id, name]));
+/** A key's form that was refused, as it was filled in. */
+interface Refused {
+  id: string;
+  name: string;
+  lastDay: string;
+  problems: Problems;
 }
 
 function standing(count: number): Html {
@@ -100,32 +133,68 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
     columns: ['Name', 'Scopes', named('Created'), named('Last used'), 'Action'],
     rows: keys.map((key) => [
       ...described(shown, key),
-      confirmForm(shown.visit, {
+      html`${key.endsAt !== null && html`<span class="hint">Until ${dayText(lastDayOf(key, shown.visit.company.timeZone) ?? null)}</span>`}
+      ${changeForm(shown, key)}
+      ${confirmForm(shown.visit, {
         action: `/portal/keys/${key.id}/revoke`,
         open: 'Revoke',
         subject: `the key ${key.name}`,
         question: `The API refuses every program that uses “${key.name}”, from its next request on. This can’t be undone.`,
         confirm: 'Revoke it',
-      }),
+      })}`,
     ]),
   });
 }
 
-function revokedTable(shown: Shown, keys: readonly UsedKey[]): Html {
-  if (keys.length === 0) return emptyState('No key was revoked', 'Revoked keys stay in this list.');
+function changeForm({ visit, refused }: Shown, key: UsedKey): Html {
+  const own = refused?.id === key.id ? refused : undefined;
+  const field = (name: string) => ({ name, id: `${name}-${key.id}`, problem: own?.problems[name] });
+  return confirmForm(visit, {
+    action: `/portal/keys/${key.id}/change`,
+    open: 'Change',
+    subject: `the key ${key.name}`,
+    question: own?.problems.form ?? 'Programs that use it notice nothing.',
+    content: html`${textField({
+      ...field('name'),
+      label: 'Name',
+      value: own?.name ?? key.name,
+      lengthMax: KEY_NAME_CHARACTERS_MAX,
+    })}
+    ${textField({
+      ...field('last-day'),
+      label: 'Last day',
+      hint: 'After it the API answers 401 revoked_key. Leave it empty for a key that goes on.',
+      type: 'date',
+      value: own?.lastDay ?? lastDayOf(key, visit.company.timeZone) ?? '',
+      isRequired: false,
+    })}`,
+    confirm: 'Change it',
+    kind: 'main',
+    isOpen: own !== undefined,
+  });
+}
+
+function endedTable(shown: Shown, keys: readonly UsedKey[]): Html {
+  if (keys.length === 0)
+    return emptyState('No key has ended', 'Revoked keys, and those past their last day, stay in this list.');
   return table({
-    caption: 'Revoked keys',
-    columns: ['Name', 'Scopes', named('Created'), named('Last used'), named('Revoked')],
-    rows: keys.map((key) => [...described(shown, key), time(shown.visit, key.revokedAt)]),
+    caption: 'Keys that have ended',
+    columns: ['Name', 'Scopes', named('Created'), named('Last used'), named('Ended')],
+    rows: keys.map((key) => [
+      ...described(shown, key),
+      html`${time(shown.visit, key.endsAt)}<br /><span class="hint"
+          >${key.revokedAt === null ? 'Its last day is over' : 'Revoked'}</span
+        >`,
+    ]),
   });
 }
 
 function described({ visit, keyPrefix, makers }: Shown, key: UsedKey): Content[] {
-  const maker = key.madeBy === null ? 'the operator' : (makers.get(key.madeBy) ?? 'somebody else');
+  const maker = key.madeBy === null ? 'the operator' : (makers.get(key.madeBy)?.name ?? 'somebody else');
   return [
     html`<strong>${key.name}</strong><br /><code class="hint">${keyPrefix}.${key.company}.${key.id}.…</code>`,
     html`<ul class="names">
-      ${key.scopes.map((scope) => html`<li>${scope}</li>`)}
+      ${key.scopes.map((scope) => html`<li>${badge('plain', scope)}</li>`)}
     </ul>`,
     html`${time(visit, key.createdAt)}<br /><span class="hint">by ${maker}</span>`,
     time(visit, key.usedAt),
@@ -133,136 +202,11 @@ function described({ visit, keyPrefix, makers }: Shown, key: UsedKey): Content[]
 }
 
 function addressAfter(key: UsedKey | undefined): string | undefined {
-  return key && `/portal/keys?before=${encodeURIComponent(`${key.revokedAt} ${key.id}`)}`;
+  return key && `/portal/keys?before=${encodeURIComponent(`${key.endsAt} ${key.id}`)}`;
 }
 
 /** A place in the list. It isn't trusted: a made-up one gives another page of the same list. */
-function placeIn(text: string | null): RevokedBefore | undefined {
-  const [revokedAt, id] = (text ?? '').split(' ');
-  return revokedAt && id ? { revokedAt, id } : undefined;
-}
-
-const NAMED_MAX = 3;
-
-/** The data that each scope covers (openapi.yaml, "Authentication"). */
-const readings: Record<Scope, string> = {
-  'jobs:read': 'Jobs',
-  'people:read': 'People, without those who have left',
-  'forms:read': 'Forms, and everything that was filled in on them',
-  'invoices:read': 'Invoices, credit notes and pro formas, with their PDFs',
-  'customers:read': 'Customers',
-  'quotes:read': 'Quotes',
-};
-
-export const showNewKey: Page = (visit, { engine }) => newKeyPage(engine, visit);
-
-/** Creates a key. The next page shows it once, with a command that tries it. */
-export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) => {
-  const { company, administrator, signedIn, form: filled, now } = visit;
-  const name = filled.get('name') ?? '';
-  const chosen = filled.getAll('scopes');
-  const problems = problemsIn(
-    () => checkedKeyName(name),
-    () => grantedScopes(chosen, administrator),
-  );
-  if (Object.keys(problems).length > 0) return newKeyPage(engine, visit, { problems, name, chosen });
-  try {
-    const { key, record } = await createKey(engine, {
-      prefix: keyPrefix,
-      company: company.id,
-      name,
-      scopes: chosen,
-      by: signedIn,
-      now,
-    });
-    const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
-    return redirect('/portal/keys', text, [
-      { label: 'API key', value: key },
-      {
-        label: 'Try it',
-        value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
-        hint: 'For a terminal, which may keep it in its history.',
-      },
-    ]);
-  } catch (error) {
-    return newKeyPage(engine, visit, { problems: problemsOf(error), name, chosen });
-  }
-};
-
-interface Filled {
-  problems?: Problems;
-  name?: string;
-  chosen?: readonly string[];
-}
-
-/** The list in the example request: if possible one that the API gives out. */
-function exampleModule(granted: readonly Scope[], company: Company): string {
-  const modules = granted.map(moduleOf);
-  return modules.find((module) => whyNot(company, module) === undefined) ?? modules[0] ?? 'jobs';
-}
-
-async function newKeyPage(
-  engine: Engine,
-  visit: Visit,
-  { problems, name = '', chosen = [] }: Filled = {},
-): Promise<PageReply> {
-  const { company } = visit;
-  const more = { section: 'keys', isRefused: problems !== undefined } as const;
-  const active = await listActiveKeys(engine, company.id);
-  if (active.length >= ACTIVE_KEYS_MAX) {
-    return page(
-      'Create a key',
-      html`${warning(ALL_IN_USE)}
-        <p><a class="button" href="/portal/keys">Go to the keys</a></p>`,
-      more,
-    );
-  }
-  const people = await listAdministrators(engine, company.id);
-  return page(
-    'Create a key',
-    html`<p>
-        ${active.length} of ${ACTIVE_KEYS_MAX} keys are in use. The key is shown once, on the next page.
-      </p>
-      ${form(
-        visit,
-        { action: '/portal/keys/new', problem: problems?.form },
-        html`${textField({
-            name: 'name',
-            label: 'Name',
-            hint: 'The program that will use the key, such as “Ledger export”, so that you know later which key to revoke.',
-            value: name,
-            problem: problems?.name,
-            lengthMax: KEY_NAME_CHARACTERS_MAX,
-          })}
-          ${checkboxes({
-            name: 'scopes',
-            label: 'The key may read',
-            hint: 'Choose as little as the program needs. It can’t be changed afterwards.',
-            problem: problems?.scopes,
-            choices: scopes.map((scope) => choiceOf(scope, visit, people)),
-            chosen,
-          })}
-          ${button('Create the key')} <a href="/portal/keys">Cancel</a>`,
-      )}`,
-    more,
-  );
-}
-
-function choiceOf(scope: Scope, { administrator, company }: Visit, people: readonly Administrator[]): Choice {
-  const label = `${readings[scope]} (${scope})`;
-  if (!maySee(administrator.scopes, moduleOf(scope))) {
-    const able = people.filter(({ disabledAt, scopes: held }) => disabledAt === null && held.includes(scope));
-    const names = able
-      .slice(0, NAMED_MAX)
-      .map(({ name }) => name)
-      .join(', ');
-    const others = names === '' ? 'Nobody here has it.' : `Ask somebody who has it: ${names}.`;
-    return {
-      value: scope,
-      label,
-      unavailable: `You can’t give access that you don’t have yourself. ${others}`,
-    };
-  }
-  const off = whyNot(company, moduleOf(scope));
-  return { value: scope, label, ...(off !== undefined && { hint: `Gives nothing yet: ${off}` }) };
+function placeIn(text: string | null): EndedBefore | undefined {
+  const [endsAt, id] = (text ?? '').split(' ');
+  return endsAt && id ? { endsAt, id } : undefined;
 }

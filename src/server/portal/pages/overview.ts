@@ -106,7 +106,7 @@ async function lookAround(engine: Engine, { company, administrator, now }: Visit
   const [health, failed, keys, hours, people] = await Promise.all([
     readHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
     Promise.all(counted.map(countFailed)),
-    listActiveKeys(engine, company.id),
+    listActiveKeys(engine, company.id, now),
     listKeyHours(engine, company.id, { from, limit: ACTIVE_KEYS_MAX * 48 }),
     listAdministratorRows(engine.db, company.id),
   ]);
@@ -161,12 +161,12 @@ function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Html[] {
       `${countText(refused)} requests were refused by the rate limit in the last 24 hours.`,
     ),
     ...need(
-      '/portal/keys',
+      '/portal/keys?show=never-used',
       keys.filter(({ usedAt, createdAt }) => usedAt === null && createdAt < unusedBefore),
       `never used in the ${UNUSED_DAYS} days or more since they were made. Revoke what nobody needs.`,
     ),
     ...need(
-      '/portal/keys',
+      '/portal/keys?show=left',
       keys.filter(({ madeBy }) => madeBy !== null && left.has(madeBy)),
       'made by somebody who has left. Replace what they may still have.',
     ),
@@ -180,8 +180,8 @@ async function overdueNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
   const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
   return totals.map(
     ({ currency, count, dueMinor }) =>
-      html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of ${countText(count)}
-        ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
+      html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
+        ${countText(count)} ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
   );
 }
 

@@ -1,10 +1,12 @@
-import { listAdministrators, removeAdministrator, whyNotRemove } from '../../access/administrators.ts';
+import { listAdministrators } from '../../access/administrators.ts';
 import { checkedEmail, grantedScopes } from '../../access/checked-input.ts';
 import { invite, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
-import { type ApiKey, listActiveKeys } from '../../store/keys/keys.ts';
+import { PASSWORDS_OFF } from '../../access/passwords.ts';
+import { listActiveKeys } from '../../store/keys/keys.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
-import type { Engine } from '../../store/engines/engine.ts';
+import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
 import { listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
+import type { Services } from '../options.ts';
 import { type Problems, problemsIn, problemsOf } from '../page-error.ts';
 import { button, checkboxes, confirmForm, form, textField } from '../views/form.ts';
 import { emailText, time, timeText } from '../views/formats.ts';
@@ -12,11 +14,13 @@ import { type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
 import { named, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { accessActions, mayInviteField } from './person-access.ts';
 
-export const showPeople: Page = (visit, { engine }) => peoplePage(engine, visit);
+export const showPeople: Page = (visit, services) => peoplePage(services, visit);
 
 /** Makes an invitation. The next page shows its link once, so no mail server is needed. */
-export const inviteSomebody: Page = async (visit, { engine, baseUrl }) => {
+export const inviteSomebody: Page = async (visit, services) => {
+  const { engine, baseUrl } = services;
   const { company, administrator, signedIn, form: filled, now } = visit;
   const email = filled.get('email') ?? '';
   const scopes = filled.getAll('scopes');
@@ -26,7 +30,7 @@ export const inviteSomebody: Page = async (visit, { engine, baseUrl }) => {
     () => grantedScopes(scopes, administrator),
   );
   if (Object.keys(problems).length > 0)
-    return peoplePage(engine, visit, { problems, email, scopes, mayInvite });
+    return peoplePage(services, visit, { problems, email, scopes, mayInvite });
   try {
     const { token, invitation } = await invite(engine, {
       company: company.id,
@@ -46,7 +50,7 @@ export const inviteSomebody: Page = async (visit, { engine, baseUrl }) => {
       },
     ]);
   } catch (error) {
-    return peoplePage(engine, visit, { problems: problemsOf(error), email, scopes, mayInvite });
+    return peoplePage(services, visit, { problems: problemsOf(error), email, scopes, mayInvite });
   }
 };
 
@@ -60,27 +64,6 @@ export const withdraw: Page = async ({ company, signedIn, params, now }, { engin
   return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
 };
 
-export const removeSomebody: Page = async (visit, { engine }) => {
-  const { company, signedIn, params, form: filled, now } = visit;
-  const { administrator, revoked, left } = await removeAdministrator(engine, {
-    company: company.id,
-    id: params.id ?? '',
-    by: signedIn,
-    now,
-    revoke: filled.getAll('keys'),
-  });
-  const sentences = [
-    `${administrator.name} no longer has access.`,
-    revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
-    left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
-  ];
-  return redirect('/portal/people', sentences.filter(Boolean).join(' '));
-};
-
-function namesOf(keys: readonly ApiKey[]): string {
-  return keys.map(({ name }) => `“${name}”`).join(', ');
-}
-
 interface Filled {
   problems?: Problems;
   email?: string;
@@ -88,11 +71,16 @@ interface Filled {
   mayInvite?: boolean;
 }
 
-async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Promise<PageReply> {
+async function peoplePage(
+  { engine, passwordsOff }: Services,
+  visit: Visit,
+  filled: Filled = {},
+): Promise<PageReply> {
   const { company, administrator, now } = visit;
   const people = await listAdministrators(engine, company.id);
   const invitations = await listInvitations(engine.db, company.id, now);
-  const keys = await listActiveKeys(engine, company.id);
+  const keys = await listActiveKeys(engine, company.id, now);
+  const webhooks = await listWebhookRows(engine, company.id);
   return page(
     'People',
     html`<p>
@@ -109,16 +97,18 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
             emailText(person.email),
             accessOf(person),
             time(visit, person.signedInAt),
-            removal(visit, person, keys),
+            accessActions(visit, person, keys, webhooks),
           ]),
       })}
       <h2>Open invitations</h2>
       ${invitationTable(visit, invitations)}
       <h2>Invite somebody</h2>
       ${
-        administrator.mayInvite
-          ? inviteForm(visit, filled)
-          : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
+        passwordsOff
+          ? emptyState('Nobody is invited here', PASSWORDS_OFF)
+          : administrator.mayInvite
+            ? inviteForm(visit, filled)
+            : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
       }`,
     { section: 'people', isRefused: filled.problems !== undefined },
   );
@@ -127,36 +117,6 @@ async function peoplePage(engine: Engine, visit: Visit, filled: Filled = {}): Pr
 function accessOf({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>): Html {
   return html`<span class="scopes">${scopes.join(', ')}</span
     >${mayInvite && html` ${badge('plain', 'May invite')}`}`;
-}
-
-function removal(visit: Visit, person: Administrator, keys: readonly ApiKey[]) {
-  const { administrator } = visit;
-  const reason = whyNotRemove(person, administrator);
-  if (person.id === administrator.id) return html`<span class="hint">This is you</span>`;
-  if (reason !== undefined) return html`<span class="hint">${reason}</span>`;
-  const made = keys.filter(({ madeBy }) => madeBy === person.id);
-  return confirmForm(visit, {
-    action: `/portal/people/${person.id}/remove`,
-    open: 'Remove',
-    subject: person.name,
-    question: `${person.name} is signed out at once and can’t sign in again. Webhooks keep working.`,
-    content:
-      made.length > 0
-        ? checkboxes({
-            name: 'keys',
-            id: `keys-${person.id}`,
-            label: 'Revoke these keys that they made',
-            hint: 'A key that isn’t ticked keeps working. Somebody who has copied it can go on reading.',
-            choices: made.map(({ id, name, scopes }) => ({
-              value: id,
-              label: name,
-              hint: scopes.join(', '),
-            })),
-            chosen: [],
-          })
-        : html`<p class="hint">They have made no key that works.</p>`,
-    confirm: 'Remove access',
-  });
 }
 
 function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html {
@@ -212,12 +172,6 @@ function inviteForm(visit: Visit, { problems, email = '', scopes, mayInvite = fa
       choices: own.map((scope) => ({ value: scope, label: scope })),
       chosen: scopes ?? own,
     })}
-    ${checkboxes({
-      name: 'may-invite',
-      label: 'Other administrators',
-      choices: [{ value: 'yes', label: 'They may invite and remove administrators' }],
-      chosen: mayInvite ? ['yes'] : [],
-    })}
-    ${button('Make an invitation')}`,
+    ${mayInviteField('may-invite', mayInvite)} ${button('Make an invitation')}`,
   );
 }

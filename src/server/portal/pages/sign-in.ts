@@ -1,4 +1,5 @@
 import { signIn } from '../../access/administrators.ts';
+import { PASSWORDS_OFF } from '../../access/passwords.ts';
 import { endSessions } from '../../access/sessions.ts';
 import { AppError } from '../../../errors.ts';
 import { refusalOf } from '../page-error.ts';
@@ -16,7 +17,10 @@ import {
   signedOut,
 } from '../visit.ts';
 
-export const showSignIn: GuestPage = (visit) => signInPage(visit, { next: visit.query.get('next') });
+export const showSignIn: GuestPage = (visit, { passwordsOff }) =>
+  passwordsOff
+    ? page('Sign in', html`<p>${PASSWORDS_OFF}</p>`)
+    : signInPage(visit, { next: visit.query.get('next') });
 
 /** Begins a new session, which prevents session fixation. */
 export const signInWithPassword: GuestPage = async (visit, services) => {

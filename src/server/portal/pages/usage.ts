@@ -1,7 +1,7 @@
 import { companyDay } from '../../../contract/company-time.ts';
 import type { Company } from '../../store/records/companies.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
-import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
+import { hasEnded, listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
 import { stoppedWarning } from '../availability.ts';
 import { type Bar, barChart, smallChart } from '../views/chart.ts';
 import { countText, dayText, time } from '../views/formats.ts';
@@ -24,7 +24,7 @@ export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => 
   const { days, spans } = healthSpans(company.timeZone, now);
   const from = spans[0]?.from.toISOString() ?? '';
   const rows = byDay(company, await listKeyHours(engine, company.id, { from, limit: ROWS_MAX }));
-  const keys = await listActiveKeys(engine, company.id, [...new Set(rows.map(({ keyId }) => keyId))]);
+  const keys = await listActiveKeys(engine, company.id, now, [...new Set(rows.map(({ keyId }) => keyId))]);
   return page(
     'Usage',
     html`<p>
@@ -141,7 +141,7 @@ function keyTable(
       const { answered, limited } = sum(own);
       return [
         html`<strong>${key.name}</strong
-          >${key.revokedAt !== null && html` ${badge('plain', 'Revoked')}`}<br /><code class="hint"
+          >${hasEnded(key, visit.now) && html` ${badge('plain', 'Ended')}`}<br /><code class="hint"
             >${key.id}</code
           >`,
         countText(answered + limited),

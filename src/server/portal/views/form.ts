@@ -162,6 +162,8 @@ export function confirmForm(
     question,
     content,
     confirm,
+    kind = 'danger',
+    isOpen = false,
   }: {
     action: string;
     open: string;
@@ -170,13 +172,16 @@ export function confirmForm(
     question: Content;
     content?: Html;
     confirm: string;
+    kind?: 'main' | 'danger';
+    /** Whether it is shown at once, as after a refusal. */
+    isOpen?: boolean;
   },
 ): Html {
-  return html`<details class="confirm">
+  return html`<details class="confirm" ${isOpen && html`open`}>
     <summary>${open}<span class="hidden"> ${subject}</span></summary>
     <div class="question">
       <p>${question}</p>
-      ${form(visit, { action }, html`${content}<button class="danger">${confirm}<span class="hidden"> ${subject}</span></button>`)}
+      ${form(visit, { action }, html`${content}<button class="${kind}">${confirm}<span class="hidden"> ${subject}</span></button>`)}
     </div>
   </details>`;
 }

@@ -50,6 +50,9 @@ export async function insertAdministrator(
   return Number(numInsertedOrUpdatedRows) === 1;
 }
 
+/** The stored password of somebody who has none, and comes in by portal links. */
+export const NO_PASSWORD = '';
+
 /** An account that may sign in, and the stored form of its password. */
 export interface Account {
   administrator: Administrator;
@@ -59,8 +62,8 @@ export interface Account {
 const ACCOUNTS_MAX = 1_000;
 
 /**
- * The accounts that may sign in, the oldest first: one of a company, or those of an e-mail address in all companies. Nothing
- * of one may be told in another's company.
+ * The accounts that may sign in, the oldest first: one of a company, or those of an e-mail address in all companies, without
+ * those that have no password. Nothing of one may be told in another's company.
  */
 export async function findAccounts(
   db: Engine['db'] | StoreTransaction,
@@ -71,6 +74,7 @@ export async function findAccounts(
     .selectAll()
     .where((row) => row.and(of))
     .where('disabled_at', 'is', null)
+    .$if(!('company' in of), (query) => query.where('password', '<>', NO_PASSWORD))
     .orderBy('id')
     .limit(ACCOUNTS_MAX)
     .execute();
@@ -96,14 +100,23 @@ export async function listAdministratorRows(
 export async function updateAdministratorRow(
   transaction: StoreTransaction,
   { company, id }: AccountKey,
-  changes: { password?: string; signedInAt?: string; disabledAt?: string },
+  {
+    scopes,
+    mayInvite,
+    ...changes
+  }: { password?: string; signedInAt?: string; disabledAt?: string | null } & Partial<
+    Pick<Administrator, 'name' | 'scopes' | 'mayInvite'>
+  >,
 ): Promise<void> {
   await transaction
     .updateTable('administrators')
     .set({
-      ...(changes.password === undefined ? {} : { password: changes.password }),
-      ...(changes.signedInAt === undefined ? {} : { signed_in_at: changes.signedInAt }),
-      ...(changes.disabledAt === undefined ? {} : { disabled_at: changes.disabledAt }),
+      name: changes.name,
+      password: changes.password,
+      signed_in_at: changes.signedInAt,
+      disabled_at: changes.disabledAt,
+      scopes: scopes && JSON.stringify(scopes),
+      may_invite: mayInvite === undefined ? undefined : Number(mayInvite),
     })
     .where('company', '=', company)
     .where('id', '=', id)

@@ -20,6 +20,8 @@ export interface PortalLink {
   madeBy: string | null;
   createdAt: string;
   expiresAt: string;
+  /** Of an invitation by a business system, which signs in without a password: the person's name, and the feed token. */
+  vouched?: { name: string; feedToken: string };
 }
 
 /** Adds a link in place of former ones for the same person. */
@@ -33,6 +35,7 @@ export async function insertLink(
     .where('company', '=', link.company)
     .where('kind', '=', link.kind)
     .where('email', '=', link.email)
+    .where('feed_token', link.vouched ? 'is not' : 'is', null)
     .execute();
   await transaction
     .insertInto('portal_links')
@@ -48,6 +51,8 @@ export async function insertLink(
       made_by: link.madeBy,
       created_at: link.createdAt,
       expires_at: link.expiresAt,
+      name: link.vouched?.name ?? null,
+      feed_token: link.vouched?.feedToken ?? null,
     })
     .execute();
 }
@@ -93,6 +98,7 @@ export async function listInvitations(
     .selectAll()
     .where('company', '=', company)
     .where('kind', '=', 'invitation')
+    .where('feed_token', 'is', null)
     .where('expires_at', '>', now.toISOString())
     .orderBy('id')
     .execute();
@@ -141,5 +147,7 @@ function toLink(row: Selectable<LinksTable>): PortalLink {
     madeBy: row.made_by,
     createdAt: row.created_at,
     expiresAt: row.expires_at,
+    ...(row.name !== null &&
+      row.feed_token !== null && { vouched: { name: row.name, feedToken: row.feed_token } }),
   };
 }

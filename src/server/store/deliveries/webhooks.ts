@@ -1,7 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 
 import type { MoveEventKind } from '../../../contract/events.ts';
-import { actorId } from '../accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 import { batchesOf } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
@@ -18,6 +17,8 @@ export interface Webhook {
   createdAt: string;
   /** Paused since this time; null when not paused. */
   pausedAt: string | null;
+  /** The administrator who made it; null when an operator did. */
+  madeBy: string | null;
 }
 
 /**
@@ -30,7 +31,7 @@ export async function insertWebhook(
   storedSecret: string,
   webhooksMax: number,
 ): Promise<'created' | 'limit reached'> {
-  const { transaction, company, by } = authorised;
+  const { transaction, company } = authorised;
   const present = await transaction
     .selectFrom('webhooks')
     .select('id')
@@ -47,17 +48,17 @@ export async function insertWebhook(
       events: JSON.stringify(webhook.events),
       secret: storedSecret,
       created_at: webhook.createdAt,
-      made_by: actorId(by),
+      made_by: webhook.madeBy,
     })
     .execute();
   return 'created';
 }
 
-const SHOWN = ['id', 'company', 'url', 'events', 'created_at', 'paused_at'] as const;
+const SHOWN = ['id', 'company', 'url', 'events', 'created_at', 'paused_at', 'made_by'] as const;
 
 /** The webhooks of a company that weren't deleted, oldest first. */
-export async function listWebhookRows(engine: Engine, company: string): Promise<Webhook[]> {
-  const rows = await engine.db
+export async function listWebhookRows({ db }: { db: Connection }, company: string): Promise<Webhook[]> {
+  const rows = await db
     .selectFrom('webhooks')
     .select(SHOWN)
     .where('company', '=', company)
@@ -129,6 +130,7 @@ function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[numb
     events: JSON.parse(row.events) as Webhook['events'],
     createdAt: row.created_at,
     pausedAt: row.paused_at,
+    madeBy: row.made_by,
   };
 }
 

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 
-import type { Engine } from '../engines/engine.ts';
+import type { Scope } from '../../../contract/scopes.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
 /** A token of the feed over HTTP, without its secret. */
@@ -11,6 +12,9 @@ export interface FeedToken {
   companies: string[] | null;
   /** The names of the changes that it may send; null for all of them. */
   changes: string[] | null;
+  /** What its portal links may give: none where it may make no links. */
+  portalScopes: Scope[];
+  portalMayInvite: boolean;
   createdAt: string;
   revokedAt: string | null;
   /** To the minute. */
@@ -23,7 +27,7 @@ export interface FeedToken {
  */
 export async function insertFeedToken(
   engine: Engine,
-  { id, name, companies, changes, createdAt }: FeedToken,
+  { id, name, companies, changes, createdAt, ...links }: FeedToken,
   secretSha256: string,
 ): Promise<string | undefined> {
   return engine.transaction(async (transaction) => {
@@ -41,6 +45,8 @@ export async function insertFeedToken(
         ...{ id, name, secret_sha256: secretSha256, created_at: createdAt },
         for_all_companies: Number(companies === null),
         changes: changes && JSON.stringify(changes),
+        portal_scopes: JSON.stringify(links.portalScopes),
+        portal_may_invite: Number(links.portalMayInvite),
       })
       .execute();
     for (const company of companies ?? [])
@@ -63,7 +69,7 @@ export async function listFeedTokens(engine: Engine): Promise<FeedToken[]> {
 
 /** A token with the digest of its secret; undefined where there is none with that id. */
 export async function findFeedToken(
-  { db }: Engine,
+  db: Engine['db'] | StoreTransaction,
   id: string,
 ): Promise<{ token: FeedToken; secretSha256: string } | undefined> {
   const row = await db.selectFrom('feed_tokens').selectAll().where('id', '=', id).executeTakeFirst();
@@ -100,6 +106,8 @@ function toToken(
     companies: row.for_all_companies === 1 ? null : companies.map(({ company }) => company),
     // Written by `insertFeedToken`.
     changes: row.changes === null ? null : (JSON.parse(row.changes) as string[]),
+    portalScopes: JSON.parse(row.portal_scopes) as Scope[],
+    portalMayInvite: row.portal_may_invite === 1,
     createdAt: row.created_at,
     revokedAt: row.revoked_at,
     usedAt: row.used_at,

@@ -3,7 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import type { Scope } from '../../../contract/scopes.ts';
 import { actorId } from '../accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
-import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Engine } from '../engines/engine.ts';
 import type { Counted } from './rate-counters.ts';
 import type { SwitchColumns } from '../records/companies.ts';
 import type { Tables } from '../schema.ts';
@@ -17,6 +17,8 @@ export interface ApiKey {
   /** The administrator who made it; null when an operator did. */
   madeBy: string | null;
   revokedAt: string | null;
+  /** The end of its last day, or when it was revoked; null for a key that goes on. */
+  endsAt: string | null;
 }
 
 export interface UsedKey extends ApiKey {
@@ -24,9 +26,9 @@ export interface UsedKey extends ApiKey {
   usedAt: string | null;
 }
 
-/** A place in the list of revoked keys. */
-export interface RevokedBefore {
-  revokedAt: string;
+/** A place in the list of keys that have ended. */
+export interface EndedBefore {
+  endsAt: string;
   id: string;
 }
 
@@ -35,6 +37,7 @@ export interface KeyRow extends SwitchColumns {
   secret_sha256: string;
   scopes: string;
   revoked_at: string | null;
+  ends_at: string | null;
   time_zone: string;
 }
 
@@ -52,7 +55,7 @@ interface GivenKey {
 /**
  * Looks a key up, with its company, in one statement because every request makes it. Where processes share the counts, the
  * statement also counts the request, this one included: that costs no round trip of its own. Only the right secret of a key
- * that isn't revoked counts, so that nobody else can use up the key's allowance.
+ * that works counts, so that nobody else can use up the key's allowance.
  */
 export async function findKey(
   engine: Engine,
@@ -66,7 +69,7 @@ export async function findKey(
     return rows[0] && { key: rows[0], counted: undefined };
   }
   const found = await findAndCount(engine, given, window);
-  const isFirst = found?.counted === undefined && isValid(found?.key, given);
+  const isFirst = found?.counted === undefined && isValid(found?.key, given, window.nowMs);
   if (!isFirst) return found;
   // A key's first request, or the first after a crash of the database, which empties the table.
   await sql`
@@ -82,7 +85,7 @@ interface FoundKey {
   counted: Counted | undefined;
 }
 
-const keyColumns = sql`k.secret_sha256, k.scopes, k.revoked_at,
+const keyColumns = sql`k.secret_sha256, k.scopes, k.revoked_at, k.ends_at,
   c.api_enabled, c.subscription_active, c.invoicing_enabled, c.modules, c.time_zone`;
 
 const keyTables = sql`api_keys AS k CROSS JOIN companies AS c`;
@@ -90,8 +93,17 @@ const keyTables = sql`api_keys AS k CROSS JOIN companies AS c`;
 const isGiven = ({ company, id }: GivenKey) =>
   sql<boolean>`k.company = ${company} AND k.id = ${id} AND c.id = ${company}`;
 
-const isValid = (key: KeyRow | undefined, { secretSha256 }: GivenKey) =>
-  key?.secret_sha256 === secretSha256 && key.revoked_at === null;
+const isValid = (key: KeyRow | undefined, { secretSha256 }: GivenKey, nowMs: number) =>
+  key?.secret_sha256 === secretSha256 &&
+  !hasEnded({ revokedAt: key.revoked_at, endsAt: key.ends_at }, new Date(nowMs));
+
+/** Whether a key was revoked, whatever the clocks of two machines say, or its last day is over. */
+export function hasEnded({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'endsAt'>, now: Date): boolean {
+  return revokedAt !== null || (endsAt !== null && endsAt <= now.toISOString());
+}
+
+const isActive = (now: Date) =>
+  sql<boolean>`(revoked_at IS NULL AND (ends_at IS NULL OR ends_at > ${now.toISOString()}))`;
 
 /** Each table is bound to the company by a value, so that all of it is one task of one machine. */
 async function findAndCount(
@@ -108,6 +120,7 @@ async function findAndCount(
       FROM api_keys AS k
       WHERE kept.company = ${company} AND kept.key_id = ${id} AND k.company = ${company} AND k.id = ${id}
         AND k.secret_sha256 = ${secretSha256} AND k.revoked_at IS NULL
+        AND (k.ends_at IS NULL OR k.ends_at > ${new Date(nowMs).toISOString()})
       RETURNING kept.points, kept.expire
     )
     SELECT ${keyColumns}, counted.points, counted.expire
@@ -133,7 +146,7 @@ export async function insertKey(
     .selectFrom('api_keys')
     .select('id')
     .where('company', '=', company)
-    .where('revoked_at', 'is', null)
+    .where(isActive(now))
     .execute();
   if (active.length >= activeMax) return undefined;
   const row = await transaction
@@ -154,8 +167,7 @@ export async function insertKey(
 
 /** The active keys that an administrator made, oldest first. */
 export async function listKeysMadeBy(
-  transaction: StoreTransaction,
-  company: string,
+  { transaction, company, now }: AuthorisedTransaction,
   administrator: string,
 ): Promise<ApiKey[]> {
   const rows = await transaction
@@ -163,7 +175,7 @@ export async function listKeysMadeBy(
     .selectAll()
     .where('company', '=', company)
     .where('made_by', '=', administrator)
-    .where('revoked_at', 'is', null)
+    .where(isActive(now))
     .orderBy('created_at')
     .orderBy('id')
     .execute();
@@ -175,41 +187,36 @@ export async function listKeyRows(engine: Engine, company: string): Promise<Used
   return rows.map(toUsedKey);
 }
 
-/** The active keys of a company, oldest first, followed by the revoked ones among some ids. */
+/** The active keys of a company, the newest first, followed by those of some ids that have ended. */
 export async function listActiveKeys(
   engine: Engine,
   company: string,
+  now: Date,
   ids: readonly string[] = [],
 ): Promise<UsedKey[]> {
   const rows = await usedKeys(engine, company)
-    .where((key) =>
-      key.or([
-        key('api_keys.revoked_at', 'is', null),
-        ...(ids.length > 0 ? [key('api_keys.id', 'in', ids)] : []),
-      ]),
-    )
-    .orderBy(sql`api_keys.revoked_at IS NOT NULL`)
-    .orderBy('api_keys.created_at')
+    .where((key) => key.or([isActive(now), ...(ids.length > 0 ? [key('api_keys.id', 'in', ids)] : [])]))
+    .orderBy(isActive(now), 'desc')
+    .orderBy('api_keys.created_at', 'desc')
     .orderBy('api_keys.id')
     .execute();
   return rows.map(toUsedKey);
 }
 
-/** Revoked keys of a company before a place in the list, the latest first. */
-export async function listRevokedKeys(
+/** Keys of a company that have ended, before a place in the list, the latest first. */
+export async function listEndedKeys(
   engine: Engine,
   company: string,
-  { before, limit }: { before?: RevokedBefore | undefined; limit: number },
+  { now, before, limit }: { now: Date; before?: EndedBefore | undefined; limit: number },
 ): Promise<UsedKey[]> {
   let query = usedKeys(engine, company)
-    .where('api_keys.revoked_at', 'is not', null)
-    .orderBy('api_keys.revoked_at', 'desc')
+    .where('api_keys.ends_at', 'is not', null)
+    .where(sql<boolean>`NOT ${isActive(now)}`)
+    .orderBy('api_keys.ends_at', 'desc')
     .orderBy('api_keys.id', 'desc')
     .limit(limit);
   if (before) {
-    query = query.where(
-      sql<boolean>`(api_keys.revoked_at, api_keys.id) < (${before.revokedAt}, ${before.id})`,
-    );
+    query = query.where(sql<boolean>`(api_keys.ends_at, api_keys.id) < (${before.endsAt}, ${before.id})`);
   }
   return (await query.execute()).map(toUsedKey);
 }
@@ -229,6 +236,22 @@ function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | nul
   return { ...toKey(row), usedAt: row.used_at };
 }
 
+/** Gives an active key another name, and another end or none; undefined when the company has no such key. */
+export async function updateKeyRow(
+  { transaction, company, now }: AuthorisedTransaction,
+  { id, name, endsAt }: Pick<ApiKey, 'id' | 'name' | 'endsAt'>,
+): Promise<ApiKey | undefined> {
+  const row = await transaction
+    .updateTable('api_keys')
+    .set({ name, ends_at: endsAt })
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .where(isActive(now))
+    .returningAll()
+    .executeTakeFirst();
+  return row && toKey(row);
+}
+
 /** Marks a key revoked, unless it is already. */
 export async function revokeKeyRow(
   authorised: AuthorisedTransaction,
@@ -237,7 +260,7 @@ export async function revokeKeyRow(
   const { transaction, company, now } = authorised;
   const revoked = await transaction
     .updateTable('api_keys')
-    .set({ revoked_at: now.toISOString() })
+    .set({ revoked_at: now.toISOString(), ends_at: now.toISOString() })
     .where('company', '=', company)
     .where('id', '=', id)
     .where('revoked_at', 'is', null)
@@ -261,5 +284,6 @@ function toKey(row: Selectable<Tables['api_keys']>): ApiKey {
     createdAt: row.created_at,
     madeBy: row.made_by,
     revokedAt: row.revoked_at,
+    endsAt: row.ends_at,
   };
 }

@@ -19,7 +19,8 @@ for (const name of engineNames) {
     );
     for (const { company, id, secret } of all) {
       if (id === 'whk_1') await createCompany(engine, company, {}, STORY_NOW);
-      const webhook = { company, id, url: 'https://a.com/', events: [], createdAt: STORY_NOW.toISOString() };
+      const of = { company, id, url: 'https://a.com/', events: [], madeBy: null };
+      const webhook = { ...of, createdAt: STORY_NOW.toISOString() };
       const insert = (given: typeof webhook, webhooksMax: number) =>
         authorisedTransaction(engine, { company, by: 'operator', now: STORY_NOW }, (authorised) =>
           insertWebhook(authorised, given, secret, webhooksMax),

@@ -1,0 +1,278 @@
+import t from 'tap';
+
+import { changeAccess } from '../../../src/server/access/change-access.ts';
+import { createCompany } from '../../../src/server/access/companies.ts';
+import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
+import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
+import { listAdministratorRows } from '../../../src/server/store/accounts/administrator-rows.ts';
+import { PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  EMAIL,
+  onEachEngine,
+  onSqlite,
+  PASSWORD,
+  startPortal,
+  type TestPortal,
+  type Visitor,
+} from '../portal/_portal.ts';
+import { type Door, errorIn, openDoor, tokenFor } from './_door.ts';
+
+const later = (seconds: number) => new Date(STORY_NOW.getTime() + seconds * 1_000);
+const NIAMH = { company: COMPANY, email: 'niamh@brennan.example', name: 'Niamh', scopes: ['jobs:read'] };
+const UNUSABLE = /This link can't be used: it was used already, has expired, or was replaced/;
+
+/** The feed of a portal, with a token whose links may give two scopes. */
+async function openFeed({ engine }: TestPortal, name = 'erp') {
+  const portalLinks = ['jobs:read', 'invoices:read'];
+  const { id, token } = await tokenFor(engine, { name, portalLinks, portalInvites: true });
+  return { ...(await openDoor(engine, token)), id };
+}
+
+async function linkOf(door: Door, asked: object = {}): Promise<string> {
+  const { status, body } = await door.askForLink({ ...NIAMH, ...asked });
+  if (status !== 200) throw new Error(body);
+  return (JSON.parse(body) as { link: string }).link;
+}
+
+/** Follows a link without scripts. */
+async function follow(portal: TestPortal, link: string, visitor = portal.visitor()): Promise<Visitor> {
+  await visitor.visit('/portal/invitation');
+  await visitor.submit('/portal/invitation', { code: link });
+  return visitor;
+}
+
+const isIn = ({ cookies }: Visitor) => cookies.has('fieldledger_session');
+
+onEachEngine('a link makes its person an administrator, and finds them the next time', async (t, portal) => {
+  const { engine } = portal;
+  await using door = await openFeed(portal);
+  const { id } = door;
+  const { headers, body } = await door.askForLink(NIAMH);
+  t.equal(headers['content-type'], 'application/json');
+  const { link, expiresAt } = JSON.parse(body) as { link: string; expiresAt: string };
+  t.match(link, /^https:\/\/api\.example\.com\/portal\/invitation#brennan\.[\w-]{43}$/);
+  t.equal(expiresAt, later(60).toISOString());
+  const visitor = await follow(portal, link);
+  await visitor.visit('/portal/account');
+  t.match(visitor.text, /Niamh E-mail address niamh@brennan.example Access jobs:read .*You may see them/);
+  t.match(visitor.text, /You come in from your business system, without a password\./);
+  t.notMatch(visitor.shown, 'action="/portal/account/password"');
+  const tables = ['portal_links', 'portal_sessions', 'administrators', 'audit_entries'];
+  const rows = await Promise.all(tables.map((table) => engine.run(`SELECT * FROM ${table}`)));
+  t.notMatch(JSON.stringify(rows), link.split('.').at(-1), 'the database never holds the code');
+
+  const replayed = await follow(portal, link);
+  t.match(replayed.text, UNUSABLE);
+  t.notOk(isIn(replayed));
+
+  const access = { name: 'Niamh Byrne', scopes: ['jobs:read', 'invoices:read'], mayInvite: true };
+  const again = await follow(portal, await linkOf(door, access));
+  t.ok(isIn(again));
+  await visitor.visit('/portal/account');
+  t.match(visitor.text, /Niamh Byrne .* Access jobs:read, invoices:read .*You may invite and remove them/);
+  const people = await listAdministratorRows(engine.db, COMPANY);
+  t.equal(people.length, 2, 'it is the same person');
+  const by = { by: 'a link of erp', 'feed token': id };
+  const email = NIAMH.email;
+  const changed = { before: 'jobs:read', access: 'jobs:read, invoices:read, may invite' };
+  t.match(await listAuditRows(engine, COMPANY, { limit: 10, administrator: people[1]?.id }), [
+    { action: 'administrator.signed_in', administratorName: 'Niamh Byrne', details: by },
+    { action: 'administrator.access_changed', details: { email, ...changed, ...by } },
+    { action: 'administrator.signed_in', administratorName: 'Niamh', details: by },
+    { action: 'administrator.added', details: { email, access: 'jobs:read', ...by }, address: /\d/ },
+  ]);
+  portal.setNow(later(29 * 60));
+  t.equal((await again.visit('/portal')).statusCode, 200);
+  portal.setNow(later(60 * 60));
+  t.equal((await again.visit('/portal')).statusCode, 303, 'the session ends as others do');
+});
+
+onEachEngine('of many who use a link at once one gets in, and is made once', async (t, portal) => {
+  await using door = await openFeed(portal);
+  const link = await linkOf(door);
+  const visitors = await Promise.all(Array.from({ length: 6 }, () => follow(portal, link)));
+  t.equal(visitors.filter(isIn).length, 1);
+  t.equal((await listAdministratorRows(portal.engine.db, COMPANY)).length, 2);
+});
+
+onEachEngine('a link that is late, replaced, or of a revoked token lets nobody in', async (t, portal) => {
+  await using door = await openFeed(portal);
+  const { id } = door;
+  const first = await linkOf(door);
+  const second = await linkOf(door, { scopes: ['invoices:read'] });
+  t.match((await follow(portal, first)).text, UNUSABLE, 'replaced');
+  portal.setNow(later(60));
+  t.match((await follow(portal, second)).text, UNUSABLE, 'a minute later');
+  portal.setNow(later(59));
+  const accepted = portal.visitor();
+  await accepted.visit('/portal/invitation');
+  const password = {
+    password: 'granite lanterns drift north',
+    'password-again': 'granite lanterns drift north',
+  };
+  const [, code = ''] = second.split('#');
+  const form = { 'form-token': /name="form-token" value="([^"]*)"/.exec(accepted.shown)?.[1] ?? '' };
+  await accepted.send('/portal/invitation/accept', { ...form, code, name: 'Niamh', ...password });
+  t.match(accepted.text, UNUSABLE, 'it sets no password');
+  await revokeFeedToken(portal.engine, id, STORY_NOW);
+  t.match((await follow(portal, second)).text, UNUSABLE, 'its token is revoked');
+  t.equal((await door.askForLink(NIAMH)).status, 401);
+  t.equal((await listAdministratorRows(portal.engine.db, COMPANY)).length, 1, 'nobody was made');
+});
+
+onEachEngine('a link gives at most what its token may, and is of its companies alone', async (t, portal) => {
+  const { engine } = portal;
+  await createCompany(engine, 'rival', {}, STORY_NOW);
+  await using door = await openFeed(portal);
+  const none = await tokenFor(engine);
+  const lesser = await tokenFor(engine, { portalLinks: ['jobs:read'], companies: ['rival'] });
+  const bearer = ({ token }: { token: string }) => ({ authorization: `Bearer ${token}` });
+  const rival = { ...NIAMH, company: 'rival' };
+  const refused: [asked: object, headers: Record<string, string>, status: number, message: RegExp][] = [
+    [{ ...NIAMH, scopes: ['quotes:read'] }, {}, 403, /may give jobs:read, invoices:read, may invite\.$/],
+    [NIAMH, bearer(none), 403, /^Portal links of this feed token may give nothing\.$/],
+    [{ ...rival, mayInvite: true }, bearer(lesser), 403, /may give jobs:read\.$/],
+    [NIAMH, bearer(lesser), 404, /^There is no company with this id\.$/],
+    [{ ...NIAMH, company: 'nobody' }, {}, 404, /^There is no company with this id\.$/],
+    [NIAMH, { authorization: 'Bearer x' }, 401, /feed token/],
+  ];
+  for (const [asked, headers, status, message] of refused) {
+    const answer = await door.askForLink(asked, headers);
+    t.equal(answer.status, status);
+    t.match(errorIn(answer.body).message, message);
+  }
+  t.strictSame(await engine.run('SELECT id FROM portal_links'), []);
+  const elsewhere = await addAdministrator(engine, {
+    company: 'rival',
+    email: NIAMH.email,
+    password: PASSWORD,
+  });
+  t.ok(isIn(await follow(portal, await linkOf(door))));
+  const { id, name, scopes } = elsewhere;
+  t.match(
+    await listAdministratorRows(engine.db, 'rival'),
+    [{ id, name, scopes }],
+    'an account there is another',
+  );
+  t.ok(isIn(await portal.signedIn({ email: NIAMH.email, password: PASSWORD })), 'with its own password');
+});
+
+onEachEngine(
+  'somebody with a password keeps it, and somebody without has none to guess',
+  async (t, portal) => {
+    await using door = await openFeed(portal);
+    const linked = await follow(portal, await linkOf(door, { email: EMAIL.toUpperCase(), name: 'Aoife' }));
+    await linked.visit('/portal/people');
+    t.match(linked.text, /You are not allowed to invite|You can’t invite anybody/, 'with less than before');
+    t.ok(isIn(await portal.signedIn({ email: EMAIL, password: PASSWORD })));
+    await follow(portal, await linkOf(door));
+    const guest = portal.visitor();
+    for (const password of ['', 'x']) {
+      await guest.visit('/portal/sign-in');
+      t.equal((await guest.submit('/portal/sign-in', { email: NIAMH.email, password })).statusCode, 422);
+      t.match(guest.text, /The e-mail address or the password is wrong/);
+    }
+    const niamh = await follow(portal, await linkOf(door));
+    await niamh.visit('/portal/account');
+    await niamh.submit('/portal/account/sign-out-everywhere', { present: '' });
+    t.match(niamh.text, /You have no password here/);
+  },
+);
+
+onSqlite('whoever was removed stays out, until the operator lets them in again', async (t, portal) => {
+  const { engine } = portal;
+  await using door = await openFeed(portal);
+  await follow(portal, await linkOf(door));
+  const link = await linkOf(door);
+  const [, niamh] = await listAdministratorRows(engine.db, COMPANY);
+  const admin = await portal.signedIn();
+  await admin.visit('/portal/people');
+  await admin.submitAndFollow(`/portal/people/${niamh?.id}/remove`);
+  const removed = /"niamh@brennan.example" was removed from this company\./;
+  t.match((await follow(portal, link)).text, removed);
+  const { status, body } = await door.askForLink(NIAMH);
+  t.strictSame([status, errorIn(body).code], [400, 'invalid_request']);
+  t.match(errorIn(body).message, removed);
+  const back = { company: COMPANY, id: niamh?.id ?? '', scopes: ['jobs:read'], mayInvite: false };
+  await changeAccess(engine, { ...back, by: 'operator', now: STORY_NOW, revoke: [] });
+  t.ok(isIn(await follow(portal, await linkOf(door))));
+  for (let count = 2; count < 50; count += 1)
+    await addAdministrator(engine, { email: `p${count}@brennan.example` });
+  const full = await door.askForLink({ ...NIAMH, email: 'one@brennan.example' });
+  t.match(errorIn(full.body).message, /^A company has at most 50 administrators/);
+  t.equal((await door.askForLink(NIAMH)).status, 200, 'those who are in come in');
+});
+
+onSqlite('a body that is none is refused by its value and rule', async (t, portal) => {
+  await using door = await openFeed(portal);
+  const wrong: [body: string | object, message: RegExp][] = [
+    ['', /not JSON/],
+    ['{', /not JSON/],
+    ['[]', /^The body is \[\]; it must be object\.$/],
+    ['{"company":"brennan","company":"rival"}', /company.* twice|member .*company/],
+    [{ ...NIAMH, name: undefined }, /^The body has no name\.$/],
+    [{ ...NIAMH, admin: true }, /^The body has no member "admin"\.$/],
+    [{ ...NIAMH, scopes: [] }, /^\/scopes is \[\]/],
+    [{ ...NIAMH, scopes: ['jobs:write'] }, /^\/scopes\/0 is "jobs:write".*: jobs:read, people:read/],
+    [{ ...NIAMH, mayInvite: 'yes' }, /^\/mayInvite is "yes"; it must be boolean\.$/],
+    [
+      { ...NIAMH, name: 'Eve\r\nBcc: x' },
+      /^The name has a character that can't be seen, U\+000D, after "Eve"/,
+    ],
+    [{ ...NIAMH, name: 'Eve\u202enimda' }, /U\+202E/],
+    [{ ...NIAMH, name: 'x'.repeat(101) }, /^\/name is/],
+    [{ ...NIAMH, email: 'се\u043e@brennan.example' }, /U\+0441/],
+    [{ ...NIAMH, email: 'a@b\r\nBcc: x@y' }, /is not an e-mail address/],
+    [{ ...NIAMH, email: '\ud800@b.example' }, /e-mail|U\+/],
+    [{ ...NIAMH, company: '\u0000' }, /^\/company is/],
+    [JSON.stringify({ ...NIAMH, name: 'x'.repeat(17_000) }), /^The body has more than 16384 bytes\.$/],
+  ];
+  for (const [body, message] of wrong) {
+    const answer = await door.askForLink(body);
+    t.equal(answer.status, 400, JSON.stringify(body).slice(0, 90));
+    t.match(errorIn(answer.body), { code: 'invalid_request', message });
+  }
+  const lines = await door.askForLink(NIAMH, { 'content-type': 'application/x-ndjson' });
+  t.match(errorIn(lines.body).message, /^Content-Type must be application\/json\.$/);
+  const queried = await door.get('portal-links').catch((error: unknown) => String(error));
+  t.match(queried, /405|has no/);
+  t.strictSame(await portal.engine.run('SELECT id FROM portal_links'), []);
+});
+
+onSqlite('hostile names are shown as they are', async (t, portal) => {
+  await using door = await openFeed(portal, '<img src=x onerror=alert(1)>');
+  const visitor = await follow(portal, await linkOf(door, { name: '"><script>alert(1)</script>' }));
+  for (const page of ['/portal', '/portal/people', '/portal/account', '/portal/audit']) {
+    await visitor.visit(page);
+    t.notMatch(visitor.shown, /<script>alert|<img src=x/, page);
+  }
+  t.match(visitor.text, 'by: a link of <img src=x onerror=alert(1)>');
+});
+
+t.test('where links alone let people in, whatever needs a password is refused with the reason', async (t) => {
+  const portal = await startPortal(t, 'sqlite', { portal: { ...PORTAL_SETTINGS, passwordsOff: true } });
+  await using door = await openFeed(portal);
+  const reason = /Nobody has a password here\. Sign in to your business system, and come in from there\./;
+  const guest = portal.visitor();
+  await guest.visit('/portal/sign-in');
+  t.match(guest.text, reason);
+  t.notMatch(guest.shown, '<input');
+  await guest.visit('/portal/invitation');
+  const token = /name="form-token" value="([^"]*)"/.exec(guest.shown)?.[1] ?? '';
+  for (const path of ['/portal/sign-in', '/portal/invitation/accept']) {
+    const sent = { 'form-token': token, email: EMAIL, password: PASSWORD };
+    t.equal((await guest.send(path, sent)).statusCode, 422);
+    t.match(guest.text, reason, path);
+  }
+  t.notOk(isIn(guest));
+  const visitor = await follow(portal, await linkOf(door, { mayInvite: true }));
+  await visitor.visit('/portal/people');
+  t.match(visitor.text, reason);
+  const formToken = /name="form-token" value="([^"]*)"/.exec(visitor.shown)?.[1] ?? '';
+  for (const path of ['/portal/people/invite', '/portal/account/password']) {
+    t.equal((await visitor.send(path, { 'form-token': formToken })).statusCode, 422);
+    t.match(visitor.text, reason, path);
+  }
+});
