@@ -86,7 +86,9 @@ const parts = Object.entries({
   'server/metrics': ['contract'],
   // Processes of PDFs and the thread of passwords.
   'server/memory-usage': [],
-  // Signing secrets, and notices that are shown once.
+  // Seals secrets for the database.
+  'server/secret-box': [],
+  // Secrets, and notices that are shown once.
   'server/sealed-text': [],
   // Business systems start from them.
   examples: ['client'],
@@ -110,6 +112,7 @@ const leaves = [
   'server/log',
   'server/metrics',
   'server/memory-usage',
+  'server/secret-box',
   'server/sealed-text',
 ];
 

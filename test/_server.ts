@@ -21,7 +21,7 @@ import type { Engine } from '../src/server/store/engines/engine.ts';
 import { openEngine } from '../src/server/store/engines/open-engine.ts';
 import { type KeyUsage, openKeyUsage } from '../src/server/store/keys/key-usage.ts';
 import { migrate } from '../src/server/store/migrations/migrate.ts';
-import { createSecretBox } from '../src/server/webhooks/secrets.ts';
+import { createSecretBox } from '../src/server/secret-box.ts';
 import { createMigratedDatabase } from './_migrated.ts';
 import { startPostgres } from './_postgres.ts';
 

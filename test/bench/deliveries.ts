@@ -9,7 +9,7 @@ import { createMetrics } from '../../src/server/metrics.ts';
 import { appendEvents } from '../../src/server/store/deliveries/events.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { DeliveryLoop } from '../../src/server/webhooks/delivery-loop.ts';
-import { createSecretBox } from '../../src/server/webhooks/secrets.ts';
+import { createSecretBox } from '../../src/server/secret-box.ts';
 import { createSender, type Sender } from '../../src/server/webhooks/sender.ts';
 import { SECRET_KEY } from '../_command.ts';
 import { engineNames, openTestDatabase } from '../_server.ts';

@@ -24,7 +24,7 @@ import { keepServedClock } from '../store/records/served-clock.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
 import { openSecretBox } from '../webhooks/secret-key.ts';
 import { version } from '../../contract/version.ts';
-import type { SecretBox } from '../webhooks/secrets.ts';
+import type { SecretBox } from '../secret-box.ts';
 import { withDatabase } from './database.ts';
 import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.ts';
 import { compareClocks, FEED, PUBLIC, serveManagement, withPatience } from './management.ts';

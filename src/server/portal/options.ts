@@ -4,7 +4,7 @@ import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Logger } from '../log.ts';
 import type { VendorLook } from '../vendor-look.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import type { SecretBox } from '../webhooks/secrets.ts';
+import type { SecretBox } from '../secret-box.ts';
 
 export interface PortalSettings {
   sessionLengths: SessionLengths;

@@ -10,7 +10,7 @@ import type { LeasedDelivery, TimedDelivery } from '../store/deliveries/deliveri
 import type { DeliveryResult } from '../store/deliveries/deliveries-results.ts';
 import { keptAnswer } from './answer-text.ts';
 import type { AttemptError } from './attempt-errors.ts';
-import type { SecretBox } from './secrets.ts';
+import type { SecretBox } from '../secret-box.ts';
 import { type AttemptResult, millisecondsSince, type Sender } from './sender.ts';
 
 export interface AttemptMeans {

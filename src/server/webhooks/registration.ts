@@ -21,12 +21,21 @@ import {
   setWebhookPaused,
   type Webhook,
 } from '../store/deliveries/webhooks.ts';
-import { mintSecret, type SecretBox } from './secrets.ts';
+import type { SecretBox } from '../secret-box.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 
 /** Webhooks that a company can have at once (openapi.yaml, "Webhooks"). */
 export const WEBHOOKS_MAX = 10;
 const WEBHOOK_ID_BYTES = 6;
+const SECRET_BYTES = 32;
+
+/**
+ * A new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
+ * (openapi.yaml, "Verify the signature").
+ */
+export function mintSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
 
 /**
  * Registers a webhook (openapi.yaml, "Webhooks"). Several may have the same address: a secret is rotated by

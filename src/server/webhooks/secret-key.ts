@@ -12,7 +12,7 @@ import {
   storedSecrets,
   type Webhook,
 } from '../store/deliveries/webhooks.ts';
-import { createSecretBox, isPlain, type SecretBox } from './secrets.ts';
+import { createSecretBox, isPlain, type SecretBox } from '../secret-box.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
 

@@ -2,7 +2,7 @@ import { deliveryRequest } from '../../contract/delivery-request.ts';
 import { UsageError } from '../../errors.ts';
 import type { KeptAttempt } from '../store/deliveries/deliveries-results.ts';
 import type { DeliveryDetail } from '../store/deliveries/delivery-details.ts';
-import type { SecretBox } from './secrets.ts';
+import type { SecretBox } from '../secret-box.ts';
 
 const SIGNATURE = 'Service-Signature';
 

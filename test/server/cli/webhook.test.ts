@@ -3,7 +3,7 @@ import t from 'tap';
 import { moveEventKinds } from '../../../src/contract/events.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import type { Webhook } from '../../../src/server/store/deliveries/webhooks.ts';
-import { createSecretBox, type SecretBox } from '../../../src/server/webhooks/secrets.ts';
+import { createSecretBox, type SecretBox } from '../../../src/server/secret-box.ts';
 import { openWorkplace } from '../../_command.ts';
 import { engineNames } from '../../_server.ts';
 

@@ -1,7 +1,7 @@
 import { moveEventKinds } from '../../../src/contract/events.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { createWebhook } from '../../../src/server/webhooks/registration.ts';
-import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { SECRET_KEY } from '../../_command.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { COMPANY } from './_portal.ts';

@@ -5,7 +5,7 @@ import { amountText } from '../../../src/contract/currencies.ts';
 import { overdueTotals } from '../../../src/server/store/records/overdue.ts';
 import { openKeyUsage } from '../../../src/server/store/keys/key-usage.ts';
 import { createWebhook } from '../../../src/server/webhooks/registration.ts';
-import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { SECRET_KEY } from '../../_command.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { addHistory } from './_history.ts';

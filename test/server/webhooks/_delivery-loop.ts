@@ -4,7 +4,7 @@ import { createLogger, type Logger } from '../../../src/server/log.ts';
 import { createMetrics } from '../../../src/server/metrics.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { DeliveryLoop, type DeliveryLoopOptions } from '../../../src/server/webhooks/delivery-loop.ts';
-import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
 import type { AttemptResult, Sender, WebhookRequest } from '../../../src/server/webhooks/sender.ts';
 
 const noPhases = { dns: null, connect: null, tls: null, firstByte: null };

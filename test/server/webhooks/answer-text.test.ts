@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { answerText, keptAnswer } from '../../../src/server/webhooks/answer-text.ts';
-import { mintSecret } from '../../../src/server/webhooks/secrets.ts';
+import { mintSecret } from '../../../src/server/webhooks/registration.ts';
 import { startHttpsReceiver } from './_receivers.ts';
 import { requestTo, senderTo } from './_senders.ts';
 

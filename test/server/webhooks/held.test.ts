@@ -1,4 +1,4 @@
-import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { until } from '../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_backoffice.ts';

@@ -16,7 +16,7 @@ import {
   resumeWebhook,
   WEBHOOKS_MAX,
 } from '../../../src/server/webhooks/registration.ts';
-import { createSecretBox } from '../../../src/server/webhooks/secrets.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { createTestBackoffice, readDeliveries } from '../backoffice/_backoffice.ts';

@@ -150,7 +150,7 @@ export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecre
   for await (const rows of batchesOf<StoredSecret>(db, selection)) yield* rows;
 }
 
-/** The first characters of a sealed secret, which name its key; see ../../webhooks/secrets.ts. */
+/** The first characters of a sealed secret, which name its key; see ../../secret-box.ts. */
 const SEAL_LENGTH = 'sealed1.00000000'.length;
 
 /** The first characters of all sealed secrets, without those of deleted webhooks. */

@@ -1,26 +1,17 @@
-import { createSecretKey, hash, type KeyObject, randomBytes } from 'node:crypto';
+import { createSecretKey, hash, type KeyObject } from 'node:crypto';
 
-import { quote, UsageError } from '../../errors.ts';
-import { openSealed, seal } from '../sealed-text.ts';
+import { quote, UsageError } from '../errors.ts';
+import { openSealed, seal } from './sealed-text.ts';
 
-const SECRET_BYTES = 32;
 const KEY_BYTES = 32;
 
-/**
- * A new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
- * (openapi.yaml, "Verify the signature").
- */
-export function mintSecret(): string {
-  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
-}
-
-/** The webhook of a secret. A secret that is sealed for one webhook can't be opened as another's. */
+/** The webhook or the administrator of a secret. A secret that is sealed for one can't be opened as another's. */
 export interface SecretOwner {
   company: string;
   id: string;
 }
 
-/** Encrypts signing secrets for the database, and decrypts them. */
+/** Encrypts signing secrets and those of second factors for the database, and decrypts them. */
 export interface SecretBox {
   /**
    * The text to store.
@@ -62,7 +53,7 @@ export function createSecretBox(
 }
 
 const WITHOUT_KEY =
-  'Signing secrets of webhooks are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
+  'Signing secrets of webhooks and second factors are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
 
 /** Whether a secret is stored unsealed. */
 export function isPlain(stored: string): boolean {
@@ -80,8 +71,7 @@ const SEALED = /^sealed1\.([0-9a-f]{8})\.([\w-]+)$/;
 
 function sealingKeyOf(text: string): SealingKey {
   const bytes = Buffer.from(text, 'base64');
-  if (bytes.length !== KEY_BYTES)
-    throw new UsageError(`A key for webhook secrets must have ${KEY_BYTES} bytes.`);
+  if (bytes.length !== KEY_BYTES) throw new UsageError(`A key for secrets must have ${KEY_BYTES} bytes.`);
   return { fingerprint: hash('sha256', bytes, 'hex').slice(0, 8), key: createSecretKey(bytes) };
 }
 
@@ -95,8 +85,7 @@ function unopened(
   fingerprint: string | undefined,
   fitting: SealingKey | undefined,
 ): string {
-  const whose = `The secret of the webhook ${quote(owner.id)} of the company ${quote(owner.company)} can't be opened`;
-  if (fingerprint === undefined || fitting)
-    return `${whose}: what is stored was damaged or is another webhook's.`;
+  const whose = `The secret of ${quote(owner.id)} of the company ${quote(owner.company)} can't be opened`;
+  if (fingerprint === undefined || fitting) return `${whose}: what is stored was damaged or is another's.`;
   return `${whose}: it was sealed with another WEBHOOK_SECRET_KEY, the one with the fingerprint ${fingerprint}; set that as WEBHOOK_SECRET_KEY or as WEBHOOK_SECRET_KEY_PREVIOUS.`;
 }

@@ -2,13 +2,9 @@ import { randomBytes } from 'node:crypto';
 
 import t from 'tap';
 
-import { UsageError } from '../../../src/errors.ts';
-import {
-  createSecretBox,
-  mintSecret,
-  type SecretBox,
-  type SecretOwner,
-} from '../../../src/server/webhooks/secrets.ts';
+import { UsageError } from '../../src/errors.ts';
+import { createSecretBox, type SecretBox, type SecretOwner } from '../../src/server/secret-box.ts';
+import { mintSecret } from '../../src/server/webhooks/registration.ts';
 
 const newKey = () => randomBytes(32).toString('base64');
 const owner = { company: 'acme', id: 'whk_1' };
@@ -74,7 +70,7 @@ t.test('a secret without its key is refused by the name of the setting', async (
   const stored = createSecretBox(newKey()).seal(mintSecret(), owner);
   const fingerprint = stored.split('.')[1] ?? '';
   const message =
-    'The secret of the webhook "whk_1" of the company "acme" can\'t be opened: it was sealed with another ' +
+    'The secret of "whk_1" of the company "acme" can\'t be opened: it was sealed with another ' +
     `WEBHOOK_SECRET_KEY, the one with the fingerprint ${fingerprint}; set that as WEBHOOK_SECRET_KEY or as ` +
     'WEBHOOK_SECRET_KEY_PREVIOUS.';
   t.equal(refusalOf(createSecretBox(undefined), stored), message);
@@ -86,8 +82,8 @@ t.test("a secret that was damaged, or is another webhook's, isn't opened", async
   const secret = mintSecret();
   const stored = box.seal(secret, owner);
   const message = (company: string, id: string) =>
-    `The secret of the webhook "${id}" of the company "${company}" can't be opened: ` +
-    "what is stored was damaged or is another webhook's.";
+    `The secret of "${id}" of the company "${company}" can't be opened: ` +
+    "what is stored was damaged or is another's.";
   for (const other of [
     { company: 'acme', id: 'whk_2' },
     { company: 'other', id: 'whk_1' },
