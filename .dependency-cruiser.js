@@ -86,7 +86,7 @@ const parts = Object.entries({
   'server/metrics': ['contract'],
   // Processes of PDFs and the thread of passwords.
   'server/memory-usage': [],
-  // Seals secrets for the database.
+  // Seals signing secrets and those of second factors.
   'server/secret-box': [],
   // Secrets, and notices that are shown once.
   'server/sealed-text': [],
@@ -127,6 +127,7 @@ const rooms = [
   'backup',
   'records',
   'distribute',
+  'stored-secrets',
   'stored-tables',
   'lists',
   'machines',
@@ -170,6 +171,9 @@ const owners = {
   'better-sqlite3': ['server/store'],
   kysely: ['server/store'],
   '@zxcvbn-ts': ['server/access'],
+  otpauth: ['server/access'],
+  // The QR code of a second factor.
+  uqr: ['server/portal'],
   pg: ['server/store'],
   pino: ['server/log'],
   'prom-client': ['server/metrics'],

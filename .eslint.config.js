@@ -68,8 +68,8 @@ export default tseslint.config(
     // Whatever is done on somebody's authority is checked in the transaction that does it.
     files: ['src/server/{portal,access,webhooks,cli}/**/*.ts'],
     ignores: [
-      // These find out who somebody is: by a password, a link, or the tokens that a password was given for.
-      'src/server/access/{administrators,invitations,portal-links,sessions}.ts',
+      // These find out who somebody is: by a password, a link, a code, or the tokens that a password was given for.
+      'src/server/access/{administrators,choose-company,invitations,portal-links,sessions}.ts',
       // A command of the operator or a change of the feed does it, on nobody else's authority.
       'src/server/access/companies.ts',
       // A start makes the key of signing secrets, on nobody's authority.

@@ -18,7 +18,7 @@ export async function fillOtherTables(engine: Engine, company: string): Promise<
       VALUES ('${company}', '${String(webhook?.id)}', '${at.slice(0, 13)}', 0, 1, '', '${at} 500 dlv_1')`,
     `INSERT INTO administrators (id, company, email, name, password, scopes, may_invite, created_at)
       VALUES ('adm_1', '${company}', 'aoife@brennan.example', 'Aoife', 'hashed-password', '[]', 1, '${at}')`,
-    `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}', 1, '${company}')`,
+    `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}', 1, '${company}', '${at}')`,
     `INSERT INTO form_results (company, session, form, done_at) VALUES ('${company}', 'ses_1', 'form', '${at}')`,
     `INSERT INTO logos (company, sha256, data_url) VALUES ('${company}', 'sha', 'data:image/png;base64,')`,
     `INSERT INTO feed_positions VALUES ('${company}', 'erp', 7, 'chg_1', '${at}')`,

@@ -146,7 +146,7 @@ const settings = {
     parse: integer(1, 1_000_000),
   },
   webhookSecretKey: {
-    help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks; PostgreSQL needs it, SQLite has a key beside its file',
+    help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks and second factors; PostgreSQL needs it, SQLite has a key beside its file',
     parse: parseKey,
     shown: () => '***',
   },

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
+import { generateSync } from 'otplib';
 import t from 'tap';
 import type { Test } from 'tap';
 
@@ -256,5 +257,51 @@ for (const look of ['light', 'dark', 'phone'] as const) {
     await page.getByText('Ó Ceallacháin Plumbing').first().waitFor();
     t.strictSame(await brokenIn(page), [], 'also with a long name');
     await isInOrder(t, window, `companies-switched-${look}`);
+  });
+}
+
+for (const look of ['light', 'dark', 'phone'] as const) {
+  t.test(`a second factor is set up, a change is confirmed, and a code signs in (${look})`, async (t) => {
+    const portal = await startPortal(t);
+    const window = await openWindow(t, { browser: await browser, portal }, { look });
+    const { page, open } = window;
+    const seen = async (name: string) => {
+      await isInOrder(t, window, `${name}-${look}`);
+      t.strictSame(await brokenIn(page), [], name);
+    };
+    await open('/portal/account/second-factor');
+    const secret = (await page.locator('p code').innerText()).replaceAll(' ', '');
+    const code = (seconds: number) => generateSync({ secret, epoch: STORY_NOW.getTime() / 1000 + seconds });
+    t.ok(await page.getByRole('img', { name: /QR code/ }).isVisible());
+    await page.getByLabel('Code that the app shows').fill('000000');
+    await page.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByRole('alert').getByText('This code is wrong').waitFor();
+    await seen('second-factor-refused');
+    await page.getByLabel('Code that the app shows').fill(code(0));
+    await page.getByRole('button', { name: 'Set it up' }).click();
+    await page.getByText('Your second factor is set up.').waitFor();
+    await page.getByText('Remove it').first().click();
+    await seen('second-factor-codes');
+    portal.setNow(new Date(STORY_NOW.getTime() + 660_000));
+    await open('/portal/people');
+    await page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
+    await page.getByRole('button', { name: 'Make an invitation' }).click();
+    await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+    await seen('proof');
+    await page.getByLabel('Your password, or a code of').fill(code(660));
+    await page.getByRole('button', { name: 'Confirm, and make the change' }).click();
+    await page.getByText(`${NEWCOMER.email} is invited.`).waitFor();
+    if (look === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByText('You have signed out.').waitFor();
+    await page.getByLabel('E-mail address').fill(EMAIL);
+    await page.getByLabel('Password').fill(PASSWORD);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
+    await seen('second-factor-code');
+    await page.getByLabel('Code').fill(code(690));
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    t.strictSame(window.complaints, []);
   });
 }

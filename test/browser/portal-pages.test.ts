@@ -32,6 +32,7 @@ const pages = {
   'document-draft': '/portal/documents/01a1ef7b-a420-7b42-8594-7b990f1a8c5f',
   people: '/portal/people',
   account: '/portal/account',
+  'second-factor': '/portal/account/second-factor',
   audit: '/portal/audit',
   'nothing-here': '/portal/nothing',
 };

@@ -85,7 +85,10 @@ const unchecked: jsonSchemaValidator = {
 
 /** A server of the Model Context Protocol whose tools are the operations of the contract and those of a copy. All only read. */
 function createMcpServer({ service, copy }: McpServerOptions, transport: AnsweringTransport): McpServer {
-  const server = new McpServer({ name: 'fieldledger', version }, { instructions: service ? instructions() : OTHERS_WORDS });
+  const server = new McpServer(
+    { name: 'fieldledger', version },
+    { instructions: service ? instructions() : OTHERS_WORDS },
+  );
   const register = (
     {
       name,

@@ -21,9 +21,9 @@ import { getCompany } from './companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { canonicalEmail, EMAIL_CHARACTERS_MAX } from './checked-input.ts';
 import { revokeIn } from './keys.ts';
-import { isStillPassword, provePassword } from './own-password.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { arePasswords, hashPassword } from './passwords.ts';
+import { prove, withSamePassword } from './proof.ts';
 import { beginSession, endBrowserSessions, recordFailedSignIn, type SessionLengths } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
@@ -48,8 +48,8 @@ interface Attempt extends Origin {
 
 /**
  * Signs an administrator in by e-mail address and password. They may open accounts of several companies; the sessions then
- * wait until one is chosen. The accounts that they don't open stay unknown: neither words, nor time, nor what is counted
- * depend on them.
+ * wait until one is chosen, and the session of an account with a second factor waits until a code is given. The accounts
+ * that they don't open stay unknown: neither words, nor time, nor what is counted depend on them.
  * @returns the tokens of the new sessions, whether they wait, and the new value of the cookie that proves sign-ins from
  *   the browser.
  * @throws UsageError for a wrong address or a wrong password, in the same words and after the same time; AppError
@@ -63,19 +63,22 @@ export async function signIn(
   const { address, client, now, lengths, formerTokens = [] } = attempt;
   const opened = await openAccounts(engine, limits, attempt);
   // Also where one account is left, because the password of another has changed meanwhile.
-  const isWaiting = opened.length > 1;
+  let isWaiting = opened.length > 1;
   const tokens: string[] = [];
   for (const account of opened)
     await engine.transaction(async (transaction) => {
-      if (!(await isStillPassword(transaction, account))) return;
-      const { administrator } = account;
+      const administrator = await withSamePassword(transaction, account);
+      if (!administrator) return;
+      isWaiting ||= administrator.hasSecondFactor;
       const begun = { administrator, address, client, now, lengths, isWaiting };
       tokens.push(await beginSession(transaction, begun));
     });
   if (tokens.length === 0) throw new UsageError(WRONG);
   await endBrowserSessions(engine, formerTokens);
   const remember = (cookie: string, account: Account) => rememberBrowser(cookie, identityOf(account), now);
-  return { tokens, isWaiting, browser: opened.reduce(remember, attempt.browser ?? '') };
+  // A browser is known to an account once it has signed in wholly.
+  const entered = opened.filter(({ secondFactor }) => !secondFactor);
+  return { tokens, isWaiting, browser: entered.reduce(remember, attempt.browser ?? '') };
 }
 
 /** The accounts that an e-mail address and a password open. A failure is recorded in the companies of all others alike. */
@@ -136,13 +139,12 @@ export async function changePassword(
   const { administrator, by, present, next, serviceName, now } = change;
   const { company, email } = administrator;
   const own = { company, id: by.administrator };
-  const { account, stillProved } = await provePassword(engine, limits, { company, by, present });
+  const account = await prove(engine, limits, { company, by, given: present, field: 'present', now });
   const { name: companyName } = await getCompany(engine, company);
   await refuseWeakPassword(next, { ...administrator, companyName, serviceName });
   const password = await hashPassword(next, account.password);
   await limits.countNewPassword(email);
   await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    await stillProved(authorised.transaction);
     await updateAdministratorRow(authorised.transaction, own, { password });
     await deleteSessionRows(authorised.transaction, own, { allBut: by.session });
     await deleteLinksOf(authorised.transaction, 'administrator', own);
@@ -177,7 +179,8 @@ export async function removeAdministrator(
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     const { transaction } = authorised;
     const administrator = await getOther(authorised, id);
-    await updateAdministratorRow(transaction, administrator, { disabledAt: now.toISOString() });
+    const ended = { disabledAt: now.toISOString(), secondFactor: null };
+    await updateAdministratorRow(transaction, administrator, ended);
     await deleteSessionRows(transaction, administrator);
     await deleteLinksOf(transaction, 'made_by', administrator);
     await deleteLinksOf(transaction, 'administrator', administrator);

@@ -92,3 +92,9 @@ export function grantedScopes(
   }
   return scopes.filter((scope) => given.includes(scope));
 }
+
+/** The reason why somebody may not invite, withdraw or remove; undefined when they may. */
+export function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'): string | undefined {
+  if (by === 'operator' || by.mayInvite) return undefined;
+  return 'You are not allowed to invite or remove administrators.';
+}

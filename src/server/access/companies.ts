@@ -17,6 +17,7 @@ const defaults: Omit<CompanySettings, 'name'> = {
   currency: 'EUR',
   profile: {},
   issuedElsewhere: [],
+  secondFactorRequired: false,
 };
 
 /** A company's id is a part of its keys, between full stops. */

@@ -27,7 +27,7 @@ import {
 } from '../store/accounts/link-rows.ts';
 import { deleteSessionRows } from '../store/accounts/session-rows.ts';
 import { getByEmail } from './administrators.ts';
-import { checkedEmail, checkedName, grantedScopes } from './checked-input.ts';
+import { checkedEmail, checkedName, grantedScopes, whyNotInvite } from './checked-input.ts';
 import { getCompany } from './companies.ts';
 import { rememberBrowser } from './known-browsers.ts';
 import { refuseWeakPassword } from './password-strength.ts';
@@ -118,12 +118,6 @@ async function refuseInvitation(
     );
 }
 
-/** The reason why somebody may not invite, withdraw or remove; undefined when they may. */
-function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'): string | undefined {
-  if (by === 'operator' || by.mayInvite) return undefined;
-  return 'You are not allowed to invite or remove administrators.';
-}
-
 /** The reason why somebody may not end an open invitation, such as access that they don't have; undefined when they may. */
 export function whyNotWithdraw(
   { email, scopes }: Pick<PortalLink, 'email' | 'scopes'>,
@@ -180,7 +174,7 @@ export async function getLink(engine: Engine, token: string, now: Date): Promise
 
 /**
  * Uses a link: an invited person becomes an administrator, or an administrator gets a new password and all their
- * sessions end. Then they are signed in.
+ * sessions end. Then they are signed in, or their session waits for a code of their second factor.
  * @param use.name the name of an invited person.
  * @throws UsageError when the link can't be used, or the name or the password is refused; the link stays usable then.
  */
@@ -216,12 +210,15 @@ export async function acceptLink(
       link.kind === 'invitation'
         ? await addInvited(transaction, { link, name, password, address, client, now })
         : await resetPassword(transaction, { link, password, address, client, now });
-    const token = await beginSession(transaction, { administrator, address, client, now, lengths });
+    const arrival = { administrator, address, client, now, lengths };
+    const isWaiting = administrator.hasSecondFactor;
+    const token = await beginSession(transaction, { ...arrival, isWaiting });
     return { token, administrator };
   });
   await endBrowserSessions(engine, formerTokens);
-  const remembered = { id: begun.administrator.id, password };
-  return { ...begun, browser: rememberBrowser(use.browser, remembered, now) };
+  const { id, hasSecondFactor } = begun.administrator;
+  const browser = hasSecondFactor ? (use.browser ?? '') : rememberBrowser(use.browser, { id, password }, now);
+  return { ...begun, browser };
 }
 
 async function addInvited(
@@ -240,6 +237,7 @@ async function addInvited(
     createdAt: now.toISOString(),
     signedInAt: null,
     disabledAt: null,
+    hasSecondFactor: false,
   };
   if (!(await insertAdministrator(transaction, administrator, password))) throw new UsageError(UNUSABLE);
   const { email } = administrator;

@@ -104,6 +104,7 @@ async function admit(
   const administrator: Administrator = {
     id: `adm_${randomUUIDv7()}`,
     ...{ company, email, madeBy: null, createdAt: now.toISOString(), signedInAt: null, disabledAt: null },
+    hasSecondFactor: false,
     ...present,
     ...{ name, scopes, mayInvite },
   };

@@ -1,7 +1,7 @@
 import { randomUUIDv7 } from 'node:crypto';
 
 import { MINUTE_MS } from '../../contract/durations.ts';
-import { AppError, UsageError } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import {
   type AccountKey,
   type Administrator,
@@ -14,14 +14,12 @@ import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteSessionRows,
   deleteSession,
-  enterSession,
   findSession,
   insertSession,
   listSessionRows,
   type Session,
   touchSession,
 } from '../store/accounts/session-rows.ts';
-import type { StillProved } from './own-password.ts';
 import { hashedToken, mintTokenOf, tokenHash } from './tokens.ts';
 
 export interface SessionLengths {
@@ -45,15 +43,15 @@ const FAILED_SIGN_INS_RECORDED_MAX = 20;
 
 /**
  * Begins the session of an administrator who has proved who they are, and gives its token.
- * @param options.isWaiting whether it can be used only when its company is chosen; see `chooseCompany`.
+ * @param options.isWaiting whether it can be used only when its company is chosen, and a code given; see choose-company.ts.
  * @param options.details what the audit trail says about how they came in.
  */
 export async function beginSession(
   transaction: StoreTransaction,
   options: Arrival & { lengths: SessionLengths; isWaiting?: boolean; details?: Record<string, string> },
 ): Promise<string> {
-  const { administrator, client, now, lengths, isWaiting = false } = options;
-  if (!isWaiting) await recordSignIn(transaction, options, options.details);
+  const { administrator, client, now, lengths, isWaiting = false, details } = options;
+  if (!isWaiting) await recordSignIn(transaction, options, details);
   const { company } = administrator;
   const token = mintTokenOf(company);
   const session: Session = {
@@ -65,6 +63,7 @@ export async function beginSession(
     seenAt: now.toISOString(),
     expiresAt: new Date(now.getTime() + lengths.hoursMax * 60 * MINUTE_MS).toISOString(),
     isWaiting,
+    provedAt: now.toISOString(),
   };
   await insertSession(transaction, session, tokenHash(token));
   return token;
@@ -83,39 +82,14 @@ export async function recordArrival(
   await recordEntry(transaction, { company, by, action, subject: id, details, now });
 }
 
-async function recordSignIn(
+export async function recordSignIn(
   transaction: StoreTransaction,
   arrival: Arrival,
-  details: Record<string, string> = {},
+  details?: Record<string, string>,
 ): Promise<void> {
   const { administrator, now } = arrival;
   await updateAdministratorRow(transaction, administrator, { signedInAt: now.toISOString() });
   await recordArrival(transaction, arrival, 'administrator.signed_in', details);
-}
-
-/**
- * Makes the session of a company the one that a browser uses, of those that its sign-in began. The company's audit trail
- * says that its administrator signed in, when it is chosen for the first time.
- * @returns its token, followed by the browser's others.
- * @throws UsageError when the browser has no session of the company.
- */
-export async function chooseCompany(
-  engine: Engine,
-  choice: Origin & { tokens: readonly string[]; company: string; lengths: SessionLengths; now: Date },
-): Promise<{ tokens: string[]; administrator: Administrator }> {
-  const { tokens, company, lengths, now } = choice;
-  return engine.transaction(async (transaction) => {
-    await lockCompany(transaction, company);
-    const sessions = await listBrowserSessions(transaction, tokens, lengths, now);
-    const chosen = sessions.find(({ administrator }) => administrator.company === company);
-    if (!chosen) throw new UsageError('You are no longer signed in there. Sign in again.');
-    const { session, administrator } = chosen;
-    if (session.isWaiting) {
-      await enterSession(transaction, session);
-      await recordSignIn(transaction, { ...choice, administrator });
-    }
-    return { tokens: [session.token, ...tokens.filter((token) => token !== session.token)], administrator };
-  });
 }
 
 export async function endBrowserSessions(engine: Engine, tokens: readonly string[]): Promise<void> {
@@ -123,10 +97,14 @@ export async function endBrowserSessions(engine: Engine, tokens: readonly string
 }
 
 /**
- * Records a wrong password for an account in the audit trail, up to a number of times a day (UTC). The last entry of a
- * day says so.
+ * Records a wrong password or code for an account in the audit trail, up to a number of times a day (UTC). The last entry
+ * of a day says so.
  */
-export async function recordFailedSignIn(engine: Engine, arrival: Arrival): Promise<void> {
+export async function recordFailedSignIn(
+  engine: Engine,
+  arrival: Arrival,
+  given: Record<string, string> = {},
+): Promise<void> {
   const { administrator, now } = arrival;
   const { company, id } = administrator;
   const action = 'administrator.sign_in_failed';
@@ -138,7 +116,7 @@ export async function recordFailedSignIn(engine: Engine, arrival: Arrival): Prom
     const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
     if (present >= FAILED_SIGN_INS_RECORDED_MAX) return;
     const isLast = present === FAILED_SIGN_INS_RECORDED_MAX - 1;
-    const details = isLast ? { note: 'Later ones of this day are not recorded.' } : {};
+    const details = isLast ? { ...given, note: 'Later ones of this day are not recorded.' } : given;
     await recordArrival(transaction, arrival, action, details);
   });
 }
@@ -199,10 +177,9 @@ export async function listSessions(
 }
 
 /**
- * Ends an administrator's own sessions: one by its id, or all of them.
- * @param options.stillProved the proof of their password, which only signing out here can do without.
+ * Ends an administrator's own sessions: one by its id, or all of them. Only their own browser's needs no fresh proof.
  * @param options.tokens the browser's other sessions, which end too.
- * @throws AppError `not_found` when they have no session of that id; what `authorisedTransaction` and the proof throw.
+ * @throws AppError `not_found` when they have no session of that id; what `authorisedTransaction` throws.
  */
 export async function endSessions(
   engine: Engine,
@@ -211,13 +188,12 @@ export async function endSessions(
     by: SignedIn;
     now: Date;
     id?: string | undefined;
-    stillProved?: StillProved;
     tokens?: readonly string[];
   },
 ): Promise<void> {
-  const { company, by, now, id, stillProved, tokens = [] } = options;
-  await authorisedTransaction(engine, { company, by, now }, async ({ transaction }) => {
-    await stillProved?.(transaction);
+  const { company, by, now, id, tokens = [] } = options;
+  const act = { company, by, now, isProofNeeded: id !== by.session };
+  await authorisedTransaction(engine, act, async ({ transaction }) => {
     const which = id === undefined ? {} : { id };
     const count = await deleteSessionRows(transaction, { company, id: by.administrator }, which);
     if (count === 0) throw new AppError('not_found', 'There is no such session.');

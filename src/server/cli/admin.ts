@@ -10,6 +10,7 @@ import { invite, inviteToReset } from '../access/invitations.ts';
 import { accessText, changeAccess } from '../access/change-access.ts';
 import { canonicalEmail } from '../access/checked-input.ts';
 import { PASSWORDS_OFF } from '../access/passwords.ts';
+import { removeSecondFactor } from '../access/second-factor.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
@@ -28,7 +29,7 @@ interface SetOptions {
   revoke?: boolean;
 }
 
-/** `fieldledger admin create|list|set|disable|reset|sign-out`. */
+/** `fieldledger admin create|list|set|disable|reset|sign-out|remove-second-factor`. */
 export function adminCommand(terminal: Terminal): Command {
   return new Command('admin')
     .description("a company's administrators, who manage its keys and webhooks in the portal")
@@ -37,7 +38,8 @@ export function adminCommand(terminal: Terminal): Command {
     .addCommand(setCommand(terminal))
     .addCommand(disableCommand(terminal))
     .addCommand(resetCommand(terminal))
-    .addCommand(signOutCommand(terminal));
+    .addCommand(signOutCommand(terminal))
+    .addCommand(removeSecondFactorCommand(terminal));
 }
 
 function createCommand(terminal: Terminal): Command {
@@ -152,6 +154,20 @@ function signOutCommand(terminal: Terminal): Command {
     });
 }
 
+function removeSecondFactorCommand(terminal: Terminal): Command {
+  return new Command('remove-second-factor')
+    .description('take the second factor of an administrator away, who has lost it; check first who asks')
+    .argument(...COMPANY)
+    .argument('<email>', 'their e-mail address')
+    .action(async (company: string, email: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const { id } = await getByEmail(engine.db, company, email);
+        await removeSecondFactor(engine, { company, id, by: 'operator', now: new Date() });
+        terminal.show({ company, email }, `${email} has no second factor any more.`);
+      });
+    });
+}
+
 function resetCommand(terminal: Terminal): Command {
   return new Command('reset')
     .description('print a link with which an administrator sets a new password; it works once, for a day')
@@ -187,10 +203,12 @@ export function linkOf({ baseUrl, host, port }: Config, token: string): string {
 }
 
 function tableOf(administrators: readonly Administrator[]): string {
-  const rows = administrators.map(({ email, name, createdAt, disabledAt, scopes: held, mayInvite }) => {
+  const rows = administrators.map((one) => {
+    const { email, name, createdAt, disabledAt, scopes: held, mayInvite, hasSecondFactor } = one;
     const state = disabledAt === null ? 'active' : `disabled ${disabledAt}`;
-    return [email, name, state, createdAt, mayInvite ? 'yes' : 'no', scopesText(held)];
+    const flags = [mayInvite, hasSecondFactor].map((flag) => (flag ? 'yes' : 'no'));
+    return [email, name, state, createdAt, ...flags, scopesText(held)];
   });
-  const headings = ['e-mail', 'name', 'state', 'since', 'may invite', 'scopes'];
+  const headings = ['e-mail', 'name', 'state', 'since', 'may invite', 'second factor', 'scopes'];
   return table(headings, rows, 'There are no administrators.');
 }

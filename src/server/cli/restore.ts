@@ -29,7 +29,7 @@ export function restoreCommand(terminal: Terminal): Command {
       const secretKey = keyFile !== undefined && existsSync(keyFile) ? keyFile : null;
       const keyNote =
         secretKey === null && config.webhookSecretKey === undefined
-          ? `\nThe key of its signing secrets isn't here: where it has webhooks, put the key at ${keyFile ?? ''}, or set WEBHOOK_SECRET_KEY.`
+          ? `\nThe key of its signing secrets isn't here: where it has webhooks or second factors, put the key at ${keyFile ?? ''}, or set WEBHOOK_SECRET_KEY.`
           : '';
       terminal.show(
         { file, byteCount, seconds, secretKey },

@@ -200,7 +200,7 @@ function pingCommand(terminal: Terminal): Command {
 
 function sealCommand(terminal: Terminal): Command {
   return new Command('seal')
-    .description('encrypt every stored signing secret with the key that is set now')
+    .description('encrypt every stored signing secret and second factor with the key that is set now')
     .action(async () => {
       await withDatabase(terminal, async (engine, config) => {
         const outcome = await sealSecrets(engine, await takeSecretBox(engine, config));

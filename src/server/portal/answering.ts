@@ -16,6 +16,8 @@ import type { Cookies } from './cookies.ts';
 import { formTokenFor } from './form-tokens.ts';
 import type { Services } from './options.ts';
 import { notWellFormed, PageError, toPageError } from './page-error.ts';
+import { SECOND_FACTOR_PATH } from './pages/second-factor.ts';
+import { askWithProof } from './proof-page.ts';
 import type { AdministratorsRoute, Route } from './routes.ts';
 import { withQuery } from './views/form.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
@@ -69,7 +71,10 @@ export function visitorOf(res: Response): Visitor {
   return res.locals.visitor as Visitor;
 }
 
-/** Makes an Express handler of a route: visitors who may not see the page are sent to sign in. */
+/**
+ * Makes an Express handler of a route: visitors who may not see the page are sent to sign in, or to set up the second
+ * factor that their company requires.
+ */
 export function answer(route: Route, answering: Answering): RequestHandler {
   return async (req, res) => {
     traceOf(res).page = `/portal${route.path}`;
@@ -81,9 +86,21 @@ export function answer(route: Route, answering: Answering): RequestHandler {
       return;
     }
     const visit = await visitOf(guest, res, answering);
-    if (visit) await write(await replyOnce(visit, route, answering), { req, res, visit, answering });
-    else res.redirect(303, signInPath(req, guest, await hasEnded(guest, answering)));
+    if (!visit) res.redirect(303, signInPath(req, guest, await hasEnded(guest, answering)));
+    else if (mustSetUpFirst(visit, route, answering)) res.redirect(303, SECOND_FACTOR_PATH);
+    else await write(await replyOnce(visit, route, answering), { req, res, visit, answering });
   };
+}
+
+/** Whether an administrator lacks the second factor that their company requires. They may set one up, or sign out. */
+function mustSetUpFirst(
+  { company, administrator }: Visit,
+  { path, endsSession }: AdministratorsRoute,
+  { passwordsOff }: Answering,
+): boolean {
+  // Where everybody comes in from the business system, it vouches for them.
+  const isMissing = company.secondFactorRequired && !administrator.hasSecondFactor && !passwordsOff;
+  return isMissing && !endsSession && `/portal${path}` !== SECOND_FACTOR_PATH;
 }
 
 /** Asks the page, unless the form was sent before: then the visitor is led to the same page as before. */
@@ -99,7 +116,7 @@ async function replyOnce(
   const earlier = await findEarlier();
   if (earlier) return earlier;
   try {
-    const reply = await ask(visit, answering);
+    const reply = await askWithProof(visit, answering, ask);
     if (reply.kind === 'redirect') return await keepReply(reply, { session, form }, answering);
     // The form may have been sent twice, and refused because the first one has done its work.
     return (await findEarlier()) ?? reply;

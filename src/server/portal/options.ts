@@ -8,7 +8,7 @@ import type { SecretBox } from '../secret-box.ts';
 
 export interface PortalSettings {
   sessionLengths: SessionLengths;
-  /** Seals the signing secrets of webhooks. */
+  /** Seals the secrets of webhooks and of second factors. */
   secrets: SecretBox;
   /** How long the answer to a ping waits for its result; 3 seconds unless told. */
   pingWaitMs?: number;

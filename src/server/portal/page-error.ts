@@ -65,6 +65,12 @@ export function refusalOf(thrown: unknown): string {
   throw thrown;
 }
 
+/** The refusal of a password or a code, which may be one too many, with the status of the answer. */
+export function guessRefusal(thrown: unknown): { problem: string; status: number } {
+  const isTooMany = thrown instanceof AppError && thrown.code === 'rate_limited';
+  return isTooMany ? { problem: thrown.message, status: 429 } : { problem: refusalOf(thrown), status: 422 };
+}
+
 /** The message of a refusal by the field that it is about, or by `form` when it is about none. */
 export function problemsOf(thrown: unknown): Problems {
   const problem = refusalOf(thrown);

@@ -10,10 +10,16 @@ import { acceptInvitation, openInvitation, showInvitation } from './pages/invita
 import { changeOldKey, revokeOldKey, showKeys } from './pages/keys.ts';
 import { createNewKey, showNewKey } from './pages/new-key.ts';
 import { showOverview } from './pages/overview.ts';
+import { inviteSomebody, requireOfAll, showPeople, withdraw } from './pages/people.ts';
 import { showReceivables } from './pages/receivables.ts';
-import { inviteSomebody, showPeople, withdraw } from './pages/people.ts';
 import { changeSomebody, removeSomebody } from './pages/person-access.ts';
 import { recoverChosen, showRecover } from './pages/recover.ts';
+import {
+  addOwnSecondFactor,
+  removeOwnSecondFactor,
+  renewOwnRecoveryCodes,
+  showSecondFactor,
+} from './pages/second-factor.ts';
 import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
 import { showUsage } from './pages/usage.ts';
 import { pause, remove, resume, sendPing, showWebhook } from './pages/webhook.ts';
@@ -44,7 +50,8 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
  * page (see page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Look a
  * record up by `visit.company.id` and its id together. An action makes its change in an authorised transaction
  * (../store/accounts/authorised-transaction.ts) on the authority of `visit.signedIn`, and is listed in
- * test/server/portal/authority.test.ts.
+ * test/server/portal/authority.test.ts. The transaction asks for a fresh proof of who is signed in (proof-page.ts), unless
+ * it is told that the action needs none.
  */
 export const routes: readonly Route[] = [
   guestGet('/sign-in', showSignIn),
@@ -92,9 +99,14 @@ export const routes: readonly Route[] = [
   post('/people/invitations/:id/withdraw', withdraw),
   post('/people/:id/access', changeSomebody),
   post('/people/:id/remove', removeSomebody),
+  post('/people/second-factor', requireOfAll),
 
   get('/account', showAccount),
   { ...post('/account/password', changeOwnPassword), needsPasswords: true },
+  get('/account/second-factor', showSecondFactor),
+  post('/account/second-factor', addOwnSecondFactor),
+  post('/account/second-factor/codes', renewOwnRecoveryCodes),
+  post('/account/second-factor/remove', removeOwnSecondFactor),
   post('/account/sessions/:id/end', endOwnSessions),
   { ...post('/account/sign-out-everywhere', endOwnSessions), endsSession: true },
 

@@ -96,3 +96,12 @@ export function redirect(to: string, text?: string, secrets: Notice['secrets'] =
 
 /** Follows every action that ended the visitor's own session. */
 export const signedOut: RedirectReply = { ...redirect('/portal/sign-in?left'), sessions: 'ended' };
+
+/**
+ * The page to show after signing in: a page of the portal, whatever the address says. Anything that a browser could read
+ * as another host is replaced by the overview.
+ */
+export function ownPath(given: string | null): string {
+  const isOurs = given !== null && /^\/portal(?:\/[\w-]+)*(?:\?[\w=&%.+:-]*)?$/.test(given);
+  return isOurs ? given : '/portal';
+}

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of the portal; see migrations/0006-portal.ts, 0011-accounts.ts, 0017-by-company.ts and 0021-portal-links.ts. Times are as in schema.ts. */
+/** The tables of the portal; see migrations/0006-portal.ts, 0011-accounts.ts, 0017-by-company.ts, 0020-second-factor.ts and 0021-portal-links.ts. Times are as in schema.ts. */
 export interface AdministratorsTable {
   id: string;
   company: string;
@@ -17,6 +17,11 @@ export interface AdministratorsTable {
   created_at: string;
   signed_in_at: Generated<string | null>;
   disabled_at: Generated<string | null>;
+  /** The sealed secret of their second factor. */
+  second_factor: Generated<string | null>;
+  second_factor_step: Generated<number | null>;
+  /** JSON array of digests. */
+  recovery_codes: Generated<string | null>;
 }
 
 export interface SessionsTable {
@@ -32,8 +37,10 @@ export interface SessionsTable {
   seen_at: string;
   /** When it ends, however much it is used. */
   expires_at: string;
-  /** 1 until its company is chosen; then it can be used. */
+  /** 1 until its company is chosen, and a code of the second factor was given; then it can be used. */
   is_waiting: Generated<number>;
+  /** When its owner last gave a password or a code; empty where an earlier version began it. */
+  proved_at: Generated<string>;
 }
 
 export interface FormResultsTable {

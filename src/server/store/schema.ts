@@ -80,6 +80,7 @@ interface CompaniesTable {
   api_enabled: number;
   subscription_active: number;
   invoicing_enabled: number;
+  second_factor_required: Generated<number>;
   /** JSON array of module names. */
   modules: string;
   /** IANA name, for example `Europe/Dublin`. */

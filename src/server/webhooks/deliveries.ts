@@ -82,7 +82,8 @@ export async function resend(
   now: Date,
   { by = 'operator', attemptCount }: { by?: Authority; attemptCount?: number } = {},
 ): Promise<'waiting' | 'changed'> {
-  return authorisedTransaction(engine, { company: of.company, by, now }, async (authorised) => {
+  const act = { company: of.company, by, now, isProofNeeded: false };
+  return authorisedTransaction(engine, act, async (authorised) => {
     await getWebhookToChange(authorised, of.webhook);
     const outcome = await resendDelivery(authorised, of, { attemptsMax: ATTEMPTS_MAX, attemptCount });
     const name = `delivery ${quote(of.id)}`;
@@ -134,8 +135,9 @@ export async function recover(
   { by = 'operator', count: seen }: { by?: Authority; count?: number } = {},
 ): Promise<number> {
   let count = 0;
+  const act = { company, now, isProofNeeded: false };
   const sendBatch = (after: string, authority: Authority) =>
-    authorisedTransaction(engine, { company, by: authority, now }, async (authorised) => {
+    authorisedTransaction(engine, { ...act, by: authority }, async (authorised) => {
       await getWebhookToChange(authorised, webhook);
       if (after === '') {
         const present = await countRecoverable(authorised.transaction, { company, webhook }, choice, now);
@@ -182,7 +184,8 @@ export async function ping(
   const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
   const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
-  await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+  const act = { company, by, now, isProofNeeded: false };
+  await authorisedTransaction(engine, act, async (authorised) => {
     await getWebhookToChange(authorised, webhook);
     const outcome = await insertPing(authorised, { webhook, ...ids, data: pingData }, limit);
     if (outcome === 'paused')

@@ -5,13 +5,8 @@ import type { Config } from '../config.ts';
 import { UsageError } from '../../errors.ts';
 import { beginFile } from '../../command-line/unfinished-file.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import {
-  findWebhookRow,
-  listSeals,
-  replaceStoredSecret,
-  storedSecrets,
-  type Webhook,
-} from '../store/deliveries/webhooks.ts';
+import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
+import { listSeals, replaceStoredSecret, storedSecrets } from '../store/stored-secrets.ts';
 import { createSecretBox, isPlain, type SecretBox } from '../secret-box.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
@@ -113,7 +108,7 @@ function keyIn(file: string): string | undefined {
 function problemOf(missing: readonly string[], settings: Settings): string {
   const file = keyFileOf(settings);
   const other = file === undefined ? '' : `, or put ${file} back from a backup`;
-  return `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}, and their deliveries are held. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}, and start again. Where it is lost: fieldledger webhook delete --unreadable.`;
+  return `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}, and their deliveries are held. Second factors under it take recovery codes alone. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}, and start again. Where it is lost: fieldledger webhook delete --unreadable, and fieldledger admin remove-second-factor.`;
 }
 
 /**

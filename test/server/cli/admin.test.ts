@@ -1,3 +1,4 @@
+import { generateSync } from 'otplib';
 import t from 'tap';
 
 import type { Administrator } from '../../../src/server/store/accounts/administrator-rows.ts';
@@ -63,6 +64,15 @@ for (const engine of engineNames) {
     });
     await again.visit('/portal/sign-in');
     t.equal((await again.submit('/portal/sign-in', { email: EMAIL, password: next })).statusCode, 303);
+
+    await again.visit('/portal/account/second-factor');
+    const [, secret = ''] = /<code>([A-Z2-7 ]+)</.exec(again.shown) ?? [];
+    const code = generateSync({ secret: secret.replaceAll(' ', '') });
+    await again.submitAndFollow('/portal/account/second-factor', { code });
+    t.match((await run(['admin', 'list', 'acme'])).stdout, /SECOND FACTOR[^]* yes +yes /);
+    const removal = ['admin', 'remove-second-factor', 'acme', EMAIL];
+    t.equal((await run(removal)).stdout, `${EMAIL} has no second factor any more.\n`);
+    t.match(await workplace.call(removal), { exitCode: 1, stderr: /There is no second factor/ });
 
     for (const name of ['Kept', 'Another']) {
       await again.visit('/portal/keys/new');

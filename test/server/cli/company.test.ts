@@ -40,6 +40,7 @@ for (const engine of engineNames) {
       currency: 'EUR',
       profile: {},
       issuedElsewhere: [],
+      secondFactorRequired: false,
       createdAt: created.createdAt,
     };
     t.strictSame(created, asCreated, 'the API and invoicing are off until asked for');

@@ -129,6 +129,7 @@ export async function addAdministrator(
     createdAt: STORY_NOW.toISOString(),
     signedInAt: null,
     disabledAt: null,
+    hasSecondFactor: false,
   };
   await engine.transaction(async (transaction) => {
     await insertAdministrator(transaction, administrator, hashQuickly(password));

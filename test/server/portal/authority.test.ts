@@ -1,8 +1,10 @@
+import { generateSync } from 'otplib';
 import t, { type Test } from 'tap';
 
 import { removeAdministrator } from '../../../src/server/access/administrators.ts';
 import { createCompany, getCompany } from '../../../src/server/access/companies.ts';
 import { invite } from '../../../src/server/access/invitations.ts';
+import { proposeSecondFactor } from '../../../src/server/access/second-factor.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
 import { beginSession } from '../../../src/server/access/sessions.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
@@ -11,6 +13,7 @@ import type { Visit } from '../../../src/server/portal/visit.ts';
 import type { Administrator } from '../../../src/server/store/accounts/administrator-rows.ts';
 import {
   AuthorityEndedError,
+  ProofNeededError,
   type SignedIn,
 } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -18,7 +21,7 @@ import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import { ping } from '../../../src/server/webhooks/deliveries.ts';
 import { until } from '../../_command.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { engineNames, openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { connectTo } from '../../_socket.ts';
 import {
   addAdministrator,
@@ -59,6 +62,8 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
   const [session] = await listSessionRows(engine, administrator);
   const id = (value = '') => ({ params: { id: value } });
   const password = { password: NEXT, 'password-again': NEXT };
+  const { secret, sealed } = proposeSecondFactor(PORTAL_SETTINGS.secrets, administrator, { issuer: 'Test' });
+  const code = generateSync({ secret, epoch: STORY_NOW.getTime() / 1000 });
   return {
     '/sign-in': { fields: { email: EMAIL, password: PASSWORD } },
     '/invitation': { fields: { code: token } },
@@ -82,9 +87,13 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
     '/people/invitations/:id/withdraw': id(invitation.id),
     '/people/:id/access': { ...id(other.id), fields: { scopes: 'jobs:read' } },
     '/people/:id/remove': id(other.id),
+    '/people/second-factor': { fields: { required: 'no' } },
     '/account/password': { fields: { present: PASSWORD, ...password } },
-    '/account/sessions/:id/end': { ...id(session?.id), fields: { present: PASSWORD } },
-    '/account/sign-out-everywhere': { fields: { present: PASSWORD } },
+    '/account/second-factor': { fields: { sealed, code } },
+    '/account/second-factor/codes': {},
+    '/account/second-factor/remove': {},
+    '/account/sessions/:id/end': id(session?.id),
+    '/account/sign-out-everywhere': {},
   };
 }
 
@@ -199,6 +208,40 @@ onEachEngine('every action looks at session and administrator again when it is d
     await t.rejects(async () => route.page(stale, servicesOf(portal)), AuthorityEndedError, route.path);
   }
   t.equal(await everything(engine), before, 'and nothing was done');
+});
+
+/** They change neither access nor what is sent where, end this session alone, or bring the password themselves. */
+const NEEDS_NO_PROOF = [
+  '/sign-out',
+  '/webhooks/:id/ping',
+  '/webhooks/:id/recover',
+  '/webhooks/:id/deliveries/:delivery/send-again',
+  '/account/password',
+];
+
+onEachEngine('every other action needs a proof of the last ten minutes', async (t, portal) => {
+  const { engine, administrator } = portal;
+  const forms = await formsOf(portal);
+  const services = servicesOf(portal);
+  await portal.signedIn();
+  const visit = await visitOf(engine, administrator);
+  const before = await everything(engine);
+  for (const [seconds, isStale] of [
+    [601, true],
+    [600, false],
+  ] as const) {
+    const provedAt = new Date(STORY_NOW.getTime() - seconds * 1000).toISOString();
+    await engine.run(`UPDATE portal_sessions SET proved_at = '${provedAt}'`);
+    for (const route of actions) {
+      if (route.access === 'guests' || NEEDS_NO_PROOF.includes(route.path)) continue;
+      const { params = {}, fields = {} } = forms[route.path] ?? {};
+      const signedIn = { ...visit.signedIn, form: route.path };
+      const asked = { ...visit, signedIn, params, form: new URLSearchParams(fields) };
+      const outcome = await Promise.resolve(route.page(asked, services)).catch((error: unknown) => error);
+      t.equal(outcome instanceof ProofNeededError, isStale, `${route.path} after ${seconds} s`);
+    }
+    if (isStale) t.equal(await everything(engine), before, 'and nothing was done');
+  }
 });
 
 /** The visit that a page is given when somebody asks who was found to be signed in. */

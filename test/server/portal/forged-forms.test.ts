@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { formTokenFor, isFormToken, isFromOwnPage } from '../../../src/server/portal/form-tokens.ts';
-import { ownPath } from '../../../src/server/portal/pages/sign-in.ts';
+import { ownPath } from '../../../src/server/portal/visit.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
 import { COMPANY, hiddenFields, onSqlite, textOf } from './_portal.ts';
 

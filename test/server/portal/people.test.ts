@@ -249,7 +249,7 @@ onSqlite('the keys of a removed administrator are revoked if they are ticked', a
   const conor = await addAdministrator(engine, { ...CONOR, name: 'Conor' });
   const by = await signedInAs(engine, conor);
   const made = { prefix: 'fl', company: COMPANY, scopes: ['jobs:read'], now: STORY_NOW };
-  const afterwards = { ...made, now: later(1) };
+  const afterwards = { ...made, now: new Date(STORY_NOW.getTime() + 60_000) };
   const { record: ledger } = await createKey(engine, { ...made, name: 'Ledger', by });
   await createKey(engine, { ...afterwards, name: 'Dashboard', by });
   const { record: foreign } = await createKey(engine, { ...afterwards, name: 'Of the operator' });

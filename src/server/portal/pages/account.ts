@@ -1,10 +1,9 @@
 import { changePassword } from '../../access/administrators.ts';
-import { provePassword } from '../../access/own-password.ts';
 import { endSessions, listSessions } from '../../access/sessions.ts';
 import { AppError } from '../../../errors.ts';
 import { findAccounts, NO_PASSWORD } from '../../store/accounts/administrator-rows.ts';
 import type { Services } from '../options.ts';
-import { type Problems, problemsOf, refusalOf } from '../page-error.ts';
+import { type Problems, problemsOf } from '../page-error.ts';
 import {
   accountField,
   button,
@@ -15,9 +14,10 @@ import {
   textField,
 } from '../views/form.ts';
 import { browserName, time } from '../views/formats.ts';
-import { type Html, html } from '../views/html.ts';
+import { html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts, named, table } from '../views/table.ts';
+import { secondFactorPart } from './second-factor.ts';
 import { page, type Page, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
 
 export const showAccount: Page = (visit, services) => accountPage(visit, services);
@@ -43,21 +43,12 @@ export const changeOwnPassword: Page = async (visit, services) => {
   }
 };
 
-/** Ends one session or all. It asks for the password, so that a stolen session can't end its owner's sessions. */
-export const endOwnSessions: Page = async (visit, services) => {
-  const { company, signedIn: by, session, tokens, params, form: filled, now } = visit;
-  const { engine, limits } = services;
-  const of = { company: company.id, by };
+/** Ends one session or all. */
+export const endOwnSessions: Page = async (visit, { engine }) => {
+  const { company, signedIn: by, session, tokens, params, now } = visit;
   const isOther = params.id !== undefined && params.id !== session.id;
-  try {
-    const present = filled.get('present') ?? '';
-    const { stillProved } = await provePassword(engine, limits, { ...of, present });
-    const ended = { id: params.id, tokens: isOther ? [] : tokens };
-    await endSessions(engine, { ...of, now, stillProved, ...ended });
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    return accountPage(visit, services, { sessions: refusalOf(error) });
-  }
+  const ended = { id: params.id, tokens: isOther ? [] : tokens };
+  await endSessions(engine, { company: company.id, by, now, ...ended });
   return isOther ? redirect('/portal/account', 'The session has ended.') : signedOut;
 };
 
@@ -83,8 +74,9 @@ async function accountPage(
       ])}
       <h2>Password</h2>
       ${passwordsOff || account?.password === NO_PASSWORD ? html`<p>You come in from your business system, without a password.</p>` : passwordForm(visit, problems)}
+      <h2>Second factor</h2>
+      ${secondFactorPart(visit, account?.secondFactor)}
       <h2>Where you are signed in</h2>
-      ${problems.sessions !== undefined && html`<p class="error" role="alert">${problems.sessions}</p>`}
       ${table({
         caption: 'Where you are signed in',
         columns: ['Browser', named('Signed in'), named('Last used'), named('Ends at the latest'), 'Action'],
@@ -99,7 +91,6 @@ async function accountPage(
               open: 'End',
               subject: 'this session',
               question: 'The browser is signed out at once.',
-              content: presentField(session.id),
               confirm: 'End it',
             }),
         ]),
@@ -109,22 +100,10 @@ async function accountPage(
         open: 'Sign out everywhere',
         subject: '',
         question: 'All these browsers are signed out at once, this one too.',
-        content: presentField('everywhere'),
         confirm: 'Sign out everywhere',
       })}`,
     { section: 'account', isRefused: Object.keys(problems).length > 0 },
   );
-}
-
-/** Each form of the page has its own. */
-function presentField(form: string): Html {
-  return textField({
-    name: 'present',
-    id: `present-${form}`,
-    label: 'Your password',
-    type: 'password',
-    autocomplete: 'current-password',
-  });
 }
 
 function passwordForm(visit: Visit, problems: Problems) {

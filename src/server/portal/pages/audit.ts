@@ -19,7 +19,7 @@ const PAGE_ENTRIES = 50;
 /** The name of each action. A new action doesn't compile without one. */
 const actionNames: Record<AuditAction, string> = {
   'administrator.signed_in': 'Signed in',
-  'administrator.sign_in_failed': 'Failed to sign in: wrong password',
+  'administrator.sign_in_failed': 'Failed to sign in: wrong password or code',
   'administrator.signed_out': 'Signed somebody out everywhere',
   'administrator.changed_password': 'Changed their password',
   'administrator.added': 'Came in by a portal link for the first time',
@@ -30,6 +30,11 @@ const actionNames: Record<AuditAction, string> = {
   'invitation.withdrawn': 'Withdrew an invitation',
   'reset.created': 'Made a link to set a password',
   'reset.used': 'Set a new password by a link',
+  'second_factor.added': 'Set up their second factor',
+  'second_factor.codes_renewed': 'Made new recovery codes',
+  'second_factor.removed': 'Removed a second factor',
+  'second_factor.required': 'Required a second factor of all administrators',
+  'second_factor.optional': 'No longer requires a second factor',
   'key.created': 'Created an API key',
   'key.changed': 'Changed an API key',
   'key.revoked': 'Revoked an API key',

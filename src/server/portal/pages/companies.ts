@@ -1,44 +1,68 @@
+import { chooseCompany } from '../../access/choose-company.ts';
 import { getCompany } from '../../access/companies.ts';
-import { chooseCompany, endBrowserSessions, listBrowserSessions } from '../../access/sessions.ts';
+import { endBrowserSessions, listBrowserSessions } from '../../access/sessions.ts';
 import { UsageError } from '../../../errors.ts';
 import type { Services } from '../options.ts';
-import { refusalOf } from '../page-error.ts';
-import { button, form } from '../views/form.ts';
-import { html } from '../views/html.ts';
+import { guessRefusal } from '../page-error.ts';
+import { button, form, textField } from '../views/form.ts';
+import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
-import { type GuestPage, type GuestVisit, page, type PageReply, redirect, signedOut } from '../visit.ts';
+import {
+  type GuestPage,
+  type GuestVisit,
+  ownPath,
+  page,
+  type PageReply,
+  redirect,
+  signedOut,
+} from '../visit.ts';
 
 export const COMPANIES_PATH = '/portal/companies';
 
-/** Chooses among the companies whose accounts the sign-in opened. */
+/** Chooses among the companies whose accounts the sign-in opened, and asks for the code of a second factor. */
 export const showCompanies: GuestPage = (visit, services) => companiesPage(visit, services);
 
 /** Goes on with the account of another company, or signs out of all. */
 export const chooseOneCompany: GuestPage = async (visit, services) => {
-  const { form: filled, address, client, now, onAccount } = visit;
+  const { form: filled, tokens, address, client, browser, now, onAccount } = visit;
   const { engine, sessionLengths: lengths } = services;
   const company = filled.get('company');
+  const code = filled.get('code') ?? undefined;
   try {
     if (company === null) {
-      if (visit.tokens.length === 0) throw new UsageError('Choose a company.');
-      await endBrowserSessions(engine, visit.tokens);
+      if (tokens.length === 0) throw new UsageError('Choose a company.');
+      await endBrowserSessions(engine, tokens);
       return signedOut;
     }
-    const choice = { tokens: visit.tokens, company, address, client, lengths, now };
-    const { tokens, administrator } = await chooseCompany(engine, choice);
-    onAccount(administrator);
-    return { ...redirect('/portal'), sessions: tokens };
+    const choice = { tokens, company, code, browser, address, client, lengths, now };
+    const entered = await chooseCompany(engine, services, choice);
+    if (entered === 'code needed') return await codePage(visit, services, company);
+    onAccount(entered.administrator);
+    const known = entered.browser === undefined ? {} : { browser: entered.browser };
+    return { ...redirect(ownPath(filled.get('next'))), sessions: entered.tokens, ...known };
   } catch (error) {
-    return companiesPage(visit, services, refusalOf(error));
+    const refusal = guessRefusal(error);
+    const isOfCode = refusal.status === 429 || (error instanceof UsageError && error.field === 'code');
+    if (company !== null && isOfCode) return codePage(visit, services, company, refusal);
+    return companiesPage(visit, services, refusal);
   }
 };
 
+interface Refusal {
+  problem?: string;
+  status?: number;
+}
+
 async function companiesPage(
   visit: GuestVisit,
-  { engine, sessionLengths }: Services,
-  problem?: string,
+  services: Services,
+  refusal: Refusal = {},
 ): Promise<PageReply> {
+  const { engine, sessionLengths } = services;
   const sessions = await listBrowserSessions(engine.db, visit.tokens, sessionLengths, visit.now);
+  const [first, ...others] = sessions;
+  if (first?.session.isWaiting && first.administrator.hasSecondFactor && others.length === 0)
+    return codePage(visit, services, first.administrator.company, refusal);
   const companies = await Promise.all(
     sessions.map(({ administrator }) => getCompany(engine, administrator.company)),
   );
@@ -49,17 +73,51 @@ async function companiesPage(
           ${companies
             .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
             .map(({ id, name }) =>
-              form(
-                visit,
-                { action: COMPANIES_PATH },
-                html`<input type="hidden" name="company" value="${id}" /> ${button(name)}
-                  <span class="hint">${id}</span>`,
-              ),
+              companyForm(visit, id, html`${button(name)} <span class="hint">${id}</span>`),
             )}
           ${form(visit, { action: COMPANIES_PATH }, button('Sign out', 'quiet'))}`;
   return page(
     'Choose a company',
-    html`${problem !== undefined && html`<p class="error" role="alert">${problem}</p>`} ${content}`,
-    { isRefused: problem !== undefined },
+    html`${refusal.problem !== undefined && html`<p class="error" role="alert">${refusal.problem}</p>`}
+    ${content}`,
+    { status: refusal.status ?? 200 },
+  );
+}
+
+/** A form that goes on with a company, to the page that was asked for before the sign-in. */
+function companyForm(visit: GuestVisit, company: string, content: Html): Html {
+  const next = visit.form.get('next') ?? visit.query.get('next');
+  return form(
+    visit,
+    { action: COMPANIES_PATH },
+    html`<input type="hidden" name="company" value="${company}" />
+      ${next !== null && html`<input type="hidden" name="next" value="${ownPath(next)}" />`} ${content}`,
+  );
+}
+
+async function codePage(
+  visit: GuestVisit,
+  { engine }: Services,
+  id: string,
+  { problem, status = 200 }: Refusal = {},
+): Promise<PageReply> {
+  const { name } = await getCompany(engine, id);
+  const field = textField({
+    name: 'code',
+    label: 'Code',
+    hint: 'The six digits that your authenticator app shows now, or one of your recovery codes.',
+    problem,
+    autocomplete: 'one-time-code',
+    lengthMax: 40,
+  });
+  return page(
+    'Enter your code',
+    html`<p>Your account of ${name} has a second factor.</p>
+      ${companyForm(visit, id, html`${field} ${button('Sign in')}`)}
+      ${form(visit, { action: COMPANIES_PATH }, button('Sign out', 'quiet'))}
+      <p class="hint">
+        If you have neither, ask the operator of this service to take your second factor away.
+      </p>`,
+    { status },
   );
 }

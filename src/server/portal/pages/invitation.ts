@@ -8,6 +8,7 @@ import type { PortalLink } from '../../store/accounts/link-rows.ts';
 import { type Problems, problemsIn, problemsOf, refusalOf } from '../page-error.ts';
 import { accountField, button, form, newPasswordFields, newPasswordIn, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
+import { COMPANIES_PATH } from './companies.ts';
 import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from '../visit.ts';
 
 /**
@@ -46,8 +47,9 @@ export const acceptInvitation: GuestPage = async (visit, services) => {
     const password = newPasswordIn(filled);
     const from = { address, client, browser: known, formerTokens, now, lengths };
     const use = { token: code, name, password, serviceName, ...from };
-    const { token, browser } = await acceptLink(engine, limits, use);
-    return { ...redirect('/portal'), sessions: [token], browser };
+    const { token, administrator, browser } = await acceptLink(engine, limits, use);
+    const to = administrator.hasSecondFactor ? COMPANIES_PATH : '/portal';
+    return { ...redirect(to), sessions: [token], browser };
   } catch (error) {
     const problems = problemsOf(error);
     const link = await getLink(engine, code, now).catch(() => undefined);

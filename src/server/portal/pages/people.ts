@@ -2,6 +2,7 @@ import { listAdministrators } from '../../access/administrators.ts';
 import { checkedEmail, grantedScopes } from '../../access/checked-input.ts';
 import { invite, whyNotWithdraw, withdrawInvitation } from '../../access/invitations.ts';
 import { PASSWORDS_OFF } from '../../access/passwords.ts';
+import { requireSecondFactor } from '../../access/second-factor.ts';
 import { listActiveKeys } from '../../store/keys/keys.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
@@ -64,6 +65,13 @@ export const withdraw: Page = async ({ company, signedIn, params, now }, { engin
   return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
 };
 
+export const requireOfAll: Page = async ({ company, signedIn: by, form: filled, now }, { engine }) => {
+  const isRequired = filled.get('required') === 'yes';
+  await requireSecondFactor(engine, { company: company.id, by, now, isRequired });
+  const text = `A second factor is ${isRequired ? 'required of all administrators now' : 'no longer required'}.`;
+  return redirect('/portal/people', text);
+};
+
 interface Filled {
   problems?: Problems;
   email?: string;
@@ -93,7 +101,7 @@ async function peoplePage(
         rows: people
           .filter(({ disabledAt }) => disabledAt === null)
           .map((person) => [
-            html`${person.name}${person.id === administrator.id && html` ${badge('plain', 'You')}`}`,
+            html`${person.name}${person.id === administrator.id && html` ${badge('plain', 'You')}`}${!person.hasSecondFactor && html` ${badge('plain', 'No second factor')}`}`,
             emailText(person.email),
             accessOf(person),
             time(visit, person.signedInAt),
@@ -109,9 +117,35 @@ async function peoplePage(
           : administrator.mayInvite
             ? inviteForm(visit, filled)
             : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
-      }`,
+      }
+      ${administrator.mayInvite && requirement(visit)}`,
     { section: 'people', isRefused: filled.problems !== undefined },
   );
+}
+
+function requirement(visit: Visit): Html {
+  const { company, administrator } = visit;
+  const isRequired = company.secondFactorRequired;
+  return html`<h2>Second factor</h2>
+    <p>
+      ${
+        isRequired
+          ? `${company.name} requires a second factor of all its administrators. Whoever has none sets one up before anything else.`
+          : 'Each administrator decides whether signing in also asks for a code of an app. You can require it of all.'
+      }
+    </p>
+    ${
+      isRequired || administrator.hasSecondFactor
+        ? form(
+            visit,
+            { action: '/portal/people/second-factor' },
+            html`<input type="hidden" name="required" value="${isRequired ? 'no' : 'yes'}" />
+              ${button(isRequired ? 'No longer require it' : 'Require it of all', 'quiet')}`,
+          )
+        : html`<p class="hint">
+            To require it, set up <a href="/portal/account/second-factor">your own</a> first.
+          </p>`
+    }`;
 }
 
 function accessOf({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>): Html {

@@ -1,15 +1,15 @@
 import { signIn } from '../../access/administrators.ts';
 import { PASSWORDS_OFF } from '../../access/passwords.ts';
 import { endSessions } from '../../access/sessions.ts';
-import { AppError } from '../../../errors.ts';
-import { refusalOf } from '../page-error.ts';
-import { button, form, textField } from '../views/form.ts';
+import { guessRefusal } from '../page-error.ts';
+import { button, form, textField, withQuery } from '../views/form.ts';
 import { COMPANIES_PATH } from './companies.ts';
 import { supportLink } from '../views/formats.ts';
 import { html } from '../views/html.ts';
 import {
   type GuestPage,
   type GuestVisit,
+  ownPath,
   page,
   type Page,
   type PageReply,
@@ -33,10 +33,10 @@ export const signInWithPassword: GuestPage = async (visit, services) => {
     const from = { address, client, browser: visit.browser, formerTokens, now, lengths };
     const attempt = { email, password, ...from, onAccount, afterwards };
     const { tokens, isWaiting, browser } = await signIn(engine, limits, attempt);
-    const to = isWaiting ? COMPANIES_PATH : ownPath(next);
+    const to = isWaiting ? withQuery(COMPANIES_PATH, { next: next ?? undefined }) : ownPath(next);
     return { ...redirect(to), sessions: tokens, browser };
   } catch (error) {
-    return signInPage(visit, { email, next, ...problemOf(error) });
+    return signInPage(visit, { email, next, ...guessRefusal(error) });
   }
 };
 
@@ -44,12 +44,6 @@ export const signOut: Page = async ({ company, signedIn, session, tokens, now },
   await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id, tokens });
   return signedOut;
 };
-
-function problemOf(error: unknown): { problem: string; status: number } {
-  if (error instanceof AppError && error.code === 'rate_limited')
-    return { problem: error.message, status: 429 };
-  return { problem: refusalOf(error), status: 422 };
-}
 
 function signInPage(
   visit: GuestVisit,
@@ -83,13 +77,4 @@ function signInPage(
       to set a new one.
     </p>`;
   return page('Sign in', content, status === undefined ? {} : { status });
-}
-
-/**
- * The page to show after signing in: a page of the portal, whatever the address says. Anything that a browser could read
- * as another host is replaced by the overview.
- */
-export function ownPath(given: string | null): string {
-  const isOurs = given !== null && /^\/portal(?:\/[\w-]+)*(?:\?[\w=&%.+:-]*)?$/.test(given);
-  return isOurs ? given : '/portal';
 }

@@ -18,6 +18,7 @@ export interface Administrator {
   createdAt: string;
   signedInAt: string | null;
   disabledAt: string | null;
+  hasSecondFactor: boolean;
 }
 
 /** An administrator's key. */
@@ -53,10 +54,21 @@ export async function insertAdministrator(
 /** The stored password of somebody who has none, and comes in by portal links. */
 export const NO_PASSWORD = '';
 
-/** An account that may sign in, and the stored form of its password. */
+/** What an account is asked for beside its password; see ../../access/second-factor.ts. */
+export interface SecondFactor {
+  /** Sealed. */
+  secret: string;
+  /** The time step of the last code that was taken. */
+  lastStep: number;
+  /** Digests of those that are left. */
+  recoveryCodes: readonly string[];
+}
+
+/** An account that may sign in, with the stored form of its password. */
 export interface Account {
   administrator: Administrator;
   password: string;
+  secondFactor: SecondFactor | undefined;
 }
 
 const ACCOUNTS_MAX = 1_000;
@@ -78,7 +90,18 @@ export async function findAccounts(
     .orderBy('id')
     .limit(ACCOUNTS_MAX)
     .execute();
-  return rows.map((row) => ({ administrator: toAdministrator(row), password: row.password }));
+  return rows.map((row) => ({
+    administrator: toAdministrator(row),
+    password: row.password,
+    secondFactor: toSecondFactor(row),
+  }));
+}
+
+function toSecondFactor(row: Selectable<AdministratorsTable>): SecondFactor | undefined {
+  const { second_factor: secret, second_factor_step: lastStep, recovery_codes: codes } = row;
+  if (secret === null) return undefined;
+  // Written by `updateAdministratorRow`, all three together.
+  return { secret, lastStep: lastStep ?? 0, recoveryCodes: JSON.parse(codes ?? '[]') as string[] };
 }
 
 /** The administrators of a company, oldest first, disabled ones included. */
@@ -96,17 +119,21 @@ export async function listAdministratorRows(
   return rows.map(toAdministrator);
 }
 
-/** Changes an administrator. A password is in its stored form. */
+/** Changes an administrator. A password is in its stored form; null takes a second factor away. */
 export async function updateAdministratorRow(
   transaction: StoreTransaction,
   { company, id }: AccountKey,
   {
     scopes,
     mayInvite,
+    secondFactor,
     ...changes
-  }: { password?: string; signedInAt?: string; disabledAt?: string | null } & Partial<
-    Pick<Administrator, 'name' | 'scopes' | 'mayInvite'>
-  >,
+  }: {
+    password?: string;
+    signedInAt?: string;
+    disabledAt?: string | null;
+    secondFactor?: SecondFactor | null;
+  } & Partial<Pick<Administrator, 'name' | 'scopes' | 'mayInvite'>>,
 ): Promise<void> {
   await transaction
     .updateTable('administrators')
@@ -117,6 +144,11 @@ export async function updateAdministratorRow(
       disabled_at: changes.disabledAt,
       scopes: scopes && JSON.stringify(scopes),
       may_invite: mayInvite === undefined ? undefined : Number(mayInvite),
+      ...(secondFactor !== undefined && {
+        second_factor: secondFactor?.secret ?? null,
+        second_factor_step: secondFactor?.lastStep ?? null,
+        recovery_codes: secondFactor && JSON.stringify(secondFactor.recoveryCodes),
+      }),
     })
     .where('company', '=', company)
     .where('id', '=', id)
@@ -136,5 +168,6 @@ export function toAdministrator(row: Omit<Selectable<AdministratorsTable>, 'pass
     createdAt: row.created_at,
     signedInAt: row.signed_in_at,
     disabledAt: row.disabled_at,
+    hasSecondFactor: row.second_factor !== null,
   };
 }

@@ -1,3 +1,4 @@
+import { MINUTE_MS } from '../../../contract/durations.ts';
 import { quote, UsageError } from '../../../errors.ts';
 import type { Administrator } from './administrator-rows.ts';
 import { type NewAuditEntry, type Origin, recordEntry } from './audit-trail.ts';
@@ -17,7 +18,11 @@ export interface SignedIn extends Origin {
 /** An administrator whose session and account were checked in the transaction. */
 export interface ActingAdministrator extends Administrator, Origin {
   session: string;
+  /** Whether they proved who they are within the last ten minutes. */
+  isProved: boolean;
 }
+
+const PROOF_MS = 10 * MINUTE_MS;
 
 /** The authority for a change. An operator, at the command line, may do everything. */
 export type Authority = SignedIn | 'operator';
@@ -25,6 +30,11 @@ export type Authority = SignedIn | 'operator';
 /** The session has ended or its administrator was removed, so nothing was done. */
 export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
+}
+
+/** The last proof of who is signed in is too old for this change, so nothing was done; see ../../access/proof.ts. */
+export class ProofNeededError extends Error {
+  override readonly name = 'ProofNeededError';
 }
 
 /** The form was used before, so nothing was done. */
@@ -71,20 +81,29 @@ export type { AuthorisedTransaction };
 /**
  * Makes a change on somebody's authority, all or nothing. The company is locked, so its changes are made one after the
  * other. Then the session and the administrator are looked up anew, because both may have ended since the request came
- * in. `work` checks by `authorised.by` whether the administrator may make this change, and throws its refusal.
- * @throws UsageError when there is no such company; AuthorityEndedError when the session has ended or expired, or its
+ * in. Their password or second factor was given within the last ten minutes, so that a session that was stolen later
+ * changes nothing. `work` checks by `authorised.by` whether the administrator may make this change, and throws its refusal.
+ * @param options.isProofNeeded false for what changes neither access nor what is sent where.
+ * @throws UsageError when there is no such company; ProofNeededError when the last proof is older; AuthorityEndedError when the session has ended or expired, or its
  *   administrator was removed; FormUsedError when the form was used before; the errors of `work`. Nothing is changed
  *   then.
  */
 export async function authorisedTransaction<T>(
   engine: Engine,
-  { company, by, now }: { company: string; by: Authority; now: Date },
+  {
+    company,
+    by,
+    now,
+    isProofNeeded = true,
+  }: { company: string; by: Authority; now: Date; isProofNeeded?: boolean },
   work: (authorised: AuthorisedTransaction) => Promise<T>,
 ): Promise<T> {
   return engine.transaction(async (transaction) => {
     if (!(await lockCompany(transaction, company)))
       throw new UsageError(`There is no company ${quote(company)}.`);
     const actor = by === 'operator' ? by : await actingAdministrator(transaction, company, by, now);
+    if (isProofNeeded && actor !== 'operator' && !actor.isProved)
+      throw new ProofNeededError('The last proof of who is signed in is too old.');
     if (by !== 'operator' && by.form !== undefined) {
       const isFirst = await takeForm(
         transaction,
@@ -103,8 +122,10 @@ async function actingAdministrator(
   { administrator, session, address, client }: SignedIn,
   now: Date,
 ): Promise<ActingAdministrator> {
-  const owner = await findSessionOwner(transaction, { company, session }, now.toISOString());
-  if (owner?.id !== administrator)
+  const found = await findSessionOwner(transaction, { company, session }, now.toISOString());
+  if (found?.id !== administrator)
     throw new AuthorityEndedError('The session has ended, or its administrator was removed.');
-  return { ...owner, session, address, client };
+  const { provedAt, ...owner } = found;
+  const isProved = provedAt >= new Date(now.getTime() - PROOF_MS).toISOString();
+  return { ...owner, session, address, client, isProved };
 }

@@ -14,8 +14,10 @@ export interface Session {
   createdAt: string;
   seenAt: string;
   expiresAt: string;
-  /** Whether it can't be used yet, because its company isn't chosen. */
+  /** Whether it can't be used yet, because its company isn't chosen, or its second factor not given. */
   isWaiting: boolean;
+  /** When its owner last proved who they are. */
+  provedAt: string;
 }
 
 /** A session that was found by its token, and its administrator. */
@@ -48,6 +50,7 @@ export async function insertSession(
       seen_at: session.seenAt,
       expires_at: session.expiresAt,
       is_waiting: Number(session.isWaiting),
+      proved_at: session.provedAt,
     })
     .execute();
 }
@@ -77,6 +80,7 @@ export async function findSession(
       'portal_sessions.seen_at',
       'portal_sessions.expires_at',
       'portal_sessions.is_waiting',
+      'portal_sessions.proved_at',
     ])
     .where(isOfToken(token))
     .where(boundTo(token.company, 'administrators.company'))
@@ -105,22 +109,24 @@ function toSession(row: Omit<Selectable<SessionsTable>, 'token_sha256'>): Sessio
     seenAt: row.seen_at,
     expiresAt: row.expires_at,
     isWaiting: row.is_waiting === 1,
+    provedAt: row.proved_at,
   };
 }
 
 /**
- * The administrator of a session, in an authorised transaction; undefined when the session has ended, has expired or
- * waits, or the administrator was disabled.
+ * The administrator of a session, and its last proof, in an authorised transaction; undefined when the session has ended,
+ * has expired or waits, or the administrator was disabled.
  */
 export async function findSessionOwner(
   transaction: StoreTransaction,
   { company, session }: { company: string; session: string },
   now: string,
-): Promise<Administrator | undefined> {
+): Promise<(Administrator & Pick<Session, 'provedAt'>) | undefined> {
   const row = await transaction
     .selectFrom('portal_sessions')
     .innerJoin('administrators', 'administrators.id', 'portal_sessions.administrator')
     .selectAll('administrators')
+    .select('portal_sessions.proved_at')
     .where('administrators.company', '=', company)
     .where('portal_sessions.company', '=', company)
     .where('portal_sessions.id', '=', session)
@@ -128,7 +134,7 @@ export async function findSessionOwner(
     .where('portal_sessions.is_waiting', '=', 0)
     .where('administrators.disabled_at', 'is', null)
     .executeTakeFirst();
-  return row && toAdministrator(row);
+  return row && { ...toAdministrator(row), provedAt: row.proved_at };
 }
 
 /** The sessions of an administrator, the newest first. */
@@ -155,14 +161,15 @@ export async function touchSession(
   );
 }
 
-/** Lets a session that waits be used. */
-export async function enterSession(
+/** Lets a session that waits be used, or keeps the time of a proof that it is its owner's. */
+export async function updateSession(
   transaction: StoreTransaction,
   { company, id }: Pick<Session, 'company' | 'id'>,
+  changes: { isWaiting: false } | { provedAt: string },
 ): Promise<void> {
   await transaction
     .updateTable('portal_sessions')
-    .set({ is_waiting: 0 })
+    .set('provedAt' in changes ? { proved_at: changes.provedAt } : { is_waiting: 0 })
     .where('company', '=', company)
     .where('id', '=', id)
     .execute();

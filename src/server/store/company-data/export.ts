@@ -17,7 +17,7 @@ export interface ExportedRows {
 const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
   api_keys: ['secret_sha256'],
   webhooks: ['secret'],
-  administrators: ['password'],
+  administrators: ['password', 'second_factor', 'second_factor_step', 'recovery_codes'],
   portal_sessions: ['token_sha256'],
   portal_links: ['token_sha256'],
   documents: ['bytes'],

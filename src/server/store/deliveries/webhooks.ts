@@ -1,10 +1,8 @@
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 
 import type { MoveEventKind } from '../../../contract/events.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
-import { batchesOf } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { Engine } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
 /** A webhook, without its secret. */
@@ -132,53 +130,4 @@ function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[numb
     pausedAt: row.paused_at,
     madeBy: row.made_by,
   };
-}
-
-const SECRETS_AT_ONCE = 500;
-
-/** The stored form of a webhook's secret. */
-export interface StoredSecret {
-  company: string;
-  id: string;
-  secret: string;
-}
-
-/** The stored secrets of every company, also of deleted webhooks. */
-export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecret> {
-  const columns = sql`company, id, secret`;
-  const selection = { columns, from: sql`webhooks`, key: ['company', 'id'], rowsMax: SECRETS_AT_ONCE };
-  for await (const rows of batchesOf<StoredSecret>(db, selection)) yield* rows;
-}
-
-/** The first characters of a sealed secret, which name its key; see ../../secret-box.ts. */
-const SEAL_LENGTH = 'sealed1.00000000'.length;
-
-/** The first characters of all sealed secrets, without those of deleted webhooks. */
-export async function listSeals(engine: Engine): Promise<string[]> {
-  const rows = await engine.db
-    .selectFrom('webhooks')
-    .select(sql<string>`substr(secret, 1, ${sql.lit(SEAL_LENGTH)})`.as('seal'))
-    .distinct()
-    .where('deleted_at', 'is', null)
-    .where('secret', 'like', 'sealed1.%')
-    .orderBy('seal')
-    .execute();
-  return rows.map(({ seal }) => seal);
-}
-
-/** Replaces the stored form of a secret, unless it has changed meanwhile. */
-export async function replaceStoredSecret(
-  engine: Engine,
-  stored: StoredSecret,
-  secret: string,
-): Promise<void> {
-  await engine.transaction(async (transaction) => {
-    await transaction
-      .updateTable('webhooks')
-      .set({ secret })
-      .where('company', '=', stored.company)
-      .where('id', '=', stored.id)
-      .where('secret', '=', stored.secret)
-      .execute();
-  });
 }

@@ -18,6 +18,7 @@ import { attemptCounts } from './0015-attempt-counts.ts';
 import { feedDoor } from './0016-feed-door.ts';
 import { byCompany } from './0017-by-company.ts';
 import { documentSearch } from './0018-document-search.ts';
+import { secondFactor } from './0020-second-factor.ts';
 import { portalLinks } from './0021-portal-links.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
@@ -40,6 +41,7 @@ export const migrations: readonly Migration[] = [
   feedDoor,
   byCompany,
   documentSearch,
+  secondFactor,
   portalLinks,
 ];
 

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 
 import type { Module } from '../../../contract/scopes.ts';
 import type { Switches } from '../../../contract/withholding.ts';
-import { dialectOf } from '../dialects/dialect.ts';
+import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
 
@@ -39,6 +39,8 @@ export interface Company extends Switches {
   profile: CompanyProfile;
   /** The kinds of document that the business system issues: these are imported, and not issued here. */
   issuedElsewhere: IssuedKind[];
+  /** Whether its administrators can't use the portal without a second factor. */
+  secondFactorRequired: boolean;
   createdAt: string;
 }
 
@@ -107,8 +109,8 @@ export async function lockCompany(
   return row && { lastStampMs: Number(row.last_stamp_ms), servedMs: Number((apart ?? row).served_ms) };
 }
 
-export async function findCompanyRow(engine: Engine, id: string): Promise<Company | undefined> {
-  const row = await engine.db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst();
+export async function findCompanyRow({ db }: { db: Connection }, id: string): Promise<Company | undefined> {
+  const row = await db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst();
   return row && toCompany(row);
 }
 
@@ -128,6 +130,7 @@ function toRow(company: Omit<Company, 'id' | 'createdAt'>) {
     currency: company.currency,
     profile: JSON.stringify(company.profile),
     issued_elsewhere: JSON.stringify(company.issuedElsewhere),
+    second_factor_required: Number(company.secondFactorRequired),
   };
 }
 
@@ -157,6 +160,7 @@ function toCompany(row: Selectable<Tables['companies']>): Company {
     // Written by `toRow`.
     profile: JSON.parse(row.profile) as Company['profile'],
     issuedElsewhere: JSON.parse(row.issued_elsewhere) as Company['issuedElsewhere'],
+    secondFactorRequired: row.second_factor_required === 1,
     createdAt: row.created_at,
   };
 }

@@ -1,12 +1,12 @@
 import t from 'tap';
 
 import { createCompany } from '../../../../src/server/access/companies.ts';
+import { insertWebhook } from '../../../../src/server/store/deliveries/webhooks.ts';
 import {
-  insertWebhook,
   replaceStoredSecret,
   type StoredSecret,
   storedSecrets,
-} from '../../../../src/server/store/deliveries/webhooks.ts';
+} from '../../../../src/server/store/stored-secrets.ts';
 import { authorisedTransaction } from '../../../../src/server/store/accounts/authorised-transaction.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
 
@@ -15,7 +15,12 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine } = database;
     const all = ['a', 'a-b', 'b'].flatMap((company) =>
-      ['whk_1', 'whk_2'].map((id) => ({ company, id, secret: `whsec_${company}_${id}` })),
+      ['whk_1', 'whk_2'].map((id) => ({
+        table: 'webhooks' as const,
+        company,
+        id,
+        secret: `whsec_${company}_${id}`,
+      })),
     );
     for (const { company, id, secret } of all) {
       if (id === 'whk_1') await createCompany(engine, company, {}, STORY_NOW);

@@ -43,6 +43,7 @@ for (const name of engineNames) {
       timeZone: 'Europe/Dublin',
       currency: 'EUR',
       issuedElsewhere: [],
+      secondFactorRequired: false,
       createdAt: STORY_NOW.toISOString(),
     });
     await t.rejects(getCompany(engine, 'nobody'), { message: 'There is no company "nobody".' });
@@ -123,6 +124,7 @@ function administratorOf(company: string, id: string): Administrator {
     createdAt: NOW,
     signedInAt: null,
     disabledAt: null,
+    hasSecondFactor: false,
   };
 }
 

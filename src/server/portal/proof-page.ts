@@ -1,0 +1,64 @@
+import { prove } from '../access/proof.ts';
+import { ProofNeededError } from '../store/accounts/authorised-transaction.ts';
+import type { Services } from './options.ts';
+import { guessRefusal } from './page-error.ts';
+import { accountField, button, form, textField } from './views/form.ts';
+import { html } from './views/html.ts';
+import { page, type Page, type PageReply, type Reply, type Visit } from './visit.ts';
+
+/** The field of a form with a password or a code. */
+const PROOF = 'proof';
+/** Fields that aren't written into a page. */
+const SECRET_FIELDS = /password|^present$/;
+
+/**
+ * Asks an action for its reply. If it needs a fresh proof of who is signed in, the reply is the form again, with what was
+ * filled in and a field for the proof. The form that comes back brings the proof, which is checked first.
+ */
+export async function askWithProof(visit: Visit, services: Services, ask: Page): Promise<Reply> {
+  const { engine, limits, secrets } = services;
+  const { company, signedIn: by, form: filled, now } = visit;
+  const given = filled.get(PROOF);
+  filled.delete(PROOF);
+  try {
+    if (given !== null)
+      await prove(engine, limits, { company: company.id, by, given, field: PROOF, secrets, now });
+  } catch (error) {
+    return proofPage(visit, guessRefusal(error));
+  }
+  try {
+    return await ask(visit, services);
+  } catch (error) {
+    if (error instanceof ProofNeededError) return proofPage(visit);
+    throw error;
+  }
+}
+
+function proofPage(
+  { path, formToken, form: filled, administrator: { email, hasSecondFactor } }: Visit,
+  { problem, status = 422 }: { problem?: string; status?: number } = {},
+): PageReply {
+  const kept = [...filled].filter(([name]) => !SECRET_FIELDS.test(name));
+  return page(
+    'Confirm that it is you',
+    html`<p>
+        Nothing is changed yet. You proved more than ten minutes ago who you are, and this change needs it
+        anew. What you filled in is kept.
+      </p>
+      ${form(
+        { formToken },
+        { action: path },
+        html`${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        ${accountField(email)}
+        ${textField({
+          name: PROOF,
+          label: hasSecondFactor ? 'Your password, or a code of your authenticator app' : 'Your password',
+          problem,
+          type: 'password',
+          autocomplete: 'current-password',
+        })}
+        ${button('Confirm, and make the change')}`,
+      )}`,
+    { status },
+  );
+}

@@ -1,0 +1,68 @@
+import { sql } from 'kysely';
+
+import { batchesOf } from './batches.ts';
+import type { Connection } from './dialects/dialect.ts';
+import type { Engine } from './engines/engine.ts';
+
+/** Where sealed secrets are stored: those of webhooks, and those of the second factors of administrators. */
+const PLACES = {
+  webhooks: { column: 'secret', endedAt: 'deleted_at' },
+  administrators: { column: 'second_factor', endedAt: 'disabled_at' },
+} as const;
+
+type SecretTable = keyof typeof PLACES;
+const tables = Object.keys(PLACES) as SecretTable[];
+
+/** The stored form of a secret, and the webhook or the administrator whose it is. */
+export interface StoredSecret {
+  table: SecretTable;
+  company: string;
+  id: string;
+  secret: string;
+}
+
+const SECRETS_AT_ONCE = 500;
+
+/** The stored secrets of every company, also of deleted webhooks. */
+export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecret> {
+  for (const table of tables) {
+    const column = sql.ref(PLACES[table].column);
+    const selection = {
+      columns: sql`company, id, ${column} AS secret`,
+      from: sql.table(table),
+      where: sql<boolean>`${column} IS NOT NULL`,
+      key: ['company', 'id'],
+      rowsMax: SECRETS_AT_ONCE,
+    };
+    for await (const rows of batchesOf<Omit<StoredSecret, 'table'>>(db, selection))
+      yield* rows.map((row) => ({ ...row, table }));
+  }
+}
+
+/** The first characters of a sealed secret, which name its key; see ../secret-box.ts. */
+const SEAL_LENGTH = 'sealed1.00000000'.length;
+
+/** The first characters of all sealed secrets, without those of deleted webhooks. */
+export async function listSeals({ db }: Engine): Promise<string[]> {
+  const seals = new Set<string>();
+  for (const table of tables) {
+    const column = sql.ref(PLACES[table].column);
+    const { rows } = await sql<{ seal: string }>`
+      SELECT DISTINCT substr(${column}, 1, ${sql.lit(SEAL_LENGTH)}) AS seal FROM ${sql.table(table)}
+      WHERE ${sql.ref(PLACES[table].endedAt)} IS NULL AND ${column} LIKE 'sealed1.%'`.execute(db);
+    for (const { seal } of rows) seals.add(seal);
+  }
+  return [...seals].sort();
+}
+
+/** Replaces the stored form of a secret, unless it has changed meanwhile. */
+export async function replaceStoredSecret(
+  engine: Engine,
+  { table, company, id, secret }: StoredSecret,
+  sealed: string,
+): Promise<void> {
+  const column = sql.ref(PLACES[table].column);
+  await engine.write(
+    sql`UPDATE ${sql.table(table)} SET ${column} = ${sealed} WHERE company = ${company} AND id = ${id} AND ${column} = ${secret}`,
+  );
+}
