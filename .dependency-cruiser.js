@@ -19,6 +19,7 @@ const parts = Object.entries({
     'server/feed',
     'server/listen',
     'server/operator-pages',
+    'server/notices',
     'server/access',
     'server/webhooks',
     'server/backoffice',
@@ -59,6 +60,7 @@ const parts = Object.entries({
   'server/publication': ['server/api', 'contract'],
   // The two faces of the service don't know each other.
   'server/portal': [
+    'server/notices',
     'server/access',
     'server/webhooks',
     'server/backoffice',
@@ -67,6 +69,17 @@ const parts = Object.entries({
     'tables',
     'contract',
   ],
+  'server/notices': [
+    'server/portal/views/html',
+    'server/portal/views/formats',
+    'server/access',
+    'server/webhooks',
+    'server/store',
+    'contract',
+  ],
+  // Pages and mails escape and say times alike.
+  'server/portal/views/formats': ['server/portal/views/html', 'server/store'],
+  'server/portal/views/html': [],
   'server/api': ['server/access', 'server/backoffice', 'server/invoice-pdf', 'server/store', 'contract'],
   // A company's calendar day is a matter of the company. No document is issued, and no logo kept, that can't be printed.
   'server/backoffice': ['server/access', 'server/typefaces', 'server/logos', 'server/store', 'contract'],
@@ -176,6 +189,7 @@ const owners = {
   uqr: ['server/portal'],
   pg: ['server/store'],
   pino: ['server/log'],
+  nodemailer: ['server/notices'],
   'prom-client': ['server/metrics'],
   commander: ['command-line', 'client', 'server/cli', 'demo'],
   'cli-progress': ['command-line'],

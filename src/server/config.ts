@@ -10,6 +10,7 @@ import {
   parseDatabaseUrl,
   parseKey,
   parsePostgresUrl,
+  parseSmtpUrl,
   parseSupportUrl,
   withoutPasswords,
 } from './setting-values.ts';
@@ -175,15 +176,21 @@ const settings = {
     fallback: '-',
     parse: listed((text) => isIP(text) !== 0, 'IPv4 or IPv6 addresses'),
   },
+  smtpUrl: {
+    help: 'smtp://USER:PASSWORD@HOST:PORT or smtps://… of the mail server for notices and links to people; unless set, nobody is mailed',
+    parse: parseSmtpUrl,
+    shown: (url) => url.replace(/\/\/.*@/, '//***@'),
+  },
+  mailFrom: {
+    help: 'e-mail address from which people are mailed; SMTP_URL needs it',
+    parse: matching(/^[\w.+-]+@[\w-]+(?:\.[\w-]+)*$/, 'an e-mail address such as notices@example.com'),
+  },
   portal: {
     help: "on, or off for a server without the portal for companies' administrators",
     fallback: 'on',
     parse: onOrOff,
   },
-  portalLogo: {
-    help: 'file with the logo of the portal, the reference and the changelog, PNG or JPEG',
-    parse: (text: string) => text,
-  },
+  portalLogo: { help: 'file with the logo of all pages, PNG or JPEG', parse: (text: string) => text },
   portalAccent: {
     help: 'colour of their links and buttons as #rrggbb, dark enough for light pages; unless set, a dark green',
     parse: parseAccent,
@@ -252,6 +259,8 @@ export function readConfig(environment: Environment): Config {
       problems.push((error as Error).message);
     }
   }
+  if (config.smtpUrl && !(config.mailFrom && config.baseUrl))
+    problems.push('SMTP_URL needs MAIL_FROM and BASE_URL: mails are from somewhere, and lead to the portal.');
   if (problems.length > 0)
     throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   // Every key of Config has a setting, and each that isn't left out was parsed.

@@ -12,6 +12,8 @@ export interface Metrics {
   feed: FeedMetrics;
   deliveries: DeliveryMetrics;
   documents: DocumentMetrics;
+  /** Asks how many seconds the oldest mail has waited, whenever the metrics are read. */
+  watchMails: (read: () => Promise<number>) => void;
   contentType: string;
   text: () => Promise<string>;
 }
@@ -90,6 +92,7 @@ export function createMetrics(): Metrics {
     feed: { requestAnswered, changesAnswered: createChangeCounter(registry) },
     deliveries: createDeliveryMetrics(registry),
     documents: createDocumentMetrics(registry),
+    watchMails: createMailGauge(registry),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
@@ -185,6 +188,19 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
       oldest.set(backlog.oldestSeconds);
     },
   });
+}
+
+function createMailGauge(registry: Registry): Metrics['watchMails'] {
+  let readOldest = async () => 0;
+  new Gauge({
+    name: 'fieldledger_mail_oldest_seconds',
+    help: 'How long the oldest mail has waited to be sent.',
+    registers: [registry],
+    async collect() {
+      this.set(await readOldest().catch(() => NaN));
+    },
+  });
+  return (read) => (readOldest = read);
 }
 
 function createDocumentMetrics(registry: Registry): DocumentMetrics {

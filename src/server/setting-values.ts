@@ -24,6 +24,15 @@ export function parseKey(text: string): string {
   return text;
 }
 
+/** A mail server. Options in a query are refused: some of them switch off the checks of its certificate. */
+export function parseSmtpUrl(text: string): string {
+  const url = URL.parse(text);
+  const isServer = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && /^\/?$/.test(url.pathname);
+  if (!isServer || `${url.search}${url.hash}` !== '')
+    throw new Error('smtp://USER:PASSWORD@HOST:PORT or smtps://… with special characters escaped');
+  return text;
+}
+
 /** A URL that pg can connect with: with a host, or with the host in its query. */
 export function parseDatabaseUrl(text: string): string {
   // SQLite's own addresses end in options, which would be taken for a part of the name.

@@ -7,7 +7,7 @@ import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
 import { COMPANY, startPortal, type TestPortal } from '../server/portal/_portal.ts';
 import { addHistory } from '../server/portal/_history.ts';
 import { addWebhook } from '../server/portal/_webhooks.ts';
-import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
+import { KEY_PREFIX, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { openBrowser } from './_browser.ts';
 import { lookAtPages, openWindow } from './_portal-browser.ts';
 
@@ -33,6 +33,7 @@ const pages = {
   people: '/portal/people',
   account: '/portal/account',
   'second-factor': '/portal/account/second-factor',
+  notices: '/portal/notices',
   audit: '/portal/audit',
   'nothing-here': '/portal/nothing',
 };
@@ -41,9 +42,13 @@ const pages = {
 const guestPages = {
   'sign-in': '/portal/sign-in',
   invitation: '/portal/invitation',
+  forgotten: '/portal/forgotten',
+  'notices-stop': '/portal/notices/stop/brennan.a-notice.a-code',
   'companies-none': '/portal/companies',
   'guest-nothing-here': '/portal/nothing',
 };
+
+const mailing = { portal: { ...PORTAL_SETTINGS, isMailing: true } };
 
 /** The pages of webhooks that have a history, and of one that has none. */
 async function webhookPages({ engine }: TestPortal): Promise<Record<string, string>> {
@@ -79,7 +84,10 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
 }
 
 t.test('every page is legible for everybody, with and without scripts', async (t) => {
-  const place = { browser: await browser, portal: await startPortal(t, 'sqlite', { hasRecords: true }) };
+  const place = {
+    browser: await browser,
+    portal: await startPortal(t, 'sqlite', { hasRecords: true, ...mailing }),
+  };
   await lookAtPages(t, place, { ...pages, ...(await webhookPages(place.portal)) });
   await lookAtPages(t, place, guestPages, { signIn: false });
 });

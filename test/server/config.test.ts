@@ -1,6 +1,3 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-
 import fc from 'fast-check';
 import t from 'tap';
 
@@ -95,6 +92,8 @@ t.test('every setting is read from its variable', async (t) => {
     DELIVERIES_MAX: '1000',
     CHANGE_ID_DAYS: '36500',
     OWN_ADDRESSES: '192.0.2.1, 2001:db8::1',
+    SMTP_URL: 'smtps://mailer:p%40ss@mail.acme.example:465',
+    MAIL_FROM: 'notices@acme.example',
     PORTAL: 'off',
     PORTAL_LOGO: 'etc/logo.png',
     PORTAL_ACCENT: '#A3271C',
@@ -133,6 +132,8 @@ t.test('every setting is read from its variable', async (t) => {
     deliveriesMax: 1000,
     changeIdDays: 36_500,
     ownAddresses: ['192.0.2.1', '2001:db8::1'],
+    smtpUrl: 'smtps://mailer:p%40ss@mail.acme.example:465',
+    mailFrom: 'notices@acme.example',
     portal: false,
     portalLogo: 'etc/logo.png',
     portalAccent: '#a3271c',
@@ -328,74 +329,4 @@ t.test('no password is shown, wherever it stands in an address of whatever shape
     return !text.toUpperCase().includes(password);
   });
   t.doesNotThrow(() => fc.assert(property, { numRuns: 2_000 }));
-});
-
-const SECRET_SETTINGS = [
-  'DATABASE_URL',
-  'DATABASE_DIRECT_URL',
-  'WEBHOOK_SECRET_KEY',
-  'WEBHOOK_SECRET_KEY_PREVIOUS',
-];
-
-t.test('every setting with a secret can come from a file, without what editors add to it', async (t) => {
-  const folder = t.testdir({
-    url: 'postgres://app:hunter2@db/ledger\n',
-    key: '\ufeffAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8= \t\r\n\r\n',
-  });
-  const [url, key] = [join(folder, 'url'), join(folder, 'key')];
-  const environment = {
-    DATABASE_URL_FILE: url,
-    DATABASE_DIRECT_URL_FILE: url,
-    WEBHOOK_SECRET_KEY_FILE: key,
-    WEBHOOK_SECRET_KEY_PREVIOUS_FILE: key,
-  };
-  const config = readConfig(environment);
-  t.equal(config.databaseUrl, 'postgres://app:hunter2@db/ledger');
-  t.equal(config.databaseDirectUrl, config.databaseUrl);
-  t.equal(config.webhookSecretKey, 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=');
-  t.equal(config.webhookSecretKeyPrevious, config.webhookSecretKey);
-  const shown = describeConfig(environment).filter(({ name }) => SECRET_SETTINGS.includes(name));
-  t.strictSame(
-    shown.map(({ value, isDefault }) => [value, isDefault]),
-    [
-      ['postgres://app:***@db/ledger', false],
-      ['postgres://app:***@db/ledger', false],
-      ['***', false],
-      ['***', false],
-    ],
-  );
-  t.strictSame(
-    describeConfig({})
-      .filter(({ help }) => help.includes('_FILE'))
-      .map(({ name }) => name),
-    SECRET_SETTINGS,
-  );
-  t.strictSame(
-    readConfig({ WEBHOOK_SECRET_KEY: config.webhookSecretKey, WEBHOOK_SECRET_KEY_FILE: '' }),
-    readConfig({ WEBHOOK_SECRET_KEY_FILE: key }),
-    'an empty name of a file counts as not set',
-  );
-  t.equal(readConfig({ PORT_FILE: '/nowhere' }).port, 8080, 'what is no secret has none');
-});
-
-t.test('a file that holds no secret is told by its setting and path, and not by what it holds', async (t) => {
-  const folder = t.testdir({ empty: '\ufeff \r\n\r\n', wrong: 'hunter2\n', large: 'hunter2'.repeat(10_000) });
-  mkdirSync(join(folder, 'folder'));
-  writeFileSync(join(folder, 'two'), 'hunter2\nhunter2\n');
-  const problem = (setting: string, file: string) => {
-    const text = problemsOf({ [`${setting}_FILE`]: join(folder, file) }).join('\n');
-    t.notMatch(text, 'hunter2');
-    return text.replace(folder, '');
-  };
-  for (const setting of SECRET_SETTINGS) {
-    t.equal(problem(setting, 'none'), `  ${setting}_FILE names "/none", which can't be read (ENOENT).`);
-    t.equal(problem(setting, 'empty'), `  ${setting}_FILE names "/empty", which is empty.`);
-    t.equal(problem(setting, 'folder'), `  ${setting}_FILE names "/folder", which is no file.`);
-    t.equal(problem(setting, 'large'), `  ${setting}_FILE names "/large", which has more than 65536 bytes.`);
-    for (const file of ['wrong', 'two'])
-      t.match(problem(setting, file), new RegExp(`^  ${setting}, in the file "/${file}", must be `));
-    t.strictSame(problemsOf({ [setting]: 'hunter2', [`${setting}_FILE`]: join(folder, 'wrong') }), [
-      `  ${setting} and ${setting}_FILE are both set: one of them has to go.`,
-    ]);
-  }
 });

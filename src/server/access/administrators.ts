@@ -13,6 +13,7 @@ import {
   authorisedTransaction,
   type SignedIn,
 } from '../store/accounts/authorised-transaction.ts';
+import { addNotice } from '../store/accounts/notice-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { deleteLinksOf } from '../store/accounts/link-rows.ts';
 import { deleteSessionRows } from '../store/accounts/session-rows.ts';
@@ -28,7 +29,7 @@ import { beginSession, endBrowserSessions, recordFailedSignIn, type SessionLengt
 import type { SignInLimits } from './sign-in-limits.ts';
 
 /** Accounts that one sign-in opens, the oldest first: each adds to the browser's cookie. */
-const OPENED_MAX = 20;
+export const OPENED_MAX = 20;
 
 const WRONG = 'The e-mail address or the password is wrong.';
 
@@ -61,7 +62,7 @@ export async function signIn(
   attempt: Attempt,
 ): Promise<{ tokens: string[]; isWaiting: boolean; browser: string }> {
   const { address, client, now, lengths, formerTokens = [] } = attempt;
-  const opened = await openAccounts(engine, limits, attempt);
+  const { opened, isNewBrowser } = await openAccounts(engine, limits, attempt);
   // Also where one account is left, because the password of another has changed meanwhile.
   let isWaiting = opened.length > 1;
   const tokens: string[] = [];
@@ -71,6 +72,8 @@ export async function signIn(
       if (!administrator) return;
       isWaiting ||= administrator.hasSecondFactor;
       const begun = { administrator, address, client, now, lengths, isWaiting };
+      // Whoever has several accounts has one mailbox.
+      if (isNewBrowser && tokens.length === 0) await tellOfBrowser(transaction, begun);
       tokens.push(await beginSession(transaction, begun));
     });
   if (tokens.length === 0) throw new UsageError(WRONG);
@@ -81,8 +84,25 @@ export async function signIn(
   return { tokens, isWaiting, browser: entered.reduce(remember, attempt.browser ?? '') };
 }
 
-/** The accounts that an e-mail address and a password open. A failure is recorded in the companies of all others alike. */
-async function openAccounts(engine: Engine, limits: SignInLimits, attempt: Attempt): Promise<Account[]> {
+async function tellOfBrowser(
+  transaction: StoreTransaction,
+  { administrator, address, client, now }: Origin & { administrator: Administrator; now: Date },
+): Promise<void> {
+  const { company, id } = administrator;
+  const details = { address, client, at: now.toISOString() };
+  const kind = 'administrator.signed_in';
+  await addNotice(transaction, { company, kind, administrator: id, details, now });
+}
+
+/**
+ * The accounts that an e-mail address and a password open, and whether the browser has signed in to none of the address before. A
+ * failure is recorded in the companies of all others alike.
+ */
+async function openAccounts(
+  engine: Engine,
+  limits: SignInLimits,
+  attempt: Attempt,
+): Promise<{ opened: Account[]; isNewBrowser: boolean }> {
   const { password, address, client, now } = attempt;
   const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
   const accounts = await findAccounts(engine.db, { email });
@@ -104,7 +124,7 @@ async function openAccounts(engine: Engine, limits: SignInLimits, attempt: Attem
   const opened = tried.filter((_account, index) => areRight[index]).slice(0, OPENED_MAX);
   if (opened.length > 0) {
     await counted.forgive();
-    return opened;
+    return { opened, isNewBrowser: browser === undefined };
   }
   attempt.afterwards(async () => {
     for (const { administrator } of tried)

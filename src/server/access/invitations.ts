@@ -19,6 +19,7 @@ import {
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteInvitation,
+  deleteLinksOf,
   findLink,
   insertLink,
   listInvitations,
@@ -30,6 +31,7 @@ import { getByEmail } from './administrators.ts';
 import { checkedEmail, checkedName, grantedScopes, whyNotInvite } from './checked-input.ts';
 import { getCompany } from './companies.ts';
 import { rememberBrowser } from './known-browsers.ts';
+import { mailInvitation, resetLink } from './mailed-links.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword } from './passwords.ts';
 import { beginSession, endBrowserSessions, recordArrival, type SessionLengths } from './sessions.ts';
@@ -50,6 +52,7 @@ export const UNUSABLE =
 
 /**
  * Invites somebody to administer a company.
+ * @param options.isMailed whether the link is mailed to them, with a code of its own (`linkForMail`).
  * @returns the token of the link, which can't be shown again. A second invitation of the same person replaces the
  *   first, unless that one gives access that `by` doesn't have.
  * @throws UsageError naming the value that is refused, when `by` may not invite, and when there are too many; the
@@ -62,6 +65,7 @@ export async function invite(
     email: string;
     scopes: readonly string[];
     mayInvite: boolean;
+    isMailed?: boolean;
     by: Authority;
     now: Date;
   },
@@ -91,6 +95,7 @@ export async function invite(
       subject: link.id,
       details: { email, scopes: link.scopes.join(' ') },
     });
+    if (options.isMailed) await mailInvitation(authorised, link);
     return { token, invitation: link };
   });
 }
@@ -138,18 +143,7 @@ export async function inviteToReset(
   { company, email, now }: { company: string; email: string; now: Date },
 ): Promise<{ token: string; administrator: Administrator }> {
   const administrator = await getByEmail(engine.db, company, email);
-  const link: PortalLink = {
-    id: randomUUIDv7(),
-    kind: 'reset',
-    company,
-    administrator: administrator.id,
-    email: administrator.email,
-    scopes: [],
-    mayInvite: false,
-    madeBy: null,
-    createdAt: now.toISOString(),
-    expiresAt: new Date(now.getTime() + RESET_HOURS * HOUR_MS).toISOString(),
-  };
+  const link = resetLink(administrator, { madeBy: null, hours: RESET_HOURS, now });
   const token = mintTokenOf(company);
   await authorisedTransaction(engine, { company, by: 'operator', now }, async (authorised) => {
     await insertLink(authorised.transaction, link, tokenHash(token));
@@ -255,6 +249,7 @@ async function resetPassword(
   const found = account.administrator;
   await updateAdministratorRow(transaction, found, { password });
   await deleteSessionRows(transaction, found);
+  await deleteLinksOf(transaction, 'administrator', found);
   await recordArrival(transaction, { ...use, administrator: found }, 'reset.used');
   return found;
 }

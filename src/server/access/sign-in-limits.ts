@@ -15,6 +15,9 @@ const GUESSES_OF_NETWORK = 50;
 const GUESSES_AT_ACCOUNT = 50;
 /** Guesses of a browser that signed in to the account before. */
 const GUESSES_OF_BROWSER = 5;
+/** Links for new passwords that one network asks for, and that are mailed to one address. */
+const RESETS_OF_NETWORK = 20;
+const RESETS_OF_ACCOUNT = 3;
 
 /** Counts attempts to sign in, so that a password can't be found by trying. */
 export interface SignInLimits {
@@ -32,6 +35,12 @@ export interface SignInLimits {
    * any number of passwords at the others, by choosing each and signing in with it.
    */
   countNewPassword: (email: string) => Promise<void>;
+  /**
+   * Counts a request for a link that sets a new password.
+   * @returns whether it may be mailed: an address gets three in an hour, whoever asks.
+   * @throws AppError `rate_limited` after too many of one network.
+   */
+  mayAskForReset: (asked: { email: string; address: string }) => Promise<boolean>;
 }
 
 interface Attempt {
@@ -48,6 +57,8 @@ export function createSignInLimits(engine: Engine): SignInLimits {
     network: counter('network', GUESSES_OF_NETWORK, QUARTER_SECONDS),
     account: counter('account', GUESSES_AT_ACCOUNT, HOUR_SECONDS),
     browser: counter('browser', GUESSES_OF_BROWSER, QUARTER_SECONDS),
+    resetNetwork: counter('reset-network', RESETS_OF_NETWORK, QUARTER_SECONDS),
+    resetAccount: counter('reset-account', RESETS_OF_ACCOUNT, HOUR_SECONDS),
   };
   return {
     async count({ email, address, browser }) {
@@ -75,6 +86,10 @@ export function createSignInLimits(engine: Engine): SignInLimits {
     },
     async countNewPassword(email) {
       await counters.account(accountOf(email));
+    },
+    async mayAskForReset({ email, address }) {
+      await countAll([[counters.resetNetwork, networkOf(address)]]);
+      return (await counters.resetAccount(accountOf(email))).takeBack !== undefined;
     },
   };
 }

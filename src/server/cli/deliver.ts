@@ -3,13 +3,18 @@ import { Command } from 'commander';
 import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
+import { mailNotices } from '../notices/mailing.ts';
+import { secondsOfOldestNotice } from '../store/accounts/notice-rows.ts';
+import { tellOutages } from '../store/deliveries/webhook-outages.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { listLastChanges, listLastOfSources } from '../store/records/company-status.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
 import { DeliveryLoop } from '../webhooks/delivery-loop.ts';
 import { keepPurging } from '../webhooks/purge.ts';
+import { keepDoing } from '../webhooks/repeating.ts';
 import { type OpenedBox, openSecretBox } from '../webhooks/secret-key.ts';
 import { createSender } from '../webhooks/sender.ts';
+import { MINUTE_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { withDatabase } from './database.ts';
 import { compareClocks, serveManagement, withPatience } from './management.ts';
@@ -62,9 +67,12 @@ export function impairmentOf({ problem }: OpenedBox, log: Logger): string | unde
   return 'Deliveries of webhooks are held: a key of signing secrets is missing.';
 }
 
+/** A pass mails 20 at most, so a process mails ten in a second. */
+const MAIL_EVERY_MS = 2_000;
+
 /**
- * Starts to deliver the webhooks of a database, and to remove deliveries that are older than their history. Disposing of
- * it begins nothing more and waits for current deliveries, some ten seconds at most.
+ * Starts to deliver the webhooks of a database, to tell of those that fail, to mail notices, and to remove deliveries that are
+ * older than their history. Disposing of it begins nothing more and waits for what is under way, some twenty seconds at most.
  */
 export function startDeliveries({
   engine,
@@ -94,6 +102,16 @@ export function startDeliveries({
       concurrencyMax: config.deliveriesMax,
     }),
   );
+  const onLookError = (err: unknown) => log.warn({ err }, 'outages.not-told');
+  running.use(keepDoing(() => tellOutages(engine, now()), { everyMs: MINUTE_MS, onError: onLookError }));
+  const { smtpUrl, mailFrom: from, baseUrl, serviceName } = config;
+  // The settings are given together.
+  if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {
+    const means = { engine, smtpUrl, from, baseUrl, serviceName, log, now };
+    const onError = (err: unknown) => log.warn({ err }, 'mails.not-sent');
+    running.use(keepDoing((signal) => mailNotices(means, signal), { everyMs: MAIL_EVERY_MS, onError }));
+    metrics.watchMails(() => secondsOfOldestNotice(engine, now()));
+  }
   // Started last, because a failure above would leave it running.
   running.use(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
   return running;

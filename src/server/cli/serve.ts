@@ -136,7 +136,8 @@ function portalOf(config: Config, secrets: SecretBox) {
   if (!config.portal) return undefined;
   const { portalIdleMinutes: idleMinutes, portalSessionHours: hoursMax } = config;
   const passwordsOff = config.portalSignIn === 'links';
-  return { sessionLengths: { idleMinutes, hoursMax }, secrets, passwordsOff };
+  const isMailing = config.smtpUrl !== undefined;
+  return { sessionLengths: { idleMinutes, hoursMax }, secrets, passwordsOff, isMailing };
 }
 
 /** @throws UsageError for a logo that can't be shown. */

@@ -10,6 +10,8 @@ export interface PortalSettings {
   sessionLengths: SessionLengths;
   /** Seals the secrets of webhooks and of second factors. */
   secrets: SecretBox;
+  /** Whether notices and links go by e-mail; they don't unless told. */
+  isMailing?: boolean;
   /** How long the answer to a ping waits for its result; 3 seconds unless told. */
   pingWaitMs?: number;
   /** Whether people come in by portal links alone. */

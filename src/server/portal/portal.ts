@@ -35,6 +35,8 @@ export function createPortal(options: PortalOptions): Router {
   // Reads the form before it looks the session up, because a slow client may send the form for minutes.
   router.use(readForm);
   router.use(findVisitor(answering));
+  for (const route of routes.filter(({ isOpen }) => isOpen))
+    router.post(route.path, answer(route, answering));
   router.use(refuseOtherSites(answering));
   for (const { path } of routes.filter(({ endsSession }) => endsSession))
     router.post(path, leadOutAgain(answering));

@@ -6,9 +6,11 @@ import { sendAgain, showDelivery } from './pages/delivery.ts';
 import { downloadDocument, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
 import { showEvents } from './pages/events.ts';
+import { mailReset, showForgotten } from './pages/forgotten.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
 import { changeOldKey, revokeOldKey, showKeys } from './pages/keys.ts';
 import { createNewKey, showNewKey } from './pages/new-key.ts';
+import { chooseNotices, showNotices, showStop, stopByLink } from './pages/notices.ts';
 import { showOverview } from './pages/overview.ts';
 import { inviteSomebody, requireOfAll, showPeople, withdraw } from './pages/people.ts';
 import { showReceivables } from './pages/receivables.ts';
@@ -29,13 +31,15 @@ import type { GuestPage, Page } from './visit.ts';
 /**
  * A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. An action that
  * ends the session leads to the sign-in page also when the session has ended before. One that needs passwords is refused
- * where there are none.
+ * where there are none. Another program may send one that `isOpen`, without a form token: the code in its path is the
+ * authority.
  */
 export type Route = {
   method: 'get' | 'post';
   path: string;
   endsSession?: boolean;
   needsPasswords?: boolean;
+  isOpen?: boolean;
 } & ({ access: 'administrators'; page: Page } | { access: 'guests'; page: GuestPage });
 
 export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
@@ -59,6 +63,10 @@ export const routes: readonly Route[] = [
   guestGet('/invitation', showInvitation),
   guestPost('/invitation', openInvitation),
   { ...guestPost('/invitation/accept', acceptInvitation), needsPasswords: true },
+  guestGet('/forgotten', showForgotten),
+  { ...guestPost('/forgotten', mailReset), needsPasswords: true },
+  guestGet('/notices/stop/:code', showStop),
+  { ...guestPost('/notices/stop/:code', stopByLink), isOpen: true },
   guestGet('/companies', showCompanies),
   guestPost('/companies', chooseOneCompany),
   { ...post('/sign-out', signOut), endsSession: true },
@@ -101,7 +109,10 @@ export const routes: readonly Route[] = [
   post('/people/:id/remove', removeSomebody),
   post('/people/second-factor', requireOfAll),
 
+  get('/notices', showNotices),
+
   get('/account', showAccount),
+  post('/account/notices', chooseNotices),
   { ...post('/account/password', changeOwnPassword), needsPasswords: true },
   get('/account/second-factor', showSecondFactor),
   post('/account/second-factor', addOwnSecondFactor),

@@ -1,6 +1,6 @@
 import type { Generated } from 'kysely';
 
-/** The tables of the portal; see migrations/0006-portal.ts, 0011-accounts.ts, 0017-by-company.ts, 0020-second-factor.ts and 0021-portal-links.ts. Times are as in schema.ts. */
+/** The tables of the portal; see migrations/0006-portal.ts, 0011-accounts.ts and those from 0017-by-company.ts on. Times are as in schema.ts. */
 export interface AdministratorsTable {
   id: string;
   company: string;
@@ -22,6 +22,8 @@ export interface AdministratorsTable {
   second_factor_step: Generated<number | null>;
   /** JSON array of digests. */
   recovery_codes: Generated<string | null>;
+  /** JSON array of the kinds of notices that they want no mail of. */
+  muted_notices: Generated<string>;
 }
 
 export interface SessionsTable {
@@ -91,4 +93,26 @@ export interface AuditEntriesTable {
   address: string | null;
   /** The browser's own name for itself (`User-Agent`). */
   client: string | null;
+}
+
+export interface NoticesTable {
+  company: string;
+  id: string;
+  /** Null for somebody who is invited. */
+  administrator: string | null;
+  kind: string;
+  /** JSON object of texts. */
+  details: string;
+  created_at: string;
+  /** `muted`: no mail of it is wanted. */
+  state: Generated<'waiting' | 'sending' | 'sent' | 'failed' | 'muted'>;
+  /** Attempts that were begun. */
+  attempt_count: Generated<number>;
+  due_at: string;
+  /** The worker that has, or had last, the right to tell the attempt's outcome. */
+  lease: Generated<string | null>;
+  /** Hex SHA-256 of the code with which its mail stops mails of its kind. */
+  stop_sha256: Generated<string | null>;
+  /** Why the last attempt failed: the mail server's code or a class of errors. */
+  problem: Generated<string | null>;
 }

@@ -6,6 +6,7 @@ import type {
   AuditEntriesTable,
   FormResultsTable,
   LinksTable,
+  NoticesTable,
   SessionsTable,
 } from './accounts-schema.ts';
 
@@ -71,6 +72,7 @@ export interface Tables extends Record<Resource, RecordTable> {
   form_results: FormResultsTable;
   portal_links: LinksTable;
   audit_entries: AuditEntriesTable;
+  notices: NoticesTable;
   erasures: ErasuresTable;
 }
 
@@ -202,6 +204,12 @@ interface WebhooksTable {
   pinged_at: Generated<string>;
   /** The administrator who registered it; null when an operator did. */
   made_by: Generated<string | null>;
+  /** The first attempt that failed after the last that was delivered; null while it isn't failing. */
+  failing_since: Generated<string | null>;
+  /** When people were last told that it fails. */
+  failing_told_at: Generated<string | null>;
+  /** When people were last told that deliveries of it are marked failed. */
+  failed_told_at: Generated<string | null>;
 }
 
 interface EventsTable {

@@ -59,6 +59,7 @@ export const STORED_TABLES: readonly StoredTable[] = [
   table('form_results', ['session', 'form']),
   table('portal_links', ['token_sha256']),
   table('audit_entries', ['company', 'id']),
+  table('notices', ['company', 'id']),
 ];
 
 /** The columns of a table that the database doesn't compute itself. */
@@ -119,6 +120,7 @@ export async function deleteSome(
 const AGES = {
   applied_changes: 'applied_at',
   key_hours: 'hour',
+  notices: 'created_at',
   portal_links: 'expires_at',
   portal_sessions: 'expires_at',
   webhook_hours: 'hour',

@@ -7,6 +7,7 @@ import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.t
 import type { Engine } from '../store/engines/engine.ts';
 import { forgetChanges } from '../store/records/moves.ts';
 import { removeBefore } from '../store/stored-tables.ts';
+import { keepDoing } from './repeating.ts';
 
 /** How long deliveries and their results are listed (openapi.yaml, "Send again"). */
 export const HISTORY_DAYS = 30;
@@ -26,27 +27,15 @@ export function keepPurging(
     roundMs = ROUND_MS,
   }: { now: () => Date; log: Logger; changeIdDays: number; roundMs?: number },
 ): AsyncDisposable {
-  const stop = new AbortController();
-  const running = (async () => {
-    while (!stop.signal.aborted) {
-      try {
-        await purge(engine, now, stop.signal);
-        await purgeChangeIds(engine, { now, days: changeIdDays, signal: stop.signal });
-      } catch (error) {
-        log.warn({ err: error }, 'deliveries.not-purged');
-      }
-      await pause(roundMs, undefined, { signal: stop.signal }).catch(() => undefined);
-    }
-  })();
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort();
-      await running;
-    },
+  const work = async (signal: AbortSignal) => {
+    await purge(engine, now, signal);
+    await purgeChangeIds(engine, { now, days: changeIdDays, signal });
   };
+  const onError = (err: unknown) => log.warn({ err }, 'deliveries.not-purged');
+  return keepDoing(work, { everyMs: roundMs, onError });
 }
 
-/** Removes old deliveries, those of deleted webhooks, old counts, what has ended in the portal, and old entries of audit trails, in short passes. */
+/** Removes old deliveries, those of deleted webhooks, old counts and notices, what has ended in the portal, and old entries of audit trails, in short passes. */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
   const next = () => pause(PASS_MS);
   let after: string | undefined = '';
@@ -58,6 +47,7 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
   const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
   for (const [table, before] of [
     ['webhook_hours', firstHour],
+    ['notices', new Date(now().getTime() - HISTORY_DAYS * DAY_MS).toISOString()],
     ['portal_sessions', now().toISOString()],
     ['portal_links', now().toISOString()],
   ] as const)

@@ -48,6 +48,7 @@ function limitsWith(onceRight: () => Promise<unknown> = async () => undefined): 
       mayTryOthers: true,
     }),
     countNewPassword: async () => undefined,
+    mayAskForReset: async () => true,
   };
 }
 

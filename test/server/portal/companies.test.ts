@@ -282,6 +282,7 @@ for (const name of engineNames)
     const limits = {
       count: async () => ({ forgive, mayTryOthers: true }),
       countNewPassword: async () => undefined,
+      mayAskForReset: async () => true,
     };
     const from = { address: '192.0.2.9', client: 'Test', now: STORY_NOW };
     const { tokens, isWaiting } = await signInBy(engine, limits, {

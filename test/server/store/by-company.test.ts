@@ -3,16 +3,20 @@ import t from 'tap';
 import { createFeedToken } from '../../../src/server/access/feed-tokens.ts';
 import { makePortalLink } from '../../../src/server/access/portal-links.ts';
 import { acceptLink, invite } from '../../../src/server/access/invitations.ts';
+import { askForReset } from '../../../src/server/access/mailed-links.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { eraseCompany } from '../../../src/server/store/company-data/erase.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { stopMails } from '../../../src/server/notices/stopping.ts';
+import { tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
 import { distribution } from '../../../src/server/store/distribute.ts';
 import { openGeneration } from '../../../src/server/store/records/generation.ts';
 import { purge, purgeChangeIds } from '../../../src/server/webhooks/purge.ts';
 import { resources } from '../../../src/contract/records.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 import { addAdministrator, COMPANY, EMAIL, PASSWORD, Visitor } from '../portal/_portal.ts';
+import { mailOnce } from '../notices/_mail-server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { withQueriesThrough } from './_queries.ts';
 
@@ -34,6 +38,8 @@ const OF_ALL = [
   /^select w\.company, w\.id as webhook from webhooks/,
   /^select company, id, created_at from events where id > \$1/,
   /^select company, id from webhooks where deleted_at is not null/,
+  /^select \* from \( select w\.company, w\.id as webhook, .* from webhooks as w where w\.failing_since is not null/,
+  /^select company, id from notices where state in/,
 ];
 
 /** The tables of a statement, each by its alias, that no value binds to a company. */
@@ -59,7 +65,7 @@ t.test('the rule finds what breaks it', async (t) => {
     'SELECT id FROM companies FOR UPDATE',
   ])
     t.equal(unbound(text).length, 1, text);
-  t.equal(SPREAD.size, 28);
+  t.equal(SPREAD.size, 29);
 });
 
 /** Changes a key, comes in by a portal link twice, and changes somebody's access. */
@@ -132,6 +138,7 @@ t.test('requests, changes and deliveries stay within one company, table by table
     );
     await loop.idle();
   })();
+  await tellOutages(engine, new Date(Date.now() + 3_600_000));
   await (async () => {
     const later = () => new Date(Date.now() + 120_000);
     await using loop = startLoop(
@@ -141,6 +148,13 @@ t.test('requests, changes and deliveries stay within one company, table by table
     );
     await loop.idle();
   })();
+  await tellOutages(engine, new Date());
+  await askForReset(engine, { email: EMAIL, address: '192.0.2.1', client: 'Test', now: new Date() });
+  await visitor.visit('/portal/notices');
+  t.match(visitor.text, /fails.*There is a new webhook/);
+  await mailOnce(engine, 'smtp://127.0.0.1:1', new Date());
+  await stopMails(engine, `${COMPANY}.none.none`);
+  await visitor.visit('/portal/account');
   const [made] = await database.engine.db.selectFrom('deliveries').select('state').execute();
   t.equal(made?.state, 'delivered');
   await visitor.visit(`/portal/webhooks/${webhook?.id}`);

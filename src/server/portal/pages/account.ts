@@ -17,6 +17,7 @@ import { browserName, time } from '../views/formats.ts';
 import { html } from '../views/html.ts';
 import { badge } from '../views/notice.ts';
 import { facts, named, table } from '../views/table.ts';
+import { noticesForm } from './notices.ts';
 import { secondFactorPart } from './second-factor.ts';
 import { page, type Page, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
 
@@ -54,7 +55,7 @@ export const endOwnSessions: Page = async (visit, { engine }) => {
 
 async function accountPage(
   visit: Visit,
-  { engine, sessionLengths, passwordsOff }: Services,
+  { engine, sessionLengths, passwordsOff, isMailing = false }: Services,
   problems: Problems = {},
 ): Promise<PageReply> {
   const { administrator, session: own, now } = visit;
@@ -72,6 +73,8 @@ async function accountPage(
           administrator.mayInvite ? 'You may invite and remove them' : 'You may see them',
         ],
       ])}
+      <h2>Notices</h2>
+      ${noticesForm(visit, isMailing)}
       <h2>Password</h2>
       ${passwordsOff || account?.password === NO_PASSWORD ? html`<p>You come in from your business system, without a password.</p>` : passwordForm(visit, problems)}
       <h2>Second factor</h2>

@@ -29,6 +29,7 @@ const actionNames: Record<AuditAction, string> = {
   'invitation.accepted': 'Accepted an invitation',
   'invitation.withdrawn': 'Withdrew an invitation',
   'reset.created': 'Made a link to set a password',
+  'reset.asked': 'Was asked for: a link to set a password, by mail',
   'reset.used': 'Set a new password by a link',
   'second_factor.added': 'Set up their second factor',
   'second_factor.codes_renewed': 'Made new recovery codes',

@@ -19,13 +19,14 @@ import { accessActions, mayInviteField } from './person-access.ts';
 
 export const showPeople: Page = (visit, services) => peoplePage(services, visit);
 
-/** Makes an invitation. The next page shows its link once, so no mail server is needed. */
+/** Makes an invitation, and mails it where that is asked for. Otherwise the next page shows its link once. */
 export const inviteSomebody: Page = async (visit, services) => {
-  const { engine, baseUrl } = services;
+  const { engine, baseUrl, isMailing = false } = services;
   const { company, administrator, signedIn, form: filled, now } = visit;
   const email = filled.get('email') ?? '';
   const scopes = filled.getAll('scopes');
   const mayInvite = filled.get('may-invite') === 'yes';
+  const isMailed = isMailing && filled.get('mail') === 'yes';
   const problems = problemsIn(
     () => checkedEmail(email),
     () => grantedScopes(scopes, administrator),
@@ -38,10 +39,15 @@ export const inviteSomebody: Page = async (visit, services) => {
       email,
       scopes,
       mayInvite,
+      isMailed,
       by: signedIn,
       now,
     });
     const until = timeText(company.timeZone, invitation.expiresAt);
+    if (isMailed) {
+      const mailed = `${invitation.email} is invited, and the link is mailed. It works once, until ${until}.`;
+      return redirect('/portal/people', mailed);
+    }
     const text = `${invitation.email} is invited. Send them this link; it works once, until ${until}.`;
     return redirect('/portal/people', text, [
       {
@@ -77,10 +83,11 @@ interface Filled {
   email?: string;
   scopes?: readonly string[];
   mayInvite?: boolean;
+  isMailing?: boolean;
 }
 
 async function peoplePage(
-  { engine, passwordsOff }: Services,
+  { engine, passwordsOff, isMailing = false }: Services,
   visit: Visit,
   filled: Filled = {},
 ): Promise<PageReply> {
@@ -115,7 +122,7 @@ async function peoplePage(
         passwordsOff
           ? emptyState('Nobody is invited here', PASSWORDS_OFF)
           : administrator.mayInvite
-            ? inviteForm(visit, filled)
+            ? inviteForm(visit, { ...filled, isMailing })
             : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
       }
       ${administrator.mayInvite && requirement(visit)}`,
@@ -184,7 +191,8 @@ function withdrawal(visit: Visit, invitation: PortalLink) {
   });
 }
 
-function inviteForm(visit: Visit, { problems, email = '', scopes, mayInvite = false }: Filled): Html {
+function inviteForm(visit: Visit, filled: Filled): Html {
+  const { problems, email = '', scopes, mayInvite = false, isMailing } = filled;
   const own = visit.administrator.scopes;
   return form(
     visit,
@@ -192,7 +200,7 @@ function inviteForm(visit: Visit, { problems, email = '', scopes, mayInvite = fa
     html`${textField({
       name: 'email',
       label: 'Their e-mail address',
-      hint: 'They sign in with it. No message is sent: you get a link to send them.',
+      hint: `They sign in with it.${isMailing ? '' : ' No message is sent: you get a link to send them.'}`,
       type: 'email',
       value: email,
       problem: problems?.email,
@@ -206,6 +214,16 @@ function inviteForm(visit: Visit, { problems, email = '', scopes, mayInvite = fa
       choices: own.map((scope) => ({ value: scope, label: scope })),
       chosen: scopes ?? own,
     })}
-    ${mayInviteField('may-invite', mayInvite)} ${button('Make an invitation')}`,
+    ${mayInviteField('may-invite', mayInvite)}
+    ${
+      isMailing &&
+      checkboxes({
+        name: 'mail',
+        label: 'The link',
+        choices: [{ value: 'yes', label: 'Mail it to them; otherwise you get it to send yourself' }],
+        chosen: ['yes'],
+      })
+    }
+    ${button('Make an invitation')}`,
   );
 }

@@ -4,7 +4,6 @@ import { endSessions } from '../../access/sessions.ts';
 import { guessRefusal } from '../page-error.ts';
 import { button, form, textField, withQuery } from '../views/form.ts';
 import { COMPANIES_PATH } from './companies.ts';
-import { supportLink } from '../views/formats.ts';
 import { html } from '../views/html.ts';
 import {
   type GuestPage,
@@ -72,9 +71,8 @@ function signInPage(
       ${button('Sign in')}`,
     )}
     <p class="hint">
-      An invitation gives you an account: ask another administrator of your company for one. If you have
-      forgotten your password, ask ${supportLink('the operator of this service', visit.supportUrl)} for a link
-      to set a new one.
+      An invitation gives you an account: ask another administrator of your company for one.
+      <a href="/portal/forgotten">Have you forgotten your password?</a>
     </p>`;
   return page('Sign in', content, status === undefined ? {} : { status });
 }

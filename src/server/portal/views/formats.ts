@@ -1,18 +1,23 @@
-import type { Visit } from '../visit.ts';
+import type { Company } from '../../store/records/companies.ts';
 import { type Html, html } from './html.ts';
+
+/** Mails say times as pages do. */
+interface InCompany {
+  company: Pick<Company, 'timeZone'>;
+}
 
 const timeFormats = new Map<string, Intl.DateTimeFormat>();
 const dayFormat = new Intl.DateTimeFormat('en-GB', { timeZone: 'UTC', dateStyle: 'medium' });
 const countFormat = new Intl.NumberFormat('en-GB');
 
 /** A moment in the company's time zone, or `never` for none. */
-export function time({ company }: Pick<Visit, 'company'>, at: string | null, never = 'never'): Html | string {
+export function time({ company }: InCompany, at: string | null, never = 'never'): Html | string {
   if (at === null) return never;
   return html`<time datetime="${at}">${timeText(company.timeZone, at)}</time>`;
 }
 
 /** The same with seconds, to be compared with a server's log. */
-export function exactTime({ company }: Pick<Visit, 'company'>, at: string): Html {
+export function exactTime({ company }: InCompany, at: string): Html {
   return html`<time datetime="${at}">${timeText(company.timeZone, at)}:${at.slice(17, 19)}</time>`;
 }
 

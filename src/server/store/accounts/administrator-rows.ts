@@ -19,6 +19,8 @@ export interface Administrator {
   signedInAt: string | null;
   disabledAt: string | null;
   hasSecondFactor: boolean;
+  /** The kinds of notices that they want no mail of; none, unless given. */
+  mutedNotices?: readonly string[];
 }
 
 /** An administrator's key. */
@@ -127,13 +129,14 @@ export async function updateAdministratorRow(
     scopes,
     mayInvite,
     secondFactor,
+    mutedNotices,
     ...changes
   }: {
     password?: string;
     signedInAt?: string;
     disabledAt?: string | null;
     secondFactor?: SecondFactor | null;
-  } & Partial<Pick<Administrator, 'name' | 'scopes' | 'mayInvite'>>,
+  } & Partial<Pick<Administrator, 'name' | 'scopes' | 'mayInvite' | 'mutedNotices'>>,
 ): Promise<void> {
   await transaction
     .updateTable('administrators')
@@ -144,6 +147,7 @@ export async function updateAdministratorRow(
       disabled_at: changes.disabledAt,
       scopes: scopes && JSON.stringify(scopes),
       may_invite: mayInvite === undefined ? undefined : Number(mayInvite),
+      muted_notices: mutedNotices && JSON.stringify(mutedNotices),
       ...(secondFactor !== undefined && {
         second_factor: secondFactor?.secret ?? null,
         second_factor_step: secondFactor?.lastStep ?? null,
@@ -169,5 +173,6 @@ export function toAdministrator(row: Omit<Selectable<AdministratorsTable>, 'pass
     signedInAt: row.signed_in_at,
     disabledAt: row.disabled_at,
     hasSecondFactor: row.second_factor !== null,
+    mutedNotices: JSON.parse(row.muted_notices) as string[],
   };
 }

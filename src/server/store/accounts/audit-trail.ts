@@ -3,9 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
+import type { MoveEventKind } from '../../../contract/events.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import type { AuditEntriesTable } from '../accounts-schema.ts';
+import { addNotice, type NoticeKind } from './notice-rows.ts';
 
 export interface AuditEntry {
   id: string;
@@ -37,6 +39,7 @@ export const auditActions = [
   'invitation.accepted',
   'invitation.withdrawn',
   'reset.created',
+  'reset.asked',
   'reset.used',
   'second_factor.added',
   'second_factor.codes_renewed',
@@ -87,10 +90,23 @@ export interface NewAuditEntry {
   now: Date;
 }
 
+/** The actions of which people are told: the owner of the account that is the subject, or all administrators. */
+const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all'>> = {
+  'administrator.changed_password': 'owner',
+  'reset.asked': 'owner',
+  'reset.used': 'owner',
+  'administrator.access_changed': 'owner',
+  'second_factor.removed': 'owner',
+  'invitation.accepted': 'all',
+  'administrator.added': 'all',
+  'key.created': 'all',
+  'webhook.registered': 'all',
+};
+
 const KEPT_DAYS = 730;
 const OLD_AT_ONCE = 20;
 
-/** Adds an entry to the company's audit trail, in the transaction of the action that it records. */
+/** Adds an entry to the company's audit trail, in the transaction of the action that it records, and tells people of it. */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { company, by, action, subject = null, details = {}, now } = entry;
   await transaction
@@ -108,6 +124,15 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
       client: by === 'operator' ? null : by.client,
     })
     .execute();
+  const to = TOLD[action as keyof typeof TOLD];
+  if (!to) return;
+  await addNotice(transaction, {
+    ...{ company, kind: action as NoticeKind, now },
+    details: { by: by === 'operator' ? 'The operator' : by.name, ...details },
+    ...(to === 'owner' && { administrator: subject }),
+    // Of a webhook, written from checked ones.
+    events: details.events?.split(' ') as MoveEventKind[] | undefined,
+  });
 }
 
 /** Removes some of the entries that are older than two years, the oldest of some companies. */

@@ -24,7 +24,7 @@ export interface PortalLink {
   vouched?: { name: string; feedToken: string };
 }
 
-/** Adds a link in place of former ones for the same person. */
+/** Adds a link in place of former ones for the same person. One that they asked for themselves leaves the operator's. */
 export async function insertLink(
   transaction: StoreTransaction,
   link: PortalLink,
@@ -36,6 +36,7 @@ export async function insertLink(
     .where('kind', '=', link.kind)
     .where('email', '=', link.email)
     .where('feed_token', link.vouched ? 'is not' : 'is', null)
+    .$if(link.kind === 'reset' && link.madeBy !== null, (query) => query.where('made_by', '=', link.madeBy))
     .execute();
   await transaction
     .insertInto('portal_links')

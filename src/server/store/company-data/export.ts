@@ -20,6 +20,7 @@ const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
   administrators: ['password', 'second_factor', 'second_factor_step', 'recovery_codes'],
   portal_sessions: ['token_sha256'],
   portal_links: ['token_sha256'],
+  notices: ['stop_sha256'],
   documents: ['bytes'],
 };
 
@@ -27,7 +28,7 @@ const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
 const TABLES_LEFT_OUT: readonly (keyof Tables)[] = ['form_results', 'company_clocks'];
 
 /** Columns whose text is JSON, beside those of records. */
-const JSON_COLUMNS = ['modules', 'profile', 'number_formats', 'scopes', 'pinged_at', 'details', 'data'];
+const JSON_COLUMNS = 'modules profile number_formats scopes pinged_at muted_notices details data'.split(' ');
 
 const tables = STORED_TABLES.filter(
   ({ name, ofCompany }) => ofCompany !== null && !TABLES_LEFT_OUT.includes(name),

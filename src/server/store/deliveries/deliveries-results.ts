@@ -9,6 +9,7 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { DeliveryState } from '../schema.ts';
 import { boundTo, byCompany, isPartAway, type OfCompany } from '../machines.ts';
 import { type CountedAttempt, countAttempts } from './webhook-health.ts';
+import { noteFailures } from './webhook-outages.ts';
 
 export interface KeptAttempt {
   number: number;
@@ -163,7 +164,7 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Writes the results of a group of deliveries, and counts their attempts, all or none.
+ * Writes the results of a group of deliveries, counts their attempts, and notes failures, all or none.
  * @returns the number of results that were dropped because another worker has the lease now, which will write its own.
  */
 export async function recordResults(
@@ -175,6 +176,7 @@ export async function recordResults(
     const settled = new Set((await settle(transaction, results, company)).map(textOf));
     const attempted = results.filter((result) => result.attempt && settled.has(textOf(result)));
     if (attempted.length > 0) await countAttempts(transaction, await keepAttempts(transaction, attempted));
+    await noteFailures(transaction, attempted);
     return results.length - settled.size;
   });
 }

@@ -18,6 +18,7 @@ import { attemptCounts } from './0015-attempt-counts.ts';
 import { feedDoor } from './0016-feed-door.ts';
 import { byCompany } from './0017-by-company.ts';
 import { documentSearch } from './0018-document-search.ts';
+import { notices } from './0019-notices.ts';
 import { secondFactor } from './0020-second-factor.ts';
 import { portalLinks } from './0021-portal-links.ts';
 import type { Migration } from './migration.ts';
@@ -41,6 +42,7 @@ export const migrations: readonly Migration[] = [
   feedDoor,
   byCompany,
   documentSearch,
+  notices,
   secondFactor,
   portalLinks,
 ];

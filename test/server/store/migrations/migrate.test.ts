@@ -21,6 +21,7 @@ const names = [
   '0016-feed-door',
   '0017-by-company',
   '0018-document-search',
+  '0019-notices',
   '0020-second-factor',
   '0021-portal-links',
 ];

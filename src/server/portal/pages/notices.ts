@@ -1,0 +1,118 @@
+import { noticeChoices, noticeTexts } from '../../notices/texts.ts';
+import { stopMails } from '../../notices/stopping.ts';
+import { updateAdministratorRow } from '../../store/accounts/administrator-rows.ts';
+import { authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
+import { listNotices, type Notice } from '../../store/accounts/notice-rows.ts';
+import { button, checkboxes, form } from '../views/form.ts';
+import { time } from '../views/formats.ts';
+import { type Html, html } from '../views/html.ts';
+import { emptyState } from '../views/notice.ts';
+import { table } from '../views/table.ts';
+import { type GuestPage, page, type Page, redirect, type Visit } from '../visit.ts';
+
+const NOBODY_IS_MAILED = 'Nobody is mailed: the operator of this service has set up no mail server.';
+
+/** What the signed-in administrator was told of in the last 30 days. */
+export const showNotices: Page = async (visit, { engine, serviceName, isMailing = false }) => {
+  const notices = await listNotices(engine, visit.administrator);
+  return page(
+    'Notices',
+    html`<p>
+        What you were told of in the last 30 days.
+        ${isMailing ? `They are mailed to ${visit.administrator.email}.` : NOBODY_IS_MAILED}
+        <a href="/portal/account#mails">Choose what is mailed to you</a>
+      </p>
+      ${
+        notices.length === 0
+          ? emptyState(
+              'There is no notice',
+              'You are told here when a webhook fails, or who may come in changes.',
+            )
+          : table({
+              caption: 'Notices',
+              columns: ['Time', 'Notice', 'Mail'],
+              rows: notices.map((notice) => {
+                const { subject, text, path } = noticeTexts(notice, visit.company, serviceName);
+                const words = html`<a href="${path}">${subject}</a><br /><span class="hint">${text}</span>`;
+                return [time(visit, notice.createdAt), words, mailText(notice, isMailing)];
+              }),
+            })
+      }`,
+    { section: 'account' },
+  );
+};
+
+function mailText({ state, problem }: Notice, isMailing: boolean): string {
+  const reason = problem && (/^\d/.test(problem) ? `: refused with ${problem}` : ': no mail server answers');
+  const states = {
+    sent: 'Mailed',
+    muted: 'Not wanted',
+    failed: 'Given up',
+    sending: 'Waits',
+    waiting: 'Waits',
+  };
+  const isOpen = state === 'waiting' || state === 'sending';
+  return isOpen && !isMailing ? 'Not mailed' : `${states[state]}${reason ?? ''}`;
+}
+
+/** The form on the account's page in which its owner chooses what is mailed. */
+export function noticesForm(visit: Visit, isMailing: boolean): Html {
+  const { mutedNotices = [] } = visit.administrator;
+  return html`<p id="mails"><a href="/portal/notices">See your notices</a></p>
+    ${
+      isMailing
+        ? form(
+            visit,
+            { action: '/portal/account/notices' },
+            html`${checkboxes({
+              name: 'notices',
+              label: 'Mail me when',
+              hint: 'You are always told of sign-ins with a new browser, and of changes to your password, second factor and access: whoever got into your account would stop those first.',
+              choices: noticeChoices,
+              chosen: noticeChoices
+                .map(({ value }) => value)
+                .filter((value) => !mutedNotices.includes(value)),
+            })}
+            ${button('Save')}`,
+          )
+        : html`<p class="hint">${NOBODY_IS_MAILED}</p>`
+    }`;
+}
+
+export const chooseNotices: Page = async ({ company, signedIn, form: filled, now }, { engine }) => {
+  const wanted = filled.getAll('notices');
+  const mutedNotices = noticeChoices.map(({ value }) => value).filter((value) => !wanted.includes(value));
+  const by = { company: company.id, by: signedIn, now };
+  await authorisedTransaction(engine, by, ({ transaction }) =>
+    updateAdministratorRow(
+      transaction,
+      { company: company.id, id: signedIn.administrator },
+      { mutedNotices },
+    ),
+  );
+  return redirect('/portal/account', 'Your choice of mails is saved.');
+};
+
+/** The link in a mail. It stops nothing by itself, because mail scanners open links. */
+export const showStop: GuestPage = (visit) =>
+  page(
+    'Stop mails of this kind',
+    form(
+      visit,
+      { action: visit.path },
+      html`<p>You can choose again on the page of your account.</p>
+        ${button('Stop them')}`,
+    ),
+  );
+
+/** The button of that page, and the one request of a mail program (RFC 8058), which brings no form token. */
+export const stopByLink: GuestPage = async ({ params }, { engine }) =>
+  (await stopMails(engine, params.code ?? ''))
+    ? page('No more mails of this kind', html`<p>You can choose again on the page of your account.</p>`)
+    : page(
+        'This link can’t be used',
+        html`<p>Its notice is too old. Choose on the page of your account.</p>`,
+        {
+          isRefused: true,
+        },
+      );

@@ -1,0 +1,126 @@
+import { sql } from 'kysely';
+
+import { DAY_MS, MINUTE_MS } from '../../../contract/durations.ts';
+import type { MoveEventKind } from '../../../contract/events.ts';
+import { addNotice } from '../accounts/notice-rows.ts';
+import { countRows } from '../batches.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { byCompany, ofAllCompanies, resultsOf } from '../machines.ts';
+import type { DeliveryState } from '../schema.ts';
+import type { WebhookKey } from './delivery-keys.ts';
+
+/** A webhook to which nothing was delivered for so long is told of, and again each day. */
+const FAILING_MS = 15 * MINUTE_MS;
+const AGAIN_MS = DAY_MS;
+/** Outages of one look; more are left to the next. */
+const OUTAGES_MAX = 500;
+const UNSENT_MAX = 10_000;
+
+/** The state of a delivery after an attempt. */
+interface Result extends WebhookKey {
+  state: DeliveryState;
+  attempt: { attemptedAt: string } | undefined;
+}
+
+/**
+ * Notes since when webhooks fail, and tells of deliveries that are now marked failed, in the transaction that keeps the
+ * results. People are told once in an outage, and once a day at most.
+ */
+export async function noteFailures(transaction: StoreTransaction, results: readonly Result[]): Promise<void> {
+  const failures = results.filter(({ state }) => state === 'retrying' || state === 'failed');
+  const webhooks = Map.groupBy(failures, ({ company, webhook }) => `${company} ${webhook}`);
+  // In the order of the keys, so that no two workers wait for each other.
+  for (const [, ofWebhook] of [...webhooks].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const [{ company, webhook } = { company: '', webhook: '' }] = ofWebhook;
+    const [at = ''] = ofWebhook.map(({ attempt }) => attempt?.attemptedAt ?? '').sort();
+    await sql`
+      UPDATE webhooks SET failing_since = ${at}
+      WHERE company = ${company} AND id = ${webhook} AND failing_since IS NULL`.execute(transaction);
+    if (!ofWebhook.some(({ state }) => state === 'failed')) continue;
+    const before = new Date(Date.parse(at) - AGAIN_MS).toISOString();
+    const { rows } = await sql<ToldOf>`
+      UPDATE webhooks SET failed_told_at = ${at}
+      WHERE company = ${company} AND id = ${webhook} AND deleted_at IS NULL AND (failed_told_at IS NULL
+        OR failed_told_at <= ${before} AND (failing_since IS NULL OR failed_told_at < failing_since))
+      RETURNING url, events`.execute(transaction);
+    for (const told of rows)
+      await addNotice(transaction, {
+        company,
+        kind: 'delivery.failed',
+        ...toldOf(told, webhook),
+        now: new Date(at),
+      });
+  }
+}
+
+interface ToldOf {
+  url: string;
+  events: string;
+}
+
+/** The host alone is named, because the path or the query of an address may hold a password. */
+function toldOf({ url, events }: ToldOf, webhook: string) {
+  // Written from checked events.
+  return { events: JSON.parse(events) as MoveEventKind[], details: { webhook, host: new URL(url).host } };
+}
+
+/** A webhook that fails, since when, when people were told last, and its last success since then. */
+interface Outage extends WebhookKey, ToldOf {
+  since: string;
+  told: string | null;
+  until: string | null;
+}
+
+/**
+ * Tells of webhooks that fail for a quarter of an hour or another day, and of those that work again. A paused webhook waits. Of
+ * several processes that look at once, one tells.
+ */
+export async function tellOutages(engine: Engine, now: Date): Promise<void> {
+  const [begunBy, toldBy] = [FAILING_MS, AGAIN_MS].map((ms) => new Date(now.getTime() - ms).toISOString());
+  const outages = await ofAllCompanies(
+    engine,
+    (isReached) => sql<Outage>`
+      SELECT * FROM (
+        SELECT w.company, w.id AS webhook, w.url, w.events, w.paused_at, w.failing_since AS since, w.failing_told_at AS told, (
+          SELECT MAX(h.last_delivered_at) FROM webhook_hours AS h
+          WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
+            AND ${isReached('h.company')}
+        ) AS until
+        FROM webhooks AS w WHERE w.failing_since IS NOT NULL AND w.deleted_at IS NULL AND ${isReached('w.company')}
+      ) AS failing
+      WHERE until > since OR paused_at IS NULL AND (told IS NULL AND since <= ${begunBy} OR told <= ${toldBy})
+      LIMIT ${OUTAGES_MAX}`,
+  );
+  const done = await byCompany(engine, outages, async (some) => {
+    for (const outage of some) await tellOutage(engine, outage, now);
+  });
+  resultsOf(done);
+}
+
+async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<void> {
+  const { company, webhook, since, told, until } = outage;
+  const isOver = until !== null && until > since;
+  await engine.transaction(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable('webhooks')
+      .set({ failing_told_at: isOver ? null : now.toISOString(), ...(isOver && { failing_since: null }) })
+      .where('company', '=', company)
+      .where('id', '=', webhook)
+      .where('failing_since', '=', since)
+      .where('failing_told_at', told === null ? 'is' : '=', told)
+      .executeTakeFirst();
+    // Another process was first, or nobody was told that it failed.
+    if (Number(numUpdatedRows) !== 1 || (isOver && told === null)) return;
+    const unsentCount = await countRows(
+      transaction,
+      sql`(SELECT 1 FROM deliveries ${engine.dialect.indexedBy('deliveries_unsent')}
+        WHERE company = ${company} AND webhook = ${webhook}
+        AND state IN ('failed', 'withheld') LIMIT ${sql.lit(UNSENT_MAX + 1)}) AS unsent`,
+    );
+    const unsent = unsentCount > UNSENT_MAX ? `more than ${UNSENT_MAX}` : String(unsentCount);
+    const { events, details } = toldOf(outage, webhook);
+    const kind = isOver ? 'webhook.recovered' : 'webhook.failing';
+    const all = { ...details, since, until: until ?? '', unsent };
+    await addNotice(transaction, { company, kind, events, details: all, now });
+  });
+}

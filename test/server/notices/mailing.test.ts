@@ -1,0 +1,232 @@
+import { createServer } from 'node:net';
+
+import t, { type Test } from 'tap';
+
+import { createKey } from '../../../src/server/access/keys.ts';
+import { invite } from '../../../src/server/access/invitations.ts';
+import { mailOf } from '../../../src/server/notices/mail.ts';
+import { addNotice, listNotices } from '../../../src/server/store/accounts/notice-rows.ts';
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
+import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { addAdministrator, addCompany, COMPANY, EMAIL, signedInAs } from '../portal/_portal.ts';
+import { mailOnce, startMailServer, words } from './_mail-server.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+const after = (ms: number) => new Date(STORY_NOW.getTime() + ms);
+
+async function openPlace(t: Test, name: EngineName = 'sqlite') {
+  const database = await openTestDatabase(name);
+  t.teardown(() => database[Symbol.asyncDispose]());
+  const { engine } = database;
+  await addCompany(engine);
+  return { engine, aoife: await addAdministrator(engine, { email: EMAIL }) };
+}
+
+const makeKey = (engine: Engine, name = 'Ledger') =>
+  createKey(engine, { prefix: 'fl', company: COMPANY, name, scopes: ['jobs:read'], now: STORY_NOW });
+
+const state = async (engine: Engine) =>
+  (await engine.run('SELECT kind, state, problem, attempt_count FROM notices ORDER BY created_at, id')).map(
+    (row) => Object.values(row).join(' '),
+  );
+
+for (const name of engineNames) {
+  t.test(`${name}: what a mail server does, and what becomes of the mail`, async (t) => {
+    const { engine, aoife } = await openPlace(t, name);
+    const server = await startMailServer(t);
+    const { behaviour, mails } = server;
+    const nowhere = 'smtp://127.0.0.1:1';
+
+    await t.test('one that is down is asked again, for five days at most', async (t) => {
+      await makeKey(engine);
+      await mailOnce(engine, nowhere, STORY_NOW);
+      t.strictSame(await state(engine), ['key.created waiting ESOCKET 1']);
+      await mailOnce(engine, nowhere, after(59_000));
+      t.strictSame(await state(engine), ['key.created waiting ESOCKET 1'], 'not sooner than in a minute');
+      for (let ms = MINUTE_MS; ms < 6 * DAY_MS; ms += 30 * MINUTE_MS)
+        await mailOnce(engine, nowhere, after(ms));
+      const [kept = ''] = await state(engine);
+      t.match(kept, /^key\.created failed ESOCKET \d+$/);
+      const attempts = Number(kept.split(' ').at(-1));
+      t.ok(attempts > 40 && attempts < 65, `${attempts} attempts`);
+      t.match(await listNotices(engine, aoife), [{ state: 'failed', problem: 'ESOCKET' }]);
+      await engine.run('DELETE FROM notices');
+    });
+
+    await t.test('one that is up again gets what it missed', async (t) => {
+      await makeKey(engine);
+      await mailOnce(engine, nowhere, STORY_NOW);
+      await mailOnce(engine, server.url, after(2 * MINUTE_MS));
+      t.strictSame(await state(engine), ['key.created sent  2']);
+      t.match(mails.splice(0), [{ to: [EMAIL] }]);
+    });
+
+    await t.test('one that refuses a recipient for now is asked again, and for good it is not', async (t) => {
+      await addAdministrator(engine, { email: 'conor@brennan.example' });
+      await engine.run('DELETE FROM notices');
+      behaviour.refuse = (to) => (to === EMAIL ? 451 : 550);
+      await makeKey(engine);
+      await mailOnce(engine, server.url, STORY_NOW);
+      behaviour.refuse = () => undefined;
+      await mailOnce(engine, server.url, after(2 * MINUTE_MS));
+      t.strictSame((await state(engine)).toSorted(), ['key.created failed 550 1', 'key.created sent  2']);
+      t.match(mails.splice(0), [{ to: [EMAIL] }]);
+      await engine.run("UPDATE administrators SET disabled_at = '2026-11-20' WHERE email LIKE 'conor%'");
+      await engine.run('DELETE FROM notices');
+    });
+
+    await t.test('one that refuses the password is the operator’s matter', async (t) => {
+      behaviour.isLockedOut = true;
+      await makeKey(engine);
+      await mailOnce(engine, server.url, STORY_NOW);
+      t.strictSame(await state(engine), ['key.created waiting 535 1']);
+      behaviour.isLockedOut = false;
+      await mailOnce(engine, server.url, after(2 * MINUTE_MS));
+      t.equal(mails.splice(0).length, 1);
+      await engine.run('DELETE FROM notices');
+    });
+
+    await t.test('a mail that nobody wants any more isn’t sent', async (t) => {
+      await makeKey(engine);
+      await engine.transaction((transaction) =>
+        updateAdministratorRow(transaction, aoife, { mutedNotices: ['key.created'] }),
+      );
+      await mailOnce(engine, server.url, STORY_NOW);
+      t.strictSame(await state(engine), ['key.created muted  1']);
+      const notice = { company: COMPANY, details: {}, now: STORY_NOW, administrator: aoife.id };
+      await engine.transaction((transaction) => addNotice(transaction, { ...notice, kind: 'reset.used' }));
+      await mailOnce(engine, server.url, STORY_NOW);
+      t.match(mails.splice(0), [{ to: [EMAIL] }], 'what can’t be stopped is');
+      await engine.run('DELETE FROM notices');
+    });
+
+    await t.test(
+      'an invitation has a link that was in no database; its maker is told that it is refused',
+      async (t) => {
+        behaviour.refuse = (to) => (to === 'no@one.example' ? 550 : undefined);
+        const by = await signedInAs(engine, aoife);
+        const options = { company: COMPANY, scopes: ['jobs:read'], mayInvite: false, isMailed: true, by };
+        for (const email of ['new@brennan.example', 'no@one.example'])
+          await invite(engine, { ...options, email, now: STORY_NOW });
+        const kept = JSON.stringify(await engine.run('SELECT * FROM notices, portal_links'));
+        await mailOnce(engine, server.url, STORY_NOW);
+        await mailOnce(engine, server.url, STORY_NOW);
+        const [invitation, refused] = mails.splice(0);
+        const [, token = ''] = /\/portal\/invitation#(\S+)/.exec(invitation?.text ?? '') ?? [];
+        t.match(invitation, { to: ['new@brennan.example'], text: /Aoife Brennan invites you to administer/ });
+        t.notOk(kept.includes(token) || token.length < 40);
+        t.match(refused, { to: [EMAIL], text: /refused the invitation of no@\u2060one\.\u2060example/ });
+        await engine.run('DELETE FROM notices');
+        for (let count = 2; count < 20; count += 1)
+          await invite(engine, { ...options, email: 'new@brennan.example', now: STORY_NOW });
+        const one = { ...options, email: 'new@brennan.example', now: STORY_NOW };
+        await t.rejects(invite(engine, one), /You can let 20 invitations be mailed in a day/);
+        t.equal((await engine.run("SELECT id FROM portal_links WHERE email LIKE 'new%'")).length, 1);
+      },
+    );
+  });
+}
+
+t.test(
+  'a mail server that is slow, or says nothing, is waited for 20 seconds',
+  { timeout: 60_000 },
+  async (t) => {
+    const { engine } = await openPlace(t);
+    const silent = createServer().listen(0, '127.0.0.1');
+    t.teardown(() => silent.close());
+    await new Promise((resolve) => silent.once('listening', resolve));
+    const { port } = silent.address() as { port: number };
+    await makeKey(engine);
+    const startedAt = performance.now();
+    await mailOnce(engine, `smtp://127.0.0.1:${port}`, STORY_NOW);
+    t.ok(performance.now() - startedAt < 25_000);
+    t.match(await state(engine), [/^key\.created waiting (?:EABORT|ETIMEDOUT) 1$/]);
+  },
+);
+
+t.test('a password goes over TLS alone, but to this machine itself', async (t) => {
+  const { engine } = await openPlace(t);
+  const server = await startMailServer(t);
+  await makeKey(engine);
+  await mailOnce(engine, server.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), STORY_NOW);
+  t.match(await state(engine), [/^key\.created waiting \w+ 1$/]);
+  t.strictSame(server.mails, []);
+});
+
+const hostile = {
+  'a line break': 'Ledger\r\nBcc: victim@example.com\r\n\r\n<h1>Hi',
+  HTML: '<img src=x onerror=alert(1)><a href="https://evil.example">Click</a>',
+  'a link': 'Visit https://evil.example/login or www.evil.example now',
+  'a very long name': 'x'.repeat(5_000),
+  'right-to-left letters': 'חברת אינסטלציה',
+  'what turns the direction': 'moc.live\u202e//:sptth',
+  'nothing that is seen': '\u0000\u2028\u2029',
+};
+
+t.test(
+  'whatever a name holds, a mail stays one mail with its own headers, and has no link but ours',
+  async (t) => {
+    const { engine } = await openPlace(t);
+    const server = await startMailServer(t);
+    for (const [what, name] of Object.entries(hostile)) {
+      server.mails.length = 0;
+      const details = { by: name, name, 'key id': name, scopes: name, host: name, webhook: 'whk_1' };
+      // SQLite keeps every character; a company's name comes from the operator or the feed.
+      await engine.run('UPDATE companies SET name = ?', [name.replaceAll('\0', '')]);
+      const notice = { company: COMPANY, details, now: STORY_NOW };
+      await engine.transaction((transaction) =>
+        addNotice(transaction, { ...notice, kind: 'webhook.registered' }),
+      );
+      await mailOnce(engine, server.url, STORY_NOW);
+      const [mail] = server.mails;
+      const { headers = new Map<string, string>(), text = '', html = '' } = mail ?? {};
+      t.strictSame(mail?.to, [EMAIL], what);
+      const names = [
+        'auto-submitted',
+        'content-type',
+        'date',
+        'from',
+        'list-unsubscribe',
+        'list-unsubscribe-post',
+      ];
+      t.strictSame(
+        [...headers.keys()].sort(),
+        [...names, 'message-id', 'mime-version', 'subject', 'to'],
+        what,
+      );
+      const subject = words(headers.get('subject'));
+      t.ok(subject.startsWith('There is a new webhook to ') && subject.length < 400, subject);
+      t.notMatch(subject + text, /[\u202a-\u202e\u2028\u2029\0]/, what);
+      const links = [...`${text} ${html}`.matchAll(/https?:\/\/[^\s"<]+|www\.\w+/g)].map(([link]) => link);
+      t.ok(links.length >= 4 && links.every((link) => link.startsWith('https://f.example/portal/')), what);
+      t.strictSame(
+        [...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag).filter((tag) => tag !== 'bdi'),
+        [...['html', 'body', 'p', 'strong', 'h1', 'p', 'p', 'a', 'hr', 'p', 'a']],
+      );
+    }
+  },
+);
+
+t.test('a mail program can stop further ones with one request', async (t) => {
+  const { engine, aoife } = await openPlace(t);
+  await makeKey(engine);
+  const [notice] = await listNotices(engine, aoife);
+  if (!notice) throw new Error('There is no notice.');
+  const company = { name: 'Brennan', timeZone: 'Europe/Dublin' };
+  const settings = {
+    from: 'n@f.example',
+    serviceName: 'Fieldledger',
+    baseUrl: 'https://f.example',
+    stopCode: 'c',
+  };
+  const headersOf = (kind: typeof notice.kind) =>
+    mailOf({ ...notice, kind }, { to: EMAIL, company }, settings).headers;
+  t.strictSame(headersOf('key.created'), {
+    'Auto-Submitted': 'auto-generated',
+    'List-Unsubscribe': '<https://f.example/portal/notices/stop/c>',
+    'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
+  });
+  t.strictSame(headersOf('reset.used'), { 'Auto-Submitted': 'auto-generated' }, 'not of one’s own account');
+});
