@@ -17,6 +17,7 @@ import { createSender } from '../webhooks/sender.ts';
 import { MINUTE_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { withDatabase } from './database.ts';
+import { lookOf } from './look.ts';
 import { compareClocks, serveManagement, withPatience } from './management.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
@@ -107,7 +108,7 @@ export function startDeliveries({
   const { smtpUrl, mailFrom: from, baseUrl, serviceName } = config;
   // The settings are given together.
   if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {
-    const means = { engine, smtpUrl, from, baseUrl, serviceName, log, now };
+    const means = { engine, smtpUrl, from, baseUrl, serviceName, logo: lookOf(config).logo, log, now };
     const onError = (err: unknown) => log.warn({ err }, 'mails.not-sent');
     running.use(keepDoing((signal) => mailNotices(means, signal), { everyMs: MAIL_EVERY_MS, onError }));
     metrics.watchMails(() => secondsOfOldestNotice(engine, now()));

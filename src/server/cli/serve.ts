@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import type { Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,12 +6,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
-import { quote, UsageError } from '../../errors.ts';
-import type { VendorLook } from '../vendor-look.ts';
 import { isReferenceBuilt } from '../../contract/document.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
 import { listen } from '../listen.ts';
-import { logoFromFile } from '../logos/logo.ts';
 import { createLogger, type Logger } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { ProbeOptions } from '../operator-pages.ts';
@@ -28,6 +24,7 @@ import type { SecretBox } from '../secret-box.ts';
 import { withDatabase } from './database.ts';
 import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.ts';
 import { compareClocks, FEED, PUBLIC, serveManagement, withPatience } from './management.ts';
+import { lookOf } from './look.ts';
 import { listenAs } from './ports.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
@@ -138,17 +135,6 @@ function portalOf(config: Config, secrets: SecretBox) {
   const passwordsOff = config.portalSignIn === 'links';
   const isMailing = config.smtpUrl !== undefined;
   return { sessionLengths: { idleMinutes, hoursMax }, secrets, passwordsOff, isMailing };
-}
-
-/** @throws UsageError for a logo that can't be shown. */
-function lookOf({ portalAccent, portalLogo }: Config): VendorLook {
-  try {
-    return { accent: portalAccent, logo: portalLogo && logoFromFile(readFileSync(portalLogo)) };
-  } catch (error) {
-    throw new UsageError(
-      `PORTAL_LOGO names ${quote(portalLogo ?? '')}, which can't be the logo: ${(error as Error).message}.`,
-    );
-  }
 }
 
 function addressOf(server: Server, { host }: Pick<Config, 'host'>): string {

@@ -6,6 +6,8 @@ export interface MailSettings {
   /** The service's own address in `From`. */
   from: string;
   serviceName: string;
+  /** As a `data:` URL. */
+  logo?: string | undefined;
   /** Where the portal is, without a path. */
   baseUrl: string;
 }
@@ -27,7 +29,7 @@ export interface Recipient {
 export function mailOf(
   notice: Notice,
   { to, token, expiresAt = '', company }: Recipient & { company: { name: string; timeZone: string } },
-  { from, serviceName, baseUrl, stopCode }: MailSettings & { stopCode: string },
+  { from, serviceName, logo, baseUrl, stopCode }: MailSettings & { stopCode: string },
 ) {
   const details = { ...notice.details, expires: expiresAt };
   const texts = noticeTexts({ kind: notice.kind, details }, company, serviceName);
@@ -35,6 +37,7 @@ export function mailOf(
   const address = token === undefined ? `${baseUrl}${path}` : `${baseUrl}/portal/invitation#${token}`;
   const stop = choiceOf(notice.kind) && `${baseUrl}/portal/notices/stop/${stopCode}`;
   const what = notice.administrator === null ? 'an invitation to' : 'your account of';
+  const picture = pictureOf(logo);
   const because = `You get this because of ${what} ${texts.company} in ${serviceName}.`;
   return {
     from: { name: serviceName, address: from },
@@ -49,11 +52,12 @@ export function mailOf(
     text: [text, address, `-- \n${because}`, stop && `Stop mails of this kind: ${stop}`]
       .filter(Boolean)
       .join('\n\n'),
-    // A picture of the service would be an attachment with a `cid`, shown in place of its name.
+    // With the mail, because mail programs load no pictures from elsewhere without asking.
+    attachments: picture ? [picture] : [],
     html: html`<!doctype html>
       <html lang="en-GB">
         <body style="max-width: 36em; font-family: sans-serif">
-          <p><strong>${serviceName}</strong></p>
+          <p>${picture && html`<img src="cid:logo" alt="" height="40" /> `}<strong>${serviceName}</strong></p>
           <h1 style="font-size: 1.3em">${subject}</h1>
           <p>${text}</p>
           <p><a href="${address}">${token === undefined ? 'Open the portal' : 'Use the link'}</a></p>
@@ -62,4 +66,10 @@ export function mailOf(
         </body>
       </html>`.toString(),
   };
+}
+
+/** A logo as a part of a mail. */
+function pictureOf(logo: string | undefined) {
+  const [, contentType, content] = /^data:([^;]+);base64,(.*)$/.exec(logo ?? '') ?? [];
+  return content ? { cid: 'logo', filename: 'logo', content, encoding: 'base64', contentType } : undefined;
 }

@@ -209,6 +209,37 @@ t.test(
   },
 );
 
+t.test('a mail brings the logo, which no mail program has to load', async (t) => {
+  const details = { by: 'Aoife', name: 'Ledger', 'key id': 'k', scopes: 'jobs:read' };
+  const state = { state: 'sending', attemptCount: 1, problem: null } as const;
+  const notice = {
+    company: 'c',
+    id: 'n',
+    administrator: 'a',
+    kind: 'key.created',
+    details,
+    createdAt: '',
+    ...state,
+  } as const;
+  const company = { name: 'Brennan', timeZone: 'Europe/Dublin' };
+  const settings = {
+    from: 'n@acme.example',
+    serviceName: 'Acme',
+    baseUrl: 'https://acme.example',
+    stopCode: 's',
+  };
+  const mail = mailOf(
+    notice,
+    { to: 'a@b.example', company },
+    { ...settings, logo: 'data:image/png;base64,AAEC' },
+  );
+  t.match(mail.attachments, [{ cid: 'logo', content: 'AAEC', encoding: 'base64', contentType: 'image/png' }]);
+  t.match(mail.html, '<img src="cid:logo" alt="" height="40" /> <strong>Acme</strong>');
+  const without = mailOf(notice, { to: 'a@b.example', company }, settings);
+  t.strictSame(without.attachments, []);
+  t.notMatch(without.html, '<img');
+});
+
 t.test('a mail program can stop further ones with one request', async (t) => {
   const { engine, aoife } = await openPlace(t);
   await makeKey(engine);

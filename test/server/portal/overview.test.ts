@@ -19,6 +19,9 @@ onEachEngine('the overview says what there is and how it does', async (t, portal
   const { engine } = portal;
   const visitor = await portal.signedIn();
   await visitor.visit('/portal');
+  t.match(visitor.text, /Overview Needs somebody Set up your second factor , so that .*\. Address/);
+  await engine.run("UPDATE administrators SET second_factor = 'sealed'");
+  await visitor.visit('/portal');
   t.match(visitor.text, /Overview Nothing needs you now\./);
   t.match(visitor.text, /Address of the API http:\/\/127\.0\.0\.1\/api\/v1 How it works The reference/);
   t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 First steps Create a key/);

@@ -27,13 +27,14 @@ const FAILED_MAX = 100;
 /** A key that isn't used so long after it was made may have been forgotten. */
 const UNUSED_DAYS = 7;
 
-export const showOverview: Page = async (visit, { engine, baseUrl }) => {
+export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff }) => {
   const { company } = visit;
   const found = await lookAround(engine, visit);
   const needs = [
     ...webhookNeeds(visit, found),
     ...keyNeeds(visit, found),
     ...(await overdueNeeds(engine, visit)),
+    ...(passwordsOff ? [] : factorNeeds(visit, found)),
   ];
   const stopped = stoppedWarning(visit);
   const firstSteps = firstStepsOf(found);
@@ -183,6 +184,28 @@ async function overdueNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
       html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
         ${countText(count)} ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
   );
+}
+
+/** A second factor that is missing: one's own, and those of others whom one may tell. */
+function factorNeeds({ administrator }: Visit, { people }: Found): Html[] {
+  const others = people.filter(
+    ({ id, disabledAt, hasSecondFactor }) =>
+      id !== administrator.id && disabledAt === null && !hasSecondFactor && administrator.mayInvite,
+  );
+  return [
+    ...(administrator.hasSecondFactor
+      ? []
+      : [
+          html`<a href="/portal/account/second-factor">Set up your second factor</a>, so that a password alone
+            opens nothing.`,
+        ]),
+    ...(others.length > 0
+      ? [
+          html`<a href="/portal/people">${countText(others.length)} of the others</a>
+            ${others.length === 1 ? 'has' : 'have'} no second factor.`,
+        ]
+      : []),
+  ];
 }
 
 function firstStepsOf({ keys, webhooks, health }: Found): [isDone: boolean, step: Html][] {
