@@ -41,6 +41,7 @@ t.test('the help leads to every command', async (t) => {
     'admin disable',
     'admin reset',
     'admin sign-out',
+    'admin remove-second-factor',
     'key',
     'key create',
     'key list',

@@ -30,11 +30,12 @@ export const showNotices: Page = async (visit, { engine, serviceName, isMailing 
             )
           : table({
               caption: 'Notices',
-              columns: ['Time', 'Notice', 'Mail'],
+              columns: ['Time', 'Notice'],
               rows: notices.map((notice) => {
                 const { subject, text, path } = noticeTexts(notice, visit.company, serviceName);
-                const words = html`<a href="${path}">${subject}</a><br /><span class="hint">${text}</span>`;
-                return [time(visit, notice.createdAt), words, mailText(notice, isMailing)];
+                const words = html`<a href="${path}">${subject}</a><br />
+                  <span class="hint">${text} ${mailText(notice, isMailing)}.</span>`;
+                return [time(visit, notice.createdAt), words];
               }),
             })
       }`,

@@ -19,7 +19,7 @@ export interface LeasedDelivery extends DeliveryKey {
   createdAt: string;
   data: JsonText<unknown>;
   url: string;
-  /** As it is stored; see webhooks/secrets.ts. */
+  /** As it is stored; see secret-box.ts. */
   secret: string;
   isWebhookDeleted: boolean;
   isWebhookPaused: boolean;

@@ -24,7 +24,7 @@ export interface DeliveryRecord {
 export interface DeliveryDetail extends DeliveryRecord, DeliveryKey {
   data: JsonText<unknown>;
   url: string;
-  /** As it is stored; see webhooks/secrets.ts. */
+  /** As it is stored; see secret-box.ts. */
   secret: string;
 }
 

@@ -101,7 +101,7 @@ function spotOf(company: string, webhook: string): string {
   return `${company} ${webhook}`;
 }
 
-/** Whether a webhook `w` is paused, or its secret sealed with one of these keys; ../../webhooks/secrets.ts has the form. */
+/** Whether a webhook `w` is paused, or its secret sealed with one of these keys; ../../secret-box.ts has the form. */
 function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
   const isPaused = sql<boolean>`w.paused_at IS NOT NULL`;
   if (unreadable.length === 0) return isPaused;
