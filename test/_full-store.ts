@@ -24,7 +24,7 @@ export async function fillOtherTables(engine: Engine, company: string): Promise<
       VALUES ('${company}', 'ntc_1', 'adm_1', 'key.created', '{}', '${at}', '${at}', 'sha-of-token')`,
     `INSERT INTO logos (company, sha256, data_url) VALUES ('${company}', 'sha', 'data:image/png;base64,')`,
     `INSERT INTO feed_positions VALUES ('${company}', 'erp', 7, 'chg_1', '${at}')`,
-    `INSERT INTO feed_tokens VALUES ('tok_1', 'erp', 'sha-of-token', 0, NULL, '${at}', NULL, NULL)`,
+    `INSERT INTO feed_tokens VALUES ('tok_1', 'erp', 'sha-of-token', 0, NULL, '${at}', NULL, NULL, '[]', 0)`,
     `INSERT INTO feed_token_companies VALUES ('${company}', 'tok_1')`,
     `INSERT INTO number_series VALUES ('${company}', 'INV-{YEAR}-', 7)`,
   ])

@@ -165,6 +165,8 @@ export async function changePassword(
   const password = await hashPassword(next, account.password);
   await limits.countNewPassword(email);
   await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    if (!(await withSamePassword(authorised.transaction, account)))
+      throw new UsageError('Your present password is not right.', { field: 'present' });
     await updateAdministratorRow(authorised.transaction, own, { password });
     await deleteSessionRows(authorised.transaction, own, { allBut: by.session });
     await deleteLinksOf(authorised.transaction, 'administrator', own);

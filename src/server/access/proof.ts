@@ -39,6 +39,7 @@ export async function prove(
   if (!codes && !(await isPassword(given, account.password, { isKnown: true }))) throw wrong;
   const act = { company, by: { ...by, form: undefined }, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async ({ transaction, by: owner }) => {
+    if (!codes && !(await withSamePassword(transaction, account))) throw wrong;
     // A form that is sent twice brings its code twice.
     if (codes && !(owner !== 'operator' && owner.isProved)) {
       const [current] = await findAccounts(transaction, { company, id: by.administrator });
