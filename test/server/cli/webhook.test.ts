@@ -125,7 +125,7 @@ for (const name of engineNames) {
     );
     t.match(
       missing.stderr,
-      /^fieldledger: The secret of the webhook "whk_\w+" of the company "brown" can't be opened/,
+      /^fieldledger: The secret of "whk_\w+" of the company "brown" can't be opened/,
     );
 
     const both = { WEBHOOK_SECRET_KEY: KEY, WEBHOOK_SECRET_KEY_PREVIOUS: NEXT_KEY };
