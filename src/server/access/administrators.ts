@@ -72,8 +72,9 @@ export async function signIn(
       if (!administrator) return;
       isWaiting ||= administrator.hasSecondFactor;
       const begun = { administrator, address, client, now, lengths, isWaiting };
-      // Whoever has several accounts has one mailbox.
-      if (isNewBrowser && tokens.length === 0) await tellOfBrowser(transaction, begun);
+      // Whoever has several accounts has one mailbox. With a second factor nobody is in yet.
+      if (isNewBrowser && tokens.length === 0 && !administrator.hasSecondFactor)
+        await tellOfBrowser(transaction, begun);
       tokens.push(await beginSession(transaction, begun));
     });
   if (tokens.length === 0) throw new UsageError(WRONG);
@@ -84,7 +85,7 @@ export async function signIn(
   return { tokens, isWaiting, browser: entered.reduce(remember, attempt.browser ?? '') };
 }
 
-async function tellOfBrowser(
+export async function tellOfBrowser(
   transaction: StoreTransaction,
   { administrator, address, client, now }: Origin & { administrator: Administrator; now: Date },
 ): Promise<void> {
@@ -206,6 +207,8 @@ export async function removeAdministrator(
     await deleteSessionRows(transaction, administrator);
     await deleteLinksOf(transaction, 'made_by', administrator);
     await deleteLinksOf(transaction, 'administrator', administrator);
+    // An open invitation would let them in again.
+    await deleteLinksOf(transaction, 'email', { company, id: administrator.email });
     await authorised.record({
       action: 'administrator.removed',
       subject: id,

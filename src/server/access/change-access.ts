@@ -3,6 +3,7 @@ import { AppError, UsageError } from '../../errors.ts';
 import {
   type Administrator,
   listAdministratorRows,
+  NO_PASSWORD,
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
 import {
@@ -12,7 +13,7 @@ import {
 } from '../store/accounts/authorised-transaction.ts';
 import { deleteLinksOf } from '../store/accounts/link-rows.ts';
 import { listWebhookRows } from '../store/deliveries/webhooks.ts';
-import type { Engine } from '../store/engines/engine.ts';
+import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { listKeysMadeBy } from '../store/keys/keys.ts';
 import { deleteIn } from '../webhooks/registration.ts';
 import { grantedScopes } from './checked-input.ts';
@@ -20,7 +21,7 @@ import { revokeIn } from './keys.ts';
 
 /**
  * Changes an administrator's access, for less or more, within that of whoever changes it. An operator also lets in again
- * somebody who was removed. Where they lose access, the invitations that they made end.
+ * somebody who was removed, who then has no password until a link for a new one is used. Where they lose access, the invitations that they made end.
  * @param options.revoke ids of keys and webhooks that they made, which end too when they go beyond the access.
  * @returns who it is now, and what they made that goes beyond: that which ended now, and that which keeps working.
  * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
@@ -45,9 +46,14 @@ export async function changeAccess(
     const scopes = grantedScopes(options.scopes, authorised.by);
     const administrator = { ...before, scopes, mayInvite, disabledAt: null };
     await updateAdministratorRow(transaction, before, { scopes, mayInvite, disabledAt: null });
-    if (before.scopes.some((scope) => !scopes.includes(scope)) || (before.mayInvite && !mayInvite))
-      await deleteLinksOf(transaction, 'made_by', before);
-    const details = { name: before.name, access: accessText(administrator), before: accessText(before) };
+    await endWiderInvitations(transaction, before, administrator);
+    const isBack = before.disabledAt !== null;
+    // Their former password may be the reason why they were removed.
+    if (isBack) await updateAdministratorRow(transaction, before, { password: NO_PASSWORD });
+    const details = {
+      ...{ name: before.name, access: accessText(administrator), before: accessText(before) },
+      ...(isBack && { 'let in again': 'yes' }),
+    };
     await authorised.record({ action: 'administrator.access_changed', subject: id, details });
     const [ended, left]: [Made[], Made[]] = [[], []];
     const mark = async (made: Made, end: () => Promise<unknown>) => {
@@ -63,6 +69,16 @@ export async function changeAccess(
         await mark({ id: webhook.id, name: new URL(webhook.url).host }, () => deleteIn(authorised, webhook));
     return { administrator, ended, left };
   });
+}
+
+/** Ends the invitations that an administrator made, where they lose access. */
+export async function endWiderInvitations(
+  transaction: StoreTransaction,
+  before: Administrator,
+  { scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>,
+): Promise<void> {
+  if (before.scopes.some((scope) => !scopes.includes(scope)) || (before.mayInvite && !mayInvite))
+    await deleteLinksOf(transaction, 'made_by', before);
 }
 
 /** A key or a webhook, by the name or the host by which people know it. */

@@ -5,6 +5,7 @@ import type { Origin } from '../store/accounts/audit-trail.ts';
 import { deleteSessionRows, updateSession } from '../store/accounts/session-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { lockCompany } from '../store/records/companies.ts';
+import { tellOfBrowser } from './administrators.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { takeCode, WRONG_CODE } from './second-factor.ts';
 import {
@@ -103,6 +104,8 @@ async function enter(
   // Somebody else may have begun the session, and left its cookie in this browser to be let in with it.
   await deleteSessionRows(transaction, { company, id }, { id: session.id });
   const token = await beginSession(transaction, { ...arrival, details: { code: taken } });
-  const browser = rememberBrowser(choice.browser, { id, password: account.password }, now);
+  const identity = { id, password: account.password };
+  if (knownBrowserOf(choice.browser, identity, now) === undefined) await tellOfBrowser(transaction, arrival);
+  const browser = rememberBrowser(choice.browser, identity, now);
   return { tokens: [token, ...others], administrator, browser };
 }

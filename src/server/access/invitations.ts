@@ -197,8 +197,8 @@ export async function acceptLink(
   const password = await hashPassword(use.password, accounts[0]?.password);
   await limits.countNewPassword(email);
   const begun = await engine.transaction(async (transaction) => {
-    await lockCompany(transaction, company);
-    const link = await takeLink(transaction, hashedToken(use.token), now.toISOString());
+    const isThere = await lockCompany(transaction, company);
+    const link = isThere && (await takeLink(transaction, hashedToken(use.token), now.toISOString()));
     if (!link) throw new UsageError(UNUSABLE);
     const administrator =
       link.kind === 'invitation'
@@ -210,9 +210,8 @@ export async function acceptLink(
     return { token, administrator };
   });
   await endBrowserSessions(engine, formerTokens);
-  const { id, hasSecondFactor } = begun.administrator;
-  const browser = hasSecondFactor ? (use.browser ?? '') : rememberBrowser(use.browser, { id, password }, now);
-  return { ...begun, browser };
+  // Known even before a code is given: somebody else's guesses must not keep out who has just proved their mailbox.
+  return { ...begun, browser: rememberBrowser(use.browser, { id: begun.administrator.id, password }, now) };
 }
 
 async function addInvited(

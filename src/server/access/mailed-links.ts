@@ -37,9 +37,12 @@ export async function mailInvitation(authorised: AuthorisedTransaction, { id }: 
  */
 export async function linkForMail(
   transaction: StoreTransaction,
-  { company, kind, administrator: id, details }: Notice,
+  { company, kind, administrator: id, details, createdAt }: Notice,
   now: Date,
 ): Promise<{ token: string; link: PortalLink } | undefined> {
+  // Somebody who asked for a link and changed their password meanwhile must not get one days later.
+  const askedMs = now.getTime() - Date.parse(createdAt);
+  if (kind === 'reset.asked' && askedMs > MAILED_RESET_HOURS * HOUR_MS) return undefined;
   // Two mails at once must not leave two links.
   await lockCompany(transaction, company);
   const token = mintTokenOf(company);

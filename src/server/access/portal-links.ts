@@ -11,11 +11,12 @@ import {
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
 import type { Origin } from '../store/accounts/audit-trail.ts';
-import { insertLink, type PortalLink, takeLink } from '../store/accounts/link-rows.ts';
+import { deleteLinksOf, insertLink, type PortalLink, takeLink } from '../store/accounts/link-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { type FeedToken, findFeedToken } from '../store/keys/feed-tokens.ts';
 import { lockCompany } from '../store/records/companies.ts';
-import { accessText } from './change-access.ts';
+import { deleteSessionRows } from '../store/accounts/session-rows.ts';
+import { accessText, endWiderInvitations } from './change-access.ts';
 import { checkedEmail, checkedName, grantedScopes } from './checked-input.ts';
 import { ADMINISTRATORS_MAX, UNUSABLE } from './invitations.ts';
 import { beginSession, endBrowserSessions, recordArrival, type SessionLengths } from './sessions.ts';
@@ -56,7 +57,7 @@ export async function makePortalLink(
     const isOfToken = token.companies?.includes(company) !== false;
     if (!isOfToken || !(await lockCompany(transaction, company)))
       throw new AppError('not_found', 'There is no company with this id.');
-    await findPerson(transaction, link);
+    await findPerson(transaction, link, token);
     await insertLink(transaction, link, tokenHash(code));
   });
   return { code, expiresAt: link.expiresAt };
@@ -78,12 +79,12 @@ export async function signInByLink(
   },
 ): Promise<{ token: string; administrator: Administrator }> {
   const begun = await engine.transaction(async (transaction) => {
-    await lockCompany(transaction, use.company);
+    if (!(await lockCompany(transaction, use.company))) throw new UsageError(UNUSABLE);
     const link = await takeLink(transaction, hashedToken(use.token), use.now.toISOString());
     const by = link?.vouched && (await findFeedToken(transaction, link.vouched.feedToken));
     if (!link?.vouched || !by || by.token.revokedAt !== null) throw new UsageError(UNUSABLE);
     const details = { by: `a link of ${by.token.name}`, 'feed token': by.token.id };
-    const administrator = await admit(transaction, link, link.vouched.name, { ...use, details });
+    const administrator = await admit(transaction, link, by.token, { ...use, details });
     const token = await beginSession(transaction, { ...use, administrator, details });
     return { token, administrator };
   });
@@ -95,12 +96,12 @@ export async function signInByLink(
 async function admit(
   transaction: StoreTransaction,
   link: PortalLink,
-  name: string,
+  feed: FeedToken,
   arrival: Origin & { now: Date; details: Record<string, string> },
 ): Promise<Administrator> {
-  const { company, email, scopes, mayInvite } = link;
+  const { company, email, scopes, mayInvite, vouched: { name } = { name: email } } = link;
   const { now, details } = arrival;
-  const present = await findPerson(transaction, link);
+  const present = await findPerson(transaction, link, feed);
   const administrator: Administrator = {
     id: `adm_${randomUUIDv7()}`,
     ...{ company, email, madeBy: null, createdAt: now.toISOString(), signedInAt: null, disabledAt: null },
@@ -108,24 +109,37 @@ async function admit(
     ...present,
     ...{ name, scopes, mayInvite },
   };
-  if (present) await updateAdministratorRow(transaction, administrator, { name, scopes, mayInvite });
-  else await insertAdministrator(transaction, administrator, NO_PASSWORD);
   const access = accessText(administrator);
-  if (!present || accessText(present) !== access) {
-    const action = present ? 'administrator.access_changed' : 'administrator.added';
-    const recorded = { email, access, ...(present && { before: accessText(present) }), ...details };
-    await recordArrival(transaction, { ...arrival, administrator }, action, recorded);
+  if (!present) {
+    await insertAdministrator(transaction, administrator, NO_PASSWORD);
+    // An invitation of the same person would let them in again after they were removed.
+    await deleteLinksOf(transaction, 'email', { company, id: email });
+    await recordArrival(transaction, { ...arrival, administrator }, 'administrator.added', {
+      email,
+      access,
+      ...details,
+    });
+  } else if (accessText(present) !== access || present.name !== name) {
+    await updateAdministratorRow(transaction, administrator, { name, scopes, mayInvite });
+    // Sessions of earlier links would gain the new access.
+    await deleteSessionRows(transaction, administrator);
+    await endWiderInvitations(transaction, present, administrator);
+    const before = { before: accessText(present), 'name before': present.name };
+    const recorded = { email, access, ...before, ...details };
+    await recordArrival(transaction, { ...arrival, administrator }, 'administrator.access_changed', recorded);
   }
   return administrator;
 }
 
 /**
  * The administrator of a link's e-mail address; undefined when there is none yet.
- * @throws UsageError when they were removed, or the company has no place for another.
+ * @throws UsageError when they were removed, the company has no place for another, or they have access that the token may not
+ *   give: whoever holds it would act with that.
  */
 async function findPerson(
   transaction: StoreTransaction,
   { company, email }: PortalLink,
+  { portalScopes, portalMayInvite }: FeedToken,
 ): Promise<Administrator | undefined> {
   const all = await listAdministratorRows(transaction, company);
   const active = all.filter(({ disabledAt }) => disabledAt === null);
@@ -134,6 +148,9 @@ async function findPerson(
     throw new UsageError(
       `${quote(email)} was removed from this company. Its operator can let them in again with "fieldledger admin set".`,
     );
+  const has = present ?? { scopes: [], mayInvite: false };
+  if (has.scopes.some((scope) => !portalScopes.includes(scope)) || (has.mayInvite && !portalMayInvite))
+    throw new UsageError(`${quote(email)} has access that links of this feed token may not give.`);
   if (!present && active.length >= ADMINISTRATORS_MAX)
     throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
   return present;

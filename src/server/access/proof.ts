@@ -40,8 +40,9 @@ export async function prove(
   const act = { company, by: { ...by, form: undefined }, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async ({ transaction, by: owner }) => {
     if (!codes && !(await withSamePassword(transaction, account))) throw wrong;
-    // A form that is sent twice brings its code twice.
-    if (codes && !(owner !== 'operator' && owner.isProved)) {
+    // A form that is sent twice brings its code twice: nothing is proved anew.
+    if (codes && owner !== 'operator' && owner.isProved) return;
+    if (codes) {
       const [current] = await findAccounts(transaction, { company, id: by.administrator });
       if (!current || !(await takeCode(transaction, codes, current, { given, now }))) throw wrong;
     }

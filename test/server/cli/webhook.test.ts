@@ -123,10 +123,7 @@ for (const name of engineNames) {
       [missing.exitCode, missing.stdout],
       [1, '2 secrets are encrypted with the key that is set now.\n'],
     );
-    t.match(
-      missing.stderr,
-      /^fieldledger: The secret of "whk_\w+" of the company "brown" can't be opened/,
-    );
+    t.match(missing.stderr, /^fieldledger: The secret of "whk_\w+" of the company "brown" can't be opened/);
 
     const both = { WEBHOOK_SECRET_KEY: KEY, WEBHOOK_SECRET_KEY_PREVIOUS: NEXT_KEY };
     t.strictSame(await json(['webhook', 'seal'], both), { sealedCount: 3, problems: [] });

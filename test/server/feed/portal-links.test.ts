@@ -70,8 +70,9 @@ onEachEngine('a link makes its person an administrator, and finds them the next 
   const access = { name: 'Niamh Byrne', scopes: ['jobs:read', 'invoices:read'], mayInvite: true };
   const again = await follow(portal, await linkOf(door, access));
   t.ok(isIn(again));
-  await visitor.visit('/portal/account');
-  t.match(visitor.text, /Niamh Byrne .* Access jobs:read, invoices:read .*You may invite and remove them/);
+  t.equal((await visitor.visit('/portal/account')).statusCode, 303, 'a session with other access has ended');
+  await again.visit('/portal/account');
+  t.match(again.text, /Niamh Byrne .* Access jobs:read, invoices:read .*You may invite and remove them/);
   const people = await listAdministratorRows(engine.db, COMPANY);
   t.equal(people.length, 2, 'it is the same person');
   const by = { by: 'a link of erp', 'feed token': id };
@@ -83,6 +84,14 @@ onEachEngine('a link makes its person an administrator, and finds them the next 
     { action: 'administrator.signed_in', administratorName: 'Niamh', details: by },
     { action: 'administrator.added', details: { email, access: 'jobs:read', ...by }, address: /\d/ },
   ]);
+  const third = await linkOf(door, access);
+  await follow(portal, third, again);
+  t.match(
+    again.text,
+    /signed in already.* Go on as Niamh Byrne/,
+    'nobody is led into another account unasked',
+  );
+  await again.submit('/portal/invitation', { sure: 'yes', code: third });
   portal.setNow(later(29 * 60));
   t.equal((await again.visit('/portal')).statusCode, 200);
   portal.setNow(later(60 * 60));
@@ -163,9 +172,17 @@ onEachEngine(
   'somebody with a password keeps it, and somebody without has none to guess',
   async (t, portal) => {
     await using door = await openFeed(portal);
-    const linked = await follow(portal, await linkOf(door, { email: EMAIL.toUpperCase(), name: 'Aoife' }));
+    const aoife = { email: EMAIL.toUpperCase(), name: 'Aoife' };
+    const more = await door.askForLink({ ...NIAMH, ...aoife });
+    t.match(errorIn(more.body).message, /has access that links of this feed token may not give/);
+    const [{ id } = { id: '' }] = await listAdministratorRows(portal.engine.db, COMPANY);
+    const less = { company: COMPANY, id, scopes: ['jobs:read', 'invoices:read'], mayInvite: true };
+    await changeAccess(portal.engine, { ...less, by: 'operator', now: STORY_NOW, revoke: [] });
+    const before = await portal.signedIn({ email: EMAIL, password: PASSWORD });
+    const linked = await follow(portal, await linkOf(door, aoife));
     await linked.visit('/portal/people');
     t.match(linked.text, /You are not allowed to invite|You can’t invite anybody/, 'with less than before');
+    t.equal((await before.visit('/portal')).statusCode, 303, 'sessions with other access have ended');
     t.ok(isIn(await portal.signedIn({ email: EMAIL, password: PASSWORD })));
     await follow(portal, await linkOf(door));
     const guest = portal.visitor();
@@ -176,8 +193,10 @@ onEachEngine(
     }
     const niamh = await follow(portal, await linkOf(door));
     await niamh.visit('/portal/account');
-    await niamh.submit('/portal/account/sign-out-everywhere', { present: '' });
-    t.match(niamh.text, /You have no password here/);
+    portal.setNow(new Date(STORY_NOW.getTime() + 10 * 60_000 + 1_000));
+    await niamh.submit('/portal/account/sign-out-everywhere', {});
+    await niamh.submit('/portal/account/sign-out-everywhere', { proof: 'x' });
+    t.match(niamh.text, /You have no password here\. Come in from your business system again/);
   },
 );
 
@@ -191,7 +210,7 @@ onSqlite('whoever was removed stays out, until the operator lets them in again',
   await admin.visit('/portal/people');
   await admin.submitAndFollow(`/portal/people/${niamh?.id}/remove`);
   const removed = /"niamh@brennan.example" was removed from this company\./;
-  t.match((await follow(portal, link)).text, removed);
+  t.match((await follow(portal, link)).text, UNUSABLE, 'links of before have ended');
   const { status, body } = await door.askForLink(NIAMH);
   t.strictSame([status, errorIn(body).code], [400, 'invalid_request']);
   t.match(errorIn(body).message, removed);

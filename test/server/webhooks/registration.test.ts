@@ -85,6 +85,7 @@ for (const name of engineNames) {
           events: ['job.created', 'quote.accepted'],
           createdAt: STORY_NOW.toISOString(),
           pausedAt: null,
+          madeBy: null,
         });
         t.strictSame(await listWebhooks(engine, 'acme'), [record], 'and is listed so, without its secret');
         t.equal(box.open(await storedSecret(engine, record.id), record), secret);

@@ -6,13 +6,13 @@ import { supportLink } from '../views/formats.ts';
 import { html } from '../views/html.ts';
 import { type GuestPage, page } from '../visit.ts';
 
-export const showForgotten: GuestPage = (visit, { isMailing }) => {
+export const showForgotten: GuestPage = (visit, { isMailing, passwordsOff }) => {
   const email = { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' } as const;
   const mailForm = html`<p>We mail you a link that sets a new password.</p>
     ${textField({ ...email, lengthMax: EMAIL_CHARACTERS_MAX })} ${button('Mail me the link')}`;
   return page(
     'Forgotten password',
-    isMailing
+    isMailing && !passwordsOff
       ? form(visit, { action: '/portal/forgotten' }, mailForm)
       : html`<p>
           Ask ${supportLink('the operator of this service', visit.supportUrl)} for a link that sets a new one.

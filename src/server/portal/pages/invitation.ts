@@ -24,6 +24,8 @@ export const openInvitation: GuestPage = async (visit, services) => {
   const code = codeOf(visit);
   try {
     const link = await getLink(engine, code, visit.now);
+    if (link.vouched && visit.tokens.length > 0 && visit.form.get('sure') !== 'yes')
+      return surePage(visit, code, link.vouched.name);
     if (link.vouched) {
       const use = { ...visit, company: link.company, token: code, formerTokens: visit.tokens, lengths };
       const { token, administrator } = await signInByLink(engine, use);
@@ -36,6 +38,19 @@ export const openInvitation: GuestPage = async (visit, services) => {
     return codePage(visit, refusalOf(error));
   }
 };
+
+/** Somebody else's link must not take a browser out of the account that it works in. */
+function surePage(visit: GuestVisit, code: string, name: string): PageReply {
+  const content = form(
+    visit,
+    { action: '/portal/invitation' },
+    html`<input type="hidden" name="code" value="${code}" />
+      <input type="hidden" name="sure" value="yes" />
+      <p>This browser is signed in already. The link signs it out, and in as <strong>${name}</strong>.</p>
+      ${button(`Go on as ${name}`)}`,
+  );
+  return page('Sign in by the link', content);
+}
 
 /** Uses a code up, and signs its owner in. */
 export const acceptInvitation: GuestPage = async (visit, services) => {

@@ -125,7 +125,7 @@ async function peoplePage(
             ? inviteForm(visit, { ...filled, isMailing })
             : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
       }
-      ${administrator.mayInvite && requirement(visit)}`,
+      ${administrator.mayInvite && !passwordsOff && requirement(visit)}`,
     { section: 'people', isRefused: filled.problems !== undefined },
   );
 }

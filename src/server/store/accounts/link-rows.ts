@@ -122,10 +122,10 @@ export async function deleteInvitation(
   return row && toLink(row);
 }
 
-/** Deletes the links that an administrator made (`made_by`), or the links for their own password (`administrator`). */
+/** Deletes the links that an administrator made (`made_by`), those for their own password (`administrator`), or all of an address. */
 export async function deleteLinksOf(
   transaction: StoreTransaction,
-  column: 'made_by' | 'administrator',
+  column: 'made_by' | 'administrator' | 'email',
   { company, id }: AccountKey,
 ): Promise<void> {
   await transaction
