@@ -31,7 +31,7 @@ export function deliverCommand(terminal: Terminal): Command {
         const secrets = await openSecretBox(engine, config);
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
-        const metrics = createWatchedMetrics(engine);
+        const metrics = createWatchedMetrics(engine, config);
         const isReady = () => !stop.signal.aborted;
         const impairment = impairmentOf(secrets, log);
         const pages = { engine, log, metrics, now: () => new Date(), isReady, impairment };
@@ -51,9 +51,11 @@ export function deliverCommand(terminal: Terminal): Command {
 }
 
 /** The metrics of a process, with the figures of the database, whoever delivers. */
-export function createWatchedMetrics(engine: Engine): Metrics {
+export function createWatchedMetrics(engine: Engine, { smtpUrl }: Pick<Config, 'smtpUrl'>): Metrics {
   const metrics = createMetrics();
   metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
+  // Also where another process mails, or should.
+  if (smtpUrl !== undefined) metrics.watchMails(() => secondsOfOldestNotice(engine, new Date()));
   metrics.watchFeeds({
     company: () => listLastChanges(engine),
     source: () => listLastOfSources(engine),
@@ -89,9 +91,9 @@ export function startDeliveries({
   metrics: Metrics;
 }): AsyncDisposable {
   const now = () => new Date();
-  const running = new AsyncDisposableStack();
-  const sender = running.use(createSender({ ownAddresses: config.ownAddresses }));
-  running.use(
+  const { logo } = lookOf(config);
+  const sender = createSender({ ownAddresses: config.ownAddresses });
+  const parts: AsyncDisposable[] = [
     new DeliveryLoop({
       engine,
       sender,
@@ -102,18 +104,22 @@ export function startDeliveries({
       now,
       concurrencyMax: config.deliveriesMax,
     }),
-  );
+  ];
   const onLookError = (err: unknown) => log.warn({ err }, 'outages.not-told');
-  running.use(keepDoing(() => tellOutages(engine, now()), { everyMs: MINUTE_MS, onError: onLookError }));
+  parts.push(keepDoing(() => tellOutages(engine, now()), { everyMs: MINUTE_MS, onError: onLookError }));
   const { smtpUrl, mailFrom: from, baseUrl, serviceName } = config;
   // The settings are given together.
   if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {
-    const means = { engine, smtpUrl, from, baseUrl, serviceName, logo: lookOf(config).logo, log, now };
+    const means = { engine, smtpUrl, from, baseUrl, serviceName, logo, log, now };
     const onError = (err: unknown) => log.warn({ err }, 'mails.not-sent');
-    running.use(keepDoing((signal) => mailNotices(means, signal), { everyMs: MAIL_EVERY_MS, onError }));
-    metrics.watchMails(() => secondsOfOldestNotice(engine, now()));
+    parts.push(keepDoing((signal) => mailNotices(means, signal), { everyMs: MAIL_EVERY_MS, onError }));
   }
-  // Started last, because a failure above would leave it running.
-  running.use(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
-  return running;
+  parts.push(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
+  return {
+    async [Symbol.asyncDispose]() {
+      // Side by side, so that none begins anything while another is waited for.
+      await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
+      await sender[Symbol.asyncDispose]();
+    },
+  };
 }

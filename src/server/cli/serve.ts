@@ -54,7 +54,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
-        const metrics = createWatchedMetrics(engine);
+        const metrics = createWatchedMetrics(engine, config);
         await using documents = openDocuments({ engine, ...config, log, metrics: metrics.documents });
         await using usage = openKeyUsage(engine, {
           now: () => new Date(),

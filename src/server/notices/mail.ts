@@ -43,7 +43,8 @@ export function mailOf(
     from: { name: serviceName, address: from },
     to: { name: '', address: to },
     subject,
-    messageId: `<${notice.id}@${from.slice(from.lastIndexOf('@') + 1)}>`,
+    // Each attempt of a mail with a link brings another link, so a program must not take them for the same.
+    messageId: `<${notice.id}${token === undefined ? '' : `.${notice.attemptCount}`}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     headers: {
       // RFC 3834 section 5: no program answers it.
       'Auto-Submitted': 'auto-generated',

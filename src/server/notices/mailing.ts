@@ -31,23 +31,26 @@ export interface MailMeans extends MailSettings {
 /** Mails of one pass, and of these at once. */
 const MAILS_MAX = 20;
 const AT_ONCE = 4;
-/** Of a whole attempt. */
-const DEADLINE_MS = 20_000;
-const LEASE_MS = 2 * MINUTE_MS;
+const CONNECT_MS = 20_000;
+/** Of a whole attempt: a server that looks into a mail may answer late, and has it all the same (RFC 5321 section 4.5.3.2.6). */
+const ATTEMPT_MS = 6 * MINUTE_MS;
+const LEASE_MS = 8 * MINUTE_MS;
 /** After this number of attempts they are two hours apart. */
 const LONGEST_DELAY = 4;
 
 /**
- * Mails notices that are due, a few at a time. Any number of processes share the work. A mail is sent twice only where a process
- * ends between the server's answer and the commit that keeps it.
+ * Mails notices that are due, a few at a time. Any number of processes share the work. A mail is sent twice only where the
+ * server's answer isn't kept: the process ends before, or the database or the mail server is away.
  */
 export async function mailNotices(means: MailMeans, signal?: AbortSignal): Promise<void> {
   const left = (await listDueNotices(means.engine, means.now(), MAILS_MAX)).values();
   const lane = async () => {
-    for (const key of left) if (!signal?.aborted) await mailNotice(key, means);
+    for (const key of left)
+      if (!signal?.aborted)
+        // One that can't be mailed keeps no other back.
+        await mailNotice(key, means).catch((err: unknown) => means.log.warn({ ...key, err }, 'mail.failed'));
   };
-  const done = await Promise.allSettled(Array.from({ length: AT_ONCE }, lane));
-  for (const outcome of done) if (outcome.status === 'rejected') throw outcome.reason;
+  await Promise.all(Array.from({ length: AT_ONCE }, lane));
 }
 
 async function mailNotice(key: NoticeKey, means: MailMeans): Promise<void> {
@@ -63,7 +66,7 @@ async function mailNotice(key: NoticeKey, means: MailMeans): Promise<void> {
   const stopCode = `${key.company}.${key.id}.${stop}`;
   const startedAt = performance.now();
   const problem = await send(() => mailOf(notice, { ...found, company }, { ...means, stopCode }), means);
-  const next = problem && nextTry(notice, problem, now());
+  const next = problem && nextTry(notice, problem, found, now());
   const outcome = {
     state: problem ? (next ? 'waiting' : 'failed') : 'sent',
     problem: problem?.reason,
@@ -110,34 +113,53 @@ async function send(make: () => SendMailOptions, { smtpUrl: url }: MailMeans): P
   const { hostname, username } = new URL(url);
   const transport = createTransport({
     url,
-    ...{ connectionTimeout: DEADLINE_MS, greetingTimeout: DEADLINE_MS, socketTimeout: DEADLINE_MS },
+    ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: ATTEMPT_MS },
     ...{ disableFileAccess: true, disableUrlAccess: true },
     // A password goes in the clear to a mail server of this machine alone.
     requireTLS: username !== '' && !/^(?:127\.|\[::1\]$|localhost$)/.test(hostname),
   });
   try {
-    await transport.sendMail({ ...make(), signal: AbortSignal.timeout(DEADLINE_MS) });
+    await transport.sendMail({ ...make(), signal: AbortSignal.timeout(ATTEMPT_MS) });
     return undefined;
   } catch (error) {
-    const { code, responseCode, command = '', permanent = false } = error as NodemailerError;
-    // Whatever else the server refuses, such as the password, is the operator's to mend.
-    const isFinal = permanent && ['RCPT TO', 'DATA'].includes(command);
-    return { reason: String(responseCode ?? code ?? 'internal'), isFinal };
+    const { code, responseCode } = error as NodemailerError;
+    return {
+      reason: String(responseCode ?? code ?? 'internal'),
+      isFinal: isForRecipient(error as NodemailerError),
+    };
   } finally {
     transport.close();
   }
+}
+
+/** Whether the recipient isn't there, or full. Whatever else is refused, such as the sender, is the operator's to mend. */
+function isForRecipient({ permanent = false, command, response = '' }: NodemailerError): boolean {
+  // RFC 3463. Servers that give no such code refuse a recipient by their answer to RCPT.
+  const subject = /\b5\.(\d)\.\d/.exec(response)?.[1];
+  const isRecipient =
+    subject === undefined ? command === 'RCPT TO' && !/relay/i.test(response) : '12'.includes(subject);
+  return permanent && isRecipient;
 }
 
 /** What nodemailer adds to its errors. */
 interface NodemailerError extends NodeJS.ErrnoException {
   responseCode?: number;
   command?: string;
+  /** The server's line. */
+  response?: string;
   permanent?: boolean;
 }
 
-/** When a mail is tried again: as deliveries are at first, then every two hours; undefined when it is given up. */
-function nextTry({ attemptCount, createdAt }: Notice, { isFinal }: Problem, now: Date): Date | undefined {
+/** When a mail is tried again: as deliveries are at first, then every two hours; undefined when it or its link has ended. */
+function nextTry(
+  { kind, attemptCount, createdAt }: Notice,
+  { isFinal }: Problem,
+  { expiresAt }: Recipient,
+  now: Date,
+): Date | undefined {
   const next = nextAttemptAt(Math.min(attemptCount, LONGEST_DELAY), now, Math.random);
-  const endsMs = Date.parse(createdAt) + MAIL_DAYS_MAX * DAY_MS;
+  const lastMs = Date.parse(createdAt) + MAIL_DAYS_MAX * DAY_MS;
+  const endsMs =
+    kind === 'invitation.created' ? Math.min(lastMs, Date.parse(expiresAt ?? '') || lastMs) : lastMs;
   return isFinal || !next || next.getTime() > endsMs ? undefined : next;
 }

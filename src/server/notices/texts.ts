@@ -71,6 +71,14 @@ const templates: Record<NoticeKind, Template> = {
     subject: 'Your access was changed',
     text: '{by} changed your access to {company}. You now have: {access}.',
   },
+  'second_factor.added': {
+    subject: 'Your second factor was set up',
+    text: 'From now on a code of the new app is asked for, and other browsers were signed out. If it wasn’t you, tell the operator of {service} now.',
+  },
+  'second_factor.codes_renewed': {
+    subject: 'You have new recovery codes',
+    text: 'The former ones open nothing any more. If it wasn’t you, tell the operator of {service} now.',
+  },
   'second_factor.removed': {
     subject: 'Your second factor was taken away',
     text: '{by} took the second factor of your account away. If you didn’t ask for it, tell the operator of {service} now.',

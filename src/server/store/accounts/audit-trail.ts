@@ -96,6 +96,8 @@ const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all'>> = {
   'reset.asked': 'owner',
   'reset.used': 'owner',
   'administrator.access_changed': 'owner',
+  'second_factor.added': 'owner',
+  'second_factor.codes_renewed': 'owner',
   'second_factor.removed': 'owner',
   'invitation.accepted': 'all',
   'administrator.added': 'all',

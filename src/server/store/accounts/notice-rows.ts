@@ -26,6 +26,8 @@ export type NoticeKind =
   | 'administrator.changed_password'
   | 'administrator.access_changed'
   | 'administrator.added'
+  | 'second_factor.added'
+  | 'second_factor.codes_renewed'
   | 'second_factor.removed'
   | 'reset.asked'
   | 'reset.used'
@@ -198,10 +200,10 @@ export async function settleNotice(
 
 /** The notice whose mail has a code that stops mails of its kind. */
 export async function findNotice(
-  transaction: StoreTransaction,
+  db: Engine['db'] | StoreTransaction,
   { company, id, stopSha256 }: NoticeKey & { stopSha256: string },
 ): Promise<Notice | undefined> {
-  const row = await transaction
+  const row = await db
     .selectFrom('notices')
     .selectAll()
     .where('company', '=', company)

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { DAY_MS, MINUTE_MS } from '../../../contract/durations.ts';
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/durations.ts';
 import type { MoveEventKind } from '../../../contract/events.ts';
 import { addNotice } from '../accounts/notice-rows.ts';
 import { countRows } from '../batches.ts';
@@ -12,6 +12,8 @@ import type { WebhookKey } from './delivery-keys.ts';
 /** A webhook to which nothing was delivered for so long is told of, and again each day. */
 const FAILING_MS = 15 * MINUTE_MS;
 const AGAIN_MS = DAY_MS;
+/** Of another outage of the same webhook. */
+const CALM_MS = 4 * HOUR_MS;
 /** Outages of one look; more are left to the next. */
 const OUTAGES_MAX = 500;
 const UNSENT_MAX = 10_000;
@@ -61,22 +63,29 @@ interface ToldOf {
 /** The host alone is named, because the path or the query of an address may hold a password. */
 function toldOf({ url, events }: ToldOf, webhook: string) {
   // Written from checked events.
-  return { events: JSON.parse(events) as MoveEventKind[], details: { webhook, host: new URL(url).host } };
+  return {
+    events: JSON.parse(events) as MoveEventKind[],
+    details: { webhook, host: URL.parse(url)?.host ?? url },
+  };
 }
 
-/** A webhook that fails, since when, when people were told last, and its last success since then. */
+/** A webhook that fails, since when, when people were told last, its last success since then, and its last failure. */
 interface Outage extends WebhookKey, ToldOf {
   since: string;
   told: string | null;
   until: string | null;
+  failed: string | null;
 }
 
 /**
  * Tells of webhooks that fail for a quarter of an hour or another day, and of those that work again. A paused webhook waits. Of
- * several processes that look at once, one tells.
+ * several processes that look at once, one tells. Of a webhook that fails and works by turns they tell every four hours at most,
+ * and no more of one to which nothing is sent.
  */
 export async function tellOutages(engine: Engine, now: Date): Promise<void> {
-  const [begunBy, toldBy] = [FAILING_MS, AGAIN_MS].map((ms) => new Date(now.getTime() - ms).toISOString());
+  const [begunBy, toldBy, calmBy] = [FAILING_MS, AGAIN_MS, CALM_MS].map((ms) =>
+    new Date(now.getTime() - ms).toISOString(),
+  );
   const outages = await ofAllCompanies(
     engine,
     (isReached) => sql<Outage>`
@@ -85,10 +94,15 @@ export async function tellOutages(engine: Engine, now: Date): Promise<void> {
           SELECT MAX(h.last_delivered_at) FROM webhook_hours AS h
           WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
             AND ${isReached('h.company')}
-        ) AS until
+        ) AS until, (
+          SELECT MAX(substr(h.last_failure, 1, 24)) FROM webhook_hours AS h
+          WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
+            AND ${isReached('h.company')}
+        ) AS failed
         FROM webhooks AS w WHERE w.failing_since IS NOT NULL AND w.deleted_at IS NULL AND ${isReached('w.company')}
       ) AS failing
-      WHERE until > since OR paused_at IS NULL AND (told IS NULL AND since <= ${begunBy} OR told <= ${toldBy})
+      WHERE until > since OR paused_at IS NULL AND since <= ${begunBy} AND (told IS NULL
+        OR failed > told AND (told <= ${toldBy} OR told < since AND told <= ${calmBy}))
       LIMIT ${OUTAGES_MAX}`,
   );
   const done = await byCompany(engine, outages, async (some) => {
@@ -98,19 +112,21 @@ export async function tellOutages(engine: Engine, now: Date): Promise<void> {
 }
 
 async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<void> {
-  const { company, webhook, since, told, until } = outage;
+  const { company, webhook, since, told, until, failed } = outage;
   const isOver = until !== null && until > since;
+  const failsAgain = isOver && failed !== null && failed > until;
   await engine.transaction(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('webhooks')
-      .set({ failing_told_at: isOver ? null : now.toISOString(), ...(isOver && { failing_since: null }) })
+      .set(isOver ? { failing_since: failsAgain ? failed : null } : { failing_told_at: now.toISOString() })
+      .where('deleted_at', 'is', null)
       .where('company', '=', company)
       .where('id', '=', webhook)
       .where('failing_since', '=', since)
       .where('failing_told_at', told === null ? 'is' : '=', told)
       .executeTakeFirst();
     // Another process was first, or nobody was told that it failed.
-    if (Number(numUpdatedRows) !== 1 || (isOver && told === null)) return;
+    if (Number(numUpdatedRows) !== 1 || failsAgain || (isOver && (told === null || told < since))) return;
     const unsentCount = await countRows(
       transaction,
       sql`(SELECT 1 FROM deliveries ${engine.dialect.indexedBy('deliveries_unsent')}

@@ -111,7 +111,8 @@ export async function setWebhookPaused(
   const pausedAt = isPaused ? now.toISOString() : null;
   await transaction
     .updateTable('webhooks')
-    .set({ paused_at: pausedAt })
+    // Failures of before are no news after a pause.
+    .set({ paused_at: pausedAt, ...(!isPaused && { failing_since: null }) })
     .where('company', '=', company)
     .where('id', '=', webhook.id)
     .execute();
