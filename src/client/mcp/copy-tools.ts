@@ -2,7 +2,7 @@ import { companyDay, machineZone } from '../../contract/company-time.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { readCopy, type Row } from '../sync/read-copy.ts';
-import { LEDGER_SUMS } from '../sync/views.ts';
+import { CUSTOMER, LEDGER_SUMS } from '../sync/views.ts';
 import { type Arguments, statedArguments, textOf } from './arguments.ts';
 import type { OperationTool } from './tools.ts';
 
@@ -27,6 +27,8 @@ const dueBetween = (from: number, to: number) =>
 const OPEN = 'FROM receivables WHERE daysOverdue >= CAST(:given AS INTEGER)';
 const WITHIN = "WHERE month LIKE :given || '%'";
 const THEIRS = 'WHERE is_named(customerName, :given)';
+/** Also where nothing is due or in credit, so that the customer is named. */
+const CREDITABLE = "kind = 'invoice' AND creditBalanceMinor IS NOT NULL";
 const NAMED = 'customerName AS customer, currency';
 const AMOUNTS = 'Amounts are decimals in the currency of their row.';
 
@@ -73,9 +75,9 @@ export const copyTools: readonly CopyTool[] = [
     otherwise: '',
     rule: /\S/,
     tables: {
-      balances: `SELECT customerId, ${NAMED}, ${DUE}, SUM(amountDueMinor) - SUM(amountMinor) AS creditBalanceMinor
-        FROM (SELECT customerId, customerName, currency, amountDueMinor, daysOverdue, 0 AS amountMinor FROM receivables
-          UNION ALL SELECT customerId, customerName, currency, 0, 0, amountMinor FROM sales_ledger)
+      balances: `SELECT customerId, ${NAMED}, ${DUE}, SUM(creditMinor) AS creditBalanceMinor
+        FROM (SELECT customerId, customerName, currency, amountDueMinor, daysOverdue, 0 AS creditMinor FROM receivables
+          UNION ALL SELECT ${CUSTOMER}, currency, 0, 0, creditBalanceMinor FROM invoices WHERE ${CREDITABLE})
         ${THEIRS} GROUP BY customerId, currency ORDER BY customer`,
       years: `SELECT substr(day, 1, 4) AS year, ${NAMED}, ${LEDGER_SUMS} FROM sales_ledger ${THEIRS}
         GROUP BY year, customerId, currency ORDER BY year DESC, customer`,

@@ -1,7 +1,7 @@
 import type { DatabaseSync as Connection } from 'node:sqlite';
 
 /** The customer's name of today, where the copy has customers: a document keeps the name of its day. */
-const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
+export const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
   COALESCE(
     (SELECT customers.name FROM customers WHERE customers.id = json_extract(invoices.customer, '$.id')),
     json_extract(invoices.customer, '$.name')

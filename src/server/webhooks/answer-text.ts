@@ -36,14 +36,16 @@ function withoutTags(page: string): string {
   return page
     .replace(/<(script|style)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, ' ')
     .replace(/<[^>]*(?:>|$)/g, ' ')
-    .replace(/&([a-z]+|#39|#x27);/gi, (entity, name: string) => entities[name.toLowerCase()] ?? entity);
+    .replace(/&([a-z]+|#39|#x27);/gi, (entity, name: string) =>
+      Object.hasOwn(entities, name.toLowerCase()) ? (entities[name.toLowerCase()] ?? entity) : entity,
+    );
 }
 
 /** The part of an answer's text that is kept, without anything of a signing secret that the receiver may have repeated. */
 export function keptAnswer(text: string, secret: string): string {
   const parts = secret.slice('whsec_'.length).match(/\w{8,}/g) ?? [];
   const safe = parts
-    .reduce((rest, part) => rest.replaceAll(part, '…'), text)
+    .reduce((rest, part) => rest.replaceAll(part, '…'), text.replaceAll(secret.slice('whsec_'.length), '…'))
     .replace(/whsec_[^\s"'<>]*/g, 'whsec_…');
   const characters = [...safe];
   return characters.length <= SHOWN_CHARACTERS_MAX

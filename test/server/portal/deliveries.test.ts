@@ -158,9 +158,10 @@ for (const name of engineNames) {
       `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-10T08:00'`,
     );
     const preview = async (query: string) => (await visitor.visit(`${of}/recover?${query}`)).statusCode;
-    for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-10-01T00:00', '2026-11-21T00:00'])
+    for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-11-21T00:00'])
       t.equal(await preview(`from=${wrong}`), 422, wrong);
     t.match(visitor.text, /The time must lie within the last 30 days/);
+    t.equal(await preview('from=2026-10-01T00:00'), 200, 'the list may have been shown a while ago');
     t.equal(await preview('from=2026-11-10T08:00&until=soon'), 422);
     t.equal(await preview(''), 422);
     t.match(visitor.text, /Tick deliveries in the list first, or choose a time/);

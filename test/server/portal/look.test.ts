@@ -41,7 +41,7 @@ onSqlite(
 onSqlite('the portal links to help wherever it says whom to ask', VENDOR, async (t, portal) => {
   const help = 'href="https://help.acme.example/"';
   const visitor = portal.visitor();
-  await visitor.visit('/portal/sign-in');
+  await visitor.visit('/portal/forgotten');
   t.match(visitor.shown, `<a ${help}>the operator of this service</a>`);
   await visitor.visit('/portal/nothing');
   t.match(visitor.shown, `<a ${help}>Get help</a>`);

@@ -153,7 +153,7 @@ function changeForm({ visit, refused }: Shown, key: UsedKey): Html {
     action: `/portal/keys/${key.id}/change`,
     open: 'Change',
     subject: `the key ${key.name}`,
-    question: own?.problems.form ?? 'Programs that use it notice nothing.',
+    question: own?.problems.form ?? own?.problems.scopes ?? 'Programs that use it notice nothing.',
     content: html`${textField({
       ...field('name'),
       label: 'Name',

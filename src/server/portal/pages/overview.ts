@@ -154,7 +154,9 @@ function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Html[] {
     those.length === 0
       ? []
       : [html`<a href="${path}">${those.map(({ name }) => name).join(', ')}</a>: ${told}`];
-  const refused = hours.reduce((sum, { limited: count }) => sum + count, 0);
+  const refused = keys
+    .flatMap(({ id }) => limited.get(id) ?? [])
+    .reduce((sum, { limited: count }) => sum + count, 0);
   return [
     ...need(
       '/portal/usage',

@@ -1,3 +1,5 @@
+import { DAY_MS } from '../../../contract/durations.ts';
+import { HISTORY_DAYS } from '../../webhooks/purge.ts';
 import { companyInstant } from '../../../contract/company-time.ts';
 import { UsageError } from '../../../errors.ts';
 import type { UnsentChoice } from '../../store/deliveries/deliveries-list.ts';
@@ -33,7 +35,7 @@ export const recoverChosen: Page = async (visit, { engine }) => {
 };
 
 /** @throws UsageError when neither deliveries nor a time are given. */
-function choiceIn({ company }: Visit, given: URLSearchParams): UnsentChoice {
+function choiceIn({ company, now }: Visit, given: URLSearchParams): UnsentChoice {
   const ids = given.getAll('delivery');
   if (ids.length > 0) return { ids: [...new Set(ids)] };
   const text = (name: string) => (given.get(name) ?? '').trim();
@@ -41,7 +43,9 @@ function choiceIn({ company }: Visit, given: URLSearchParams): UnsentChoice {
   const until = companyInstant(company.timeZone, text('until'));
   if (!from || (!until && text('until') !== ''))
     throw new UsageError('Tick deliveries in the list first, or choose a time.');
-  return { from, until };
+  // The list begins a minute within the history, which has moved on since it was shown.
+  const oldest = new Date(now.getTime() - HISTORY_DAYS * DAY_MS);
+  return { from: from < oldest ? oldest : from, until };
 }
 
 async function recoverPage(

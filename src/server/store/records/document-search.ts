@@ -258,7 +258,8 @@ const stateConditions: Record<DocumentState, (today: string) => RawBuilder<unkno
   open: () => sql`balance_minor > 0`,
   overdue: (today) => sql`balance_minor > 0 AND due_date < ${today}`,
   part_paid: () => sql`balance_minor > 0 AND paid_minor > 0`,
-  paid: () => sql`balance_minor = 0 AND paid_minor > 0`,
+  // Of nothing, nothing is left to pay.
+  paid: () => sql`balance_minor = 0 AND (paid_minor > 0 OR gross_minor = 0)`,
   credited: () => sql`balance_minor = 0 AND paid_minor = 0 AND gross_minor > 0`,
   in_credit: () => sql`balance_minor < 0`,
 };
