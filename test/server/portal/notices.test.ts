@@ -159,7 +159,7 @@ onEachEngine(
     await makeKey();
     t.strictSame(await look(), []);
     await visitor.visit('/portal/notices');
-    t.match(visitor.text, /There is a new API key The operator created the key “K”.* Not wanted/);
+    t.match(visitor.text, /There is a new API key The operator created the key “K”.* Not mailed, as you chose/);
 
     await choose(['webhook.failing', 'key.created']);
     await makeKey();

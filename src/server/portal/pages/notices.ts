@@ -47,10 +47,10 @@ function mailText({ state, problem }: Notice, isMailing: boolean): string {
   const reason = problem && (/^\d/.test(problem) ? `: refused with ${problem}` : ': no mail server answers');
   const states = {
     sent: 'Mailed',
-    muted: 'Not wanted',
+    muted: 'Not mailed, as you chose',
     failed: 'Given up',
-    sending: 'Waits',
-    waiting: 'Waits',
+    sending: 'Waits to be mailed',
+    waiting: 'Waits to be mailed',
   };
   const isOpen = state === 'waiting' || state === 'sending';
   return isOpen && !isMailing ? 'Not mailed' : `${states[state]}${reason ?? ''}`;
