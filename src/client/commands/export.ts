@@ -158,7 +158,7 @@ function zoneOf(text: string): string {
   return text;
 }
 
-/** What each option is for that says what to read. */
+/** The resources that each option is for, of those that choose what to read. */
 const takers: Record<string, readonly Exported[]> = {
   url: resources,
   keyFile: resources,

@@ -8,7 +8,7 @@ import { inParallel } from '../sync/in-parallel.ts';
 import { accessOf } from '../sync/lists.ts';
 import type { Resource } from '../sync/sink.ts';
 
-/** What says which records are written, and how. */
+/** The options that choose records, and how they are written. */
 export interface RecordsOptions {
   since?: string;
   timeZone?: string;

@@ -7,7 +7,7 @@ const text: JsonSchema = { type: 'string' };
 const number: JsonSchema = { type: 'integer' };
 const day: JsonSchema = { type: 'string', format: 'date' };
 
-/** What is written from a copy: the columns of a view, and which of its rows in which order. */
+/** A report from a copy: the columns of a view, and which of its rows in which order. */
 const reports = {
   receivables: {
     needsDetails: true,
@@ -29,7 +29,7 @@ const reports = {
   },
 };
 
-/** What says which report is written. */
+/** The options that choose a report. */
 export interface ReportOptions {
   from?: string;
   month?: string;

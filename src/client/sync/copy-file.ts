@@ -46,7 +46,7 @@ export function openCopyFile(path: string): Connection | undefined {
   return undefined;
 }
 
-/** What a copy keeps beside the records. */
+/** The tables that a copy keeps beside the records. */
 export function keptIn(db: Connection): { source: string; revision: number; state: SyncState } {
   const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get();
   const { source, revision, state } = kept as { source: string; revision: number; state: string };

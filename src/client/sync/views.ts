@@ -61,7 +61,7 @@ FROM (
 GROUP BY month, currency`;
 
 /**
- * What accountants ask of a copy, by the names of its views. Amounts are in minor units of the row's currency.
+ * The questions of accountants to a copy, by the names of its views. Amounts are in minor units of the row's currency.
  * @param today the day in SQL to which is counted how long an invoice is overdue
  */
 const selections = (today: string) => ({

@@ -12,7 +12,7 @@ export interface MailSettings {
   baseUrl: string;
 }
 
-/** Who gets a mail, and of a link that it brings the code and the end. */
+/** The recipient of a mail, and of a link that it brings the code and the end. */
 export interface Recipient {
   to: string;
   token?: string;

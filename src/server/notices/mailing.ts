@@ -141,7 +141,7 @@ function isForRecipient({ permanent = false, command, response = '' }: Nodemaile
   return permanent && isRecipient;
 }
 
-/** What nodemailer adds to its errors. */
+/** The members that nodemailer adds to its errors. */
 interface NodemailerError extends NodeJS.ErrnoException {
   responseCode?: number;
   command?: string;

@@ -2,14 +2,14 @@ import { withoutDirections } from '../../errors.ts';
 import { browserName, timeText } from '../portal/views/formats.ts';
 import type { Notice, NoticeKind } from '../store/accounts/notice-rows.ts';
 
-/** What a notice says. Names in braces stand for its details, and for the company and the service. */
+/** The words of a notice. Names in braces stand for its details, and for the company and the service. */
 interface Template {
   subject: string;
   text: string;
   /** The page of the portal that it leads to: the account, unless given. */
   path?: string;
   /**
-   * What a person chooses who wants mails of the kind. A notice about their own account has none: whoever gets into an account
+   * The choice of a person who wants mails of the kind. A notice about their own account has none: whoever gets into an account
    * would stop those first.
    */
   choice?: string;
@@ -98,7 +98,7 @@ const templates: Record<NoticeKind, Template> = {
   },
 };
 
-/** What a person chooses, by the kind under which it is kept. */
+/** The choices of a person, by the kind under which each is kept. */
 export const noticeChoices = Object.entries(templates).flatMap(([value, { choice: label }]) =>
   label === undefined ? [] : [{ value, label }],
 );

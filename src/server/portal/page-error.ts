@@ -77,7 +77,7 @@ export function problemsOf(thrown: unknown): Problems {
   return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
 }
 
-/** What some checks refuse: all at once, so that nobody sends a form again for each. */
+/** The refusals of some checks: all at once, so that nobody sends a form again for each. */
 export function problemsIn(...checks: (() => unknown)[]): Problems {
   const problems = checks.map((check) => {
     try {

@@ -166,7 +166,7 @@ interface InvoicesTable extends RecordTable {
   customer: GeneratedAlways<string>;
   issue_date: GeneratedAlways<string | null>;
   updated_at: GeneratedAlways<string>;
-  /** What a search of documents reads; see migrations/0018-document-search.ts. PostgreSQL's driver gives 64 bits as text. */
+  /** The columns that a search of documents reads; see migrations/0018-document-search.ts. PostgreSQL's driver gives 64 bits as text. */
   place: GeneratedAlways<string>;
   currency: GeneratedAlways<string>;
   due_date: GeneratedAlways<string | null>;

@@ -20,7 +20,7 @@ export function searchColumns({ resource, record }: RenderedRecord): Record<stri
   };
 }
 
-/** What was paid and not refunded, in minor units. */
+/** The amount paid and not refunded, in minor units. */
 export function paidMinor({ payments = [], refunds = [] }: Pick<Invoice, 'payments' | 'refunds'>): number {
   const sum = (entries: readonly { amountMinor: number }[]) =>
     entries.reduce((total, { amountMinor }) => total + amountMinor, 0);

@@ -56,7 +56,7 @@ const causes: Readonly<Record<string, string>> = {
   reset: 'The receiver, or a proxy before it, was restarted while it had the request.',
 };
 
-/** What usually brings a result about; undefined for one that is the service's own fault. */
+/** The usual cause of a result; undefined for one that is the service's own fault. */
 export function usualCause(reason: string): string | undefined {
   return causes[reason] ?? causes[reason.charAt(0)];
 }

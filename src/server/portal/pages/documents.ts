@@ -95,7 +95,7 @@ export function withoutDocuments(
     : page(title, emptyState('No documents are shown to you', reason), { section });
 }
 
-/** The search in the address of a page. What can't be searched for is a problem of its field, and left out. */
+/** The search in the address of a page. A value that can't be searched for is a problem of its field, and left out. */
 function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } {
   const { query, company, now } = visit;
   const problems: Record<string, string> = {};

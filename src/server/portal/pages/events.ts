@@ -32,7 +32,7 @@ export function eventChoice(
   return { hint: reason === undefined ? hint : `${hint} Nothing is sent now: ${reason}` };
 }
 
-/** What an event says, who may read it, and the contract's first example of it. */
+/** An event's words, who may read it, and the contract's first example of it. */
 export function eventDetails(kind: MoveEventKind, { isOpen = false } = {}): Html {
   const example = exampleEvents().find(({ event }) => event === kind)?.body ?? '{}';
   // Of Markdown, the descriptions have code alone.

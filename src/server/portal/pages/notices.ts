@@ -12,7 +12,7 @@ import { type GuestPage, page, type Page, redirect, type Visit } from '../visit.
 
 const NOBODY_IS_MAILED = 'Nobody is mailed: the operator of this service has set up no mail server.';
 
-/** What the signed-in administrator was told of in the last 30 days. */
+/** The notices of the signed-in administrator in the last 30 days. */
 export const showNotices: Page = async (visit, { engine, serviceName, isMailing = false }) => {
   const notices = await listNotices(engine, visit.administrator);
   return page(

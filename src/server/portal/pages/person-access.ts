@@ -48,7 +48,7 @@ function namesOf(keys: readonly { name: string }[]): string {
   return keys.map(({ name }) => `“${name}”`).join(', ');
 }
 
-/** What an administrator may do about another one's access. */
+/** The acts of an administrator on another one's access. */
 export function accessActions(
   visit: Visit,
   person: Administrator,
@@ -97,7 +97,7 @@ function accessForm(
         name: 'made',
         id: `made-${person.id}`,
         label: 'End these, if they go beyond that access',
-        hint: 'They made them. What isn’t ticked keeps working.',
+        hint: 'They made them. A key or webhook that isn’t ticked keeps working.',
         choices: made,
         chosen: [],
       })

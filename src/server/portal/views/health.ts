@@ -88,7 +88,7 @@ export function lastFailure(visit: Visit, { lastFailure: failure }: WebhookHealt
   return html`${time(visit, failure.at)}<br /><span class="hint">${outcomeText(failure.reason)}</span>`;
 }
 
-/** What a receiver said when it last refused a delivery, and what that usually means. */
+/** The receiver's words when it last refused a delivery, and what that usually means. */
 export function lastRefusal(
   visit: Pick<Visit, 'company' | 'administrator'>,
   webhook: Webhook,

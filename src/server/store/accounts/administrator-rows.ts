@@ -56,7 +56,7 @@ export async function insertAdministrator(
 /** The stored password of somebody who has none, and comes in by portal links. */
 export const NO_PASSWORD = '';
 
-/** What an account is asked for beside its password; see ../../access/second-factor.ts. */
+/** The second proof that an account is asked for beside its password; see ../../access/second-factor.ts. */
 export interface SecondFactor {
   /** Sealed. */
   secret: string;

@@ -12,7 +12,7 @@ import { ofAllCompanies } from '../machines.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
 
 /**
- * What people are told of. Most are actions of the audit trail, which adds their notices (audit-trail.ts). `reset.asked` and
+ * The kinds of notices. Most are actions of the audit trail, which adds their notices (audit-trail.ts). `reset.asked` and
  * `invitation.created` mail a link; the latter's recipient has no account. See ../../notices/texts.ts for their words.
  */
 export type NoticeKind =
@@ -37,7 +37,7 @@ export type NoticeKind =
 export interface NewNotice {
   company: string;
   kind: NoticeKind;
-  /** What its sentences say, by name (../../notices/texts.ts). Never a secret. */
+  /** The values in its sentences, by name (../../notices/texts.ts). Never a secret. */
   details: Readonly<Record<string, string>>;
   /** The one administrator whom it concerns, or null for somebody who is invited; all administrators, unless given. */
   administrator?: string | null;
@@ -103,7 +103,7 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
 /** A mail that can't be sent is given up after four to five days (RFC 5321 section 4.5.4.1). */
 export const MAIL_DAYS_MAX = 5;
 
-/** What is to be mailed, or is being mailed. Older ones were committed while no mail was set up. */
+/** A notice that is to be mailed, or is being mailed. Older ones were committed while no mail was set up. */
 const isOpen = (now: Date) => {
   const oldest = new Date(now.getTime() - MAIL_DAYS_MAX * DAY_MS).toISOString();
   // The first condition must equal that of the partial index `notices_due`.

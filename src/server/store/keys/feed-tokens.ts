@@ -12,7 +12,7 @@ export interface FeedToken {
   companies: string[] | null;
   /** The names of the changes that it may send; null for all of them. */
   changes: string[] | null;
-  /** What its portal links may give: none where it may make no links. */
+  /** The scopes that its portal links may give: none where it may make no links. */
   portalScopes: Scope[];
   portalMayInvite: boolean;
   createdAt: string;

@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts';
 
 /**
- * What documents are found by and what is due of them, in one index of a company's documents from the oldest to the newest:
+ * All that documents are found by, and the amounts due of them, in one index of a company's documents from the oldest to the newest:
  * a scan of it answers any search, with its totals, and reads no document but those that are shown
  * (../records/document-search.ts). `place` is the day of issue, or of a draft the day when it was made, and the id.
  * `balance_minor` is null unless it is an issued invoice. Rendering fills `search_words` and `paid_minor` (../search-columns.ts).
@@ -37,7 +37,7 @@ export const documentSearch: Migration = {
       'DROP INDEX invoices_searched',
       `CREATE INDEX invoices_searched ON invoices (company, place, status, kind, currency, customer, due_date, gross_minor,
         balance_minor, paid_minor, search_words)`,
-      // What is overdue is read without the rest (../records/overdue.ts).
+      // Overdue invoices are read without the rest (../records/overdue.ts).
       `CREATE INDEX invoices_due ON invoices (company, due_date, currency, balance_minor) WHERE balance_minor > 0`,
     ];
   },

@@ -1,7 +1,7 @@
 import type { Dialect, Migration } from './migration.ts';
 
 /**
- * What people are told of by e-mail and on their page of notices: a row for each of them, committed with what it tells of.
+ * The notices that people get by e-mail and on their page: a row for each of them, committed with what it tells of.
  * `due_at` is when it is to be mailed, and while it is being sent, when the lease on it ends. An administrator's
  * `muted_notices` is a JSON array of the kinds that they want no mail of.
  *

@@ -32,7 +32,7 @@ export interface FoundDocument {
   place: string;
 }
 
-/** What the documents of a search that have a currency, a kind and a status in common amount to, in minor units. */
+/** The sums of the documents of a search that have a currency, a kind and a status in common, in minor units. */
 export interface DocumentTotal extends Pick<Invoice, 'currency' | 'kind' | 'status'> {
   count: number;
   grossMinor: number;
@@ -46,7 +46,7 @@ export interface Receivable {
   /** Of one of the invoices. */
   place: string;
   count: number;
-  /** What is due in minor units, by age: first what is not older than the last of the days, and at the end what is oldest. */
+  /** The amounts due in minor units, by age: first what is not older than the last of the days, and at the end what is oldest. */
   dueMinor: number[];
 }
 
@@ -218,7 +218,7 @@ async function* spansOf(engine: Engine, company: string, { from, below }: Span):
 }
 
 /**
- * What is searched of a company's documents. It has one bound at each side: of two, SQLite would enter the index at the one
+ * The part of the index that a search reads. It has one bound at each side: of two, SQLite would enter the index at the one
  * that it met first.
  */
 function searched(
@@ -277,7 +277,7 @@ function conditionsOf(search: DocumentSearch | undefined): RawBuilder<unknown>[]
   ].filter((condition) => condition !== false);
 }
 
-/** What is typed without a blank, such as a number with its hyphens, is looked for as one. */
+/** A part that is typed without a blank, such as a number with its hyphens, is looked for as one. */
 function wordConditions({ text, findsCustomers }: DocumentSearch): RawBuilder<unknown>[] {
   const words = new Set(text.split(/\s+/).map(wordsOf));
   words.delete('');

@@ -9,7 +9,7 @@ export interface OverdueTotal {
   dueMinor: number;
 }
 
-/** What is overdue on a day of the company, by currency. It reads the invoices that are overdue alone. */
+/** The overdue amounts on a day of the company, by currency. It reads the invoices that are overdue alone. */
 export async function overdueTotals({ db }: Engine, company: string, today: string): Promise<OverdueTotal[]> {
   const { rows } = await sql<Record<'currency' | 'count' | 'due', string | number>>`
     SELECT currency, COUNT(*) AS count, SUM(balance_minor) AS due FROM invoices
