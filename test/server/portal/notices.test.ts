@@ -159,7 +159,10 @@ onEachEngine(
     await makeKey();
     t.strictSame(await look(), []);
     await visitor.visit('/portal/notices');
-    t.match(visitor.text, /There is a new API key The operator created the key “K”.* Not mailed, as you chose/);
+    t.match(
+      visitor.text,
+      /There is a new API key The operator created the key “K”.* Not mailed, as you chose/,
+    );
 
     await choose(['webhook.failing', 'key.created']);
     await makeKey();
