@@ -22,10 +22,9 @@ export function lookInto(path: string, rowsOf = ''): { tables: string[]; rows: u
     const found = read(url, rowsOf);
     if (!hasLog || found.tables.length > 0) return found;
   } catch (error) {
-    // SQLITE_NOTADB, by the name that the other driver gives it.
-    if ((error as { errcode?: number }).errcode === 26)
-      Object.assign(error as Error, { code: 'SQLITE_NOTADB' });
-    if (!hasLog) throw error;
+    // SQLITE_NOTADB, by the name that the other driver gives it. Anything else may come of a page that is being written.
+    if ((error as { errcode?: number }).errcode === 26 && !hasLog)
+      throw Object.assign(error as Error, { code: 'SQLITE_NOTADB' });
   }
   try {
     return read(path, rowsOf);
