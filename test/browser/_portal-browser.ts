@@ -12,7 +12,7 @@ const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 const pictures = process.env.PICTURES;
 
 /** How a page is looked at. */
-export const looks = {
+const looks = {
   light: { colorScheme: 'light', viewport: { width: 1440, height: 900 } },
   dark: { colorScheme: 'dark', viewport: { width: 1440, height: 900 } },
   phone: { colorScheme: 'light', viewport: { width: 375, height: 844 } },
@@ -20,8 +20,6 @@ export const looks = {
 
 /** The widths of windows: a phone, a tablet upright, and laptops; 720 is a laptop whose page is twice as large. */
 const WIDTHS = [375, 720, 768, 834, 1024, 1440];
-
-export type Look = keyof typeof looks;
 
 /** A browser window on the portal that notes everything a page does that it should not. */
 export interface PortalWindow {
@@ -33,15 +31,14 @@ export interface PortalWindow {
   complaints: string[];
 }
 
-/** Opens a window, signed in unless told otherwise, until the test ends. */
+/** Opens a window as in the light, signed in unless told otherwise, until the test ends. */
 export async function openWindow(
   t: Test,
   { browser, portal }: { browser: Browser; portal: TestPortal },
-  options: { look?: Look; javaScript?: boolean; signIn?: boolean } = {},
+  { javaScript = true, signIn = true }: { javaScript?: boolean; signIn?: boolean } = {},
 ): Promise<PortalWindow> {
-  const { look = 'light', javaScript = true, signIn = true } = options;
   const context = await browser.newContext({
-    ...looks[look],
+    ...looks.light,
     baseURL: portal.url,
     javaScriptEnabled: javaScript,
   });
@@ -75,13 +72,19 @@ interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string }[] }[];
 }
 
-/** The violations that axe-core finds in the page, each with the elements that it is about. */
-export async function axeViolations(page: Page): Promise<string[]> {
+/** The rules that a page is held to. */
+const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+
+/**
+ * The violations that axe-core finds in the page, each with the elements that it is about.
+ * @param rules standards, or single rules.
+ */
+export async function axeViolations(page: Page, rules: readonly string[] = STANDARDS): Promise<string[]> {
   // Evaluated by the browser's debugger, so that the page's own policy stays as it is.
   await page.evaluate(axe);
   const result = await page.evaluate<AxeResult>(
     `axe.run(document, {
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+      runOnly: ${JSON.stringify(rules)},
       // It would put together where everything else is as well.
       resultTypes: ['violations'],
     })`,
@@ -142,7 +145,7 @@ const FIND_BROKEN = `(() => {
 })()`;
 
 /** Looks for what isn't whole in windows of every width; the window is as it was afterwards. */
-export async function brokenIn(page: Page, widths: readonly number[] = WIDTHS): Promise<string[]> {
+async function brokenIn(page: Page, widths: readonly number[] = WIDTHS): Promise<string[]> {
   const before = page.viewportSize();
   const found: string[] = [];
   for (const width of widths) {
@@ -154,12 +157,30 @@ export async function brokenIn(page: Page, widths: readonly number[] = WIDTHS): 
   return found;
 }
 
+/**
+ * Looks at the page as it is now in every way that it is seen in: light, dark and in windows of every width. It has one heading of
+ * the first level, nothing that isn't whole and nothing that axe-core objects to. The window is as it was afterwards.
+ * @param name says which page it is, also to its pictures.
+ */
+export async function lookAt(t: Test, { page }: Pick<PortalWindow, 'page'>, name: string): Promise<void> {
+  t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, `${name} has one heading`);
+  for (const [look, { colorScheme, viewport }] of Object.entries(looks)) {
+    await page.emulateMedia({ colorScheme });
+    await page.setViewportSize(viewport);
+    await picture(page, `${name}-${look}`);
+    // In the dark a page has other colours, and nothing else.
+    const violations = await axeViolations(page, look === 'dark' ? ['color-contrast'] : STANDARDS);
+    t.strictSame(violations, [], `axe-core finds nothing wrong with ${name} (${look})`);
+  }
+  await page.setViewportSize(looks.light.viewport);
+  t.strictSame(await brokenIn(page), [], `${name} is whole in every window`);
+}
+
 const OPEN_ALL = "for (const details of document.querySelectorAll('details')) details.open = true";
 
 /**
- * Looks at pages in every way that they are seen in: light, dark, in windows of every width and without scripts. Each has one
- * heading of the first level, nothing that isn't whole, nothing that axe-core objects to, no request to elsewhere and no
- * complaint of the browser.
+ * Looks at pages, also with all that can be opened, and without scripts. They ask for nothing elsewhere, and the browser has no
+ * complaint.
  * @param paths the pages, by a name for their pictures.
  */
 export async function lookAtPages(
@@ -168,29 +189,21 @@ export async function lookAtPages(
   paths: Readonly<Record<string, string>>,
   options: { signIn?: boolean } = {},
 ): Promise<void> {
-  for (const look of Object.keys(looks) as Look[]) {
-    const { page, open, complaints } = await openWindow(t, { browser, portal }, { ...options, look });
+  for (const javaScript of [true, false]) {
+    const window = await openWindow(t, { browser, portal }, { ...options, javaScript });
+    const { page, open, complaints } = window;
     for (const [name, path] of Object.entries(paths)) {
       await open(path);
-      await picture(page, `${name}-${look}`);
-      t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, `${name} has one heading (${look})`);
-      t.strictSame(await axeViolations(page), [], `axe-core finds nothing wrong with ${name} (${look})`);
-      if (look !== 'light') continue;
-      t.strictSame(await brokenIn(page), [], `${name} is whole in every window`);
+      if (!javaScript) {
+        t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, `${name} is there without scripts`);
+        continue;
+      }
+      await lookAt(t, window, name);
       await page.evaluate(OPEN_ALL);
       const opened = await brokenIn(page, [375, 834]);
       t.strictSame(opened, [], `${name} is whole with all that can be opened`);
     }
-    t.strictSame(complaints, [], `nothing is asked for elsewhere and nothing complains (${look})`);
+    const how = javaScript ? 'with' : 'without';
+    t.strictSame(complaints, [], `nothing is asked for elsewhere and nothing complains ${how} scripts`);
   }
-  const { page, open, complaints } = await openWindow(
-    t,
-    { browser, portal },
-    { ...options, javaScript: false },
-  );
-  for (const [name, path] of Object.entries(paths)) {
-    await open(path);
-    t.equal(await page.getByRole('heading', { level: 1 }).count(), 1, `${name} is there without scripts`);
-  }
-  t.strictSame(complaints, [], 'nothing complains without scripts');
 }
