@@ -86,7 +86,11 @@ const parts = Object.entries({
   // Whoever loses access may lose their webhooks with it.
   'server/access': ['server/webhooks', 'server/store', 'contract'],
   'server/webhooks': ['server/store', 'command-line', 'contract'],
-  'server/invoice-pdf': ['server/typefaces', 'server/logos', 'server/store', 'contract'],
+  'server/invoice-pdf': ['server/e-invoice', 'server/typefaces', 'server/logos', 'server/store', 'contract'],
+  'server/e-invoice': ['server/invoice-pdf/wording', 'server/invoice-pdf/printed-document', 'contract'],
+  // Page and e-invoice say the same of the same document.
+  'server/invoice-pdf/wording': ['server/invoice-pdf/printed-document', 'contract'],
+  'server/invoice-pdf/printed-document': ['server/store', 'contract'],
   'server/typefaces': [],
   'server/logos': [],
   'server/store': ['sqlite-look', 'command-line', 'contract'],

@@ -1,4 +1,4 @@
-import { escapeXml } from './xml-text.ts';
+import { escapeXml } from '../e-invoice/xml-text.ts';
 
 /** The embedded file, as `file()` of pdfkit wants it described. The pages and the file are alternatives of each other. */
 export const E_INVOICE_FILE = {

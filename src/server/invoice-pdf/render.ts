@@ -1,5 +1,5 @@
 import PDFDocument from 'pdfkit';
-import { eInvoiceXml, hasEInvoice } from './e-invoice.ts';
+import { eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
 import { drawFacts } from './facts.ts';
 import { type Fonts, loadFonts } from '../typefaces/fonts.ts';
 import { drawLines } from './lines-table.ts';
@@ -14,7 +14,7 @@ import { drawStatement, statementsOf } from './statements.ts';
 import { layTotals } from './totals.ts';
 import { vatSummary } from './vat-summary.ts';
 import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
-import { escapeXml } from './xml-text.ts';
+import { escapeXml } from '../e-invoice/xml-text.ts';
 
 /** Makes PDFs. It keeps its fonts and the last logos, so a process makes one renderer. */
 export interface Renderer {
@@ -96,7 +96,7 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
   document.appendXML(metadata(isHybrid));
   // A Factur-X document: the XML says the same as the pages, for programs.
   const file = { ...E_INVOICE_FILE, creationDate: at, modifiedDate: at };
-  if (isHybrid) document.file(Buffer.from(eInvoiceXml(printed)), file);
+  if (isHybrid) document.file(Buffer.from(eInvoiceText(printed, 'cii')), file);
   return document;
 }
 

@@ -1,7 +1,7 @@
 import { extractXml, Profile } from '@stackforge-eu/factur-x';
 import t from 'tap';
 
-import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invoice.ts';
+import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import { E_INVOICE_FILE, metadata } from '../../../src/server/invoice-pdf/metadata.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
@@ -88,7 +88,7 @@ t.test('an issued invoice and credit note hold their e-invoice, and no other doc
     t.ok(isName(at(pdf, embedded, 'Subtype'), 'text/xml'), name);
     t.match(at(pdf, embedded, 'Params', 'ModDate'), /^D:\d{14}Z$/);
     t.equal(at(pdf, file, 'Desc'), 'Factur-X invoice');
-    t.equal(streamOf(pdf, embedded)?.toString(), eInvoiceXml(document), name);
+    t.equal(streamOf(pdf, embedded)?.toString(), eInvoiceText(document, 'cii'), name);
   }
 });
 
@@ -105,7 +105,7 @@ t.test('the PDF of a document with an e-invoice holds it, as other programs find
   for (const { name, document, bytes } of rendered.filter((example) => hasEInvoice(example.document))) {
     t.strictSame(
       await extractXml(bytes),
-      { xml: eInvoiceXml(document), filename: 'factur-x.xml', profile: Profile.EN16931 },
+      { xml: eInvoiceText(document, 'cii'), filename: 'factur-x.xml', profile: Profile.EN16931 },
       name,
     );
     const written = bytes.toString('latin1');

@@ -5,7 +5,7 @@
  */
 import type { Document } from 'slimdom';
 
-import { holds, nodesOf } from './_xml.ts';
+import { holds, nodesOf } from '../invoice-pdf/_xml.ts';
 
 interface Rule {
   name: string;

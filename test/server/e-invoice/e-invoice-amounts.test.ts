@@ -5,15 +5,15 @@ import t from 'tap';
 
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { DraftLine } from '../../../src/contract/feed.ts';
-import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invoice.ts';
+import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issued, lineIn, openIssuer } from '../backoffice/_documents.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
-import { printedDocument } from './_documents.ts';
+import { printedDocument } from '../invoice-pdf/_documents.ts';
 import { brokenRules } from './_en16931-rules.ts';
-import { parseXml, valuesOf } from './_xml.ts';
+import { parseXml, valuesOf } from '../invoice-pdf/_xml.ts';
 
 const currencies = [
   { currency: 'EUR', digits: 2 },
@@ -103,7 +103,7 @@ t.test('amounts of the e-invoice and of the record agree to the cent', async (t)
         const { id } = isCreditNote ? await issued(company, creditNoteOf(invoice, { lines })) : invoice;
         const printed = await printedDocument(testBackoffice.engine, company, id);
         if (!hasEInvoice(printed)) return;
-        const xml = eInvoiceXml(printed);
+        const xml = eInvoiceText(printed, 'cii');
         const { valid, errors } = await validateXsd(xml, Profile.EN16931);
         if (!valid) throw new Error(JSON.stringify(errors));
         const document = parseXml(xml);

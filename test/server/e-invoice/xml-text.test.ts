@@ -1,8 +1,16 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { element, escapeXml, leaf, oneLine, optionalLeaf } from '../../../src/server/invoice-pdf/xml-text.ts';
-import { parseXml, valueOf } from './_xml.ts';
+import {
+  element,
+  escapeXml,
+  leaf,
+  oneLine,
+  optionalElement,
+  optionalLeaf,
+  optionalText,
+} from '../../../src/server/e-invoice/xml-text.ts';
+import { parseXml, valueOf } from '../invoice-pdf/_xml.ts';
 
 t.test('any text makes well-formed XML, which gives it back', async (t) => {
   // Half a surrogate pair, and what XML 1.0 section 2.2 leaves out.
@@ -30,10 +38,12 @@ t.test('any text makes well-formed XML, which gives it back', async (t) => {
 
 t.test('elements hold elements, and what isn’t there is left out', async (t) => {
   t.equal(element('a', leaf('b', '1 < 2'), undefined, leaf('c', '')), '<a><b>1 &lt; 2</b><c></c></a>');
-  t.equal(optionalLeaf('a', null), undefined);
+  t.equal(optionalElement('a', undefined, leaf('b', '')), '<a><b></b></a>');
+  t.equal(optionalElement('a', undefined), undefined);
   t.equal(optionalLeaf('a', undefined), undefined);
-  t.equal(optionalLeaf('a', ' \n\t'), undefined);
-  t.equal(optionalLeaf('a', ' b\n c ', { d: '"' }), '<a d="&quot;">b c</a>');
+  t.equal(optionalLeaf('a', 'b', { d: '"' }), '<a d="&quot;">b</a>');
+  for (const blank of [null, undefined, ' \n\t']) t.equal(optionalText(blank), undefined);
+  t.equal(optionalText(' b\n c '), 'b c');
   t.equal(oneLine('  a\r\n\tb  '), 'a b');
   t.equal(escapeXml('Smith & Sons <"22">'), 'Smith &amp; Sons &lt;&quot;22&quot;&gt;');
 });

@@ -1,11 +1,11 @@
 import t from 'tap';
 
 import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../../src/contract/code-lists.ts';
-import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invoice.ts';
+import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
-import { exampleDocuments } from './_documents.ts';
+import { exampleDocuments } from '../invoice-pdf/_documents.ts';
 import { brokenRules } from './_en16931-rules.ts';
-import { parseXml, valueOf, valuesOf } from './_xml.ts';
+import { parseXml, valueOf, valuesOf } from '../invoice-pdf/_xml.ts';
 
 const examples = await exampleDocuments();
 
@@ -43,7 +43,7 @@ t.test('there is no e-invoice of what the norm can’t say', async (t) => {
   for (const [what, change] of impossible) {
     const document = changed(domestic, change);
     t.notOk(hasEInvoice(document), what);
-    t.throws(() => eInvoiceXml(document), /has no e-invoice/, what);
+    t.throws(() => eInvoiceText(document, 'cii'), /has no e-invoice/, what);
   }
   t.notOk(
     hasEInvoice(
@@ -77,7 +77,7 @@ t.test('sums up to the limit come out of doubles to the cent, as validators add 
   });
   t.ok(hasEInvoice(document));
   const path = '//ram:IncludedSupplyChainTradeLineItem//ram:LineTotalAmount';
-  const sum = valuesOf(parseXml(eInvoiceXml(document)), path).reduce(
+  const sum = valuesOf(parseXml(eInvoiceText(document, 'cii')), path).reduce(
     (total, text) => total + Number(text),
     0,
   );
@@ -86,14 +86,19 @@ t.test('sums up to the limit come out of doubles to the cent, as validators add 
 
 t.test('a unit that isn’t in Recommendation 20 is a mutually defined one, and is named', async (t) => {
   const document = changed(domestic, ({ record: { lines } }) => lines[0] && (lines[0].unitCode = 'PCS'));
-  const xml = parseXml(eInvoiceXml(document));
+  const xml = parseXml(eInvoiceText(document, 'cii'));
   t.equal(valueOf(xml, '//ram:BilledQuantity/@unitCode'), 'ZZ');
   t.equal(valueOf(xml, '//ram:SpecifiedTradeProduct/ram:Description'), 'Unit: PCS');
 });
 
 t.test('a bank account that is no IBAN is given as it is', async (t) => {
   for (const iban of ['IE29 AIBK 9311 5212 3456 79', '93115212345678', 'IE29&<>"']) {
-    const xml = parseXml(eInvoiceXml(changed(domestic, ({ supplier }) => (supplier.iban = iban))));
+    const xml = parseXml(
+      eInvoiceText(
+        changed(domestic, ({ supplier }) => (supplier.iban = iban)),
+        'cii',
+      ),
+    );
     const means = '//ram:SpecifiedTradeSettlementPaymentMeans';
     t.equal(valueOf(xml, `${means}/ram:TypeCode`), '30', iban);
     t.equal(valueOf(xml, `${means}//ram:ProprietaryID`), iban.replaceAll(' ', ''), iban);
@@ -106,7 +111,7 @@ t.test('an address of many lines has its rest in the third', async (t) => {
     buyer.addressLines = ['The Old Mill', ' ', 'Mill Lane', 'Kilmacud', 'Dublin'];
   });
   const lines = '//ram:BuyerTradeParty/ram:PostalTradeAddress/ram:*';
-  t.strictSame(valuesOf(parseXml(eInvoiceXml(document)), lines), [
+  t.strictSame(valuesOf(parseXml(eInvoiceText(document, 'cii')), lines), [
     'The Old Mill',
     'Mill Lane',
     'Kilmacud, Dublin',
@@ -121,7 +126,7 @@ t.test('a company that accounts in the currency of the document has no second on
       if (accountingCurrency) accountingCurrency.currency = 'USD';
     },
   );
-  const xml = parseXml(eInvoiceXml(document));
+  const xml = parseXml(eInvoiceText(document, 'cii'));
   t.strictSame(valuesOf(xml, '//ram:TaxCurrencyCode'), []);
   t.equal(valuesOf(xml, '//ram:TaxTotalAmount').length, 1);
 });
@@ -172,7 +177,7 @@ t.test('the rules notice what is wrong', async (t) => {
     ],
   ];
   for (const [rule, name, find, replace] of wrong) {
-    const xml = eInvoiceXml(exampleOf(name));
+    const xml = eInvoiceText(exampleOf(name), 'cii');
     t.match(xml, find, rule);
     t.ok(brokenRules(parseXml(xml.replace(find, replace))).includes(rule), rule);
   }

@@ -26,17 +26,29 @@ export function leaf(name: string, value: string, attributes: Readonly<Record<st
   return `<${name}${written.join('')}>${escapeXml(value)}</${name}>`;
 }
 
-/** An element around a value on one line; undefined when the value is blank. */
+/** An element around a value; undefined when there is none. */
 export function optionalLeaf(
   name: string,
-  value: string | null | undefined,
+  value: string | undefined,
   attributes?: Readonly<Record<string, string>>,
 ): string | undefined {
-  const text = oneLine(value ?? '');
-  return text === '' ? undefined : leaf(name, text, attributes);
+  return value === undefined ? undefined : leaf(name, value, attributes);
+}
+
+/** An element around others; undefined when all of them are. */
+export function optionalElement(
+  name: string,
+  ...children: readonly (string | undefined)[]
+): string | undefined {
+  return children.every((child) => child === undefined) ? undefined : element(name, ...children);
 }
 
 /** Text on one line: line breaks and runs of spaces become one space, as `normalize-space()` would have it. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
+}
+
+/** The same; undefined when nothing is left of it. */
+export function optionalText(text: string | null | undefined): string | undefined {
+  return oneLine(text ?? '') || undefined;
 }

@@ -2,14 +2,15 @@ import { Profile, validateXsd } from '@stackforge-eu/factur-x';
 import type { Document } from 'slimdom';
 import t from 'tap';
 
-import { eInvoiceXml, hasEInvoice } from '../../../src/server/invoice-pdf/e-invoice.ts';
+import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issued, openIssuer, payment, refund } from '../backoffice/_documents.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';
-import { exampleDocuments, printedDocument } from './_documents.ts';
+import { exampleDocuments, printedDocument } from '../invoice-pdf/_documents.ts';
 import { applicableRules, brokenRules, rules } from './_en16931-rules.ts';
-import { parseXml, valueOf, valuesOf } from './_xml.ts';
+import { termsIn } from './_terms.ts';
+import { parseXml, valueOf, valuesOf } from '../invoice-pdf/_xml.ts';
 
 const examples = await exampleDocuments();
 
@@ -20,7 +21,7 @@ function exampleOf(name: string): PrintedDocument {
 }
 
 function read(document: PrintedDocument): Document {
-  return parseXml(eInvoiceXml(document));
+  return parseXml(eInvoiceText(document, 'cii'));
 }
 
 /** A document's text under each path, from the element that the path begins with. */
@@ -48,7 +49,7 @@ t.test('issued invoices and credit notes have an e-invoice, and nothing else has
     const { kind, status } = document.record;
     if (status === 'issued' && kind !== 'pro_forma') continue;
     t.notOk(hasEInvoice(document), name);
-    t.throws(() => eInvoiceXml(document), {
+    t.throws(() => eInvoiceText(document, 'cii'), {
       message: `The document ${document.record.id} has no e-invoice.`,
     });
   }
@@ -56,17 +57,23 @@ t.test('issued invoices and credit notes have an e-invoice, and nothing else has
 
 t.test('every e-invoice follows the schema and the rules of EN 16931', async (t) => {
   for (const { name, document } of withEInvoice) {
-    const xml = eInvoiceXml(document);
+    const xml = eInvoiceText(document, 'cii');
     const { valid, errors } = await validateXsd(xml, Profile.EN16931);
     t.ok(valid, `${name}: the schema of Factur-X, EN 16931`, { errors });
     t.strictSame(brokenRules(parseXml(xml)), [], `${name}: the rules of EN 16931`);
-    t.equal(eInvoiceXml(structuredClone(document)), xml, `${name}: the same each time`);
+    t.equal(eInvoiceText(structuredClone(document), 'cii'), xml, `${name}: the same each time`);
+  }
+});
+
+t.test('both syntaxes say the same', async (t) => {
+  for (const { name, document } of withEInvoice) {
+    t.strictSame(termsIn(parseXml(eInvoiceText(document, 'ubl'))), termsIn(read(document)), name);
   }
 });
 
 t.test('every rule has an e-invoice to look at', async (t) => {
   const applied = new Set(
-    withEInvoice.flatMap(({ document }) => applicableRules(parseXml(eInvoiceXml(document)))),
+    withEInvoice.flatMap(({ document }) => applicableRules(parseXml(eInvoiceText(document, 'cii')))),
   );
   t.strictSame(
     rules.map(({ name }) => name).filter((name) => !applied.has(name)),
@@ -309,12 +316,12 @@ t.test('payments, refunds and credit notes after the issue change nothing', asyn
   const company = await openIssuer(testBackoffice);
   const invoice = await issued(company, invoiceDraft());
   const printed = () => printedDocument(testBackoffice.engine, company, invoice.id);
-  const before = eInvoiceXml(await printed());
+  const before = eInvoiceText(await printed(), 'cii');
   await company.apply(payment(invoice, { amountMinor: 10_000 }));
   await company.apply(refund(invoice));
   await issued(company, creditNoteOf(invoice, { lines: invoiceDraft().with.lines ?? [] }));
   const after = await printed();
   t.equal(after.record.payments?.length, 1);
   t.equal(after.record.creditNotes.length, 1);
-  t.equal(eInvoiceXml(after), before);
+  t.equal(eInvoiceText(after, 'cii'), before);
 });

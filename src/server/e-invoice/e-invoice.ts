@@ -1,0 +1,86 @@
+import { minorDigits } from '../../contract/currencies.ts';
+import { countryCodes, currencyCodes, vatPrefixes } from '../../contract/code-lists.ts';
+import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
+import { ciiText } from './cii.ts';
+import { readDocument, typeCodes } from './reading.ts';
+import { ublText } from './ubl.ts';
+import { oneLine } from './xml-text.ts';
+
+/** The syntaxes of EN 16931: Cross Industry Invoice D22B, and UBL 2.1. */
+export type EInvoiceFormat = 'cii' | 'ubl';
+
+const writers = { cii: ciiText, ubl: ublText };
+
+/** The categories of UNCL 5305 whose rules the back office keeps. */
+const categories = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
+
+/** The validators round a smaller rate to zero, and then refuse its VAT (BR-CO-17). */
+const RATE_BASIS_POINTS_MIN = 50;
+
+/**
+ * The validators add amounts up as doubles (BR-CO-10). Up to this total, a thousand rounding errors stay below half a cent.
+ */
+const SUM_MINOR_MAX = 5_000_000_000_000;
+
+/**
+ * Whether a document has an e-invoice: an invoice or credit note that was issued here, unless EN 16931 can't express it. It can't
+ * express a supply outside the scope of VAT by a supplier who has a VAT number: the norm forbids the number there
+ * (BR-O-02), and without it the e-invoice would differ from the page. It can't express amounts with three decimals
+ * (BR-DEC), rates below 0.5 %, sums beyond fifty thousand million, codes of countries and currencies that are in no
+ * list (BR-CL), or blank names (BR-06, BR-07, BR-25).
+ */
+export function hasEInvoice(document: PrintedDocument): boolean {
+  const { record, isImported = false } = document;
+  return (
+    record.status === 'issued' &&
+    !isImported &&
+    typeCodes[record.kind] !== undefined &&
+    hasKnownCodes(document) &&
+    hasNames(document) &&
+    hasPossibleVat(document) &&
+    record.lines.reduce((sum, line) => sum + Math.abs(line.amountMinor), 0) <= SUM_MINOR_MAX
+  );
+}
+
+/**
+ * The e-invoice of a document as XML: `cii` for the file `factur-x.xml` within its PDF, `ubl` for networks. It states the
+ * amounts at issue. Later payments and credit notes aren't in it, so it is the same text whenever it is made.
+ * @throws Error for a document that has none; see `hasEInvoice`.
+ */
+export function eInvoiceText(document: PrintedDocument, format: EInvoiceFormat): string {
+  if (!hasEInvoice(document)) throw new Error(`The document ${document.record.id} has no e-invoice.`);
+  return writers[format](readDocument(document));
+}
+
+function hasKnownCodes({ record, supplier }: PrintedDocument): boolean {
+  const { buyer, currency, accountingCurrency } = record;
+  const currencies = [currency, accountingCurrency?.currency ?? currency];
+  const countries = [
+    supplier.countryCode ?? '',
+    buyer.countryCode,
+    buyer.site?.countryCode ?? buyer.countryCode,
+  ];
+  const vatIds = [supplier.vatId, buyer.vatId].filter((vatId) => typeof vatId === 'string');
+  return (
+    currencies.every((code) => currencyCodes.has(code) && minorDigits(code) <= 2) &&
+    countries.every((code) => countryCodes.has(code)) &&
+    vatIds.every((vatId) => vatPrefixes.has(vatId.slice(0, 2)))
+  );
+}
+
+function hasNames({ record, supplier }: PrintedDocument): boolean {
+  const { number, buyer, lines } = record;
+  const names = [number, supplier.legalName, buyer.legalName ?? buyer.name];
+  return [...names, ...lines.map(({ description }) => description)].every(
+    (name) => oneLine(name ?? '') !== '',
+  );
+}
+
+function hasPossibleVat({ record, supplier }: PrintedDocument): boolean {
+  return record.vatBreakdown.every(({ category, rateBasisPoints }) => {
+    if (category === 'S') return rateBasisPoints >= RATE_BASIS_POINTS_MIN;
+    // The seller needs one of the two numbers (BR-CO-26).
+    if (category === 'O') return supplier.vatId === undefined && oneLine(supplier.companyNumber ?? '') !== '';
+    return categories.includes(category);
+  });
+}

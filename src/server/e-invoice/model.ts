@@ -1,0 +1,169 @@
+/**
+ * The semantic model of an electronic invoice, EN 16931-1: its business groups (BG) and terms (BT) under names of the norm. Texts
+ * stand on one line unless a term says otherwise, and none is blank: an absent term is undefined. Days are `YYYY-MM-DD`.
+ * Amounts, quantities and rates are decimal texts; amounts have as many decimals as their currency.
+ */
+export interface EInvoice {
+  /** BT-1. */
+  number: string;
+  /** BT-2. */
+  issueDate: string;
+  /** BT-3, from UNTDID 1001. */
+  typeCode: string;
+  /** BT-5. */
+  currency: string;
+  /** BT-6, another one than BT-5 (BR-53), with its VAT (BT-111). */
+  vatAccounting?: { currency: string; totalVat: string } | undefined;
+  /** BT-8, from UNTDID 2005: the day on which VAT becomes chargeable. */
+  vatPointDateCode?: string | undefined;
+  /** BT-9. */
+  paymentDueDate?: string | undefined;
+  /** BT-10. */
+  buyerReference?: string | undefined;
+  /** BT-13. */
+  purchaseOrderReference?: string | undefined;
+  /** BT-20. */
+  paymentTerms?: string | undefined;
+  /** BG-1, of any number of lines each. */
+  notes: readonly string[];
+  /** BG-3. */
+  precedingInvoices: readonly PrecedingInvoice[];
+  /** BG-4. */
+  seller: Party;
+  /** BG-7. */
+  buyer: Party;
+  /** BG-13. */
+  delivery: Delivery;
+  /** BG-14. */
+  invoicingPeriod?: Period | undefined;
+  /** BG-16. */
+  payment?: PaymentInstructions | undefined;
+  /** BG-22. */
+  totals: Totals;
+  /** BG-23. */
+  vatBreakdown: readonly VatBreakdown[];
+  /** BG-25. */
+  lines: readonly Line[];
+}
+
+export interface PrecedingInvoice {
+  /** BT-25. */
+  number: string;
+  /** BT-26. */
+  issueDate: string;
+}
+
+/** BG-4 or BG-7, with the numbers of the terms in this order. */
+export interface Party {
+  /** BT-27, BT-44. */
+  name: string;
+  /** BT-28, BT-45. */
+  tradingName?: string | undefined;
+  /** BT-30, BT-47. */
+  registrationId?: string | undefined;
+  /** BT-31, BT-48. */
+  vatId?: string | undefined;
+  /** BG-5, BG-8. */
+  address: Address;
+  /** BG-6, BG-9: BT-41 to 43, BT-56 to 58. */
+  contact: { name?: string | undefined; phone?: string | undefined; email?: string | undefined };
+}
+
+/** BG-5, BG-8 or BG-15. */
+export interface Address {
+  /** BT-35, BT-50, BT-75. */
+  line1?: string | undefined;
+  /** BT-36, BT-51, BT-76. */
+  line2?: string | undefined;
+  /** BT-162 to BT-165. */
+  line3?: string | undefined;
+  /** BT-38, BT-53, BT-78. */
+  postcode?: string | undefined;
+  /** BT-40, BT-55, BT-80. */
+  countryCode: string;
+}
+
+export interface Delivery {
+  /** BT-70. */
+  name?: string | undefined;
+  /** BT-72. */
+  date?: string | undefined;
+  /** BG-15. */
+  address?: Address | undefined;
+}
+
+/** BG-14 or BG-26. */
+export interface Period {
+  /** BT-73, BT-134. */
+  startDate: string;
+  /** BT-74, BT-135. */
+  endDate: string;
+}
+
+export interface PaymentInstructions {
+  /** BT-81, from UNTDID 4461. */
+  meansCode: string;
+  /** BT-83. */
+  remittance: string;
+  /** BG-17. */
+  account: CreditTransfer;
+}
+
+export interface CreditTransfer {
+  /** BT-84, without spaces. */
+  id: string;
+  /** Whether it is an IBAN. */
+  isIban: boolean;
+  /** BT-85. */
+  name?: string | undefined;
+  /** BT-86. */
+  serviceProvider?: string | undefined;
+}
+
+export interface Totals {
+  /** BT-106. */
+  lines: string;
+  /** BT-109. */
+  withoutVat: string;
+  /** BT-110. */
+  vat: string;
+  /** BT-112. */
+  withVat: string;
+  /** BT-115. */
+  due: string;
+}
+
+export interface VatBreakdown extends VatRate {
+  /** BT-116. */
+  taxable: string;
+  /** BT-117. */
+  vat: string;
+  /** BT-120. */
+  exemptionReason?: string | undefined;
+  /** BT-121, from the VATEX list. */
+  exemptionReasonCode?: string | undefined;
+}
+
+interface VatRate {
+  /** BT-118, BT-151, from UNCL 5305. */
+  category: string;
+  /** BT-119, BT-152, in per cent. A supply outside the scope of VAT has none, not even zero (BR-O-05). */
+  rate?: string | undefined;
+}
+
+export interface Line extends VatRate {
+  /** BT-126. */
+  id: string;
+  /** BT-129. */
+  quantity: string;
+  /** BT-130, from UN/ECE Recommendations 20 and 21. */
+  unitCode: string;
+  /** BT-131. */
+  net: string;
+  /** BT-146. */
+  netPrice: string;
+  /** BT-153. */
+  itemName: string;
+  /** BT-154, of any number of lines. */
+  itemDescription?: string | undefined;
+}

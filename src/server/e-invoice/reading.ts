@@ -1,0 +1,125 @@
+import { unitCodes } from '../../contract/code-lists.ts';
+import { decimalAmount, decimalText } from '../../contract/currencies.ts';
+import type { Invoice } from '../../contract/records.ts';
+import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
+import { asksForPayment, taxPointOf } from '../invoice-pdf/wording.ts';
+import type { EInvoice, Line, Totals, VatBreakdown } from './model.ts';
+import { buyerOf, deliveryOf, sellerOf } from './reading-parties.ts';
+import { paymentOf } from './reading-payment.ts';
+import { oneLine, optionalText } from './xml-text.ts';
+
+/** BT-3, from UNTDID 1001. A draft and a pro forma are no invoices, and have no code. */
+export const typeCodes: Partial<Record<Invoice['kind'], string>> = { invoice: '380', credit_note: '381' };
+
+/** "Mutually defined": the code of Recommendation 20 for units that it doesn't know. */
+const OTHER_UNIT = 'ZZ';
+
+/** BT-8, from UNTDID 2005: the tax point is the day of the invoice. */
+const DAY_OF_ISSUE = '3';
+
+/** Codes of the VATEX list. An exemption (E) has none: which article it rests on isn't known here. */
+const vatexCodes: Partial<Record<string, string>> = {
+  AE: 'VATEX-EU-AE',
+  K: 'VATEX-EU-IC',
+  G: 'VATEX-EU-G',
+  O: 'VATEX-EU-O',
+};
+
+/** Reads a document that has an e-invoice into the terms of EN 16931, with the amounts at issue. */
+export function readDocument(document: PrintedDocument): EInvoice {
+  const { record } = document;
+  const { currency, creditedInvoice: credited } = record;
+  return {
+    number: oneLine(record.number ?? ''),
+    issueDate: record.issueDate ?? '',
+    typeCode: typeCodes[record.kind] ?? '',
+    currency,
+    vatAccounting: vatAccountingOf(record),
+    vatPointDateCode: taxPointOf(record) === null ? undefined : DAY_OF_ISSUE,
+    // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
+    paymentDueDate: asksForPayment(record) ? (record.dueDate ?? undefined) : undefined,
+    paymentTerms: credited ? `It reduces what is due on invoice ${credited.number}.` : undefined,
+    buyerReference: optionalText(record.buyerReference),
+    purchaseOrderReference: optionalText(record.purchaseOrderReference),
+    notes: [record.note ?? '', exchangeNote(record)].filter((note) => oneLine(note) !== ''),
+    precedingInvoices: credited ? [{ number: oneLine(credited.number), issueDate: credited.issueDate }] : [],
+    seller: sellerOf(document),
+    buyer: buyerOf(document),
+    delivery: deliveryOf(document),
+    invoicingPeriod: record.supplyPeriod ?? undefined,
+    payment: paymentOf(document),
+    totals: totalsOf(record),
+    vatBreakdown: record.vatBreakdown.map((item) => breakdownOf(item, document)),
+    lines: record.lines.map((line) => lineOf(line, currency)),
+  };
+}
+
+function vatAccountingOf({ accountingCurrency, currency }: Invoice): EInvoice['vatAccounting'] {
+  if (!accountingCurrency || accountingCurrency.currency === currency) return undefined;
+  const { currency: other, totals } = accountingCurrency;
+  return { currency: other, totalVat: decimalAmount(totals.vatMinor, other) };
+}
+
+/** EN 16931 has a term for the VAT in the accounting currency (BT-111), but none for the exchange rate. */
+function exchangeNote({ currency, accountingCurrency }: Invoice): string {
+  if (!accountingCurrency) return '';
+  const { exchangeRate, exchangeRateDate, exchangeRateSource } = accountingCurrency;
+  return `1 ${currency} = ${exchangeRate} ${accountingCurrency.currency} (${exchangeRateSource}, ${exchangeRateDate})`;
+}
+
+/** The whole amount is due, as at issue. */
+function totalsOf({ totals, currency }: Invoice): Totals {
+  const net = decimalAmount(totals.netMinor, currency);
+  const gross = decimalAmount(totals.grossMinor, currency);
+  return {
+    lines: net,
+    withoutVat: net,
+    vat: decimalAmount(totals.vatMinor, currency),
+    withVat: gross,
+    due: gross,
+  };
+}
+
+/** The VAT of a category and rate. */
+function breakdownOf(
+  item: Invoice['vatBreakdown'][number],
+  { record, supplier }: PrintedDocument,
+): VatBreakdown {
+  const { category, rateBasisPoints, taxableMinor, vatMinor } = item;
+  // The back office makes sure that all lines of a category have the same reason.
+  const reason = record.lines.find(({ vatCategory }) => vatCategory === category)?.vatExemptionReason;
+  // The codes name articles of the Union's VAT directive. Of British documents only goods from Northern Ireland follow it.
+  const isOfUnion = supplier.countryCode === 'IE' || category === 'K';
+  return {
+    taxable: decimalAmount(taxableMinor, record.currency),
+    vat: decimalAmount(vatMinor, record.currency),
+    category,
+    rate: rateOf(category, rateBasisPoints),
+    exemptionReason: optionalText(reason),
+    exemptionReasonCode: isOfUnion ? vatexCodes[category] : undefined,
+  };
+}
+
+function rateOf(category: string, rateBasisPoints: number): string | undefined {
+  return category === 'O' ? undefined : decimalText(rateBasisPoints, 2);
+}
+
+/** The first line of a description names the item, the others describe it. */
+function lineOf(line: Invoice['lines'][number], currency: string): Line {
+  const { position, quantity, unitCode, unitPriceMinor, amountMinor, vatCategory, vatRateBasisPoints } = line;
+  const texts = line.description.split(/\r\n?|\n/).map(oneLine);
+  const [itemName = '', ...others] = texts.filter((text) => text !== '');
+  const isKnownUnit = unitCodes.has(unitCode);
+  if (!isKnownUnit) others.push(`Unit: ${unitCode}`);
+  return {
+    id: String(position),
+    quantity,
+    unitCode: isKnownUnit ? unitCode : OTHER_UNIT,
+    net: decimalAmount(amountMinor, currency),
+    netPrice: decimalAmount(unitPriceMinor, currency),
+    category: vatCategory,
+    rate: rateOf(vatCategory, vatRateBasisPoints),
+    itemName,
+    itemDescription: others.length === 0 ? undefined : others.join('\n'),
+  };
+}

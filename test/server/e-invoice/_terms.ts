@@ -1,0 +1,206 @@
+/** Where each syntax has the terms of EN 16931, by the norm's own bindings (CEN/TS 16931-3-2 and 3-3). */
+import type { Document } from 'slimdom';
+
+import { valuesOf } from '../invoice-pdf/_xml.ts';
+
+const HEADING = 'rsm:ExchangedDocument';
+const TRADE = 'rsm:SupplyChainTradeTransaction';
+const AGREEMENT = `${TRADE}/ram:ApplicableHeaderTradeAgreement`;
+const DELIVERY = `${TRADE}/ram:ApplicableHeaderTradeDelivery`;
+const SETTLEMENT = `${TRADE}/ram:ApplicableHeaderTradeSettlement`;
+const SUMS = `${SETTLEMENT}/ram:SpecifiedTradeSettlementHeaderMonetarySummation`;
+const MEANS = `${SETTLEMENT}/ram:SpecifiedTradeSettlementPaymentMeans`;
+const TAX = `${SETTLEMENT}/ram:ApplicableTradeTax`;
+const LINE = `${TRADE}/ram:IncludedSupplyChainTradeLineItem`;
+const LINE_SETTLEMENT = `${LINE}/ram:SpecifiedLineTradeSettlement`;
+const OWN_CURRENCY = `@currencyID = //ram:InvoiceCurrencyCode`;
+
+const UBL_OWN_CURRENCY = '@currencyID = //cbc:DocumentCurrencyCode';
+const UBL_MEANS = 'cac:PaymentMeans';
+const UBL_TAX = 'cac:TaxTotal/cac:TaxSubtotal';
+const UBL_SUMS = 'cac:LegalMonetaryTotal';
+const UBL_LINE = '(cac:InvoiceLine | cac:CreditNoteLine)';
+const UBL_ITEM = `${UBL_LINE}/cac:Item`;
+
+type Places = readonly [cii: string, ubl: string];
+
+function placesOfParty(numbers: Record<string, string>, cii: string, ubl: string): Record<string, Places> {
+  const places: Record<string, Places> = {
+    name: ['ram:Name', 'cac:PartyLegalEntity/cbc:RegistrationName'],
+    tradingName: ['ram:SpecifiedLegalOrganization/ram:TradingBusinessName', 'cac:PartyName/cbc:Name'],
+    registration: ['ram:SpecifiedLegalOrganization/ram:ID', 'cac:PartyLegalEntity/cbc:CompanyID'],
+    vatId: [
+      "ram:SpecifiedTaxRegistration/ram:ID[@schemeID = 'VA']",
+      "cac:PartyTaxScheme[cac:TaxScheme/cbc:ID = 'VAT']/cbc:CompanyID",
+    ],
+    ...placesOfAddress('ram:PostalTradeAddress', '(cac:PostalAddress | cac:Address)'),
+    contact: ['ram:DefinedTradeContact/ram:PersonName', 'cac:Contact/cbc:Name'],
+    phone: ['ram:DefinedTradeContact//ram:CompleteNumber', 'cac:Contact/cbc:Telephone'],
+    email: ['ram:DefinedTradeContact//ram:URIID', 'cac:Contact/cbc:ElectronicMail'],
+  };
+  return Object.fromEntries(
+    Object.entries(numbers).map(([member, number]) => {
+      const [inCii, inUbl] = places[member] ?? ['', ''];
+      return [number, [`${cii}/${inCii}`, `${ubl}/${inUbl}`]];
+    }),
+  );
+}
+
+function placesOfAddress(cii: string, ubl: string): Record<string, Places> {
+  return {
+    line1: [`${cii}/ram:LineOne`, `${ubl}/cbc:StreetName`],
+    line2: [`${cii}/ram:LineTwo`, `${ubl}/cbc:AdditionalStreetName`],
+    line3: [`${cii}/ram:LineThree`, `${ubl}/cac:AddressLine/cbc:Line`],
+    postcode: [`${cii}/ram:PostcodeCode`, `${ubl}/cbc:PostalZone`],
+    country: [`${cii}/ram:CountryID`, `${ubl}/cac:Country/cbc:IdentificationCode`],
+  };
+}
+
+const places: Record<string, Places> = {
+  'BT-1': [`${HEADING}/ram:ID`, 'cbc:ID'],
+  'BT-2': [`${HEADING}/ram:IssueDateTime`, 'cbc:IssueDate'],
+  'BT-3': [`${HEADING}/ram:TypeCode`, 'cbc:InvoiceTypeCode | cbc:CreditNoteTypeCode'],
+  'BT-5': [`${SETTLEMENT}/ram:InvoiceCurrencyCode`, 'cbc:DocumentCurrencyCode'],
+  'BT-6': [`${SETTLEMENT}/ram:TaxCurrencyCode`, 'cbc:TaxCurrencyCode'],
+  // The norm's codes are those of UBL; CII has others.
+  'BT-8': [
+    `distinct-values(${TAX}/ram:DueDateTypeCode) ! map{'5': '3', '29': '35', '72': '432'}(.)`,
+    'cac:InvoicePeriod/cbc:DescriptionCode',
+  ],
+  'BT-9': [`${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/ram:DueDateDateTime`, 'cbc:DueDate'],
+  'BT-10': [`${AGREEMENT}/ram:BuyerReference`, 'cbc:BuyerReference'],
+  'BT-13': [
+    `${AGREEMENT}/ram:BuyerOrderReferencedDocument/ram:IssuerAssignedID`,
+    'cac:OrderReference/cbc:ID',
+  ],
+  'BT-20': [`${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/ram:Description`, 'cac:PaymentTerms/cbc:Note'],
+  'BT-22': [`${HEADING}/ram:IncludedNote/ram:Content`, 'cbc:Note'],
+  'BT-25': [
+    `${SETTLEMENT}/ram:InvoiceReferencedDocument/ram:IssuerAssignedID`,
+    'cac:BillingReference/cac:InvoiceDocumentReference/cbc:ID',
+  ],
+  'BT-26': [
+    `${SETTLEMENT}/ram:InvoiceReferencedDocument/ram:FormattedIssueDateTime`,
+    'cac:BillingReference/cac:InvoiceDocumentReference/cbc:IssueDate',
+  ],
+  ...placesOfParty(
+    {
+      name: 'BT-27',
+      tradingName: 'BT-28',
+      registration: 'BT-30',
+      vatId: 'BT-31',
+      line1: 'BT-35',
+      line2: 'BT-36',
+      line3: 'BT-162',
+      postcode: 'BT-38',
+      country: 'BT-40',
+      contact: 'BT-41',
+      phone: 'BT-42',
+      email: 'BT-43',
+    },
+    `${AGREEMENT}/ram:SellerTradeParty`,
+    'cac:AccountingSupplierParty/cac:Party',
+  ),
+  ...placesOfParty(
+    {
+      name: 'BT-44',
+      tradingName: 'BT-45',
+      registration: 'BT-47',
+      vatId: 'BT-48',
+      line1: 'BT-50',
+      line2: 'BT-51',
+      line3: 'BT-163',
+      postcode: 'BT-53',
+      country: 'BT-55',
+      contact: 'BT-56',
+      phone: 'BT-57',
+      email: 'BT-58',
+    },
+    `${AGREEMENT}/ram:BuyerTradeParty`,
+    'cac:AccountingCustomerParty/cac:Party',
+  ),
+  'BT-70': [
+    `${DELIVERY}/ram:ShipToTradeParty/ram:Name`,
+    'cac:Delivery/cac:DeliveryParty/cac:PartyName/cbc:Name',
+  ],
+  'BT-72': [
+    `${DELIVERY}/ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime`,
+    'cac:Delivery/cbc:ActualDeliveryDate',
+  ],
+  ...placesOfParty(
+    { line1: 'BT-75', line2: 'BT-76', line3: 'BT-165', postcode: 'BT-78', country: 'BT-80' },
+    `${DELIVERY}/ram:ShipToTradeParty`,
+    'cac:Delivery/cac:DeliveryLocation',
+  ),
+  'BT-73': [`${SETTLEMENT}/ram:BillingSpecifiedPeriod/ram:StartDateTime`, 'cac:InvoicePeriod/cbc:StartDate'],
+  'BT-74': [`${SETTLEMENT}/ram:BillingSpecifiedPeriod/ram:EndDateTime`, 'cac:InvoicePeriod/cbc:EndDate'],
+  'BT-81': [`${MEANS}/ram:TypeCode`, `${UBL_MEANS}/cbc:PaymentMeansCode`],
+  'BT-83': [`${SETTLEMENT}/ram:PaymentReference`, `${UBL_MEANS}/cbc:PaymentID`],
+  'BT-84': [
+    `${MEANS}/ram:PayeePartyCreditorFinancialAccount/(ram:IBANID | ram:ProprietaryID)`,
+    `${UBL_MEANS}/cac:PayeeFinancialAccount/cbc:ID`,
+  ],
+  'BT-85': [
+    `${MEANS}/ram:PayeePartyCreditorFinancialAccount/ram:AccountName`,
+    `${UBL_MEANS}/cac:PayeeFinancialAccount/cbc:Name`,
+  ],
+  'BT-86': [
+    `${MEANS}/ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID`,
+    `${UBL_MEANS}/cac:PayeeFinancialAccount/cac:FinancialInstitutionBranch/cbc:ID`,
+  ],
+  'BT-106': [`${SUMS}/ram:LineTotalAmount`, `${UBL_SUMS}/cbc:LineExtensionAmount`],
+  'BT-109': [`${SUMS}/ram:TaxBasisTotalAmount`, `${UBL_SUMS}/cbc:TaxExclusiveAmount`],
+  'BT-110': [
+    `${SUMS}/ram:TaxTotalAmount[${OWN_CURRENCY}]`,
+    `cac:TaxTotal/cbc:TaxAmount[${UBL_OWN_CURRENCY}]`,
+  ],
+  'BT-111': [
+    `${SUMS}/ram:TaxTotalAmount[not(${OWN_CURRENCY})]`,
+    `cac:TaxTotal/cbc:TaxAmount[not(${UBL_OWN_CURRENCY})]`,
+  ],
+  'BT-112': [`${SUMS}/ram:GrandTotalAmount`, `${UBL_SUMS}/cbc:TaxInclusiveAmount`],
+  'BT-115': [`${SUMS}/ram:DuePayableAmount`, `${UBL_SUMS}/cbc:PayableAmount`],
+  'BT-116': [`${TAX}/ram:BasisAmount`, `${UBL_TAX}/cbc:TaxableAmount`],
+  'BT-117': [`${TAX}/ram:CalculatedAmount`, `${UBL_TAX}/cbc:TaxAmount`],
+  'BT-118': [`${TAX}/ram:CategoryCode`, `${UBL_TAX}/cac:TaxCategory/cbc:ID`],
+  'BT-119': [`${TAX}/ram:RateApplicablePercent`, `${UBL_TAX}/cac:TaxCategory/cbc:Percent`],
+  'BT-120': [`${TAX}/ram:ExemptionReason`, `${UBL_TAX}/cac:TaxCategory/cbc:TaxExemptionReason`],
+  'BT-121': [`${TAX}/ram:ExemptionReasonCode`, `${UBL_TAX}/cac:TaxCategory/cbc:TaxExemptionReasonCode`],
+  'BT-126': [`${LINE}/ram:AssociatedDocumentLineDocument/ram:LineID`, `${UBL_LINE}/cbc:ID`],
+  'BT-129': [
+    `${LINE}/ram:SpecifiedLineTradeDelivery/ram:BilledQuantity`,
+    `${UBL_LINE}/(cbc:InvoicedQuantity | cbc:CreditedQuantity)`,
+  ],
+  'BT-130': [
+    `${LINE}/ram:SpecifiedLineTradeDelivery/ram:BilledQuantity/@unitCode`,
+    `${UBL_LINE}/(cbc:InvoicedQuantity | cbc:CreditedQuantity)/@unitCode`,
+  ],
+  'BT-131': [
+    `${LINE_SETTLEMENT}/ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount`,
+    `${UBL_LINE}/cbc:LineExtensionAmount`,
+  ],
+  'BT-146': [
+    `${LINE}/ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:ChargeAmount`,
+    `${UBL_LINE}/cac:Price/cbc:PriceAmount`,
+  ],
+  'BT-151': [
+    `${LINE_SETTLEMENT}/ram:ApplicableTradeTax/ram:CategoryCode`,
+    `${UBL_ITEM}/cac:ClassifiedTaxCategory/cbc:ID`,
+  ],
+  'BT-152': [
+    `${LINE_SETTLEMENT}/ram:ApplicableTradeTax/ram:RateApplicablePercent`,
+    `${UBL_ITEM}/cac:ClassifiedTaxCategory/cbc:Percent`,
+  ],
+  'BT-153': [`${LINE}/ram:SpecifiedTradeProduct/ram:Name`, `${UBL_ITEM}/cbc:Name`],
+  'BT-154': [`${LINE}/ram:SpecifiedTradeProduct/ram:Description`, `${UBL_ITEM}/cbc:Description`],
+};
+
+/** The values of each term that an e-invoice has, in its order; days are without hyphens, as CII has them. */
+export function termsIn(xml: Document): Record<string, string[]> {
+  const syntax = xml.documentElement?.localName === 'CrossIndustryInvoice' ? 0 : 1;
+  const found = Object.entries(places).map(([term, paths]) => {
+    const values = valuesOf(xml, `/* ! (${paths[syntax]})`);
+    return [term, values.map((value) => value.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$1$2$3'))] as const;
+  });
+  return Object.fromEntries(found.filter(([, values]) => values.length > 0));
+}
