@@ -7,13 +7,12 @@ import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import {
   allDocuments,
-  type DocumentSearch,
-  type DocumentState,
   type DocumentTotal,
   firstCustomers,
   type FoundDocument,
   searchDocuments,
 } from '../../store/records/document-search.ts';
+import type { DocumentSearch, DocumentState } from '../../store/records/searched-parts.ts';
 import { paidMinor } from '../../store/search-columns.ts';
 import { whyNotShown } from '../availability.ts';
 import { downloadIn, downloadLinks, tableFile } from '../download.ts';

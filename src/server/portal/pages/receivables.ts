@@ -4,13 +4,9 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import { columnsOf } from '../../../tables/columns.ts';
 import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import {
-  allDocuments,
-  type DocumentSearch,
-  readDocuments,
-  type Receivable,
-  readReceivables,
-} from '../../store/records/document-search.ts';
+import { allDocuments, readDocuments } from '../../store/records/document-search.ts';
+import { type Receivable, readReceivables } from '../../store/records/receivables.ts';
+import type { DocumentSearch } from '../../store/records/searched-parts.ts';
 import { downloadIn, downloadLinks, tableFile } from '../download.ts';
 import { withQuery } from '../views/form.ts';
 import { countText } from '../views/formats.ts';

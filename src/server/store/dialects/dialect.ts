@@ -36,6 +36,8 @@ export interface Dialect {
   readonly chosenIn: (text: string) => RawBuilder<unknown>;
   /** A text whose capitals of the basic alphabet are small ones, as the indexes of searches have it (../migrations/0002-records.ts). */
   readonly lowered: (text: string) => RawBuilder<string>;
+  /** Where a text stands first in a column, from 1; 0 if it doesn't. */
+  readonly position: (column: string, text: string) => RawBuilder<number>;
   /** A column of bytes as the driver reads it fastest. */
   readonly selectBytes: (column: string) => RawBuilder<Buffer | string>;
   /** Tells workers of other processes of new deliveries; SQLite tells of every commit. */

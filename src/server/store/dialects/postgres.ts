@@ -21,6 +21,7 @@ export const postgresDialect: Dialect = {
   chosenIn: (text) =>
     sql`unnest(ARRAY(SELECT jsonb_array_elements(CAST(${text} AS JSONB)))) AS chosen (value)`,
   lowered: (text) => sql.raw(`lower((${text}) COLLATE "C")`),
+  position: (column, text) => sql`strpos(${sql.ref(column)}, ${text})`,
   // As bytea they would come in hexadecimal, which takes Node three times as long to read.
   selectBytes: (column) => sql<string>`encode(${sql.ref(column)}, 'base64')`,
   async tellWorkers(transaction) {

@@ -22,6 +22,7 @@ export const sqliteDialect: Dialect = {
   hasLateral: false,
   chosenIn: (text) => sql`json_each(${text}) AS chosen`,
   lowered: (text) => sql.raw(`lower(${text})`),
+  position: (column, text) => sql`instr(${sql.ref(column)}, ${text})`,
   selectBytes: (column) => sql.ref<Buffer>(column),
   tellWorkers: async () => undefined,
   columnsOf: (table) => sql`SELECT name FROM pragma_table_xinfo(${table}) WHERE hidden = 0 ORDER BY cid`,

@@ -1,9 +1,9 @@
 import type { Migration } from './migration.ts';
 
 /**
- * All that documents are found by, and the amounts due of them, in one index of a company's documents from the oldest to the newest:
- * a scan of it answers any search, with its totals, and reads no document but those that are shown
- * (../records/document-search.ts). `place` is the day of issue, or of a draft the day when it was made, and the id.
+ * All that documents are found by, and the amounts due of them, in one index of a company's documents: a scan of it answers any
+ * search, with its totals, and reads no document but those that are shown (../records/document-search.ts). What has a total in
+ * common stands together, from the oldest to the newest, because SQLite would sort all entries to group them. `place` is the day of issue, or of a draft the day when it was made, and the id.
  * `balance_minor` is null unless it is an issued invoice. Rendering fills `search_words` and `paid_minor` (../search-columns.ts).
  *
  * SQLite adds no stored column to a table, and keeps those that it computes in the index. One statement adds all of
@@ -35,8 +35,8 @@ export const documentSearch: Migration = {
     return [
       ...additions.map((addition) => `ALTER TABLE invoices ${addition}`),
       'DROP INDEX invoices_searched',
-      `CREATE INDEX invoices_searched ON invoices (company, place, status, kind, currency, customer, due_date, gross_minor,
-        balance_minor, paid_minor, search_words)`,
+      `CREATE INDEX invoices_searched ON invoices (company, status, kind, currency, place, gross_minor, balance_minor, paid_minor,
+        due_date, customer, search_words)`,
       // Overdue invoices are read without the rest (../records/overdue.ts).
       `CREATE INDEX invoices_due ON invoices (company, due_date, currency, balance_minor) WHERE balance_minor > 0`,
     ];

@@ -1,30 +1,19 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 
 import type { Invoice } from '../../../contract/records.ts';
 import { wholeText } from '../../../contract/render.ts';
 import type { Engine } from '../engines/engine.ts';
-import { BEFORE_CUSTOMER, wordsOf } from '../search-columns.ts';
-
-/** A search of a company's documents; what is undefined or empty leaves them out of account. */
-export interface DocumentSearch {
-  /** Words, or beginnings of words, of number, references and customer's name; all of them have to match. */
-  text: string;
-  /** Whether the customer's name is searched too. */
-  findsCustomers: boolean;
-  kind?: Invoice['kind'] | undefined;
-  state?: DocumentState | undefined;
-  customer?: string | undefined;
-  /** The first and the last day of issue. */
-  from?: string | undefined;
-  to?: string | undefined;
-  /** The company's day, on which an invoice is overdue or not yet. */
-  today: string;
-}
-
-/** An invoice may be in several states: one that is overdue is open too. */
-export type DocumentState = 'draft' | 'open' | 'overdue' | 'part_paid' | 'paid' | 'credited' | 'in_credit';
+import {
+  AFTER_ALL,
+  type DocumentSearch,
+  entries,
+  type Group,
+  keyOf,
+  type Part,
+  partsOf,
+} from './searched-parts.ts';
 
 /** A document with its place in the order of documents: its day, and its id. The newest comes first. */
 export interface FoundDocument {
@@ -33,44 +22,23 @@ export interface FoundDocument {
 }
 
 /** The sums of the documents of a search that have a currency, a kind and a status in common, in minor units. */
-export interface DocumentTotal extends Pick<Invoice, 'currency' | 'kind' | 'status'> {
+export interface DocumentTotal extends Group {
   count: number;
   grossMinor: number;
   dueMinor: number;
 }
 
-/** The open invoices of a customer in a currency. */
-export interface Receivable {
-  currency: string;
-  customer: string;
-  /** Of one of the invoices. */
-  place: string;
-  count: number;
-  /** The amounts due in minor units, by age: first what is not older than the last of the days, and at the end what is oldest. */
-  dueMinor: number[];
-}
-
-/** Some of the documents, by their places. */
-interface Span {
-  from: string;
-  /** Excluded. */
-  below: string;
-}
-
 /** PostgreSQL's driver gives large numbers as texts. */
-type Summed = Pick<Invoice, 'currency' | 'kind' | 'status'> &
-  Record<'count' | 'grossMinor' | 'dueMinor', number | string>;
+type Summed = Record<'count' | 'grossMinor' | 'dueMinor', number | string>;
 type FoundRow = Summed & { place: string };
 
-/** Comes after every place that begins with what stands before it: days and ids have no such character. */
-const AFTER_ALL = '~';
 /** Documents of some kilobytes. */
 const BATCH_DOCUMENTS = 200;
 
 /**
  * Reads the newest documents of a search that come after a place, and the totals of the whole search. It scans the company's
- * part of one index, which holds all that a search asks for: a second time for the totals only if more than a batch is found.
- * @param part.after the place of the last document of the page before; undefined for the first page.
+ * part of one index, which holds all that a search asks for, and a second time only where more than a page is found.
+ * @param page.after the place of the last document of the page before; undefined for the first page.
  */
 export async function searchDocuments(
   engine: Engine,
@@ -78,30 +46,27 @@ export async function searchDocuments(
   search: DocumentSearch,
   { after = AFTER_ALL, limit }: { after: string | undefined; limit: number },
 ): Promise<{ found: FoundDocument[]; totals: DocumentTotal[] }> {
-  const rows: FoundRow[] = [];
-  const totals = new Map<string, DocumentTotal>();
-  for await (const { from, below } of spansOf(engine, company, daysOf(search))) {
-    const left = BATCH_DOCUMENTS - rows.length;
-    const part = { from, below: after < below ? after : below };
+  const groups = new Map<string, { total: DocumentTotal; rows: FoundRow[] }>();
+  for await (const part of partsOf(engine, company, search)) {
+    const { currency, kind, status } = part;
+    const none = { currency, kind, status, count: 0, grossMinor: 0, dueMinor: 0 };
+    const { total, rows } = groups.get(keyOf(part)) ?? { total: none, rows: [] };
+    const below = after < part.below ? after : part.below;
+    const left = limit - rows.length;
     const found =
-      left > 0 && part.below > from
-        ? await findRows(engine, searched(engine, company, part, search), left)
-        : [];
+      left > 0 && below > part.from ? await findRows(engine, company, { ...part, below }, search, left) : [];
     rows.push(...found);
-    const isWhole = part.below === below && found.length < left;
-    for (const row of isWhole
-      ? found
-      : await readTotals(engine, searched(engine, company, { from, below }, search))) {
-      const { currency, kind, status } = row;
-      const key = `${currency} ${status} ${kind}`;
-      const total = totals.get(key) ?? { currency, kind, status, count: 0, grossMinor: 0, dueMinor: 0 };
-      for (const name of ['count', 'grossMinor', 'dueMinor'] as const) total[name] += Number(row[name]);
-      totals.set(key, total);
-    }
+    const isWhole = below === part.below && found.length < left;
+    for (const sums of isWhole ? found : await readTotals(engine, company, part, search))
+      for (const name of ['count', 'grossMinor', 'dueMinor'] as const) total[name] += Number(sums[name]);
+    if (total.count > 0) groups.set(keyOf(part), { total, rows });
   }
-  const found = await readDocuments(engine, company, rows.slice(0, limit));
-  const inOrder = [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total);
-  return { found, totals: inOrder };
+  const inOrder = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+  const rows = inOrder.flatMap((group) => group.rows).sort((a, b) => (a.place < b.place ? 1 : -1));
+  return {
+    found: await readDocuments(engine, company, rows.slice(0, limit)),
+    totals: inOrder.map(({ total }) => total),
+  };
 }
 
 /** Reads all documents of a search in batches, the newest first. */
@@ -110,51 +75,43 @@ export async function* allDocuments(
   company: string,
   search: DocumentSearch,
 ): AsyncGenerator<FoundDocument[]> {
-  for await (const { from, below } of spansOf(engine, company, daysOf(search))) {
-    for (let next: string | undefined = below; next !== undefined;) {
-      const rows = await findRows(
-        engine,
-        searched(engine, company, { from, below: next }, search),
-        BATCH_DOCUMENTS,
-      );
-      if (rows.length > 0) yield await readDocuments(engine, company, rows);
-      next = rows.length === BATCH_DOCUMENTS ? rows.at(-1)?.place : undefined;
-      await turn();
-    }
+  const parts: Part[] = [];
+  for await (const part of partsOf(engine, company, search)) parts.push(part);
+  const groups = Map.groupBy(parts, (part) => keyOf(part));
+  const lanes = await Promise.all(
+    [...groups.values()].map(async (ofGroup) => {
+      const rows = rowsIn(engine, company, ofGroup, search);
+      return { rows, next: await rows.next() };
+    }),
+  );
+  const placeOf = ({ next }: (typeof lanes)[number]) => next.value?.place ?? '';
+  const newest = () => lanes.sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1))[0];
+  let batch: FoundRow[] = [];
+  for (let lane = newest(); lane?.next.value; lane = newest()) {
+    batch.push(lane.next.value);
+    lane.next = await lane.rows.next();
+    if (batch.length < BATCH_DOCUMENTS) continue;
+    yield await readDocuments(engine, company, batch);
+    batch = [];
   }
+  yield await readDocuments(engine, company, batch);
 }
 
-/**
- * Reads what each customer owes, by how long ago it was due. It scans as `searchDocuments` does.
- * @param days the oldest first; what was due before one of them is older than it.
- */
-export async function readReceivables(
+/** Reads what a search finds in the parts of a group, the newest first. */
+async function* rowsIn(
   engine: Engine,
   company: string,
-  days: readonly string[],
-): Promise<Receivable[]> {
-  const receivables = new Map<string, Receivable>();
-  const ages = days.map((day, index) => sql`WHEN due_date < ${day} THEN ${sql.lit(days.length - index)}`);
-  for await (const span of spansOf(engine, company, { from: '', below: AFTER_ALL })) {
-    const { rows } = await sql<
-      Omit<Receivable, 'count' | 'dueMinor'> &
-        Record<'age', number> &
-        Record<'count' | 'due', number | string>
-    >`
-      SELECT currency, customer, CASE ${sql.join(ages, sql` `)} ELSE 0 END AS age,
-        MAX(place) AS place, COUNT(*) AS count, SUM(balance_minor) AS due
-      FROM ${searched(engine, company, span)} AND balance_minor > 0
-      GROUP BY currency, customer, age`.execute(engine.db);
-    for (const { currency, customer, place, count, age, due } of rows) {
-      const key = `${currency} ${customer}`;
-      const none = { currency, customer, place, count: 0, dueMinor: [0, ...days.map(() => 0)] };
-      const receivable = receivables.get(key) ?? none;
-      receivable.count += Number(count);
-      receivable.dueMinor[age] = (receivable.dueMinor[age] ?? 0) + Number(due);
-      receivables.set(key, receivable);
+  parts: readonly Part[],
+  search: DocumentSearch,
+): AsyncGenerator<FoundRow, undefined> {
+  for (const part of parts)
+    for (let below: string | undefined = part.below; below !== undefined;) {
+      const rows = await findRows(engine, company, { ...part, below }, search, BATCH_DOCUMENTS);
+      yield* rows;
+      below = rows.length === BATCH_DOCUMENTS ? rows.at(-1)?.place : undefined;
+      await turn();
     }
-  }
-  return [...receivables.values()];
+  return undefined;
 }
 
 /** Reads documents by their places, in the same order. */
@@ -195,94 +152,31 @@ export async function firstCustomers(
     .execute();
 }
 
-function daysOf({ from = '', to = '' }: DocumentSearch): Span {
-  return { from, below: `${to}${AFTER_ALL}` };
-}
-
-/** A span in the parts that are scanned at a time, the newest first. SQLite scans in this process, where others have to have their turn. */
-async function* spansOf(engine: Engine, company: string, { from, below }: Span): AsyncGenerator<Span> {
-  const { slice } = engine.dialect;
-  let next = below;
-  while (slice !== undefined) {
-    const { rows } = await sql<{ place: string }>`
-      SELECT place FROM ${searched(engine, company, { from, below: next })}
-      ORDER BY place DESC
-      LIMIT 1 OFFSET ${sql.lit(slice - 1)}`.execute(engine.db);
-    const [last] = rows;
-    if (last === undefined) break;
-    yield { from: last.place, below: next };
-    next = last.place;
-    await turn();
-  }
-  yield { from, below: next };
-}
-
-/**
- * The part of the index that a search reads. It has one bound at each side: of two, SQLite would enter the index at the one
- * that it met first.
- */
-function searched(
-  { dialect }: Engine,
+async function findRows(
+  engine: Engine,
   company: string,
-  { from, below }: Span,
-  search?: DocumentSearch,
-): RawBuilder<unknown> {
-  const matches = [
-    sql`company = ${company} AND place >= ${from} AND place < ${below}`,
-    ...conditionsOf(search),
-  ];
-  return sql`invoices ${dialect.indexedBy('invoices_searched')} WHERE ${sql.join(matches, sql` AND `)}`;
-}
-
-async function findRows({ db }: Engine, from: RawBuilder<unknown>, limit: number): Promise<FoundRow[]> {
+  part: Part,
+  search: DocumentSearch,
+  limit: number,
+): Promise<FoundRow[]> {
   const { rows } = await sql<FoundRow>`
-    SELECT place, currency, kind, status, 1 AS count, gross_minor AS ${sql.id('grossMinor')},
+    SELECT place, 1 AS count, gross_minor AS ${sql.id('grossMinor')},
       CASE WHEN balance_minor > 0 THEN balance_minor ELSE 0 END AS ${sql.id('dueMinor')}
-    FROM ${from}
+    FROM ${entries(engine, company, part, search)}
     ORDER BY place DESC
-    LIMIT ${limit}`.execute(db);
+    LIMIT ${limit}`.execute(engine.db);
   return rows;
 }
 
-async function readTotals({ db }: Engine, from: RawBuilder<unknown>): Promise<Summed[]> {
+async function readTotals(
+  engine: Engine,
+  company: string,
+  part: Part,
+  search: DocumentSearch,
+): Promise<Summed[]> {
   const { rows } = await sql<Summed>`
-    SELECT currency, kind, status, COUNT(*) AS count, SUM(gross_minor) AS ${sql.id('grossMinor')},
+    SELECT COUNT(*) AS count, COALESCE(SUM(gross_minor), 0) AS ${sql.id('grossMinor')},
       COALESCE(SUM(balance_minor) FILTER (WHERE balance_minor > 0), 0) AS ${sql.id('dueMinor')}
-    FROM ${from}
-    GROUP BY currency, kind, status`.execute(db);
+    FROM ${entries(engine, company, part, search)}`.execute(engine.db);
   return rows;
-}
-
-const stateConditions: Record<DocumentState, (today: string) => RawBuilder<unknown>> = {
-  draft: () => sql`status = 'draft'`,
-  open: () => sql`balance_minor > 0`,
-  overdue: (today) => sql`balance_minor > 0 AND due_date < ${today}`,
-  part_paid: () => sql`balance_minor > 0 AND paid_minor > 0`,
-  // Of nothing, nothing is left to pay.
-  paid: () => sql`balance_minor = 0 AND (paid_minor > 0 OR gross_minor = 0)`,
-  credited: () => sql`balance_minor = 0 AND paid_minor = 0 AND gross_minor > 0`,
-  in_credit: () => sql`balance_minor < 0`,
-};
-
-function conditionsOf(search: DocumentSearch | undefined): RawBuilder<unknown>[] {
-  if (search === undefined) return [];
-  const { kind, state, customer, from, to, today } = search;
-  return [
-    // Only an issued document has a day of issue.
-    (from ?? to) !== undefined && sql`status = 'issued'`,
-    kind !== undefined && sql`kind = ${kind}`,
-    state !== undefined && stateConditions[state](today),
-    customer !== undefined && sql`customer = ${customer}`,
-    ...wordConditions(search),
-  ].filter((condition) => condition !== false);
-}
-
-/** A part that is typed without a blank, such as a number with its hyphens, is looked for as one. */
-function wordConditions({ text, findsCustomers }: DocumentSearch): RawBuilder<unknown>[] {
-  const words = new Set(text.split(/\s+/).map(wordsOf));
-  words.delete('');
-  // Signs alone are no word, and found nowhere.
-  if (words.size === 0) return text === '' ? [] : [sql`FALSE`];
-  const end = findsCustomers ? '%' : `%${BEFORE_CUSTOMER}%`;
-  return [...words].map((word) => sql`search_words LIKE ${`% ${word}${end}`}`);
 }
