@@ -1,6 +1,7 @@
 import type { JsonSchema } from '../../contract/document.ts';
 import { companyDay, machineZone } from '../../contract/company-time.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
+import { receivableSchema } from '../../tables/receivables.ts';
 import { readCopy, type Row } from '../sync/read-copy.ts';
 
 const text: JsonSchema = { type: 'string' };
@@ -11,12 +12,8 @@ const day: JsonSchema = { type: 'string', format: 'date' };
 const reports = {
   receivables: {
     needsDetails: true,
-    columns: {
-      ...{ number: text, customerId: text, customerName: text, issueDate: day, dueDate: day, currency: text },
-      ...{ grossMinor: number, paidMinor: number, refundedMinor: number, creditedMinor: number },
-      ...{ amountDueMinor: number, daysOverdue: number, id: text },
-    },
-    rows: 'ORDER BY dueDate, number, id',
+    columns: receivableSchema.properties,
+    rows: 'ORDER BY issueDate DESC, id DESC',
   },
   vat: {
     needsDetails: false,

@@ -76,7 +76,8 @@ export const copyTools: readonly CopyTool[] = [
     rule: /\S/,
     tables: {
       balances: `SELECT customerId, ${NAMED}, ${DUE}, SUM(creditMinor) AS creditBalanceMinor
-        FROM (SELECT customerId, customerName, currency, amountDueMinor, daysOverdue, 0 AS creditMinor FROM receivables
+        FROM (SELECT ${CUSTOMER}, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
+            FROM receivables AS open JOIN invoices USING (id)
           UNION ALL SELECT ${CUSTOMER}, currency, 0, 0, creditBalanceMinor FROM invoices WHERE ${CREDITABLE})
         ${THEIRS} GROUP BY customerId, currency ORDER BY customer`,
       years: `SELECT substr(day, 1, 4) AS year, ${NAMED}, ${LEDGER_SUMS} FROM sales_ledger ${THEIRS}

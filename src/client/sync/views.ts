@@ -18,7 +18,8 @@ const sumOf = (list: string, name: string) =>
   `(SELECT COALESCE(SUM(${member(name)}), 0) FROM json_each(invoices.${list}) AS item)`;
 
 // Only an issued invoice has amountDueMinor. It is the gross less what was paid and credited, plus what was refunded.
-const receivables = (today: string) => `SELECT number, ${CUSTOMER}, issueDate, dueDate, currency,
+const receivables = (today: string) => `SELECT number, json_extract(invoices.customer, '$.id') AS customerId,
+  json_extract(invoices.customer, '$.name') AS customerName, issueDate, dueDate, currency,
   json_extract(totals, '$.grossMinor') AS grossMinor, ${sumOf('payments', 'amountMinor')} AS paidMinor,
   ${sumOf('refunds', 'amountMinor')} AS refundedMinor, ${sumOf('creditNotes', 'grossMinor')} AS creditedMinor,
   amountDueMinor, MAX(0, CAST(julianday(${today}) - julianday(dueDate) AS INTEGER)) AS daysOverdue, id

@@ -2,6 +2,7 @@ import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
 import { columnsOf } from '../../../tables/columns.ts';
+import { receivableSchema } from '../../../tables/receivables.ts';
 import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { allDocuments, readDocuments } from '../../store/records/document-search.ts';
@@ -22,16 +23,6 @@ const CUSTOMERS_MAX = 100;
 const AGES = [90, 60, 30, 0];
 const ageNames = ['Not yet due', '1–30 days', '31–60 days', '61–90 days', 'Over 90 days'];
 
-const [text, day, number] = [{ type: 'string' }, { type: 'string', format: 'date' }, { type: 'integer' }];
-/** As `fieldledger export receivables` writes them. */
-const columns = columnsOf({
-  properties: {
-    ...{ number: text, customerId: text, customerName: text, issueDate: day, dueDate: day, currency: text },
-    ...{ grossMinor: number, paidMinor: number, refundedMinor: number, creditedMinor: number },
-    ...{ amountDueMinor: number, daysOverdue: number, id: text },
-  },
-});
-
 export const showReceivables: Page = async (visit, { engine }) => {
   const withheld = withoutDocuments(visit, 'Receivables', 'receivables');
   if (withheld) return withheld;
@@ -42,7 +33,10 @@ export const showReceivables: Page = async (visit, { engine }) => {
   const count = sumOf(receivables.map((receivable) => receivable.count));
   const format = downloadIn(query, count);
   if (format)
-    return tableFile({ name: 'receivables', format, columns }, downloadRows(engine, company.id, today));
+    return tableFile(
+      { name: 'receivables', format, columns: columnsOf(receivableSchema) },
+      downloadRows(engine, company.id, today),
+    );
   const byCurrency = [...Map.groupBy(receivables, ({ currency }) => currency)].toSorted();
   const parts = byCurrency.map(([currency, owed]) => currencyPart(engine, company.id, currency, owed));
   return page(
