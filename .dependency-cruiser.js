@@ -190,7 +190,7 @@ const owners = {
   '@zxcvbn-ts': ['server/access'],
   otpauth: ['server/access'],
   // The QR code of a second factor.
-  uqr: ['server/portal'],
+  uqr: ['server/portal', 'server/invoice-pdf'],
   pg: ['server/store'],
   pino: ['server/log'],
   nodemailer: ['server/notices'],

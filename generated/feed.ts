@@ -339,7 +339,7 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
-        /** @description A company is added or changed. Members that aren't given stay. The id of a new company has 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end. It has every module and an active subscription, and neither API access nor invoicing until `company.switch` gives them. The answer's record is null. */
+        /** @description A company is added or changed. Members that aren't given stay, and null takes one away. The id of a new company has 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end. It has every module and an active subscription, and neither API access nor invoicing until `company.switch` gives them. The answer's record is null. */
         CompanySave: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
@@ -370,9 +370,20 @@ export interface components {
                 email?: string;
                 phone?: string;
                 website?: string;
+                /** @description The name of the account. A payment code has its first 70 characters, as a transfer has. */
                 bankAccountName?: string;
+                /** @description The account. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
                 iban?: string;
                 bic?: string;
+                /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */
+                paymentLink?: string | null;
+                /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay. */
+                latePaymentTerms?: string | null;
+                /**
+                 * @description The paper of documents; A4 unless given.
+                 * @enum {string}
+                 */
+                pageSize?: "A4" | "Letter";
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -1361,9 +1372,20 @@ export interface components {
             email?: string;
             phone?: string;
             website?: string;
+            /** @description The name of the account. A payment code has its first 70 characters, as a transfer has. */
             bankAccountName?: string;
+            /** @description The account. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
             iban?: string;
             bic?: string;
+            /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */
+            paymentLink?: string;
+            /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay. */
+            latePaymentTerms?: string;
+            /**
+             * @description The paper of documents; A4 unless given.
+             * @enum {string}
+             */
+            pageSize?: "A4" | "Letter";
         };
         /** @description The rate at which a document in a foreign currency is accounted for. A credit note takes its invoice's. */
         Exchange: {

@@ -192,7 +192,7 @@ const settings = {
   },
   portalLogo: { help: 'file with the logo of all pages, PNG or JPEG', parse: (text: string) => text },
   portalAccent: {
-    help: 'colour of their links and buttons as #rrggbb, dark enough for light pages; unless set, a dark green',
+    help: 'colour of their links and buttons, and of titles and rules on documents, as #rrggbb, dark enough for light pages; unless set, our own dark greens',
     parse: parseAccent,
   },
   portalSignIn: {

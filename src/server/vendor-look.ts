@@ -8,8 +8,10 @@ export interface VendorLook {
 
 /** Our own colours, on light and on dark pages. */
 const OWN = { light: '#0f5c5c', dark: '#6fc7c0' };
-/** The grounds of text, on which it has the least contrast (portal.css). */
-const GROUNDS = { light: '#fbfaf8', dark: '#1c2225' };
+/** The darkest ground of text in the accent, on light pages (portal.css) and on documents. */
+export const LIGHT_GROUND = '#fbfaf8';
+/** The lightest ground of such text on dark pages (portal.css). */
+const DARK_GROUND = '#1c2225';
 /** WCAG 2.1, success criterion 1.4.3. */
 const CONTRAST_MIN = 4.5;
 
@@ -20,7 +22,7 @@ const CONTRAST_MIN = 4.5;
 export function parseAccent(text: string): string {
   const rule = `a colour #rrggbb with a contrast of ${CONTRAST_MIN}:1 or more to light pages (WCAG 2.1)`;
   if (!/^#[0-9a-f]{6}$/i.test(text)) throw new Error(rule);
-  const ratio = contrast(text, GROUNDS.light);
+  const ratio = contrast(text, LIGHT_GROUND);
   if (ratio >= CONTRAST_MIN) return text.toLowerCase();
   // 4.496 must not be rounded up to 4.5.
   throw new Error(`${rule}; this one has ${Math.floor(ratio * 100) / 100}:1`);
@@ -36,7 +38,7 @@ function lightened(colour: string): string {
   for (let share = 0; share < 1; share += 0.05) {
     const channels = channelsOf(colour).map((value) => Math.round(value + (255 - value) * share));
     const mixed = `#${Buffer.from(channels).toString('hex')}`;
-    if (contrast(mixed, GROUNDS.dark) >= CONTRAST_MIN) return mixed;
+    if (contrast(mixed, DARK_GROUND) >= CONTRAST_MIN) return mixed;
   }
   return '#ffffff';
 }

@@ -1,5 +1,6 @@
 import { isTimeZone } from '../../contract/company-time.ts';
 import { isModule, modules } from '../../contract/scopes.ts';
+import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
@@ -128,6 +129,7 @@ function refuseBadSettings(settings: CompanySettings): void {
       field: 'countryCode',
     });
   }
+  refuseBadPaymentLink(profile.paymentLink);
   refuseBadLogo(profile.logo);
 }
 
@@ -136,6 +138,13 @@ function refuseBadVatId(vatId: string | undefined): void {
   const problem = problemOfVatNumber(vatId);
   if (problem !== undefined)
     throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`, { field: 'vatId' });
+}
+
+function refuseBadPaymentLink(link: string | undefined): void {
+  if (link === undefined) return;
+  const problem = problemOfPaymentLink(link);
+  if (problem !== undefined)
+    throw new UsageError(`The payment link ${quote(link)} ${problem}.`, { field: 'paymentLink' });
 }
 
 function refuseBadLogo(logo: string | undefined): void {

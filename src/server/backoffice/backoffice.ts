@@ -13,6 +13,8 @@ export interface Backoffice {
   readonly random: (size: number) => Buffer;
   /** Whether a company's readers may have been told a time, before which no change is stamped then. */
   readonly hasReaders: boolean;
+  /** The operator's accent colour, in which documents are issued; undefined for our own. */
+  readonly accent: string | undefined;
 }
 
 export function openBackoffice(
@@ -25,6 +27,7 @@ export function openBackoffice(
     now: () => new Date(),
     random: randomBytes,
     hasReaders: true,
+    accent: undefined,
     ...options,
   };
 }

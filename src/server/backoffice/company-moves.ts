@@ -17,12 +17,14 @@ export async function addCompany(transaction: StoreTransaction, id: string, now:
   await refusing('', () => addCompanyTo(transaction, id, settings, now));
 }
 
-/** Changes how a company is called, and what stands on its documents; members that aren't given stay. */
+/** Changes how a company is called, and what stands on its documents; members that aren't given stay, and null takes one away. */
 export async function saveCompany(
   move: Move,
   { name, timeZone, currency, ...profile }: WithOf<'company.save'>,
 ): Promise<undefined> {
-  await change(move, { ...given({ name, timeZone, currency }), profile: given<CompanyProfile>(profile) });
+  const members = Object.entries(given(profile)).map(([member, value]) => [member, value ?? undefined]);
+  const changes = Object.fromEntries(members) as CompanyProfile;
+  await change(move, { ...given({ name, timeZone, currency }), profile: changes });
 }
 
 /**

@@ -1,6 +1,7 @@
 import { companyInstant } from '../../contract/company-time.ts';
 import { DAY_MS } from '../../contract/durations.ts';
 import type { WithOf } from '../../contract/feed.ts';
+import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
@@ -65,6 +66,7 @@ async function putIssued(
   refuseBelowZero(kind, given.totals);
   await refuseTwin(move, kind, given);
   refuseBadDays(move, kind, given);
+  refuseBadPaymentLink(given.supplier?.paymentLink);
   const { id = move.mintUuid(), pdf, lines: givenLines } = given;
   const customer = await move.get('customers', given.customerId, '/with/customerId');
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
@@ -95,6 +97,13 @@ async function putIssued(
   });
   await keepImportedPdf(move, record, pdf);
   return { record, rendered };
+}
+
+function refuseBadPaymentLink(link: string | undefined): void {
+  const problem = link === undefined ? undefined : problemOfPaymentLink(link);
+  if (link === undefined || problem === undefined) return;
+  const message = `The payment link ${quote(link)} ${problem}.`;
+  throw new Refusal('invalid_change', message, '/with/supplier/paymentLink');
 }
 
 function refuseBelowZero(kind: 'invoice' | 'credit_note', { grossMinor }: Invoice['totals']): void {

@@ -218,8 +218,10 @@ export class Move {
 
   /** The same, or as a document names it, kept with its logo for a document that is issued. */
   async keepSupplier(named?: Supplier): Promise<KeptSupplier> {
-    const { supplier, logo } = await this.#shownSupplier();
-    return keepSupplier(this.transaction, this.company.id, { supplier: named ?? supplier, logo });
+    const shown = await this.#shownSupplier();
+    const supplier = named ?? shown.supplier;
+    const { accent } = this.#backoffice;
+    return keepSupplier(this.transaction, this.company.id, { ...shown, supplier, accent });
   }
 
   async #shownSupplier(): Promise<ShownSupplier> {

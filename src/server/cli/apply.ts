@@ -9,6 +9,7 @@ import { parseBaseUrl, secretIn, withoutMarks } from '../../command-line/given-v
 import { UsageError } from '../../errors.ts';
 import { openBackoffice } from '../backoffice/backoffice.ts';
 import { applyFeed, type FeedAnswer } from '../backoffice/feed.ts';
+import type { Config } from '../config.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway } from '../store/engines/open-engine.ts';
 import { withDatabase } from './database.ts';
@@ -59,8 +60,8 @@ export function applyCommand(terminal: Terminal, createSender: CreateSender): Co
         return;
       }
       const waits = waitingFor(terminal, stop.signal);
-      const apply = async (engine: Engine) => {
-        const backoffice = openBackoffice(engine);
+      const apply = async (engine: Engine, { portalAccent: accent }: Config) => {
+        const backoffice = openBackoffice(engine, { accent });
         const answersOf = (input: Readable) => applyFeed(backoffice, input, waits);
         await conclude(file, answersOf, { terminal, signal: stop.signal });
       };

@@ -121,6 +121,12 @@ function withSettings(command: Command): Command {
     .option('--bank-account-name <name>')
     .option('--iban <iban>')
     .option('--bic <bic>')
+    .option(
+      '--payment-link <address>',
+      'where customers pay: https, with {number} and {amount} in their places',
+    )
+    .option('--late-payment-terms <text>', 'printed where a document says how to pay')
+    .addOption(new Option('--page-size <size>', 'paper of documents').choices(['A4', 'Letter']))
     .addOption(new Option('--logo <file>', 'PNG or JPEG picture').argParser(readLogo));
 }
 

@@ -22,9 +22,9 @@ export function documentCommand(terminal: Terminal): Command {
     .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
     .action(async (id: string, options: { company?: string; out: string }) => {
       checkOut(options.out);
-      await withDatabase(terminal, async (engine) => {
+      await withDatabase(terminal, async (engine, { portalAccent: accent }) => {
         const company = await companyOf(engine, id, options.company);
-        await writePdf(engine, { company, id, out: options.out }, terminal);
+        await writePdf(engine, { company, id, accent, out: options.out }, terminal);
       });
     });
   addressed(command.command('check'))
@@ -76,12 +76,12 @@ async function companyOf(engine: Engine, id: string, given: string | undefined):
 
 async function writePdf(
   engine: Engine,
-  { company, id, out }: { company: string; id: string; out: string },
+  { company, id, accent, out }: { company: string; id: string; accent: string | undefined; out: string },
   terminal: Terminal,
 ): Promise<void> {
   // Loaded here, because no other command needs its fonts.
   const { createRenderer } = await import('../invoice-pdf/render.ts');
-  const documents = createDocuments(engine, createPrint(engine, createRenderer()));
+  const documents = createDocuments(engine, createPrint(engine, createRenderer(), accent));
   const found = await documents.find(company, id);
   const file = found && (await documents.prepare(found));
   if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);

@@ -118,9 +118,10 @@ async function serveFeed(
 ): Promise<string | undefined> {
   const { feedHost: host, feedPort: port, feedRequestsPerMinute: requestsPerMinute, keyPrefix } = config;
   if (port === undefined) return undefined;
+  const { portalAccent: accent } = config;
   const { metrics, log } = pages;
   const baseUrl = () => config.baseUrl ?? addressOf(portal, config);
-  const options = { ...pages, metrics: metrics.feed, keyPrefix, requestsPerMinute, baseUrl };
+  const options = { ...pages, metrics: metrics.feed, keyPrefix, requestsPerMinute, baseUrl, accent };
   const server = await createFeedServer(options);
   const connections = await listenAs(FEED, { host, port }, () =>
     listen(server, { ...config, host, port, metrics }),

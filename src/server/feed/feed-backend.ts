@@ -52,8 +52,8 @@ const AT_ONCE_MAX = 8;
  * with the AppError to answer with.
  */
 export async function createFeedBackend(options: FeedServerOptions): Promise<OpenAPIBackend> {
-  const { engine, metrics, requestsPerMinute, baseUrl, now } = options;
-  const backoffice = openBackoffice(engine, { now: () => now() });
+  const { engine, metrics, requestsPerMinute, baseUrl, now, accent } = options;
+  const backoffice = openBackoffice(engine, { now: () => now(), accent });
   const authenticate = createFeedAuthentication(engine, options);
   const count = createOwnCounter({ name: 'feed', points: requestsPerMinute, seconds: WINDOW_SECONDS });
   const enter = createEntrance();

@@ -22,6 +22,8 @@ export interface FeedServerOptions extends ProbeOptions {
   baseUrl: () => string;
   /** Requests that one token may make in a minute. */
   requestsPerMinute: number;
+  /** The operator's accent colour, in which documents are issued. */
+  accent?: string | undefined;
 }
 
 /** One request of the feed and its answer, as far as they are known; the log line is made of it. */

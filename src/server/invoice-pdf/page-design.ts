@@ -1,29 +1,43 @@
+import { LIGHT_GROUND } from '../vendor-look.ts';
 import type { TextStyle } from './text-blocks.ts';
 
-/** A4, in points; a millimetre is 2.8346 of them. */
-export const PAGE = { width: 595.28, height: 841.89 };
+/** In points; a millimetre is 2.8346 of them. */
+export const PAGE_SIZES = {
+  A4: { width: 595.28, height: 841.89 },
+  Letter: { width: 612, height: 792 },
+};
 
+/** All is laid out in the width of A4. A wider page has it in its middle. */
+export const PAGE_WIDTH = PAGE_SIZES.A4.width;
 export const LEFT = 56.7;
-export const RIGHT = PAGE.width - LEFT;
+export const RIGHT = PAGE_WIDTH - LEFT;
 export const CONTENT_WIDTH = RIGHT - LEFT;
 /** Where the second column of the head begins. */
 export const COLUMN = 322;
 export const TOP = 45;
-/** Content ends above it; the foot of the page is below it. */
-export const BOTTOM = PAGE.height - 74;
-/** The baseline of the foot of the page. */
-export const FOOT = PAGE.height - 42;
+/** Content ends so far above the lower edge; the foot of the page is below it. */
+export const BOTTOM_MARGIN = 74;
+/** How far above the lower edge the foot of the page begins. */
+export const FOOT_MARGIN = 42;
 /** The customer's name and address begin here, where the window of a DL envelope shows them. */
 export const ADDRESS_TOP = 150;
 
 const INK = '#1b2328';
 /** 5.9 to 1 against white, more than accessible text needs. */
 const GREY = '#5a666e';
-export const ACCENT = '#0b5566';
+/** Names of the two colours that differ between documents; a sheet knows which they are. */
+export const ACCENT = 'accent';
+export const TINT = 'tint';
 export const RULE = '#c8d0d4';
-export const TINT = '#eef4f5';
 /** Behind the text, which has to stay legible on it. */
 export const WATERMARK = '#ebedee';
+
+/** The colours of a document. A vendor's accent stands on the ground on which its contrast was checked. */
+export function coloursOf(accent: string | undefined): Partial<Record<string, string>> {
+  return accent === undefined
+    ? { [ACCENT]: '#0b5566', [TINT]: '#eef4f5' }
+    : { [ACCENT]: accent, [TINT]: LIGHT_GROUND };
+}
 
 const style = (
   size: number,
@@ -45,6 +59,7 @@ export const STYLES = {
   body: style(9.5, 12.75),
   bodyGrey: style(9.5, 12.75, 'regular', GREY),
   strong: style(9.5, 12.75, 'semibold'),
+  link: style(9.5, 12.75, 'regular', ACCENT),
   label: style(8, 10.5, 'semibold', ACCENT),
   small: style(8.25, 11, 'regular', GREY),
   fine: style(7.5, 10, 'regular', GREY),

@@ -1,4 +1,4 @@
-import { CONTENT_WIDTH, FOOT, LEFT, PAGE, RULE, STYLES, TOP } from './page-design.ts';
+import { CONTENT_WIDTH, FOOT_MARGIN, LEFT, PAGE_WIDTH, RULE, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
@@ -22,13 +22,14 @@ export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
 
 /** The mark is an artifact: the warning under the title says the same. */
 function drawWatermark(sheet: Sheet): void {
-  const block = sheet.text('DRAFT', STYLES.watermark, PAGE.height);
+  const { height } = sheet.size;
+  const block = sheet.text('DRAFT', STYLES.watermark, height);
   const width = block.lines[0]?.width ?? 0;
   sheet.artifact(() => {
-    sheet.document.save().rotate(-52, { origin: [PAGE.width / 2, PAGE.height / 2] });
+    sheet.document.save().rotate(-52, { origin: [PAGE_WIDTH / 2, height / 2] });
     sheet.draw(block, {
-      x: (PAGE.width - width) / 2,
-      y: (PAGE.height - STYLES.watermark.leading) / 2,
+      x: (PAGE_WIDTH - width) / 2,
+      y: (height - STYLES.watermark.leading) / 2,
       width,
     });
     sheet.document.restore();
@@ -44,15 +45,16 @@ export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
     supplier.companyNumber === undefined ? undefined : `Company no. ${supplier.companyNumber}`,
   ].filter((text) => text !== undefined);
   const left = atMostTwoLines(sheet.text(registered.join('  ·  '), STYLES.fine, CONTENT_WIDTH * 0.58));
+  const foot = sheet.size.height - FOOT_MARGIN;
   for (let page = 0; page < sheet.pageCount; page++) {
-    sheet.goTo({ page, y: FOOT });
+    sheet.goTo({ page, y: foot });
     const name = `${titleOf(record)} ${numberOf(record)}`;
     const count = `Page ${page + 1} of ${sheet.pageCount}`;
     const right = atMostTwoLines(sheet.text(`${count}  ·  ${name}`, STYLES.fine, CONTENT_WIDTH * 0.38));
     sheet.artifact(() => {
-      sheet.rule(FOOT - 6, { x: LEFT, width: CONTENT_WIDTH }, RULE);
-      sheet.draw(left, { x: LEFT, y: FOOT, width: CONTENT_WIDTH });
-      sheet.draw(right, { x: LEFT, y: FOOT, width: CONTENT_WIDTH }, 'right');
+      sheet.rule(foot - 6, { x: LEFT, width: CONTENT_WIDTH }, RULE);
+      sheet.draw(left, { x: LEFT, y: foot, width: CONTENT_WIDTH });
+      sheet.draw(right, { x: LEFT, y: foot, width: CONTENT_WIDTH }, 'right');
     }, 'Pagination');
   }
 }

@@ -41,11 +41,8 @@ function drawLogo(sheet: Sheet, logo: Logo, name: string): void {
   const scale = Math.min(LOGO_BOX.width / logo.width, LOGO_BOX.height / logo.height, POINTS_PER_PIXEL_MAX);
   const width = logo.width * scale;
   const height = logo.height * scale;
-  const options = {
-    alt: `Logo of ${name}`,
-    bbox: [LEFT, TOP, LEFT + width, TOP + height] as [number, number, number, number],
-  };
-  sheet.tagged(sheet.root, 'Figure', () => sheet.picture(logo, LEFT, TOP, { width, height }), options);
+  const box = { x: LEFT, y: TOP, width, height };
+  sheet.figure(sheet.root, box, `Logo of ${name}`, () => sheet.picture(logo, LEFT, TOP, { width, height }));
 }
 
 function tradingAs({ supplier: { legalName, tradingName } }: PrintedDocument): string | undefined {

@@ -23,7 +23,8 @@ export type Printed =
  */
 export type Print = (company: string, id: string) => Promise<Printed>;
 
-export function createPrint(engine: Engine, renderer: Renderer): Print {
+/** @param accent the operator's accent colour, for drafts; an issued document keeps that of its issue. */
+export function createPrint(engine: Engine, renderer: Renderer, accent?: string): Print {
   const { db } = engine;
   return async (company, id) => {
     const found = await findPrintable(db, company, id);
@@ -31,8 +32,9 @@ export function createPrint(engine: Engine, renderer: Renderer): Print {
     const isDraft = found.record.status === 'draft';
     const { reverseChargeRates, isImported } = found;
     const record = isDraft ? found.record : asIssued(found.record);
-    const supplier = await findSupplier(db, company, found.supplier);
-    const bytes = await renderer.render({ record, reverseChargeRates, isImported, ...supplier });
+    const shown = await findSupplier(db, company, found.supplier);
+    const look = isDraft ? { ...shown, accent } : shown;
+    const bytes = await renderer.render({ record, reverseChargeRates, isImported, ...look });
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
     }

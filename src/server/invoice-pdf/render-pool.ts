@@ -35,6 +35,8 @@ export interface RenderPoolOptions {
   databaseUrl: string;
   log: Logger;
   metrics: DocumentMetrics;
+  /** The operator's accent colour, for drafts. */
+  portalAccent?: string | undefined;
   processesMax?: number;
   waitingMax?: number;
   documentMsMax?: number;
@@ -63,6 +65,7 @@ export class RenderPool implements AsyncDisposable {
       processesMax: PROCESSES_MAX,
       waitingMax: WAITING_MAX,
       documentMsMax: DOCUMENT_MS_MAX,
+      portalAccent: undefined,
       ...options,
     };
     this.#processes = new Tinypool({
@@ -149,9 +152,9 @@ export class RenderPool implements AsyncDisposable {
   /** @returns undefined when the process ended, perhaps by a signal that it got just before the document. */
   async #printNow(company: string, id: string): Promise<WorkerAnswer | undefined> {
     if (this.#isClosed) throw busy();
-    const { databaseUrl, documentMsMax } = this.#options;
+    const { databaseUrl, documentMsMax, portalAccent: accent } = this.#options;
     const signal = AbortSignal.timeout(documentMsMax);
-    const task: PrintTask = { databaseUrl, company, id };
+    const task: PrintTask = { databaseUrl, company, id, accent };
     try {
       return (await this.#processes.run(task, { signal })) as WorkerAnswer;
     } catch (error) {

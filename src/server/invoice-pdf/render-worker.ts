@@ -14,6 +14,8 @@ export interface PrintTask {
   databaseUrl: string;
   company: string;
   id: string;
+  /** The same for every document of a process. */
+  accent: string | undefined;
 }
 
 /** Why a document can't be printed. It has no message, which may quote the document. */
@@ -61,8 +63,10 @@ export async function print(task: PrintTask): Promise<WorkerAnswer> {
   return answer;
 }
 
-async function printed({ databaseUrl, company, id }: PrintTask): Promise<Printed> {
-  opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) => createPrint(engine, createRenderer()));
+async function printed({ databaseUrl, company, id, accent }: PrintTask): Promise<Printed> {
+  opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) =>
+    createPrint(engine, createRenderer(), accent),
+  );
   const print = await opened.catch((error: unknown) => {
     // The next document tries again.
     opened = undefined;

@@ -59,7 +59,12 @@ function readOrLeaveOut(dataUrl: string): Logo | undefined {
 async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undefined): Promise<Buffer> {
   const document = openDocument(printed);
   const bytes = collect(document);
-  const sheet = new Sheet(document, fonts, (page) => drawPageHead(page, printed));
+  const { accent, supplier } = printed;
+  const sheet = new Sheet(document, fonts, {
+    pageSize: supplier.pageSize ?? 'A4',
+    accent,
+    pageHead: (page) => drawPageHead(page, printed),
+  });
   drawHead(sheet, printed, logo);
   drawBody(sheet, printed);
   drawPageFeet(sheet, printed);

@@ -1,7 +1,8 @@
 import { embeddedFont, type EmbeddedFont, showText } from './embedded-font.ts';
 import type { Face, Fonts } from '../typefaces/fonts.ts';
 import type { Logo } from '../logos/logo.ts';
-import { BOTTOM, PAGE } from './page-design.ts';
+import { BOTTOM_MARGIN, coloursOf, PAGE_SIZES, PAGE_WIDTH } from './page-design.ts';
+import type { PaymentCode } from './payment-code.ts';
 import { type TextBlock, textBlock, type TextLine, type TextStyle, textWidth } from './text-blocks.ts';
 
 export type Align = 'left' | 'right';
@@ -24,8 +25,13 @@ export interface Place {
   y: number;
 }
 
-/** Draws the head of a new page, and returns the height at which the content begins. */
-type PageHead = (sheet: Sheet) => number;
+export interface SheetOptions {
+  pageSize: keyof typeof PAGE_SIZES;
+  /** The colour of titles and rules, as `#rrggbb`; undefined for our own. */
+  accent: string | undefined;
+  /** Draws the head of a new page, and returns the height at which the content begins. */
+  pageHead: (sheet: Sheet) => number;
+}
 
 /**
  * The pages of one document, drawn from top to bottom. All that is drawn is either tagged, for screen readers and other
@@ -35,19 +41,29 @@ export class Sheet {
   readonly document: PDFKit.PDFDocument;
   readonly fonts: Fonts;
   readonly root: Tag;
+  readonly size: { width: number; height: number };
+  /** Content ends above it. */
+  readonly bottom: number;
   /** Where the next thing is drawn. */
   y = 0;
   pageCount = 0;
   /** The page that is drawn on, of which the first is 0. */
   page = -1;
   readonly #tops: number[] = [];
-  readonly #pageHead: PageHead;
+  readonly #pageHead: SheetOptions['pageHead'];
+  readonly #colours: ReturnType<typeof coloursOf>;
+  /** How far a page's content is moved to its middle. */
+  readonly #shift: number;
   readonly #embedded = new Map<Face, EmbeddedFont>();
   #color = '';
 
-  constructor(document: PDFKit.PDFDocument, fonts: Fonts, pageHead: PageHead) {
+  constructor(document: PDFKit.PDFDocument, fonts: Fonts, { pageSize, accent, pageHead }: SheetOptions) {
     this.document = document;
     this.fonts = fonts;
+    this.size = PAGE_SIZES[pageSize];
+    this.bottom = this.size.height - BOTTOM_MARGIN;
+    this.#shift = (this.size.width - PAGE_WIDTH) / 2;
+    this.#colours = coloursOf(accent);
     this.#pageHead = pageHead;
     this.root = document.struct('Document');
     document.addStructure(this.root);
@@ -55,7 +71,8 @@ export class Sheet {
   }
 
   addPage(): void {
-    this.document.addPage({ size: [PAGE.width, PAGE.height], margin: 0 });
+    const { width, height } = this.size;
+    this.document.addPage({ size: [width, height], margin: 0 }).translate(this.#shift, 0);
     this.page = this.pageCount;
     this.pageCount += 1;
     this.#color = '';
@@ -65,7 +82,7 @@ export class Sheet {
 
   /** Continues on the next page if fewer than `height` points are left. */
   makeRoom(height: number): void {
-    if (this.y + height > BOTTOM) this.nextPage();
+    if (this.y + height > this.bottom) this.nextPage();
   }
 
   /** Continues on the next page, which is begun if there is none. */
@@ -84,7 +101,7 @@ export class Sheet {
 
   /** How many lines still fit on the page. */
   linesLeft({ leading }: TextStyle): number {
-    return Math.max(1, Math.floor((BOTTOM - this.y) / leading));
+    return Math.max(1, Math.floor((this.bottom - this.y) / leading));
   }
 
   /** @param goesOn whether it goes on in another block of the same tag. */
@@ -159,6 +176,44 @@ export class Sheet {
     return font;
   }
 
+  /** Adds a picture with a text for those who don't see it. */
+  figure(
+    parent: Tag,
+    { x, y, width, height }: Box & { height: number },
+    alt: string,
+    draw: () => void,
+  ): void {
+    const left = x + this.#shift;
+    this.tagged(parent, 'Figure', draw, { alt, bbox: [left, y, left + width, y + height] });
+  }
+
+  /** Draws a block where the sheet is, as a paragraph that leads to an address. */
+  link(parent: Tag, block: TextBlock, { x, width }: Omit<Box, 'y'>, url: string): void {
+    const paragraph = this.group(parent, 'P');
+    const link = this.group(paragraph, 'Link');
+    const { y } = this;
+    this.content(link, 'Link', () => this.drawDown(block, { x, width }));
+    // The description is for those who hear the link alone (ISO 14289-1, 7.18.5). pdfkit tells texts from names by their type.
+    const options = { structParent: link, Contents: new String(`Payment at ${url}`) as string };
+    this.document.link(x, y, width, block.height, url, options);
+    link.end();
+    paragraph.end();
+  }
+
+  /** Draws a QR code into a square. */
+  code({ size, runs }: PaymentCode, { x, y, width }: Box): void {
+    this.#fill('#000000');
+    this.document
+      .save()
+      .translate(x, y)
+      .scale(width / size)
+      .addContent(runs.map((run) => `${run.x} ${run.y} ${run.length} 1 re`).join('\n'))
+      .fill()
+      .restore();
+    // The colour was restored, too.
+    this.#color = '';
+  }
+
   picture(logo: Logo, x: number, y: number, size: { width: number; height: number }): void {
     this.document.image(logo.file, x, y, size);
   }
@@ -166,7 +221,7 @@ export class Sheet {
   rule(y: number, { x, width }: Omit<Box, 'y'>, color: string, thickness = 0.6): void {
     this.document
       .lineWidth(thickness)
-      .strokeColor(color)
+      .strokeColor(this.#colours[color] ?? color)
       .moveTo(x, y)
       .lineTo(x + width, y)
       .stroke();
@@ -178,7 +233,7 @@ export class Sheet {
   }
 
   #fill(color: string): void {
-    if (color !== this.#color) this.document.fillColor(color);
+    if (color !== this.#color) this.document.fillColor(this.#colours[color] ?? color);
     this.#color = color;
   }
 }

@@ -1,5 +1,8 @@
+import { decimalAmount } from '../../contract/currencies.ts';
+import { paymentAddress } from '../../contract/payment-links.ts';
 import { moneyFormat } from './amounts.ts';
-import { CONTENT_WIDTH, LEFT, STYLES } from './page-design.ts';
+import { CONTENT_WIDTH, LEFT, RIGHT, STYLES } from './page-design.ts';
+import { type PaymentCode, paymentCodeOf } from './payment-code.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
 import type { Sheet, Tag } from './sheet.ts';
@@ -11,8 +14,12 @@ import { asksForPayment, categoryText, dateText, isDraft, isMargin, numberOf, ti
 export interface Statement {
   heading: string;
   paragraphs: readonly string[];
-  /** Set as a table under the paragraphs. */
+  /** An address to which its text leads, under the paragraphs. */
+  link?: { text: string; url: string } | undefined;
+  /** Set as a table under both. */
   details: readonly (readonly [label: string, value: string])[];
+  /** Stands beside the text, for those who don't see it as `alt`. */
+  code?: (PaymentCode & { alt: string }) | undefined;
 }
 
 /** The statements beside the amounts: why no VAT is charged, a note, and how to pay. */
@@ -57,24 +64,50 @@ function noteStatement({ record }: PrintedDocument): Statement | undefined {
   return { heading, paragraphs: [record.note], details: [] };
 }
 
-function paymentStatement({ record, supplier }: PrintedDocument): Statement | undefined {
-  const { totals, dueDate, paymentTermsDays, kind } = record;
-  if (kind === 'credit_note') return undefined;
+function paymentStatement(printed: PrintedDocument): Statement | undefined {
+  const { record, supplier } = printed;
+  if (record.kind === 'credit_note') return undefined;
   if (!asksForPayment(record)) return nothingDue(record);
-  const amount = moneyFormat(record.currency).withSymbol(totals.grossMinor);
+  const amountMinor = record.totals.grossMinor;
+  const account = bankDetails(supplier);
+  const reference = [['Payment reference', numberOf(record)] as const];
+  const link = linkOf(printed, amountMinor);
+  const terms = [supplier.latePaymentTerms].filter((text) => text !== undefined);
+  return {
+    heading: account.length === 0 && link === undefined ? 'Payment' : 'How to pay',
+    paragraphs: [...askedFor(record, amountMinor), ...terms],
+    link,
+    details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
+    code: codeOf(printed, amountMinor),
+  };
+}
+
+/** What is asked for, and until when. */
+function askedFor(record: PrintedDocument['record'], amountMinor: number): string[] {
+  const { dueDate, paymentTermsDays, currency } = record;
+  const amount = moneyFormat(currency).withSymbol(amountMinor);
   const days = paymentTermsDays === 1 ? '1 day' : `${paymentTermsDays} days`;
   const terms = paymentTermsDays === 0 ? 'on receipt' : `within ${days} of the date of issue`;
   const by = dueDate === null ? terms : `by ${dateText(dueDate)}`;
   const suffix = dueDate === null || paymentTermsDays === 0 ? '' : ` (payment terms: ${days})`;
-  const account = bankDetails(supplier);
-  const reference = [['Payment reference', numberOf(record)] as const];
-  return {
-    heading: account.length === 0 ? 'Payment' : 'How to pay',
-    paragraphs: isDraft(record)
-      ? ['There is nothing to pay on this draft.', `Once it is issued, ${amount} will be due ${by}${suffix}.`]
-      : [`Please pay ${amount} ${by}${suffix}.`],
-    details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
-  };
+  return isDraft(record)
+    ? ['There is nothing to pay on this draft.', `Once it is issued, ${amount} will be due ${by}${suffix}.`]
+    : [`Please pay ${amount} ${by}${suffix}.`];
+}
+
+function linkOf({ record, supplier }: PrintedDocument, amountMinor: number): Statement['link'] {
+  const { number, currency } = record;
+  if (supplier.paymentLink === undefined || number === null) return undefined;
+  const amount = decimalAmount(amountMinor, currency);
+  const url = paymentAddress(supplier.paymentLink, { number, amount });
+  return { text: `Pay online: ${url}`, url };
+}
+
+function codeOf(printed: PrintedDocument, amountMinor: number): Statement['code'] {
+  const code = paymentCodeOf(printed, amountMinor);
+  const amount = moneyFormat(printed.record.currency).withSymbol(amountMinor);
+  const alt = `QR code for banking apps: a SEPA credit transfer of ${amount} to this account, with this reference`;
+  return code && { ...code, alt };
 }
 
 function nothingDue(record: PrintedDocument['record']): Statement {
@@ -109,22 +142,52 @@ const TEXT_WIDTH = CONTENT_WIDTH * 0.82;
 const LABEL_WIDTH = 92;
 /** A statement up to this height is kept on one page. */
 const KEPT_HEIGHT = 200;
+/** What the text leaves for a code. Even the largest one has modules of 0.4 mm there, which telephones read. */
+const CODE_WIDTH = CONTENT_WIDTH - TEXT_WIDTH;
+/** Modules that stay light around a code (ISO/IEC 18004); on the other sides are the margin and the gap above. */
+const LIGHT_MODULES = 4;
 
 /** Draws a statement; one that doesn't fit on the page begins on the next, and goes on from page to page. */
-export function drawStatement(sheet: Sheet, { heading, paragraphs, details }: Statement): void {
+export function drawStatement(sheet: Sheet, statement: Statement): void {
+  const { heading, paragraphs, link, details, code } = statement;
   const title = sheet.text(heading, STYLES.label, CONTENT_WIDTH);
   const blocks = paragraphs.map((paragraph) => sheet.text(paragraph, STYLES.body, TEXT_WIDTH));
-  const begun = title.height + 3 + 3 * STYLES.body.leading;
-  const height = blocks.reduce((sum, block) => sum + block.height, title.height + 3);
-  const whole = height + details.length * STYLES.body.leading;
+  const address = sheet.text(link?.text ?? '', STYLES.link, TEXT_WIDTH);
+  const caption = sheet.text(code ? 'Scan in a banking app' : '', STYLES.fine, CODE_WIDTH);
+  const codeHeight = code ? CODE_WIDTH + caption.height : 0;
+  const begun = Math.max(title.height + 3 + 3 * STYLES.body.leading, codeHeight);
+  const height = [...blocks, address].reduce((sum, block) => sum + block.height, title.height + 3);
+  const whole = Math.max(height + details.length * STYLES.body.leading, codeHeight);
   sheet.y += GAP;
   sheet.makeRoom(whole <= KEPT_HEIGHT ? whole : begun);
+  const { page, y } = sheet;
   const section = sheet.group(sheet.root, 'Sect');
   sheet.tagged(section, 'H2', () => sheet.drawDown(title, { x: LEFT, width: CONTENT_WIDTH }));
   sheet.y += 3;
   for (const block of blocks) drawFlowing(sheet, section, block);
+  if (link) {
+    sheet.makeRoom(address.height);
+    sheet.link(section, address, { x: LEFT, width: TEXT_WIDTH }, link.url);
+  }
   if (details.length > 0) drawDetails(sheet, section, details);
+  const end = { page: sheet.page, y: sheet.y };
+  if (code) {
+    sheet.goTo({ page, y });
+    drawCode(sheet, section, code, caption);
+    if (end.page > page || end.y > sheet.y) sheet.goTo(end);
+  }
   section.end();
+}
+
+/** Draws a code to the right of the text, with its caption. */
+function drawCode(sheet: Sheet, section: Tag, code: PaymentCode & { alt: string }, caption: TextBlock): void {
+  const width = (CODE_WIDTH * code.size) / (code.size + LIGHT_MODULES);
+  const box = { x: RIGHT - width, y: sheet.y, width };
+  sheet.figure(section, { ...box, height: width }, code.alt, () => sheet.code(code, box));
+  sheet.y += CODE_WIDTH;
+  const below = { x: RIGHT - CODE_WIDTH, y: sheet.y, width: CODE_WIDTH };
+  sheet.tagged(section, 'P', () => sheet.draw(caption, below, 'right'));
+  sheet.y += caption.height;
 }
 
 function drawDetails(sheet: Sheet, section: Tag, details: Statement['details']): void {

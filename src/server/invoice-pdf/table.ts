@@ -1,4 +1,3 @@
-import { BOTTOM } from './page-design.ts';
 import type { Align, Sheet, Tag } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
 
@@ -189,7 +188,8 @@ function linesThatFit(
   row: LaidRow,
   given: { from: number; after: number; pieceAfter: number; isFirstOfPage: boolean },
 ): number {
-  const room = (below: number) => Math.floor((BOTTOM - sheet.y - below - heightOf(row, 0)) / row.leading);
+  const room = (below: number) =>
+    Math.floor((sheet.bottom - sheet.y - below - heightOf(row, 0)) / row.leading);
   const left = row.lineCount - given.from;
   if (left <= room(given.after)) return left;
   const piece = Math.min(room(given.pieceAfter), left - PIECE_LINES_MIN);

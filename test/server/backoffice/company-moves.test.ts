@@ -23,6 +23,8 @@ const supplier = {
   vatId: 'IE6388047V',
 };
 
+const LINK = '/with/paymentLink';
+
 /** All black. */
 const picture = file(header(16, 16), ['IDAT', deflateSync(Buffer.alloc(16 * 49))], ['IEND', Buffer.alloc(0)]);
 
@@ -55,6 +57,19 @@ onEachEngine('a company comes in from nothing to its first invoice', async (t, {
     await getCompany(engine, 'brook'),
     { ...created, currency: 'EUR', profile },
     'what is not given stays',
+  );
+  const paid = {
+    paymentLink: 'https://pay.example.com/{number}',
+    latePaymentTerms: 'Interest.',
+    pageSize: 'Letter',
+  };
+  await make('company.save', paid);
+  t.strictSame((await getCompany(engine, 'brook')).profile, { ...profile, ...paid });
+  await make('company.save', { paymentLink: null, latePaymentTerms: null, pageSize: 'A4' });
+  t.strictSame(
+    (await getCompany(engine, 'brook')).profile,
+    { ...profile, pageSize: 'A4' },
+    'null takes away',
   );
   await make('company.switch', { api: true, invoicing: true, modules: ['invoices', 'customers'] });
   await make('company.switch', { subscription: false });
@@ -89,6 +104,15 @@ onEachEngine(
       ['brook', 'company.save', { timeZone: 'Europe/Cork' }, '/with/timeZone', /not an IANA time zone/],
       ['brook', 'company.save', { currency: 'XXQ' }, '/with/currency', /not an ISO 4217 currency/],
       ['brook', 'company.save', { vatId: 'IE1234567A' }, '/with/vatId', /VAT number/],
+      ['brook', 'company.save', { pageSize: 'A5' }, '/with/pageSize', /must be/],
+      ['brook', 'company.save', { paymentLink: 'http://pay.example.com' }, LINK, /is not an https address/],
+      ['brook', 'company.save', { paymentLink: 'javascript:alert(1)' }, LINK, /is not an https address/],
+      ['brook', 'company.save', { paymentLink: 'https://' }, LINK, /is not an https address/],
+      ['brook', 'company.save', { paymentLink: 'https://a@b.example' }, LINK, /names a user/],
+      ['brook', 'company.save', { paymentLink: 'https://b.example/{id}' }, LINK, /another place than/],
+      ['brook', 'company.save', { paymentLink: 'https://b.example/ x' }, LINK, /has a space/],
+      ['brook', 'company.save', { paymentLink: 'https://{number}.example' }, LINK, /a place in its host/],
+      ['brook', 'company.save', { latePaymentTerms: '' }, '/with/latePaymentTerms', /fewer than 1/],
       ['brook', 'company.save', { apiEnabled: true }, '/with/apiEnabled', /has no member/],
       ['brook', 'company.switch', { api: true }, '/company', /There is no company/],
       [id, 'company.switch', {}, '/with', /fewer than 1/],

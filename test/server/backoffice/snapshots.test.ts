@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 
 import { setCompany } from '../../../src/server/access/companies.ts';
-import type { KeptSupplier } from '../../../src/server/store/records/suppliers.ts';
+import { applyChange } from '../../../src/server/backoffice/apply.ts';
+import { findSupplier, type KeptSupplier } from '../../../src/server/store/records/suppliers.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { customerSave } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment } from './_documents.ts';
@@ -28,8 +29,11 @@ const profile = {
   phone: '+353 61 555 0101',
   iban: 'IE29AIBK93115212345678',
   bic: 'AIBKIE2D',
+  paymentLink: 'https://pay.example.com/{number}',
+  latePaymentTerms: 'Interest runs at 8 % above the base rate.',
+  pageSize: 'Letter',
   logo: LOGO,
-};
+} as const;
 
 /** A document's row as it is stored, byte for byte. */
 async function rowOf(engine: Engine, company: TestCompany, id: string) {
@@ -84,11 +88,14 @@ onEachEngine('an issued document', async (t, testBackoffice) => {
       (company) => company.apply({ change: 'customer.archive', with: { id: 'cus_1' } }),
     ],
     [
-      'the company’s name, address, numbers and bank',
+      'the company’s name, address, numbers, bank, paper and ways to pay',
       (company) =>
         setCompany(engine, company.id, {
           name: 'Another name',
           profile: {
+            pageSize: 'A4',
+            paymentLink: 'https://other.example.com/',
+            latePaymentTerms: 'None.',
             legalName: 'Other Limited',
             addressLines: ['Elsewhere'],
             vatId: 'IE1111111L',
@@ -157,7 +164,11 @@ onEachEngine('an issued document', async (t, testBackoffice) => {
     const draft = await company.apply(invoiceDraft());
     t.equal(await supplierOf(engine, company, draft.id), null, 'a draft has no supplier yet');
     const { id } = await company.apply(issue(draft.id));
-    t.strictSame(await supplierOf(engine, company, id), { ...shown, logoSha256: sha256(logo) });
+    t.strictSame(await supplierOf(engine, company, id), {
+      ...shown,
+      logoSha256: sha256(logo),
+      hasPaymentCode: true,
+    });
     t.strictSame(await logosOf(engine, company), { [sha256(LOGO)]: LOGO });
   });
 
@@ -171,6 +182,18 @@ onEachEngine('an issued document', async (t, testBackoffice) => {
     t.strictSame(await logosOf(engine, company), { [sha256(LOGO)]: LOGO, [sha256(OTHER_LOGO)]: OTHER_LOGO });
     t.equal((await supplierOf(engine, company, first.id))?.logoSha256, sha256(LOGO));
     t.equal((await supplierOf(engine, company, third.id))?.logoSha256, sha256(OTHER_LOGO));
+  });
+
+  await t.test('keeps the operator’s colour, and has a code only since there are codes', async (t) => {
+    const company = await start();
+    const draft = await company.apply(invoiceDraft());
+    const coloured = { ...testBackoffice.backoffice, accent: '#7a1fa2' };
+    await applyChange(coloured, { company: company.id, id: 'coloured', ...issue(draft.id) });
+    const kept = await supplierOf(engine, company, draft.id);
+    t.match(kept, { accent: '#7a1fa2', hasPaymentCode: true });
+    t.match(await findSupplier(engine.db, company.id, kept), { accent: '#7a1fa2', hasPaymentCode: true });
+    const shown = await findSupplier(engine.db, company.id, { ...profile, logoSha256: null });
+    t.strictSame([shown.accent, shown.hasPaymentCode], [undefined, undefined]);
   });
 
   await t.test('of a company without a logo has none', async (t) => {

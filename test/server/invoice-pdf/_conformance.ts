@@ -72,8 +72,10 @@ function catalogProblems(pdf: Pdf): string[] {
 function pageProblems(pdf: Pdf, page: PdfReference): string[] {
   return unless(
     [isName(at(pdf, page, 'Tabs'), 'S'), 'a page has no order of tabs'],
-    [JSON.stringify(at(pdf, page, 'MediaBox')) === '[0,0,595.28,841.89]', 'a page is not A4'],
-    [at(pdf, page, 'Annots') === undefined, 'a page has annotations, whose rules are not looked at'],
+    [
+      ['[0,0,595.28,841.89]', '[0,0,612,792]'].includes(JSON.stringify(at(pdf, page, 'MediaBox'))),
+      'a page is neither A4 nor Letter',
+    ],
     [at(pdf, page, 'Resources', 'ExtGState') === undefined, 'a page has transparency, or other states'],
   );
 }

@@ -1,5 +1,6 @@
 /** Documents that are long, wide, scarce, strange or large. */
 import type { DraftLine } from '../../../src/contract/feed.ts';
+import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';
 import { customerIn, irishProfile } from '../backoffice/_parties.ts';
 import type { Story } from './_documents.ts';
@@ -35,6 +36,12 @@ function manyLines(count: number): DraftLine[] {
 
 const stepsTo = (count: number) =>
   Array.from({ length: count }, (_, index) => `Step ${index + 1}`).join('\n');
+
+export const payable = {
+  paymentLink: 'https://pay.example.com/i/{number}?amount={amount}',
+  latePaymentTerms:
+    'We understand and will exercise our statutory right to claim interest and compensation for debt recovery costs under the late payment legislation if we are not paid according to agreed credit terms.',
+};
 
 const longText = 'The pump was taken out, cleaned, fitted with new seals, and put back. '
   .repeat(28)
@@ -194,6 +201,25 @@ export const peculiarDocuments: readonly Story[] = [
     company: {
       profile: { ...irishProfile, iban: 'ie29 AIBK 9311 5212 3456 78', bic: 'aibk ie 2d', logo: LOGO },
     },
+  }),
+  ...['A4', 'Letter'].flatMap((pageSize) =>
+    [1, 36].map((count) =>
+      peculiar(`a payment link and terms for late payment, ${count} lines on ${pageSize}`, {
+        company: { profile: { ...irish.profile, ...payable, pageSize } as CompanyProfile },
+        draft: { lines: manyLines(count) },
+        earlier: (document) => (document.accent = '#9c3d00'),
+      }),
+    ),
+  ),
+  peculiar('terms for late payment over half a page, and a long link', {
+    company: {
+      profile: {
+        ...irish.profile,
+        paymentLink: `https://pay.example.com/{number}?amount={amount}&for=${'0123456789'.repeat(44)}`,
+        latePaymentTerms: 'Interest runs from the day after.\n'.repeat(29),
+      },
+    },
+    draft: { lines: manyLines(9) },
   }),
   peculiar('a margin scheme', {
     draft: { lines: [lineIn('E', { vatExemptionReason: 'Margin scheme — second-hand goods' })] },

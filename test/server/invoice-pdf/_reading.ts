@@ -1,7 +1,7 @@
 /** Reads PDFs as programs do that didn't write them. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { createCanvas } from '@napi-rs/canvas';
+import { createCanvas, type ImageData } from '@napi-rs/canvas';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
@@ -76,15 +76,32 @@ export async function textOf(bytes: Buffer): Promise<string> {
     .replace(/\s+/g, ' ');
 }
 
+async function paintPage(pdf: PDFDocumentProxy, number: number, scale: number) {
+  const page = await pdf.getPage(number);
+  const viewport = page.getViewport({ scale });
+  const canvas = createCanvas(viewport.width, viewport.height);
+  // pdf.js is typed for a browser's canvas, which this one is like.
+  await page.render({ canvas: canvas as never, viewport }).promise;
+  return canvas;
+}
+
+/** The pixels of each page, as a camera sees it that has the whole page in view. */
+export async function pixelsOf(bytes: Buffer, scale: number): Promise<ImageData[]> {
+  return withPdf(bytes, async (pdf) => {
+    const pages: ImageData[] = [];
+    for (let number = 1; number <= pdf.numPages; number++) {
+      const canvas = await paintPage(pdf, number, scale);
+      pages.push(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height));
+    }
+    return pages;
+  });
+}
+
 /** Paints the first pages of a document into the output folder, for people to look at. */
 export async function paint(bytes: Buffer, name: string, pagesMax = 3): Promise<void> {
   await withPdf(bytes, async (pdf) => {
     for (let number = 1; number <= Math.min(pdf.numPages, pagesMax); number++) {
-      const page = await pdf.getPage(number);
-      const viewport = page.getViewport({ scale: 1.4 });
-      const canvas = createCanvas(viewport.width, viewport.height);
-      // pdf.js is typed for a browser's canvas, which this one is like.
-      await page.render({ canvas: canvas as never, viewport }).promise;
+      const canvas = await paintPage(pdf, number, 1.4);
       const path = join(OUTPUT, `${name.replace(/[^a-z0-9]+/gi, '-')}-${number}.png`);
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, await canvas.encode('png'));

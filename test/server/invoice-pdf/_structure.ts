@@ -10,6 +10,8 @@ export interface Tag {
   kids: Tag[];
   /** Marked contents, as page object and identifier. */
   contents: [page: number, mcid: number][];
+  /** Annotations, by their objects. */
+  annotations: number[];
   alt: string | undefined;
   scope: string;
   hasBox: boolean;
@@ -28,6 +30,7 @@ export function readTag(pdf: Pdf, element: PdfReference): Tag {
     parent: reference(entryOf(dictionary, 'P')),
     kids: [],
     contents: [],
+    annotations: [],
     alt: at(pdf, dictionary, 'Alt') as string | undefined,
     scope: nameOf(at(pdf, dictionary, 'A', 'Scope')),
     hasBox: arrayOf(at(pdf, dictionary, 'A', 'BBox')).length === 4,
@@ -35,6 +38,8 @@ export function readTag(pdf: Pdf, element: PdfReference): Tag {
   for (const kid of arrayOf(at(pdf, dictionary, 'K'))) {
     if (typeof kid === 'number') tag.contents.push([page ?? 0, kid]);
     else if (reference(kid) !== undefined) tag.kids.push(readTag(pdf, kid as PdfReference));
+    else if (nameOf(entryOf(kid, 'Type')) === 'OBJR')
+      tag.annotations.push(reference(entryOf(kid, 'Obj')) ?? 0);
     else tag.contents.push([reference(entryOf(kid, 'Pg')) ?? 0, Number(entryOf(kid, 'MCID'))]);
   }
   return tag;
@@ -47,7 +52,8 @@ export function everyTag(tag: Tag): Tag[] {
 
 const kidsOf: Record<string, string[]> = {
   Document: ['Sect', 'P', 'H1', 'H2', 'Table', 'Figure'],
-  Sect: ['P', 'H2', 'Table'],
+  Sect: ['P', 'H2', 'Table', 'Figure'],
+  P: ['Link'],
   Table: ['TR', 'THead', 'TBody'],
   THead: ['TR'],
   TBody: ['TR'],
@@ -65,15 +71,46 @@ export function structureProblems(pdf: Pdf, pages: readonly PageContents[]): str
     ...tags.filter(({ type }) => type === 'Table').flatMap(tableProblems),
     ...headingProblems(tags),
     ...linkProblems(pdf, pages, tags),
+    ...pages.flatMap(({ page }) => annotationProblems(pdf, page, tags)),
   ];
 }
 
+/** An annotation is a link, is printed, describes itself and is held by a tag (ISO 14289-1, 7.18; ISO 19005-3, 6.3). */
+function annotationProblems(pdf: Pdf, page: PdfReference, tags: readonly Tag[]): string[] {
+  return (arrayOf(at(pdf, page, 'Annots')) as PdfReference[]).flatMap((annotation) => {
+    const holder = tags.find(({ annotations }) => annotations.includes(annotation.object));
+    const key = at(pdf, annotation, 'StructParent');
+    const rules: [holds: boolean, problem: string][] = [
+      [
+        nameOf(at(pdf, annotation, 'Subtype')) === 'Link' && holder?.type === 'Link',
+        'an annotation is no link',
+      ],
+      [reference(parentAt(pdf, key)) === holder?.object, 'the tree of parents has another tag for a link'],
+      [at(pdf, annotation, 'F') === 4, 'a link is not printed'],
+      [/^Payment at https:/.test(at(pdf, annotation, 'Contents') as string), 'a link has no description'],
+      [/^https:[!-~]+$/.test(at(pdf, annotation, 'A', 'URI') as string), 'a link has no address in ASCII'],
+    ];
+    return rules.filter(([holds]) => !holds).map(([, problem]) => problem);
+  });
+}
+
+/** The entry of a key in the tree of parents. */
+function parentAt(pdf: Pdf, key: PdfValue | undefined): PdfValue | undefined {
+  const numbers = arrayOf(at(pdf, pdf.trailer, 'Root', 'StructTreeRoot', 'ParentTree', 'Nums'));
+  const index = numbers.findIndex((item, place) => place % 2 === 0 && item === key);
+  return numbers[index + 1];
+}
+
 function tagProblems(tag: Tag): string[] {
-  const { type, kids, contents, scope, alt = '', hasBox } = tag;
+  const { type, kids, contents, annotations, scope, alt = '', hasBox } = tag;
   const allowed = kidsOf[type];
   const isEmpty = kids.length + contents.length === 0;
   const rules: [holds: boolean, problem: string][] = [
-    [allowed === undefined || contents.length === 0, `${type} has contents of its own`],
+    [allowed === undefined || type === 'P' || contents.length === 0, `${type} has contents of its own`],
+    [
+      type !== 'Link' || (annotations.length > 0 && contents.length > 0),
+      'Link leads nowhere, or has no text',
+    ],
     // A cell may be blank, and a document without lines has no rows.
     [!isEmpty || type === 'TD' || type === 'TBody', `${type} is empty`],
     [type !== 'TH' || scope === 'Row' || scope === 'Column', 'TH has no scope'],
@@ -138,10 +175,7 @@ function pageLinkProblems(
   { page, marked }: PageContents,
   owners: ReadonlyMap<string, Tag>,
 ): string[] {
-  const numbers = arrayOf(at(pdf, pdf.trailer, 'Root', 'StructTreeRoot', 'ParentTree', 'Nums'));
-  const key = at(pdf, page, 'StructParents');
-  const index = numbers.findIndex((item, place) => place % 2 === 0 && item === key);
-  const parents = arrayOf(numbers[index + 1]);
+  const parents = arrayOf(parentAt(pdf, at(pdf, page, 'StructParents')));
   const problems = parents.length === marked.size ? [] : ['a page has not as many contents as parents'];
   for (const [mcid, type] of marked) {
     const owner = owners.get([page.object, mcid].join());

@@ -3,6 +3,7 @@ import t from 'tap';
 import { exampleCompany } from '../../../src/demo/example-company.ts';
 import { generatedProfile } from '../../../src/demo/generate-company.ts';
 import { quantityText, shareText } from '../../../src/server/invoice-pdf/amounts.ts';
+import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { balancedBlock } from '../../../src/server/invoice-pdf/text-blocks.ts';
 import { loadFonts } from '../../../src/server/typefaces/fonts.ts';
@@ -23,6 +24,15 @@ const laid = await Promise.all(
 
 /** Twenty millimetres at the left and the right, and fifteen at the top, where printers reach and windows of envelopes are. */
 const MARGIN = { left: 56.7, right: 595.28 - 56.7, top: 42, bottom: 841.89 - 20 };
+/** Letter is wider by twice this, and has the same content in its middle. */
+const LETTER_SHIFT = (612 - 595.28) / 2;
+const LETTER_MARGIN = {
+  left: MARGIN.left + LETTER_SHIFT,
+  right: MARGIN.right + LETTER_SHIFT,
+  top: MARGIN.top,
+  bottom: 792 - 20,
+};
+const marginOf = ({ supplier }: PrintedDocument) => (supplier.pageSize === 'Letter' ? LETTER_MARGIN : MARGIN);
 /** Rounding of positions in the file. */
 const TOLERANCE = 0.6;
 
@@ -39,13 +49,14 @@ function pagesOf(texts: readonly PlacedText[]): PlacedText[][] {
 }
 
 t.test('all text stands within the margins', async (t) => {
-  for (const { name, texts } of laid) {
+  for (const { name, texts, document } of laid) {
+    const margin = marginOf(document);
     const outside = texts.filter(
       ({ left, right, baseline }) =>
-        left < MARGIN.left - TOLERANCE ||
-        right > MARGIN.right + TOLERANCE ||
-        baseline < MARGIN.top ||
-        baseline > MARGIN.bottom,
+        left < margin.left - TOLERANCE ||
+        right > margin.right + TOLERANCE ||
+        baseline < margin.top ||
+        baseline > margin.bottom,
     );
     t.strictSame(
       outside.map(({ text }) => text),
@@ -167,9 +178,9 @@ t.test('the totals never begin a page without a line', async (t) => {
 });
 
 t.test("the customer's name stands where the window of an envelope shows it", async (t) => {
-  for (const { name, texts } of laid) {
+  for (const { name, texts, document } of laid) {
     const label = texts.find(({ text }) => text === 'Invoice to' || text === 'Credit to');
-    t.ok(label && label.page === 1 && label.left < 57.5, name);
+    t.ok(label && label.page === 1 && label.left < marginOf(document).left + 0.8, name);
     // From 53 to 57 mm below the upper edge, so that the name is in the window of a DL envelope.
     t.ok(label && label.baseline > 150 && label.baseline < 162, name);
   }
@@ -315,6 +326,9 @@ const shown = [
   'words and addresses that are too long for their columns',
   'a customer with a Georgian and Armenian name',
   '500 lines',
+  'a payment link and terms for late payment, 36 lines on A4',
+  'a payment link and terms for late payment, 1 lines on Letter',
+  'terms for late payment over half a page, and a long link',
 ];
 
 t.test('pages of every kind are painted to be looked at', async (t) => {

@@ -22,6 +22,11 @@ export interface CompanyProfile {
   bankAccountName?: string;
   iban?: string;
   bic?: string;
+  /** Where a customer can pay online: an https address with the places `{number}` and `{amount}`. */
+  paymentLink?: string;
+  /** Terms for late payment, in the company's own words. */
+  latePaymentTerms?: string;
+  pageSize?: 'A4' | 'Letter';
   /** A `data:` URL of a PNG or JPEG picture. */
   logo?: string;
 }

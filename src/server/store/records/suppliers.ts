@@ -6,13 +6,22 @@ import type { StoreTransaction } from '../engines/engine.ts';
 
 export type Supplier = Omit<CompanyProfile, 'logo'>;
 
-export type KeptSupplier = Supplier & {
-  /** The logo is kept once for all documents that show it, under this hash of its data URL. */
-  logoSha256: string | null;
-};
+/** How an issued document looks, apart from the supplier's own profile. */
+interface Look {
+  /** The operator's accent colour at the issue, as `#rrggbb`; ours where it has none. */
+  accent?: string | undefined;
+  /** Whether an invoice has a QR code for its payment; absent on documents that were issued before there were codes. */
+  hasPaymentCode?: true | undefined;
+}
+
+export type KeptSupplier = Supplier &
+  Look & {
+    /** The logo is kept once for all documents that show it, under this hash of its data URL. */
+    logoSha256: string | null;
+  };
 
 /** A supplier with its logo as a data URL, if it has one. */
-export interface ShownSupplier {
+export interface ShownSupplier extends Look {
   supplier: Supplier;
   logo: string | undefined;
 }
@@ -35,27 +44,28 @@ export async function findSupplier(
       .executeTakeFirst();
     // Written from checked settings.
     const { logo, ...supplier } = JSON.parse(row?.profile ?? '{}') as CompanyProfile;
-    return { supplier, logo };
+    return { supplier, logo, hasPaymentCode: true };
   }
-  const { logoSha256, ...supplier } = kept;
-  if (logoSha256 === null) return { supplier, logo: undefined };
+  const { logoSha256, accent, hasPaymentCode, ...supplier } = kept;
+  const shown = { supplier, accent, hasPaymentCode };
+  if (logoSha256 === null) return { ...shown, logo: undefined };
   const row = await logoQuery(db, company, logoSha256).select('data_url').executeTakeFirst();
   if (!row) throw new Error(`The logo ${logoSha256} isn't stored.`);
-  return { supplier, logo: row.data_url };
+  return { ...shown, logo: row.data_url };
 }
 
-/** Keeps a supplier for a document that is issued; its logo is kept once for all documents that show it. */
+/** Keeps a supplier, and how its pages look, for a document that is issued. */
 export async function keepSupplier(
   transaction: StoreTransaction,
   company: string,
-  { supplier, logo }: ShownSupplier,
+  { supplier, logo, ...look }: ShownSupplier,
 ): Promise<KeptSupplier> {
-  if (logo === undefined) return { ...supplier, logoSha256: null };
+  if (logo === undefined) return { ...supplier, ...look, logoSha256: null };
   const sha256 = createHash('sha256').update(logo).digest('hex');
   // Asked first, because a logo has up to a megabyte and is almost always kept already.
   const kept = await logoQuery(transaction, company, sha256).select('sha256').executeTakeFirst();
   if (!kept) await transaction.insertInto('logos').values({ company, sha256, data_url: logo }).execute();
-  return { ...supplier, logoSha256: sha256 };
+  return { ...supplier, ...look, logoSha256: sha256 };
 }
 
 function logoQuery(db: Connection, company: string, sha256: string) {

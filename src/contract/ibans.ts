@@ -1,0 +1,13 @@
+/** An account number without spaces, in capital letters. */
+export function compactAccount(account: string | undefined): string {
+  return (account ?? '').replace(/\s+/g, '').toUpperCase();
+}
+
+/** ISO 13616: with its first four characters moved to the end, and letters as numbers from 10 on, it is 1 modulo 97. */
+export function isIban(account: string): boolean {
+  if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(account)) return false;
+  const digits = `${account.slice(4)}${account.slice(0, 4)}`.replace(/[A-Z]/g, (letter) =>
+    String(letter.charCodeAt(0) - 55),
+  );
+  return BigInt(digits) % 97n === 1n;
+}

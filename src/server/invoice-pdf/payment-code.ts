@@ -1,0 +1,73 @@
+import { encode } from 'uqr';
+
+import { decimalAmount } from '../../contract/currencies.ts';
+import { compactAccount, isIban } from '../../contract/ibans.ts';
+import type { PrintedDocument } from './printed-document.ts';
+
+/** A QR code as its dark modules: where each run of them begins, and how long it is. */
+export interface PaymentCode {
+  /** Modules to each side, without the light border. */
+  size: number;
+  runs: readonly { x: number; y: number; length: number }[];
+}
+
+/** Countries of the EEA, whose banks are found without a BIC. */
+const EEA = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK';
+/** The other countries of SEPA (EPC409-09). */
+const OTHERS = 'AD AL CH GB GI MC MD ME MK RS SM VA';
+
+const BYTES_MAX = 331;
+const NAME_MAX = 70;
+const REFERENCE_MAX = 140;
+const AMOUNT_MINOR_MAX = 99_999_999_999;
+
+/**
+ * The QR code from which a banking app takes a SEPA credit transfer (EPC069-12, version 002). A transfer carries 70
+ * characters of a name, and so does the code. Undefined for a document that can't have one: in another currency, without
+ * an IBAN of SEPA, without the BIC that a bank outside the EEA needs, or with a number or an amount beyond the limits.
+ */
+export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): PaymentCode | undefined {
+  const text = transferText(printed, amountMinor);
+  if (text === undefined) return undefined;
+  const { data, size } = encode(text, { ecc: 'M', boostEcc: false, maxVersion: 13, border: 0 });
+  return { size, runs: data.flatMap(runsOf) };
+}
+
+/** The lines of the code; undefined where a rule of EPC069-12 can't be met. */
+export function transferText(
+  { record, supplier, hasPaymentCode }: PrintedDocument,
+  amountMinor: number,
+): string | undefined {
+  const iban = compactAccount(supplier.iban);
+  const bic = bicOf(supplier.bic);
+  const name = oneLine(supplier.bankAccountName ?? supplier.legalName);
+  const reference = oneLine(record.number);
+  const isPayable = record.currency === 'EUR' && amountMinor > 0 && amountMinor <= AMOUNT_MINOR_MAX;
+  if (!hasPaymentCode || !isPayable || !isReached(iban, bic)) return undefined;
+  if (name === '' || reference === '' || reference.length > REFERENCE_MAX) return undefined;
+  const amount = `EUR${decimalAmount(amountMinor, 'EUR')}`;
+  const payee = [...name].slice(0, NAME_MAX).join('').trim();
+  // No purpose and no structured reference.
+  const text = ['BCD', '002', '1', 'SCT', bic, payee, iban, amount, '', '', reference].join('\n');
+  return Buffer.byteLength(text) > BYTES_MAX ? undefined : text;
+}
+
+function isReached(iban: string, bic: string): boolean {
+  const country = iban.slice(0, 2);
+  return isIban(iban) && (EEA.includes(country) || (OTHERS.includes(country) && bic !== ''));
+}
+
+function bicOf(given: string | undefined): string {
+  const bic = compactAccount(given);
+  return /^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/.test(bic) ? bic : '';
+}
+
+/** A line break would begin the next element. */
+function oneLine(text: string | null | undefined): string {
+  return (text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim();
+}
+
+function runsOf(row: readonly boolean[], y: number): PaymentCode['runs'] {
+  const text = row.map((isDark) => (isDark ? 'X' : ' ')).join('');
+  return [...text.matchAll(/X+/g)].map(({ 0: run, index: x }) => ({ x, y, length: run.length }));
+}

@@ -1,0 +1,152 @@
+import {
+  BinaryBitmap,
+  DecodeHintType,
+  HybridBinarizer,
+  QRCodeReader,
+  ResultMetadataType,
+  RGBLuminanceSource,
+} from '@zxing/library';
+import jsQR from 'jsqr';
+import t from 'tap';
+
+import { transferText } from '../../../src/server/invoice-pdf/payment-code.ts';
+import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
+import { exampleDocuments } from './_documents.ts';
+import { pixelsOf } from './_reading.ts';
+
+const renderer = createRenderer();
+const examples = await exampleDocuments();
+const documentNamed = (name: string) => {
+  const found = examples.find((example) => example.name === name);
+  if (!found) throw new Error(`there is no ${name}`);
+  return found.document;
+};
+const plain = documentNamed('issued invoice, Irish, one rate');
+const changed = (supplier: object, record: object = {}, other: object = {}): PrintedDocument => ({
+  ...plain,
+  ...other,
+  supplier: { ...plain.supplier, ...supplier },
+  record: { ...plain.record, ...record },
+});
+
+/** Three pixels a point are 216 to the inch: a telephone that has the whole page in view. */
+const SCALE = 3;
+
+/** Its types are for another kind of module than it is. */
+const readByJsqr = jsQR as unknown as typeof jsQR.default;
+const TRY_HARDER = new Map([[DecodeHintType.TRY_HARDER, true]]);
+
+/** What two programs that aren't ours read on the pages. */
+async function readCodes(bytes: Buffer) {
+  const found: { jsqr: string; zxing: string; level: unknown; version: number }[] = [];
+  for (const { data, width, height } of await pixelsOf(bytes, SCALE)) {
+    const read = readByJsqr(data, width, height, { inversionAttempts: 'dontInvert' });
+    if (!read) continue;
+    const grey = Uint8ClampedArray.from({ length: width * height }, (_, index) => data[index * 4 + 1] ?? 0);
+    const source = new RGBLuminanceSource(grey, width, height);
+    const result = new QRCodeReader().decode(new BinaryBitmap(new HybridBinarizer(source)), TRY_HARDER);
+    const level = result.getResultMetadata().get(ResultMetadataType.ERROR_CORRECTION_LEVEL);
+    found.push({ jsqr: read.data, zxing: result.getText(), level, version: read.version });
+  }
+  return found;
+}
+
+const lines = (bic: string, name: string, iban: string, amount: string, number: string) =>
+  ['BCD', '002', '1', 'SCT', bic, name, iban, amount, '', '', number].join('\n');
+const OWN = lines(
+  'AIBKIE2DXXX',
+  'Brennan Heating & Electrical Ltd',
+  'IE29AIBK93115212345678',
+  'EUR201.41',
+  'INV-2026-0001',
+);
+
+t.test('two readers read the transfer on the page, on each paper and in each length', async (t) => {
+  const longest = { bankAccountName: 'Ἀθῆναι '.repeat(11), bic: 'AIBKIE2D' };
+  const read: [document: PrintedDocument, text: string | undefined][] = [
+    [plain, OWN],
+    [changed({ pageSize: 'Letter' }, {}, { accent: '#9c3d00' }), OWN],
+    [changed(longest), transferText(changed(longest), 20_141)],
+    ...['1 lines on A4', '36 lines on Letter'].map((end): [PrintedDocument, string | undefined] => {
+      const document = documentNamed(`a payment link and terms for late payment, ${end}`);
+      return [document, transferText(document, document.record.totals.grossMinor)];
+    }),
+  ];
+  for (const [document, text] of read) {
+    const found = await readCodes(await renderer.render(document));
+    t.match(found, [{ jsqr: text, zxing: text, level: 'M' }]);
+    t.equal(found.length, 1);
+    t.ok((found[0]?.version ?? 40) <= 13, `version ${found[0]?.version}`);
+  }
+  t.ok(Buffer.byteLength(transferText(changed(longest), 20_141) ?? '') > 200);
+});
+
+/** What those hear who don't see the code, as a PDF writes it. */
+const ALTERNATIVE = Buffer.from('QR code for banking apps: a SEPA credit transfer of €', 'utf16le').swap16();
+
+t.test(
+  'what asks for no transfer has no code, nor has a document from before there were codes',
+  async (t) => {
+    const without = [
+      changed({}, {}, { hasPaymentCode: undefined }),
+      documentNamed('draft invoice, Irish, one rate'),
+      documentNamed('issued credit_note, Irish, one rate'),
+      documentNamed('issued invoice, Irish, taxed in dollars'),
+      documentNamed('nothing to pay'),
+      documentNamed('a company without bank account, logo or number'),
+    ];
+    for (const document of without) {
+      t.notOk((await renderer.render(document)).includes(ALTERNATIVE));
+    }
+    t.ok((await renderer.render(plain)).includes(ALTERNATIVE));
+  },
+);
+
+t.test('the text keeps to the limits of EPC069-12, or there is none', async (t) => {
+  const rows: [
+    what: string,
+    supplier: object,
+    record: object,
+    amountMinor: number,
+    text: RegExp | undefined,
+  ][] = [
+    ['the least amount', {}, {}, 1, /\nEUR0\.01\n/],
+    ['the largest amount', {}, {}, 99_999_999_999, /\nEUR999999999\.99\n/],
+    ['one more', {}, {}, 100_000_000_000, undefined],
+    ['nothing', {}, {}, 0, undefined],
+    ['more than 331 bytes', { bankAccountName: '🏠'.repeat(70) }, {}, 1, undefined],
+    ['a longer name', { bankAccountName: `${'é'.repeat(69)} Limited` }, {}, 1, /\né{69}\nIE29/],
+    [
+      'no name of the account',
+      { bankAccountName: undefined },
+      {},
+      1,
+      /\nBrennan Heating & Electrical Limited\n/,
+    ],
+    ['lines in a name', { bankAccountName: 'A\r\nIE00\u0007B' }, {}, 1, /\nA IE00 B\nIE29/],
+    ['no name at all', { bankAccountName: ' ', legalName: 'x' }, {}, 1, undefined],
+    ['a number of 140 characters', {}, { number: 'N'.repeat(140) }, 1, /\nN{140}$/],
+    ['one more character', {}, { number: 'N'.repeat(141) }, 1, undefined],
+    ['no BIC', { bic: undefined }, {}, 1, /\nSCT\n\nBrennan/],
+    ['a BIC that is none', { bic: 'IRISH' }, {}, 1, /\nSCT\n\nBrennan/],
+    [
+      'spaces',
+      { iban: 'ie29 AIBK 9311 5212 3456 78', bic: 'aibk ie 2d' },
+      {},
+      1,
+      /\nAIBKIE2D\nB.*\nIE29AIBK93115212345678\n/,
+    ],
+    ['a wrong check digit', { iban: 'IE30AIBK93115212345678' }, {}, 1, undefined],
+    ['Britain, with its BIC', { iban: 'GB29NWBK60161331926819', bic: 'NWBKGB2L' }, {}, 1, /\nNWBKGB2L\n/],
+    ['Britain, without', { iban: 'GB29NWBK60161331926819', bic: undefined }, {}, 1, undefined],
+    ['outside SEPA', { iban: 'SA0380000000608010167519', bic: 'RJHISARI' }, {}, 1, undefined],
+    ['another currency', {}, { currency: 'GBP' }, 1, undefined],
+  ];
+  for (const [what, supplier, record, amountMinor, expected] of rows) {
+    const text = transferText(changed(supplier, record), amountMinor);
+    if (expected === undefined) t.equal(text, undefined, what);
+    else t.match(text, expected, what);
+    t.ok(Buffer.byteLength(text ?? '') <= 331, what);
+  }
+});
