@@ -204,6 +204,9 @@ const owners = {
   // Processes that print, and a thread that judges passwords.
   tinypool: ['server/invoice-pdf', 'server/access'],
   fontkit: ['server/typefaces'],
+  'bidi-js': ['server/typefaces'],
+  linebreak: ['server/typefaces'],
+  wawoff2: ['server/typefaces'],
   pngjs: ['server/logos'],
   'jpeg-js': ['server/logos'],
   'jsonc-parser': ['server/backoffice'],

@@ -84,6 +84,9 @@ const GENERATED =
 const UNRELEASED =
   /^(?:server\/reference|release|examples|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
 
+/** Weights that no document has: of nine, packages of typefaces are used for two. */
+const UNUSED_FONT = /@expo-google-fonts\/[^/]+\/(?!400Regular(?:\/|$)|600SemiBold(?:\/|$))\d/;
+
 /** Uses only the shell, because not every container has `dirname` and `env`. */
 const LAUNCHER = `#!/bin/sh
 file=$0
@@ -216,7 +219,7 @@ function stageBundle(packed: string, folder: string, node: string): void {
     if (!existsSync(installed)) continue;
     cpSync(installed, join(folder, path), {
       recursive: true,
-      filter: (source) => !source.startsWith(join(installed, 'node_modules')),
+      filter: (source) => !source.startsWith(join(installed, 'node_modules')) && !UNUSED_FONT.test(source),
     });
   }
   mkdirSync(join(folder, 'bin'));

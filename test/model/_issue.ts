@@ -75,7 +75,7 @@ function checkCompleteness(turn: Turn, record: Unstamped, draft: Draft): void {
 const isBlank = (text: string | null | undefined) =>
   [...(text ?? '')].every((character) => ' \n\u200b\u2060\u0007'.includes(character));
 /** Of what is drawn, no typeface has these. */
-const isUnprintable = (text: string) => /[漢字\u0007]/.test(text);
+const isUnprintable = (text: string) => /[தம\u0007]/.test(text);
 
 /** Each entry is true when that rule is broken, here and below. */
 function problemsOfAll(record: Unstamped, profile: CompanyProfile): boolean[] {

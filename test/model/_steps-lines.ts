@@ -73,7 +73,7 @@ function withFlaw(draw: Draw, lines: readonly DraftLine[]): DraftLine[] {
     { vatExemptionReason: null },
     { reverseChargeRateBasisPoints: 0 },
     { unitCode: 'PCS' },
-    { description: draw.oneOf(' \n', '\u2060', 'Bell \u0007', '漢字') },
+    { description: draw.oneOf(' \n', '\u2060', 'Bell \u0007', 'தம') },
   ];
   return lines.map((line, index) => (index === flawed ? { ...line, ...draw.pick(flaws) } : line));
 }

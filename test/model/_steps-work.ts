@@ -143,7 +143,7 @@ function drawCustomer(draw: Draw): WithOf<'customer.save'> {
     id,
     name: draw.happens(0.97)
       ? draw.oneOf('Harbour View Hotel', 'M. Doyle', 'Castlemore Homes')
-      : draw.oneOf(' ', '\u200b', '漢字'),
+      : draw.oneOf(' ', '\u200b', 'தம'),
     addressLines: draw.happens(0.96) ? ['1 Quay Street', 'Galway'] : [],
     countryCode,
     currency: draw.happens(0.8)

@@ -1,34 +1,91 @@
 import type { Face } from '../typefaces/fonts.ts';
+import { type Glyph, wordsOf } from '../typefaces/glyphs.ts';
+import type { Outlined } from '../typefaces/outlines.ts';
+import type { Run } from '../typefaces/shaping.ts';
 
-/** A font as one document embeds it: with the glyphs that the document shows. */
-export interface EmbeddedFont {
+/** What pdfkit keeps of a font in a document, which its types lack. */
+interface PdfFont {
   /** Its name among the fonts of a page. */
   id: string;
   ref: () => unknown;
-  /** The characters of each glyph. The first glyph marks a missing letter, and no document shows it. */
+  /** The width and the characters of each glyph. The first glyph marks a missing letter, and no document shows it. */
+  widths: number[];
   unicode: number[][];
-  /** The glyphs of a text as hexadecimal numbers, and how each is placed, in thousandths of the font size. */
-  encode: (text: string) => [glyphs: string[], positions: Position[]];
+  subset: { glyphs: (number | Outlined)[] };
 }
 
-interface Position {
-  xAdvance: number;
-  xOffset: number;
-  yOffset: number;
-  advanceWidth: number;
-}
+/** Glyphs are numbered with 16 bits. Those that others are made of get numbers too. */
+const GLYPHS_MAX = 30_000;
 
-/**
- * Adds a font to a document. pdfkit encodes and embeds it; we place the text ourselves (`showText`), because
- * `document.text` takes as long as all the rest of a document.
- */
-export function embeddedFont(document: PDFKit.PDFDocument, face: Face): EmbeddedFont {
-  // pdfkit accepts fontkit's interface and keeps the current font in a field, but its types lack both.
-  document.registerFont(face.name, face.source as unknown as Buffer).font(face.name);
-  const font = (document as unknown as { _font: EmbeddedFont })._font;
-  // pdfkit writes U+0000, which is forbidden here (ISO 19005-3, 6.2.11.7.2).
-  font.unicode[0] = [0xfffd];
-  return font;
+/** A font as one document embeds it: with the glyphs that the document shows. */
+export class EmbeddedFont {
+  readonly #face: Face;
+  readonly #font: PdfFont;
+  /** The number of each glyph as it is shown. */
+  readonly #codes = new Map<string, string>();
+  /** To thousandths of the font size. */
+  readonly #scale: number;
+
+  /**
+   * Adds a font to a document. pdfkit embeds it; we place the text ourselves, because `document.text` takes as long as all
+   * the rest of a document.
+   */
+  constructor(document: PDFKit.PDFDocument, face: Face, name: string) {
+    this.#face = face;
+    this.#scale = 1000 / face.source.unitsPerEm;
+    // pdfkit accepts fontkit's interface and keeps the current font in a field, but its types lack both.
+    document.registerFont(name, face.source as unknown as Buffer).font(name);
+    this.#font = (document as unknown as { _font: PdfFont })._font;
+    // pdfkit writes U+0000, which is forbidden here (ISO 19005-3, 6.2.11.7.2).
+    this.#font.unicode[0] = [0xfffd];
+  }
+
+  get id(): string {
+    return this.#font.id;
+  }
+
+  /** Whether more glyphs need another font. */
+  get isFull(): boolean {
+    return this.#font.unicode.length > GLYPHS_MAX;
+  }
+
+  ref(): unknown {
+    return this.#font.ref();
+  }
+
+  /**
+   * The operators that show a run of text (ISO 32000-1, 9.4). A page's y axis points down here, so the letters are turned
+   * over. What goes from right to left is marked as shown in reverse (14.8.2.3.3).
+   */
+  show({ text, isRtl }: Run, { x, y, size }: Place): string {
+    let shown = '';
+    let word = '';
+    for (const piece of isRtl ? wordsOf(text).reverse() : wordsOf(text)) {
+      const { glyphs, advances } = this.#face.layOut(piece, isRtl);
+      glyphs.forEach((glyph, index) => {
+        word += this.#codes.get(glyph.key) ?? this.#add(glyph);
+        const kerning = glyph.advanceWidth - (advances[index] ?? 0);
+        if (kerning === 0) return;
+        shown += `<${word}>${decimal(kerning * this.#scale)}`;
+        word = '';
+      });
+    }
+    if (word !== '') shown += `<${word}>`;
+    const operators = `BT /${this.id} ${decimal(size)} Tf 1 0 0 -1 ${decimal(x)} ${decimal(y)} Tm [${shown}] TJ ET`;
+    return isRtl ? `/ReversedChars BMC ${operators} EMC` : operators;
+  }
+
+  #add({ key, parts, advanceWidth, codePoint }: Glyph): string {
+    const { subset, widths, unicode } = this.#font;
+    const [first, ...more] = parts;
+    const isOfFont = first && more.length === 0 && !first.font && first.x === 0 && first.y === 0;
+    const number = subset.glyphs.push(isOfFont ? first.id : { parts, advanceWidth }) - 1;
+    widths[number] = advanceWidth * this.#scale;
+    unicode[number] = [codePoint];
+    const code = number.toString(16).padStart(4, '0');
+    this.#codes.set(key, code);
+    return code;
+  }
 }
 
 /** Where text begins: on its baseline, in points from the upper left corner of the page. */
@@ -36,47 +93,6 @@ interface Place {
   x: number;
   y: number;
   size: number;
-}
-
-/**
- * The operators that show text (ISO 32000-1, 9.4). A page's y axis points down here, so the letters are turned over.
- */
-export function showText(font: EmbeddedFont, text: string, { x, y, size }: Place): string {
-  const [glyphs, positions] = font.encode(text);
-  const operators = [`BT /${font.id} ${decimal(size)} Tf`];
-  let pen = x;
-  let from = pen;
-  let shown = '';
-  let word = '';
-  const closeWord = () => {
-    if (word !== '') shown += `<${word}>`;
-    word = '';
-  };
-  const flush = (rise: number) => {
-    closeWord();
-    if (shown !== '') operators.push(`1 0 0 -1 ${decimal(from)} ${decimal(y - rise)} Tm [${shown}] TJ`);
-    shown = '';
-  };
-  glyphs.forEach((glyph, index) => {
-    const { xAdvance = 0, advanceWidth = 0, xOffset = 0, yOffset = 0 } = positions[index] ?? {};
-    const isMoved = xOffset !== 0 || yOffset !== 0;
-    if (isMoved) {
-      flush(0);
-      from = pen + (xOffset * size) / 1000;
-    }
-    word += glyph;
-    if (xAdvance !== advanceWidth && !isMoved) {
-      closeWord();
-      shown += decimal(advanceWidth - xAdvance);
-    }
-    pen += (xAdvance * size) / 1000;
-    if (isMoved) {
-      flush((yOffset * size) / 1000);
-      from = pen;
-    }
-  });
-  flush(0);
-  return `${operators.join(' ')} ET`;
 }
 
 function decimal(value: number): string {

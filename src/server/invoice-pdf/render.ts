@@ -1,7 +1,8 @@
 import PDFDocument from 'pdfkit';
 import { eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
 import { drawFacts } from './facts.ts';
-import { type Fonts, loadFonts } from '../typefaces/fonts.ts';
+import { type Fonts, fontsFor, loadFonts } from '../typefaces/fonts.ts';
+import { readSlices } from '../typefaces/han.ts';
 import { drawLines } from './lines-table.ts';
 import { type Logo, readLogo } from '../logos/logo.ts';
 import { E_INVOICE_FILE, metadata } from './metadata.ts';
@@ -28,7 +29,7 @@ export interface Renderer {
 /** Logos kept ready to embed; a renderer mostly serves few companies at a time. */
 const KEPT_LOGOS_MAX = 16;
 
-/** Parses the fonts, which takes some 50 ms. */
+/** Its fonts are parsed with the first text that needs them. */
 export function createRenderer(): Renderer {
   const fonts = loadFonts();
   const logos = new Map<string, Logo | undefined>();
@@ -57,10 +58,11 @@ function readOrLeaveOut(dataUrl: string): Logo | undefined {
 }
 
 async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undefined): Promise<Buffer> {
+  await readSlices(JSON.stringify({ ...printed, logo: undefined }));
   const document = openDocument(printed);
   const bytes = collect(document);
-  const { accent, supplier } = printed;
-  const sheet = new Sheet(document, fonts, {
+  const { accent, record, supplier } = printed;
+  const sheet = new Sheet(document, fontsFor(record.buyer.countryCode, fonts), {
     pageSize: supplier.pageSize ?? 'A4',
     accent,
     pageHead: (page) => drawPageHead(page, printed),

@@ -1,4 +1,4 @@
-import { embeddedFont, type EmbeddedFont, showText } from './embedded-font.ts';
+import { EmbeddedFont } from './embedded-font.ts';
 import type { Face, Fonts } from '../typefaces/fonts.ts';
 import type { Logo } from '../logos/logo.ts';
 import { BOTTOM_MARGIN, coloursOf, PAGE_SIZES, PAGE_WIDTH } from './page-design.ts';
@@ -55,6 +55,7 @@ export class Sheet {
   /** How far a page's content is moved to its middle. */
   readonly #shift: number;
   readonly #embedded = new Map<Face, EmbeddedFont>();
+  #fontCount = 0;
   #color = '';
 
   constructor(document: PDFKit.PDFDocument, fonts: Fonts, { pageSize, accent, pageHead }: SheetOptions) {
@@ -159,18 +160,17 @@ export class Sheet {
     this.#fill(style.color);
     // Centres letters vertically, so that two sizes in one row align.
     const baseline = y + style.leading / 2 + style.size * 0.33;
-    let left = x;
-    for (const { face, text, width } of line.runs) {
-      const size = style.size * face.sizeFactor;
-      this.document.addContent(showText(this.#font(face), text, { x: left, y: baseline, size }));
-      left += width * style.size;
+    for (const run of line.runs) {
+      const place = { x: x + run.left * style.size, y: baseline, size: style.size * run.face.sizeFactor };
+      this.document.addContent(this.#font(run.face).show(run, place));
     }
   }
 
   #font(face: Face): EmbeddedFont {
     const found = this.#embedded.get(face);
-    const font = found ?? embeddedFont(this.document, face);
-    if (!found) this.#embedded.set(face, font);
+    const isNew = !found || found.isFull;
+    const font = isNew ? new EmbeddedFont(this.document, face, `font ${(this.#fontCount += 1)}`) : found;
+    if (isNew) this.#embedded.set(face, font);
     const fonts = this.document.page.fonts as Record<string, unknown>;
     fonts[font.id] ??= font.ref();
     return font;

@@ -1,4 +1,7 @@
 import type { Fonts, Weight } from '../typefaces/fonts.ts';
+import { directionOf, directionOfLine } from '../typefaces/direction.ts';
+import { clustersOf } from '../typefaces/glyphs.ts';
+import { breakableParts } from '../typefaces/line-breaks.ts';
 import { printable, type Run, runsOf } from '../typefaces/shaping.ts';
 
 /** How text is set; sizes are in points. */
@@ -36,13 +39,23 @@ export function textBlock(
   goesOn = false,
 ): TextBlock {
   const measure = (piece: string) => widthOf(piece, style, fonts);
-  const broken = paragraphsOf(printable(text, fonts)).flatMap((paragraph) =>
-    linesOf(paragraph, width, measure),
-  );
-  const lines = broken.map((line, index): TextLine => {
+  const broken = paragraphsOf(printable(text, fonts)).flatMap((paragraph) => {
+    const direction = directionOf(paragraph);
+    let from = 0;
+    return linesOf(paragraph, width, measure).map((line) => {
+      const own = direction && directionOfLine(direction, from, line);
+      from += line.length;
+      return { line, direction: own };
+    });
+  });
+  const lines = broken.map(({ line, direction }, index): TextLine => {
     const seen = line.trimEnd();
     const isEnd = index === broken.length - 1 && !goesOn;
-    return { runs: runsOf(isEnd ? seen : line, fonts, style.weight), width: measure(seen) };
+    const runs = runsOf(isEnd ? seen : line, fonts, style.weight, direction);
+    const seenWidth = measure(seen);
+    // The space at the end of a line from right to left stands out into the margin at the left.
+    const out = direction?.base === 1 ? seenWidth / style.size - sumWidth(runs) : 0;
+    return { runs: runs.map((run) => ({ ...run, left: run.left + out })), width: seenWidth };
   });
   return { lines, style, height: lines.length * style.leading };
 }
@@ -96,7 +109,8 @@ function linesOf(paragraph: string, widthMax: number, measure: (piece: string) =
     line = '';
     width = 0;
   };
-  for (const piece of paragraph.split(' ').flatMap((word) => piecesOf(`${word} `, widthMax, measure))) {
+  const parts = paragraph.split(' ').flatMap((word) => breakableParts(`${word} `));
+  for (const piece of parts.flatMap((part) => piecesOf(part, widthMax, measure))) {
     // A space at the end of a line may stand out into the margin.
     if (line !== '' && width + measure(piece.trimEnd()) > widthMax) close();
     line += piece;
@@ -126,7 +140,7 @@ function lettersOf(part: string, widthMax: number, measure: (piece: string) => n
   const pieces: string[] = [];
   let piece = '';
   let width = 0;
-  for (const letter of part.match(/\P{M}\p{M}*|\p{M}+/gu) ?? []) {
+  for (const letter of clustersOf(part)) {
     const added = measure(letter);
     if (piece !== '' && letter !== ' ' && width + added > widthMax - KERNING) {
       pieces.push(piece);

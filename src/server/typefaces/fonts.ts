@@ -2,60 +2,93 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { create as Create, Font } from 'fontkit';
+import { RIGHT_TO_LEFT } from './direction.ts';
+import { type LayOut, layingOut, type Shaping, wordsOf } from './glyphs.ts';
+import { anySlice, covers as coversHan, type Han, layingOutHan } from './han.ts';
+import { embeddable } from './outlines.ts';
 
 /** Fontkit is loaded with the fonts: a server's start needs neither. */
 const load = createRequire(import.meta.url);
 
 export type Weight = 'regular' | 'semibold';
 
-/** One font of a chain, parsed once for all documents. Widths are in units of the font size. */
+/** One font of a chain, parsed for the first text that needs it and once for all documents. */
 export interface Face {
   name: string;
   /** The font that pdfkit embeds. */
-  source: Font;
+  readonly source: Font;
   /** By how much it is set smaller, so that its small letters are as high as the main font's. */
   sizeFactor: number;
-  covers: (codePoint: number) => boolean;
-  width: (text: string) => number;
+  /** Whether it has all characters of a text, and is for its script. */
+  covers: (text: string) => boolean;
+  layOut: LayOut;
+  /** In units of the font size. */
+  width: (text: string, isRtl?: boolean) => number;
+  /** For a Chinese, Japanese or Korean one, the countries whose forms it has. */
+  countries?: readonly string[];
 }
 
-/** For each weight the main font, and after it the one for what it lacks. */
-export type Fonts = Readonly<Record<Weight, readonly [main: Face, fallback: Face]>>;
+/** For each weight the main font, after it those of single scripts, and at the end the one for what all of them lack. */
+export type Fonts = Readonly<Record<Weight, readonly Face[]>>;
 
-interface Layout {
-  glyphs: { id: number; advanceWidth: number; codePoints: number[] }[];
-  positions: { xAdvance: number; yAdvance: number; xOffset: number; yOffset: number }[];
-  advanceWidth: number;
+/** What tells a font from the main one. */
+interface Kind {
+  sizeFactor?: number;
+  shaping?: Shaping;
+  /** One of them has to be in a text: there are signs that several fonts have. */
+  letters?: RegExp;
 }
-
-/** Words whose layout is kept for each font; a company's documents mostly say the same ones. */
-const KEPT_LAYOUTS_MAX = 20_000;
-
-/** Longer ones are seldom met again, and take memory by their length. */
-const KEPT_WORD_MAX = 40;
-
-/** Ligatures would be found as one odd character by who searches or copies the text. Kerning and marks stay. */
-const FEATURES = Object.fromEntries(
-  ['liga', 'clig', 'dlig', 'calt', 'ccmp', 'locl', 'rlig'].map((feature) => [feature, false]),
-);
 
 /** Makes the small letters of DejaVu Sans as high as those of Source Sans. */
-const FALLBACK_SIZE = 0.89;
+const FALLBACK: Kind = { sizeFactor: 0.89 };
 
-/** Parses the fonts. It takes some 50 ms. */
+const noto: Record<string, Kind> = {
+  Arabic: { shaping: 'joined', letters: /\p{scx=Arab}/u },
+  Hebrew: { shaping: 'clusters', letters: /\p{scx=Hebr}/u },
+  Devanagari: { shaping: 'clusters', letters: /\p{scx=Deva}/u },
+  Thai: { shaping: 'clusters', letters: /\p{scx=Thai}/u },
+};
+
+/** Signs that stand between Chinese and Japanese letters, and are as wide. */
+const SIGNS = String.raw`\u3001-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65`;
+
+const han: Record<Han, { letters: RegExp; countries: readonly string[] }> = {
+  sc: { letters: only(String.raw`\p{sc=Hani}\p{sc=Bopo}`), countries: ['CN', 'SG', 'TW', 'HK', 'MO'] },
+  jp: { letters: only(String.raw`\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\u30fc\uff70`), countries: ['JP'] },
+  kr: { letters: only(String.raw`\p{sc=Hani}\p{sc=Hang}`), countries: ['KR', 'KP'] },
+};
+
+function only(letters: string): RegExp {
+  return new RegExp(`^[${letters}${SIGNS}]+$`, 'u');
+}
+
+/** The fonts of all scripts, of which none is parsed yet. */
 export function loadFonts(): Fonts {
-  const [regular, semibold] = [
-    import.meta.resolve('@expo-google-fonts/source-sans-3/400Regular/SourceSans3_400Regular.ttf'),
-    import.meta.resolve('@expo-google-fonts/source-sans-3/600SemiBold/SourceSans3_600SemiBold.ttf'),
-  ];
-  const [fallback, bold] = [
-    import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf'),
-    import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'),
-  ];
   return {
-    regular: [loadFace(regular, 1), loadFace(fallback, FALLBACK_SIZE)],
-    semibold: [loadFace(semibold, 1), loadFace(bold, FALLBACK_SIZE)],
+    regular: facesOf('400Regular', 400, import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')),
+    semibold: facesOf('600SemiBold', 600, import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf')),
   };
+}
+
+function facesOf(style: string, weight: number, fallback: string): Face[] {
+  const file = (typeface: string, name: string) =>
+    import.meta.resolve(`@expo-google-fonts/${typeface}/${style}/${name}_${style}.ttf`);
+  return [
+    fontFace(file('source-sans-3', 'SourceSans3')),
+    ...Object.entries(noto).map(([script, kind]) =>
+      fontFace(file(`noto-sans-${script.toLowerCase()}`, `NotoSans${script}`), kind),
+    ),
+    ...(Object.keys(han) as Han[]).map((name) => hanFace(name, weight)),
+    fontFace(fallback, FALLBACK),
+  ];
+}
+
+/** The same fonts, of which those with a country's own forms of Chinese letters are asked first. */
+export function fontsFor(country: string, fonts: Fonts): Fonts {
+  const isOf = ({ countries = [] }: Face) => Number(countries.includes(country));
+  const sorted = ([main, ...others]: readonly Face[]) =>
+    [main, ...others.toSorted((a, b) => isOf(b) - isOf(a))].filter((face) => face !== undefined);
+  return { regular: sorted(fonts.regular), semibold: sorted(fonts.semibold) };
 }
 
 let shared: Fonts | undefined;
@@ -65,68 +98,65 @@ export function sharedFonts(): Fonts {
   return (shared ??= loadFonts());
 }
 
-function loadFace(url: string, sizeFactor: number): Face {
+interface Parsed {
+  source: Font;
+  has: ReadonlySet<number>;
+  layOut: LayOut;
+}
+
+function fontFace(url: string, { sizeFactor = 1, shaping = 'letters', letters }: Kind = {}): Face {
+  let kept: Parsed | undefined;
+  const parsed = () => (kept ??= parse(url, shaping));
+  // Only the fonts of single scripts are known to be right for what goes from right to left.
+  const isFor = (text: string) => letters?.test(text) ?? !RIGHT_TO_LEFT.test(text);
+  return face(url, {
+    sizeFactor,
+    source: () => parsed().source,
+    covers: (text) => isFor(text) && everyLetter(text, (letter) => parsed().has.has(letter)),
+    layOut: (word, isRtl) => parsed().layOut(word, isRtl),
+  });
+}
+
+function parse(url: string, shaping: Shaping): Parsed {
   const { create } = load('fontkit') as { create: typeof Create };
   // A file of one font has no collection.
   const font = create(readFileSync(fileURLToPath(url))) as Font;
-  const layout = keepingLayouts(font);
-  const source = Object.create(font, {
-    layout: {
-      value: (text: string) => {
-        const { positions, ...rest } = layout(text);
-        // pdfkit scales the positions that it gets.
-        return { ...rest, positions: positions.map((position) => ({ ...position })) };
-      },
+  return { source: embeddable(font), has: new Set(font.characterSet), layOut: layingOut(font, shaping) };
+}
+
+function hanFace(name: Han, weight: number): Face {
+  const { letters, countries } = han[name];
+  let source: Font | undefined;
+  return face(`${name} ${weight}`, {
+    sizeFactor: 1,
+    countries,
+    source: () => (source ??= embeddable(anySlice(name))),
+    covers: (text) => letters.test(text) && everyLetter(text, (letter) => coversHan(name, letter)),
+    layOut: layingOutHan(name, weight),
+  });
+}
+
+function face(
+  name: string,
+  { source, ...given }: Omit<Face, 'name' | 'source' | 'width'> & { source: () => Font },
+): Face {
+  let scale: number | undefined;
+  const width = (text: string, isRtl = false) => {
+    let sum = 0;
+    for (const word of wordsOf(text)) sum += given.layOut(word, isRtl).width;
+    return sum * (scale ??= given.sizeFactor / source().unitsPerEm);
+  };
+  return {
+    name,
+    ...given,
+    width,
+    get source() {
+      return source();
     },
-  }) as Font;
-  const covered = new Set(font.characterSet);
-  const scale = sizeFactor / font.unitsPerEm;
-  return {
-    name: font.postscriptName,
-    source,
-    sizeFactor,
-    covers: (codePoint) => covered.has(codePoint),
-    width: (text) => wordsOf(text).reduce((sum, word) => sum + layout(word).advanceWidth, 0) * scale,
   };
 }
 
-/** Splits as pdfkit does, so that both measure the same pieces: each word with the space after it. */
-function wordsOf(text: string): string[] {
-  return text.match(/[^ ]* |[^ ]+$/g) ?? [];
-}
-
-function keepingLayouts(font: Font): (word: string) => Layout {
-  let kept = new Map<string, Layout>();
-  return (word) => {
-    const found = kept.get(word);
-    if (found) return found;
-    if (kept.size >= KEPT_LAYOUTS_MAX) kept = new Map();
-    const layout = layoutOf(font, word);
-    if (word.length <= KEPT_WORD_MAX) kept.set(word, layout);
-    return layout;
-  };
-}
-
-/**
- * fontkit keeps one object for each glyph, with the characters for which it was first used, perhaps in another
- * document. The meaning of a glyph must depend on this text alone; without ligatures that is one character each.
- */
-function layoutOf(font: Font, word: string): Layout {
-  const run = font.layout(word, FEATURES);
-  // The true minus is copied as a hyphen, which spreadsheets read as one.
-  const codePoints = [...word.replaceAll('\u2212', '-')].map((character) => character.codePointAt(0) ?? 0);
-  return {
-    glyphs: run.glyphs.map(({ id, advanceWidth }, index) => ({
-      id,
-      advanceWidth,
-      codePoints: [codePoints[index] ?? 0xfffd],
-    })),
-    positions: run.positions.map(({ xAdvance, yAdvance, xOffset, yOffset }) => ({
-      xAdvance,
-      yAdvance,
-      xOffset,
-      yOffset,
-    })),
-    advanceWidth: run.advanceWidth,
-  };
+function everyLetter(text: string, has: (letter: number) => boolean): boolean {
+  for (const letter of text) if (!has(letter.codePointAt(0) ?? 0)) return false;
+  return true;
 }

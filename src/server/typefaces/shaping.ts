@@ -1,10 +1,14 @@
+import { type Direction, visualOrder } from './direction.ts';
 import { sharedFonts } from './fonts.ts';
 import type { Face, Fonts, Weight } from './fonts.ts';
 
-/** Text in one font; `width` is in units of the font size. */
+/** Text in one font and direction; measures are in units of the font size. */
 export interface Run {
   face: Face;
   text: string;
+  isRtl: boolean;
+  /** From where its line begins. */
+  left: number;
   width: number;
 }
 
@@ -14,9 +18,6 @@ const REPLACEMENT = '\ufffd';
 /** Marks of things that are lost already, such as a picture in a copied text. The fonts have empty glyphs for some. */
 const LOST = /[\ufff9-\ufffd]/;
 
-/** Written from right to left, which isn't supported; as well as what only a program sees. */
-const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
-
 /** Means something to one program or nothing to any, so it can't be read aloud (ISO 19005-3, 6.2.11.7.3). */
 const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
 
@@ -24,20 +25,10 @@ const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
 const FORM_COUNTS = /[\p{No}\p{Lm}\u2460-\u24ff\u{1f100}-\u{1f1ff}]/u;
 
 /** A letter and the marks on it come from one font. More marks than any language has take fontkit seconds (UAX 15, section 13). */
-const LETTERS = /\n|[^\n\p{M}]\p{M}{0,30}|\p{M}{1,30}/gu;
+const LETTERS = /\n|[^\n\p{M}][\p{M}\u200c]{0,30}|\p{M}{1,30}/gu;
 
 /** Characters that every font has; most of a document's text. */
 const ASCII = /^[\n -~]*$/;
-
-/** Characters that share a glyph with another one in the fonts, and would be read back as the other. */
-const SAME_GLYPH: Readonly<Record<string, string>> = {
-  '\u00b5': '\u03bc',
-  '\u2010': '-',
-  '\u2011': '-',
-  '\u2206': '\u0394',
-  '\u02ed': '\u207c',
-  '\u03d5': '\u03c6',
-};
 
 /**
  * Text as it can be set: composed characters, one kind of line end, nothing invisible but spaces, and a visible
@@ -64,11 +55,13 @@ function lettersOf(text: string, fonts: Fonts): string[] {
     .replace(/\r\n?|[\u2028\u2029\u0085\v\f]/g, '\n')
     .replace(/[\t\u1680\u2000-\u200a\u205f\u3000]/g, ' ')
     .replace(
-      /[\p{Cc}\u00ad\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/gu,
+      /[\p{Cc}\u00ad\u034f\u061c\u180e\u200b\u200d-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/gu,
       (character) => (character === '\n' ? '\n' : ''),
     )
+    // Between letters that would join, it is a part of how a word is written.
+    .replace(/(?<![\p{scx=Arab}\p{scx=Deva}])\u200c/gu, '')
     .replace(/[\u1c90-\u1cbf]/g, (capital) => capital.toLowerCase())
-    .replace(/[\u00b5\u2010\u2011\u2206\u02ed\u03d5]/g, (character) => SAME_GLYPH[character] ?? character)
+    .replace(/[\u2010\u2011]/g, '-')
     .replace(/\u202f/g, '\u00a0');
   return (plain.match(LETTERS) ?? []).flatMap((letter) => sameInOthers(letter, fonts));
 }
@@ -87,18 +80,64 @@ function sameInOthers(letter: string, fonts: Fonts): string[] {
 
 function isSettable(letter: string, fonts: Fonts): boolean {
   if (letter === '\n') return true;
-  if (LOST.test(letter) || RIGHT_TO_LEFT.test(letter) || PRIVATE.test(letter)) return false;
+  if (LOST.test(letter) || PRIVATE.test(letter)) return false;
   // Set as any other space.
   const shown = letter.replace('\u00a0', ' ');
   // Every weight has to have it, since a text doesn't know in which it will be set; marks come from their letter's font.
-  return Object.values(fonts).every((faces) => faces.some((face) => coversAll(face, shown)));
+  return Object.values(fonts).every((faces) => faces.some((face) => face.covers(shown)));
 }
 
-/** Splits printable text of one line into runs of the first font that has each whole word, or else each letter. */
-export function runsOf(text: string, fonts: Fonts, weight: Weight): Run[] {
+/**
+ * Splits printable text of one line into runs, in the order in which it is written. Each is in one direction, and in the
+ * first font that has each whole word, or else each letter.
+ * @param direction of this line, where any of it goes from right to left.
+ */
+export function runsOf(text: string, fonts: Fonts, weight: Weight, direction?: Direction): Run[] {
   const faces = fonts[weight];
-  if (text === '') return [];
-  if (ASCII.test(text)) return [{ face: faces[0], text, width: faces[0].width(text) }];
+  const spans = direction ? spansOf(text, direction) : [{ text, isRtl: false }];
+  const runs = spans.flatMap(({ text: span, isRtl }) =>
+    piecesOf(span, faces).map(({ face, text: piece }): Run => {
+      return { face, text: piece, isRtl, left: 0, width: face.width(piece, isRtl) };
+    }),
+  );
+  let left = 0;
+  for (const run of direction ? fromTheLeft(runs, visualOrder(text, direction)) : runs) {
+    run.left = left;
+    left += run.width;
+  }
+  return runs;
+}
+
+/** The parts of a line that go in one direction each. */
+function spansOf(text: string, { levels }: Direction): { text: string; isRtl: boolean }[] {
+  const spans: { text: string; isRtl: boolean }[] = [];
+  for (let from = 0, to = 1; from < text.length; from = to, to += 1) {
+    while (to < text.length && levels[to] === levels[from]) to += 1;
+    spans.push({ text: text.slice(from, to), isRtl: (levels[from] ?? 0) % 2 === 1 });
+  }
+  return spans;
+}
+
+/** The runs as they are seen. The characters of a run stand together in either order. */
+function fromTheLeft(runs: readonly Run[], seen: readonly number[]): Run[] {
+  const places = new Map(seen.map((index, place) => [index, place]));
+  let start = 0;
+  const placed = runs.map((run) => {
+    const place = places.get(start) ?? 0;
+    start += run.text.length;
+    return { run, place };
+  });
+  return placed.sort((a, b) => a.place - b.place).map(({ run }) => run);
+}
+
+/** Chinese, Japanese and Korean letters, which have a font of their own even within a word of others. */
+const EAST = String.raw`\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3001-\u30ff\uff01-\uffef`;
+const WORDS = new RegExp(` +|[${EAST}]+|[^ ${EAST}]+`, 'gu');
+
+function piecesOf(text: string, faces: readonly Face[]): { face: Face; text: string }[] {
+  const [main] = faces;
+  if (!main || text === '') return [];
+  if (ASCII.test(text)) return [{ face: main, text }];
   const pieces: { face: Face; text: string }[] = [];
   const add = (face: Face, piece: string) => {
     const last = pieces.at(-1);
@@ -106,22 +145,19 @@ export function runsOf(text: string, fonts: Fonts, weight: Weight): Run[] {
     else pieces.push({ face, text: piece });
   };
   // A space that may not break is read back as any other.
-  for (const word of text.replaceAll('\u00a0', ' ').match(/ +|[^ ]+/g) ?? []) {
-    const isSpace = word.startsWith(' ');
-    const whole = isSpace ? (pieces.at(-1)?.face ?? faces[0]) : faces.find((face) => coversAll(face, word));
+  for (const [word] of text.replaceAll('\u00a0', ' ').matchAll(WORDS)) {
+    const last = pieces.at(-1)?.face;
+    // Chinese has no spaces.
+    const ofSpace = last && !last.countries ? last : main;
+    const whole = word.startsWith(' ') ? ofSpace : faces.find((face) => face.covers(word));
     if (whole) add(whole, word);
-    else for (const letter of word.match(LETTERS) ?? []) add(faceOf(letter, faces), letter);
+    else for (const [letter] of word.matchAll(LETTERS)) add(faceOf(letter, faces), letter);
   }
-  return pieces.map(({ face, text: piece }) => ({ face, text: piece, width: face.width(piece) }));
+  return pieces;
 }
 
-function faceOf(letter: string, faces: readonly [Face, Face]): Face {
-  return faces.find((face) => coversAll(face, letter)) ?? faces[1];
-}
-
-function coversAll(face: Face, text: string): boolean {
-  for (const character of text) {
-    if (!face.covers(character.codePointAt(0) ?? 0)) return false;
-  }
-  return true;
+function faceOf(letter: string, faces: readonly Face[]): Face {
+  const found = faces.find((face) => face.covers(letter)) ?? faces.at(-1);
+  if (!found) throw new Error('There are no fonts.');
+  return found;
 }

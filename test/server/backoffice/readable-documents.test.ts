@@ -25,39 +25,39 @@ const site = {
   postcode: null,
   geo: null,
 };
-const exchange = { exchangeRate: '0.9', exchangeRateDate: '2026-11-19', exchangeRateSource: 'ЕЦБ 漢' };
+const exchange = { exchangeRate: '0.9', exchangeRateDate: '2026-11-19', exchangeRateSource: 'ЕЦБ த' };
 
 const lettersLacking: Case[] = [
-  { customer: { name: '漢字 Ltd' }, problem: "漢 (U+6F22), 字 (U+5B57) in the customer's name" },
-  { customer: { legalName: 'שלום' }, problem: "ש (U+05E9), ל (U+05DC), ו (U+05D5), ם (U+05DD) in the customer's legalName" }, // prettier-ignore
+  { customer: { name: 'தம Ltd' }, problem: "த (U+0BA4), ம (U+0BAE) in the customer's name" },
+  { customer: { legalName: 'ދިވެހި' }, problem: "ދި (U+078B U+07A8), ވެ (U+0788 U+07AC), ހި (U+0780 U+07A8) in the customer's legalName" }, // prettier-ignore
   {
-    customer: { addressLines: ['1 Quay', '東京'] },
-    problem: "東 (U+6771), 京 (U+4EAC) in the customer's addressLines",
+    customer: { addressLines: ['1 Quay', 'កខ'] },
+    problem: "ក (U+1780), ខ (U+1781) in the customer's addressLines",
   },
-  { customer: { contactName: 'สมชาย' }, problem: "ส (U+0E2A), ม (U+0E21), ช (U+0E0A), า (U+0E32), ย (U+0E22) in the customer's contactName" }, // prettier-ignore
+  { customer: { contactName: 'မကခဂဃ' }, problem: "မ (U+1019), က (U+1000), ခ (U+1001), ဂ (U+1002), ဃ (U+1003) in the customer's contactName" }, // prettier-ignore
   {
-    customer: { sites: [{ ...site, label: '🏭', addressLines: ['工場'] }] },
+    customer: { sites: [{ ...site, label: '🏭', addressLines: ['தம'] }] },
     draft: { siteId: 'site_1' },
-    problem: "🏭 (U+1F3ED) in the site's label, 工 (U+5DE5), 場 (U+5834) in the site's addressLines",
+    problem: "🏭 (U+1F3ED) in the site's label, த (U+0BA4), ம (U+0BAE) in the site's addressLines",
   },
-  { draft: { lines: [line(), line({ description: 'नमस्ते' })] }, problem: "न (U+0928), म (U+092E), स् (U+0938 U+094D), ते (U+0924 U+0947) in line 2's description" }, // prettier-ignore
+  { draft: { lines: [line(), line({ description: 'নমস্তে' })] }, problem: "ন (U+09A8), ম (U+09AE), স্ (U+09B8 U+09CD), তে (U+09A4 U+09C7) in line 2's description" }, // prettier-ignore
   {
     draft: { lines: [line({ description: 'Lost: \ufffd' })] },
     problem: "\ufffd (U+FFFD) in line 1's description",
   },
   { draft: { lines: [line({ description: 'Bell\u0007' })] }, problem: "U+0007 in line 1's description" },
-  { draft: { note: '감사합니다' }, problem: "감 (U+AC10), 사 (U+C0AC), 합 (U+D569), 니 (U+B2C8), 다 (U+B2E4) in the document's note" }, // prettier-ignore
+  { draft: { note: 'ગુજરાતી' }, problem: "ગુ (U+0A97 U+0AC1), જ (U+0A9C), રા (U+0AB0 U+0ABE), તી (U+0AA4 U+0AC0) in the document's note" }, // prettier-ignore
   { draft: { buyerReference: '\u{f0000}' }, problem: "U+F0000 in the document's buyerReference" },
   {
-    draft: { purchaseOrderReference: '甲乙丙丁戊己庚' },
+    draft: { purchaseOrderReference: 'அஆஇஈஉஊஎ' },
     problem:
-      "甲 (U+7532), 乙 (U+4E59), 丙 (U+4E19), 丁 (U+4E01), 戊 (U+620A), 2 more in the document's purchaseOrderReference",
+      "அ (U+0B85), ஆ (U+0B86), இ (U+0B87), ஈ (U+0B88), உ (U+0B89), 2 more in the document's purchaseOrderReference",
   },
-  { profile: { ...irishProfile, tradingName: '熱' }, problem: "熱 (U+71B1) in the company's tradingName" },
+  { profile: { ...irishProfile, tradingName: 'த' }, problem: "த (U+0BA4) in the company's tradingName" },
   {
     customer: { currency: 'USD' },
     draft: { exchange },
-    problem: "漢 (U+6F22) in the document's exchangeRateSource",
+    problem: "த (U+0BA4) in the document's exchangeRateSource",
   },
 ];
 
@@ -79,7 +79,10 @@ onEachEngine('an invoice in letters that the typefaces lack is not issued', asyn
   }
   const company = await openCase(testBackoffice, {
     problem: '',
-    customer: { name: 'Ó Sé & Söhne', legalName: 'Θέρμανση Студена вода Żółć Հայ Ltd “€ ½ m²”' },
+    customer: {
+      name: 'Ó Sé & Söhne',
+      legalName: 'Θέρμανση Студена вода Żółć Հայ שלום محمد नमस्ते ไทย 漢字 ひらがな 한국 “€ ½ m²”',
+    },
   });
   t.match(await issued(company, invoiceDraft({ note: 'e\u0301\u200b ﬁ' })), { status: 'issued' });
 });
@@ -156,14 +159,14 @@ onEachEngine('document check finds what an earlier version issued', async (t, te
   };
   t.strictSame(await problems(), []);
   const { engine } = testBackoffice;
-  await rewrite(engine, ['invoices', 'detail'], 'Harbour', '漢');
+  await rewrite(engine, ['invoices', 'detail'], 'Harbour', 'த');
   await rewrite(engine, ['invoices', 'detail'], 'Labour', ' ');
   await rewrite(engine, ['invoices', 'detail'], 'C62', 'PCS');
   await rewrite(engine, ['invoices', 'detail'], 'IE1234567T', 'IE00');
   t.strictSame(await problems(), [
     "line 1 has the unitCode PCS, which isn't one of the Recommendation",
     'line 1 has a description without a visible character',
-    "its typefaces lack 漢 (U+6F22) in the customer's name",
+    "its typefaces lack த (U+0BA4) in the customer's name",
     "the customer's VAT number IE00 doesn't have the form or the check digits of a VAT number of IE, written without spaces",
   ]);
 });

@@ -84,6 +84,11 @@ function resource(
 function openMark(found: PageContents, state: State, [tag, properties]: PdfValue[]): void {
   const mcid = entryOf(properties, 'MCID');
   const name = nameOf(tag);
+  // Within other content, it says how this is shown.
+  if (name === 'ReversedChars' && state.marks.length === 1) {
+    state.marks.push({ tag: name, mcid: undefined });
+    return;
+  }
   if (state.marks.some((mark) => mark.tag === 'Artifact' || mark.mcid !== undefined)) {
     found.problems.push(`has ${name} within other marked content`);
   }

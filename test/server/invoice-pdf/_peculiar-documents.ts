@@ -57,6 +57,15 @@ const scripts: readonly [language: string, name: string, addressLine: string][] 
   ['Icelandic', 'Hitaveita Þórðar ehf.', 'Ægisgata 5, Ísafjörður'],
   ['Welsh', 'Gwresogi Tŷ’r Ŵydd', 'Heol y Dŵr, Llanfair­pwll'],
   ['Georgian and Armenian', 'გათბობა Ջեռուցում', 'რუსთაველის 1, Երևան'],
+  ['Arabic', 'شركة النور للتدفئة (مُحَمَّد الإسلام)', 'شارع الملك فيصل 12، بيروت'],
+  ['Persian', 'شرکت می‌خواهم پارس ۱۲۳', 'تهران، خیابان ولیعصر'],
+  ['Hebrew', 'חימום ירושלים בע״מ (שָׁלוֹם)', 'רחוב הרצל 15, תל אביב'],
+  ['Hindi', 'श्री कृष्ण ऊर्जा प्राइवेट लिमिटेड', 'क्षितिज मार्ग १२, नई दिल्ली'],
+  ['Thai', 'บริษัท น้ำแข็งที่กรุงเทพ จำกัด', '๑๒ ถนนสุขุมวิท แขวงคลองเตย กรุงเทพมหานคร'],
+  ['Chinese', '北京暖气设备有限公司', '北京市朝阳区建国路（甲）12号'],
+  ['Taiwanese', '臺灣電力股份有限公司', '臺北市大安區羅斯福路三段'],
+  ['Japanese', '東京ガス株式会社さくら支店', '東京都港区芝公園「直角」1-2-3'],
+  ['Korean', '한국난방 주식회사', '서울특별시 강남구 테헤란로 152'],
 ];
 
 export const peculiarDocuments: readonly Story[] = [

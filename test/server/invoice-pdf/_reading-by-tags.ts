@@ -41,16 +41,19 @@ async function markedTexts(bytes: Buffer): Promise<Map<string, string>> {
 async function addTexts(page: PDFPageProxy, texts: Map<string, string>): Promise<void> {
   const { fnArray, argsArray } = await page.getOperatorList();
   let key: string | undefined;
+  let isReversed = false;
   fnArray.forEach((operator, index) => {
     const operands = argsArray[index] as unknown[];
     if (operator === OPS.beginMarkedContentProps) {
       const [, mcid] = operands;
       key = typeof mcid === 'number' ? [page.ref?.num, mcid].join() : undefined;
-    } else if (operator === OPS.endMarkedContent) key = undefined;
+    } else if (operator === OPS.beginMarkedContent) isReversed = true;
+    else if (operator === OPS.endMarkedContent && isReversed) isReversed = false;
+    else if (operator === OPS.endMarkedContent) key = undefined;
     else if (operator === OPS.showText && key !== undefined) {
       const glyphs = operands[0] as (number | { unicode: string })[];
-      const text = glyphs.map((glyph) => (typeof glyph === 'number' ? '' : glyph.unicode)).join('');
-      texts.set(key, (texts.get(key) ?? '') + text);
+      const letters = glyphs.map((glyph) => (typeof glyph === 'number' ? '' : glyph.unicode));
+      texts.set(key, (texts.get(key) ?? '') + (isReversed ? letters.reverse() : letters).join(''));
     }
   });
 }

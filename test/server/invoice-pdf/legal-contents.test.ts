@@ -358,12 +358,12 @@ function pathsIn(value: unknown): string[][] {
 function spoil(value: unknown, [name = '', ...rest]: readonly string[]): void {
   const members = value as Record<string, unknown>;
   if (rest.length > 0) spoil(members[name], rest);
-  else members[name] = `${String(members[name])}漢`;
+  else members[name] = `${String(members[name])}த`;
 }
 
 const isSaidToLack = ({ record, supplier, reverseChargeRates }: PrintedDocument) =>
   checkDocument({ document: record, supplier, reverseChargeRates }).some(({ problem }) =>
-    problem?.includes('漢'),
+    problem?.includes('த'),
   );
 
 t.test('every text in which a letter is printed as a replacement mark is on the check-list', async (t) => {
