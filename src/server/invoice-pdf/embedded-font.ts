@@ -19,6 +19,8 @@ const GLYPHS_MAX = 30_000;
 
 /** A font as one document embeds it: with the glyphs that the document shows. */
 export class EmbeddedFont {
+  /** How many fonts before it the document's glyphs of this face fill. */
+  readonly part: number;
   readonly #face: Face;
   readonly #font: PdfFont;
   /** The number of each glyph as it is shown. */
@@ -30,11 +32,15 @@ export class EmbeddedFont {
    * Adds a font to a document. pdfkit embeds it; we place the text ourselves, because `document.text` takes as long as all
    * the rest of a document.
    */
-  constructor(document: PDFKit.PDFDocument, face: Face, name: string) {
+  constructor(document: PDFKit.PDFDocument, face: Face, part = 0) {
     this.#face = face;
     this.#scale = 1000 / face.source.unitsPerEm;
+    this.part = part;
+    // pdfkit takes two fonts of one name for the same.
+    const name = `${face.source.postscriptName}${part === 0 ? '' : `-${part}`}`;
+    const source: unknown = Object.create(face.source, { postscriptName: { value: name } });
     // pdfkit accepts fontkit's interface and keeps the current font in a field, but its types lack both.
-    document.registerFont(name, face.source as unknown as Buffer).font(name);
+    document.registerFont(name, source as Buffer).font(name);
     this.#font = (document as unknown as { _font: PdfFont })._font;
     // pdfkit writes U+0000, which is forbidden here (ISO 19005-3, 6.2.11.7.2).
     this.#font.unicode[0] = [0xfffd];

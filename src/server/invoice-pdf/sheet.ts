@@ -55,7 +55,6 @@ export class Sheet {
   /** How far a page's content is moved to its middle. */
   readonly #shift: number;
   readonly #embedded = new Map<Face, EmbeddedFont>();
-  #fontCount = 0;
   #color = '';
 
   constructor(document: PDFKit.PDFDocument, fonts: Fonts, { pageSize, accent, pageHead }: SheetOptions) {
@@ -168,9 +167,9 @@ export class Sheet {
 
   #font(face: Face): EmbeddedFont {
     const found = this.#embedded.get(face);
-    const isNew = !found || found.isFull;
-    const font = isNew ? new EmbeddedFont(this.document, face, `font ${(this.#fontCount += 1)}`) : found;
-    if (isNew) this.#embedded.set(face, font);
+    const font =
+      found?.isFull === false ? found : new EmbeddedFont(this.document, face, found && found.part + 1);
+    if (font !== found) this.#embedded.set(face, font);
     const fonts = this.document.page.fonts as Record<string, unknown>;
     fonts[font.id] ??= font.ref();
     return font;
