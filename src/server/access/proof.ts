@@ -12,7 +12,17 @@ import { updateSession } from '../store/accounts/session-rows.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { isPassword } from './passwords.ts';
 import { isAppCode, takeCode } from './second-factor.ts';
+import { recordFailedSignIn } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
+
+interface Proof {
+  company: string;
+  by: SignedIn;
+  given: string;
+  field: string;
+  secrets?: SecretBox;
+  now: Date;
+}
 
 /**
  * Checks that a session is used by its owner, who gives their password, or a code of their authenticator app. For ten
@@ -21,17 +31,29 @@ import type { SignInLimits } from './sign-in-limits.ts';
  * @throws UsageError of the proof's field when it is wrong; AppError `rate_limited` after too many attempts;
  *   AuthorityEndedError.
  */
-export async function prove(
-  engine: Engine,
-  limits: SignInLimits,
-  proof: { company: string; by: SignedIn; given: string; field: string; secrets?: SecretBox; now: Date },
-): Promise<Account> {
-  const { company, by, given, field, secrets, now } = proof;
-  const wrong = new UsageError(`Your ${secrets ? 'password or code' : 'present password'} is not right.`, {
-    field,
-  });
+export async function prove(engine: Engine, limits: SignInLimits, proof: Proof): Promise<Account> {
+  const { company, by, field, secrets, now } = proof;
+  const what = secrets ? 'password or code' : 'present password';
+  const wrong = new UsageError(`Your ${what} is not right.`, { field });
   const [account] = await findAccounts(engine.db, { company, id: by.administrator });
   if (!account) throw wrong;
+  try {
+    return await proveAccount(engine, limits, account, { ...proof, wrong });
+  } catch (error) {
+    if (error === wrong) {
+      const arrival = { ...by, administrator: account.administrator, now };
+      await recordFailedSignIn(engine, arrival, { asked: `for the ${what}, of somebody who was signed in` });
+    }
+    throw error;
+  }
+}
+
+async function proveAccount(
+  engine: Engine,
+  limits: SignInLimits,
+  account: Account,
+  { company, by, given, field, secrets, now, wrong }: Proof & { wrong: UsageError },
+): Promise<Account> {
   const { email, hasSecondFactor } = account.administrator;
   const counted = await limits.count({ email, address: by.address, browser: by.session });
   const codes = hasSecondFactor && isAppCode(given) ? secrets : undefined;

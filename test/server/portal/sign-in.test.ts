@@ -129,6 +129,8 @@ onSqlite('nobody ends sessions by one that was stolen', async (t, portal) => {
     }
   }
   t.equal((await owner.visit('/portal')).statusCode, 200);
+  await owner.visit('/portal/audit?action=administrator.sign_in_failed');
+  t.equal(owner.text.split('of somebody who was signed in').length, 5, 'the owner sees the four guesses');
   await thief.submit('/portal/account/sign-out-everywhere', { proof: 'the fifth guess' });
   const { statusCode } = await thief.submit('/portal/account/sign-out-everywhere', { proof: PASSWORD });
   t.equal(statusCode, 429, 'five guesses are enough');
