@@ -8,7 +8,10 @@ const PART_LENGTH_MAX = 150;
 export const BEFORE_CUSTOMER = '\t';
 
 /** The columns of a record that are searched, and that no database computes from its text. */
-export function searchColumns({ resource, record }: RenderedRecord): Record<string, string | number> {
+export function searchColumns({
+  resource,
+  record,
+}: Pick<RenderedRecord, 'resource' | 'record'>): Record<string, string | number> {
   if (resource !== 'invoices') return {};
   // Rendered as the resource says.
   const invoice = record as Invoice;
@@ -31,15 +34,26 @@ function partOf(text: string | null): string {
   return ` ${wordsOf(text ?? '')}`.slice(0, PART_LENGTH_MAX).toWellFormed();
 }
 
-/**
- * The words of a text with a blank between them, in small letters without accents: `Seán O’Brien` is `sean o brien`. They hold
- * no sign that means something in LIKE.
- */
+/** Letters that Unicode takes apart no further, as people type them who don't have them. */
+const typedAs: Record<string, string> = {
+  æ: 'ae',
+  ð: 'd',
+  đ: 'd',
+  ı: 'i',
+  ł: 'l',
+  ø: 'o',
+  œ: 'oe',
+  ß: 'ss',
+  þ: 'th',
+};
+
+/** The words of a text with a blank between them, in small letters without accents: `Seán Ørsted` is `sean orsted`. */
 export function wordsOf(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()
     .replaceAll(/[\u0300-\u036f]/g, '')
+    .replaceAll(/[æðđıłøœßþ]/g, (letter) => typedAs[letter] ?? letter)
     .replaceAll(/[\p{P}\p{Z}\p{C}$+<=>^`|~]+/gu, ' ')
     .trim();
 }

@@ -24,6 +24,7 @@ const customers = [
   'ΜΑΡΙΑ Ltd',
   'שלום בע״מ',
   'Pizza 🍕',
+  'Łódź Ærø Straße',
 ];
 const examples = exampleRecords().flatMap(({ resource, record }) =>
   resource === 'invoices' ? [record] : [],
@@ -86,6 +87,7 @@ const texts: Record<string, (document: Invoice) => boolean> = {
   μαρια: ({ customer: { name } }) => name === customers[3],
   שלו: ({ customer: { name } }) => name === customers[4],
   '🍕': ({ customer: { name } }) => name === customers[5],
+  'lodz aero strasse': ({ customer: { name } }) => name === customers[6],
   elly: () => false,
   'brien/po': () => false,
   '% _': () => false,
