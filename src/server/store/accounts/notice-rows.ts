@@ -129,7 +129,8 @@ export async function secondsOfOldestNotice(engine: Engine, now: Date): Promise<
   const rows = await ofAllCompanies(
     engine,
     (isReached) => sql<{ at: string | null }>`
-      SELECT MIN(created_at) AS at FROM notices WHERE ${isOpen(now)} AND ${isReached('company')}`,
+      SELECT MIN(created_at) AS at FROM notices ${engine.dialect.indexedBy('notices_due')}
+      WHERE ${isOpen(now)} AND ${isReached('company')}`,
   );
   return Math.max(0, ...rows.map(({ at }) => (at === null ? 0 : (now.getTime() - Date.parse(at)) / 1000)));
 }
