@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 
 import type { Resource } from '../../../contract/records.ts';
-import { storedRecordProblem } from '../../../contract/render.ts';
-import { hasDetail } from '../../../contract/records.ts';
+import { storedRecordProblem, wholeText } from '../../../contract/render.ts';
+import { hasDetail, type Invoice } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
+import { searchColumns } from '../search-columns.ts';
 import { type Check, tableCheck } from './findings.ts';
 
 interface Row {
@@ -12,20 +13,35 @@ interface Row {
   body: string;
   detail?: string;
   digest: string | null;
+  /** Of documents, as are the words. PostgreSQL's driver gives large numbers as texts. */
+  paid_minor?: number | string;
+  search_words?: string;
 }
 
 /** Holds every record of a kind against the contract, and its digest against its text. */
 export function recordsCheck(db: Connection, resource: Resource): Check {
   return tableCheck<Row>(db, resource, {
     id: 'id',
-    columns: sql`company, id, body, digest${hasDetail(resource) ? sql`, detail` : sql``}`,
+    columns: sql`company, id, body, digest${hasDetail(resource) ? sql`, detail` : sql``}${
+      resource === 'invoices' ? sql`, paid_minor, search_words` : sql``
+    }`,
     from: sql.table(resource),
     key: ['company', 'id'],
     // Some megabytes at most: a record has one to two kilobytes.
     rowsMax: 500,
     problemsOf(row) {
       const problem = storedRecordProblem(resource, row);
-      return problem === undefined ? [] : [problem];
+      return problem === undefined ? searchProblems(resource, row) : [problem];
     },
   });
+}
+
+/** Names the columns of a document's row that a search would read wrong: no database computes them from its text. */
+function searchProblems(resource: Resource, row: Row): string[] {
+  if (resource !== 'invoices') return [];
+  const expected = searchColumns({ resource, record: JSON.parse(wholeText(row)) as Invoice });
+  const names = ['paid_minor', 'search_words'] as const;
+  return names
+    .filter((name) => String(row[name]) !== String(expected[name]))
+    .map((name) => `${name} is not that of the document`);
 }

@@ -6,6 +6,7 @@ import { loadExampleCompany } from '../../../../src/demo/load.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import type { Finding } from '../../../../src/server/store/verify/findings.ts';
+import { wordsOf } from '../../../../src/server/store/search-columns.ts';
 import { verifyStore } from '../../../../src/server/store/verify/verify.ts';
 import { openWorkplace } from '../../../_command.ts';
 import { engineNames, openTestDatabase } from '../../../_server.ts';
@@ -61,6 +62,14 @@ const WRONGS: [statement: (json: string) => string, ...lines: string[]][] = [
       `UPDATE quotes SET detail = CAST(replace(CAST(detail AS TEXT), '"lines":', '"line":') AS ${json})
         WHERE id = '01a0f755-f200-7cdf-a283-b145ef783384'`,
     "quotes brennan 01a0f755-f200-7cdf-a283-b145ef783384: / must have required property 'lines'",
+  ],
+  [
+    () =>
+      "UPDATE invoices SET paid_minor = 1, search_words = 'others' WHERE id = '01a0a486-e8e0-7076-ace5-e31611d48e0a'",
+    ...['paid_minor', 'search_words'].map(
+      (column) =>
+        `invoices brennan 01a0a486-e8e0-7076-ace5-e31611d48e0a: ${column} is not that of the document`,
+    ),
   ],
   [
     () => "UPDATE number_series SET last_number = 8 WHERE series = 'INV-2026-{number:4}'",
@@ -134,7 +143,8 @@ t.test(
     await loadExampleCompany(engine);
     const renumber = (from: string, to: string) =>
       engine.run(
-        `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'), digest = NULL
+        `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'), digest = NULL,
+          search_words = replace(search_words, '${wordsOf(from)}', '${wordsOf(to)}')
         WHERE body ->> 'number' = '${from}'`,
       );
     // The lowest is where the series began here.
