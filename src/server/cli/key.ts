@@ -36,7 +36,7 @@ export function keyCommand(terminal: Terminal): Command {
     .action(async (company: string) => {
       await withDatabase(terminal, async (engine) => {
         const keys = await listKeys(engine, company);
-        terminal.show(keys, tableOf(keys));
+        terminal.show(keys, tableOf(keys, new Date()));
       });
     });
   command
@@ -53,10 +53,11 @@ export function keyCommand(terminal: Terminal): Command {
   return command;
 }
 
-function tableOf(keys: readonly UsedKey[]): string {
+function tableOf(keys: readonly UsedKey[], now: Date): string {
   const rows = keys.map(({ id, name, scopes: held, createdAt, revokedAt, endsAt, usedAt }) => {
-    const state =
-      revokedAt === null ? (endsAt === null ? 'active' : `until ${endsAt}`) : `revoked ${revokedAt}`;
+    const lasting =
+      endsAt === null ? 'active' : `${endsAt <= now.toISOString() ? 'ended' : 'until'} ${endsAt}`;
+    const state = revokedAt === null ? lasting : `revoked ${revokedAt}`;
     return [id, name, state, createdAt, usedAt ?? 'never', scopesText(held)];
   });
   return table(['id', 'name', 'state', 'created', 'last used', 'scopes'], rows, 'There are no keys.');

@@ -57,6 +57,14 @@ for (const engine of engineNames) {
     const { stdout } = await run(['key', 'list', 'acme']);
     t.ok(stdout.includes(firstId) && !stdout.includes(secret) && !JSON.stringify(listed).includes(secret));
 
+    const stateUntil = async (day: string) => {
+      await using store = await openEngine(workplace.databaseUrl);
+      await store.run(`UPDATE api_keys SET ends_at = '${day}T00:00:00.000Z' WHERE id = '${firstId}'`);
+      return /(\w+) \d{4}-\d\d-\d\dT00:00/.exec((await call(['key', 'list', 'acme'])).stdout)?.[1];
+    };
+    t.equal(await stateUntil('2020-01-01'), 'ended');
+    t.equal(await stateUntil('2199-01-01'), 'until');
+
     const revoked = await run(['key', 'revoke', 'acme', firstId]);
     t.equal(revoked.stdout, `Revoked ${firstId} (Ledger export).\n`);
     const [first, second] = await json<ApiKey[]>(['key', 'list', 'acme']);
