@@ -33,13 +33,16 @@ export interface MailServer {
   close: () => Promise<void>;
 }
 
-/** Starts a real mail server without TLS that asks for a password, until the test ends. */
-export async function startMailServer(t: Test, port = 0): Promise<MailServer> {
+/** Starts a real mail server that asks for a password, until the test ends. @param tls its certificate; without it, no TLS. */
+export async function startMailServer(
+  t: Test,
+  { port = 0, tls }: { port?: number; tls?: { key: string; cert: string } } = {},
+): Promise<MailServer> {
   const behaviour: Behaviour = {};
   const mails: Mail[] = [];
   const refusal = (responseCode: number) => Object.assign(new Error('no'), { responseCode });
   const server = new SMTPServer({
-    disabledCommands: ['STARTTLS'],
+    ...(tls ? { secure: true, ...tls } : { disabledCommands: ['STARTTLS'] }),
     authMethods: ['PLAIN'],
     disableReverseLookup: true,
     onAuth: ({ username, password }, _session, done) => {
@@ -67,7 +70,12 @@ export async function startMailServer(t: Test, port = 0): Promise<MailServer> {
   t.teardown(close);
   // A server that listens on a port has an address of this shape.
   const { port: taken } = server.server.address() as AddressInfo;
-  return { mails, behaviour, url: `smtp://mailer:p%40ss@127.0.0.1:${taken}`, close };
+  return {
+    mails,
+    behaviour,
+    url: `${tls ? 'smtps' : 'smtp'}://mailer:p%40ss@${tls ? 'localhost' : '127.0.0.1'}:${taken}`,
+    close,
+  };
 }
 
 /** Mails what is due, once, as a process does every two seconds. */

@@ -1,4 +1,5 @@
 import { createServer } from 'node:net';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 import t, { type Test } from 'tap';
 
@@ -10,6 +11,7 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { addAdministrator, addCompany, COMPANY, EMAIL, signedInAs } from '../portal/_portal.ts';
+import { createAuthority } from '../webhooks/_certificates.ts';
 import { mailOnce, startMailServer, words } from './_mail-server.ts';
 
 const MINUTE_MS = 60_000;
@@ -153,6 +155,24 @@ t.test('a password goes over TLS alone, but to this machine itself', async (t) =
   await mailOnce(engine, server.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), STORY_NOW);
   t.match(await state(engine), [/^key\.created waiting \w+ 1$/]);
   t.strictSame(server.mails, []);
+});
+
+t.test('a mail goes to a server whose certificate is trusted and its own, and to no other', async (t) => {
+  const { engine } = await openPlace(t);
+  const authority = createAuthority();
+  const own = await startMailServer(t, { tls: authority.issue({ names: ['localhost'] }) });
+  const other = await startMailServer(t, { tls: authority.issue({ names: ['mail.example'] }) });
+  await makeKey(engine);
+  await mailOnce(engine, own.url, STORY_NOW);
+  t.match(await state(engine), [/^key\.created waiting ESOCKET 1$/], 'nobody trusts the authority');
+  const known = getCACertificates('default');
+  setDefaultCACertificates([...known, authority.ca]);
+  t.teardown(() => setDefaultCACertificates(known));
+  await mailOnce(engine, other.url, after(2 * MINUTE_MS));
+  t.match(await state(engine), [/^key\.created waiting ESOCKET 2$/], 'the certificate is somebody else’s');
+  await mailOnce(engine, own.url, after(60 * MINUTE_MS));
+  t.strictSame(await state(engine), ['key.created sent  3']);
+  t.strictSame([own.mails.length, other.mails.length], [1, 0]);
 });
 
 const hostile = {
