@@ -43,7 +43,7 @@ export interface DocumentMetrics {
   watchWaiting: (read: () => number) => void;
 }
 
-const PRINTED = ['stored', 'draft', 'absent', 'failed'] as const;
+const PRINTED = ['stored', 'draft', 'statement', 'absent', 'failed'] as const;
 
 /** The deliveries that could be sent now. */
 export interface Backlog {

@@ -38,7 +38,11 @@ const usage = openKeyUsage(engine, {
 });
 const handlers: Record<OperationId, AnyHandler> = createHandlers({
   engine,
-  documents: { find: async () => undefined, prepare: async () => undefined },
+  documents: {
+    find: async () => undefined,
+    prepare: async () => undefined,
+    prepareStatement: async () => undefined,
+  },
   now: () => new Date(),
 });
 

@@ -1,32 +1,46 @@
 import { Command } from 'commander';
 
+import { companyDay } from '../../contract/company-time.ts';
 import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
 import { openBackoffice } from '../backoffice/backoffice.ts';
 import { getCompany } from '../access/companies.ts';
 import { quote, UsageError } from '../../errors.ts';
-import { createDocuments, type DocumentFile } from '../invoice-pdf/documents.ts';
+import { createDocuments, type DocumentFile, type Documents } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
-import { listCompanies } from '../store/records/companies.ts';
-import { locateDocument } from '../store/records/documents.ts';
+import { type Company, listCompanies } from '../store/records/companies.ts';
+import { locateDocument, type LocatedDocument } from '../store/records/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
 import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** `fieldledger document pdf|check`. */
+/** `fieldledger document pdf|statement|check`. */
 export function documentCommand(terminal: Terminal): Command {
   const command = new Command('document').description('invoices, credit notes and pro formas as documents');
-  addressed(command.command('pdf'))
-    .description('write the PDF of a document: the one that the API serves')
-    .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
-    .action(async (id: string, options: { company?: string; out: string }) => {
-      checkOut(options.out);
-      await withDatabase(terminal, async (engine, { portalAccent: accent }) => {
-        const company = await companyOf(engine, id, options.company);
-        await writePdf(engine, { company, id, accent, out: options.out }, terminal);
+  const writing = (name: string, description: string, prepare: Prepare) =>
+    addressed(command.command(name))
+      .description(description)
+      .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
+      .action(async (id: string, options: { company?: string; out: string }) => {
+        checkOut(options.out);
+        await withDatabase(terminal, async (engine, { portalAccent: accent }) => {
+          const company = await companyOf(engine, id, options.company);
+          await writePdf(engine, { company, id, accent, out: options.out, prepare }, terminal);
+        });
       });
-    });
+  writing('pdf', 'write the PDF of a document: the one that the API serves', ({ prepare }, found) =>
+    prepare(found),
+  );
+  writing(
+    'statement',
+    'write a PDF with the payments, credits and balance of an issued invoice as of today',
+    async ({ prepareStatement }, found, { timeZone }) => {
+      const file = await prepareStatement(found, companyDay(timeZone, new Date()));
+      if (file) return file;
+      throw new UsageError(`The document ${quote(found.id)} is no issued invoice, and has no statement.`);
+    },
+  );
   addressed(command.command('check'))
     .description('check the legal contents of a document; a draft is checked as if it were issued now')
     .action(async (id: string, options: { company?: string }) => {
@@ -38,6 +52,20 @@ export function documentCommand(terminal: Terminal): Command {
       });
     });
   return command;
+}
+
+type Prepare = (
+  documents: Documents,
+  found: LocatedDocument,
+  company: Company,
+) => Promise<DocumentFile | undefined>;
+
+interface Writing {
+  company: string;
+  id: string;
+  accent: string | undefined;
+  out: string;
+  prepare: Prepare;
 }
 
 function addressed(command: Command): Command {
@@ -76,14 +104,14 @@ async function companyOf(engine: Engine, id: string, given: string | undefined):
 
 async function writePdf(
   engine: Engine,
-  { company, id, accent, out }: { company: string; id: string; accent: string | undefined; out: string },
+  { company, id, accent, out, prepare }: Writing,
   terminal: Terminal,
 ): Promise<void> {
   // Loaded here, because no other command needs its fonts.
   const { createRenderer } = await import('../invoice-pdf/render.ts');
   const documents = createDocuments(engine, createPrint(engine, createRenderer(), accent));
   const found = await documents.find(company, id);
-  const file = found && (await documents.prepare(found));
+  const file = found && (await prepare(documents, found, await getCompany(engine, company)));
   if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
   const bytes = await file.read();
   const { result, prose } = reportOf(file, out);

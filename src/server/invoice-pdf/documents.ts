@@ -28,6 +28,11 @@ export interface Documents {
    * @throws AppError `unavailable` when it can't be printed now.
    */
   prepare: (found: LocatedDocument) => Promise<DocumentFile | undefined>;
+  /**
+   * The statement of account of an issued invoice as of a calendar day, made anew each time; undefined for any other
+   * document. @throws AppError `unavailable` when it can't be printed now.
+   */
+  prepareStatement: (found: LocatedDocument, day: string) => Promise<DocumentFile | undefined>;
 }
 
 /** Opens the documents of a database; the processes that print them end with it. */
@@ -37,7 +42,7 @@ export function openDocuments({
 }: RenderPoolOptions & { engine: Engine }): Documents & AsyncDisposable {
   const pool = new RenderPool(options);
   return {
-    ...createDocuments(engine, (company, id) => pool.print(company, id)),
+    ...createDocuments(engine, (...asked) => pool.print(...asked)),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }
@@ -62,16 +67,23 @@ export function createDocuments(engine: Engine, print: Print): Documents {
       if (found.head) return storedFile(found, found.head);
       const printed = await printShared(found);
       if (printed.outcome === 'absent') return undefined;
-      if (printed.outcome === 'draft') {
-        const { bytes, sha256 } = printed;
-        const read = async () => Buffer.from(bytes);
-        return { name: `draft-${found.id}`, sha256, byteCount: bytes.length, read };
-      }
-      const head = printed.head ?? (await locateDocument(db, found.company, found.id))?.head;
+      if (printed.outcome === 'draft') return passingFile(`draft-${found.id}`, printed);
+      const stored = printed.outcome === 'stored' ? printed.head : undefined;
+      const head = stored ?? (await locateDocument(db, found.company, found.id))?.head;
       if (!head) throw new Error('A document that was stored just now is not there.');
       return storedFile(found, head);
     },
+    async prepareStatement({ company, id }, day) {
+      const printed = await print(company, id, day);
+      if (printed.outcome !== 'statement') return undefined;
+      return passingFile(`statement-${printed.number}-${day}`, printed);
+    },
   };
+}
+
+/** A PDF that isn't stored. */
+function passingFile(name: string, { bytes, sha256 }: { bytes: Uint8Array; sha256: string }): DocumentFile {
+  return { name, sha256, byteCount: bytes.length, read: async () => Buffer.from(bytes) };
 }
 
 /** Bytes of drafts' PDFs that are cached: hundreds of them. */

@@ -7,6 +7,7 @@ import { layTable } from './table.ts';
 import type { TextStyle } from './text-blocks.ts';
 import {
   asksForPayment,
+  balanceOf,
   dateText,
   isDraft,
   numberOf,
@@ -21,9 +22,13 @@ const SPACE = { x: COLUMN, width: WIDTH };
 const LABEL_WIDTH = 92;
 
 /** Draws the title, the number, the dates and the references in the right column. */
-export function drawFacts(sheet: Sheet, { record }: PrintedDocument): void {
-  const title = sheet.text(titleOf(record), STYLES.title, WIDTH, true);
-  const number = sheet.text(numberOf(record), STYLES.number, WIDTH);
+export function drawFacts(sheet: Sheet, { record, statementOn }: PrintedDocument): void {
+  const [what, which] =
+    statementOn === undefined
+      ? [titleOf(record), numberOf(record)]
+      : ['Statement of account', `for invoice ${numberOf(record)}`];
+  const title = sheet.text(what, STYLES.title, WIDTH, true);
+  const number = sheet.text(which, STYLES.number, WIDTH);
   if (sheet.page === 0) sheet.y = Math.max(sheet.y + 16, ADDRESS_TOP - 7);
   sheet.makeRoom(title.height + number.height);
   sheet.tagged(sheet.root, 'H1', () => {
@@ -38,7 +43,7 @@ export function drawFacts(sheet: Sheet, { record }: PrintedDocument): void {
     sheet.tagged(sheet.root, 'P', () => sheet.drawDown(block, SPACE));
     sheet.y += 3;
   }
-  drawRows(sheet, rowsOf(record));
+  drawRows(sheet, statementOn === undefined ? rowsOf(record) : rowsOfStatement(record, statementOn));
 }
 
 type Row = readonly [label: string, value: string | null, style?: TextStyle];
@@ -57,6 +62,19 @@ function rowsOf(record: Invoice): Row[] {
     ['Credits invoice', creditedInvoice?.number ?? null],
     ['Invoice dated', dateOrNull(creditedInvoice?.issueDate ?? null)],
     amountRow(record),
+  ];
+  return rows.filter(([, value]) => value !== null);
+}
+
+function rowsOfStatement(record: Invoice, day: string): Row[] {
+  const [label, amountMinor] = balanceOf(record);
+  const rows: Row[] = [
+    ['As of', dateText(day)],
+    ['Invoice dated', dateOrNull(record.issueDate)],
+    ['Due date', dateOrNull(record.dueDate)],
+    ['Your reference', record.buyerReference],
+    ['Purchase order', record.purchaseOrderReference],
+    [label, moneyFormat(record.currency).withSymbol(amountMinor), STYLES.strong],
   ];
   return rows.filter(([, value]) => value !== null);
 }

@@ -2,15 +2,13 @@ import { CONTENT_WIDTH, FOOT_MARGIN, LEFT, PAGE_WIDTH, RULE, STYLES, TOP } from 
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
-import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
+import { isDraft, nameOf, supplierName } from './wording.ts';
 
 /** Draws the head of every page but the first, and the mark across each page of a draft. */
 export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
   if (isDraft(printed.record)) drawWatermark(sheet);
   if (sheet.pageCount === 1) return TOP;
-  const { record } = printed;
-  const name = `${titleOf(record)} ${numberOf(record)}`;
-  const left = sheet.text(name, STYLES.strong, CONTENT_WIDTH / 2);
+  const left = sheet.text(nameOf(printed), STYLES.strong, CONTENT_WIDTH / 2);
   const right = sheet.text(supplierName(printed), STYLES.small, CONTENT_WIDTH / 2 - 20);
   const box = { x: LEFT, y: TOP, width: CONTENT_WIDTH };
   sheet.artifact(() => {
@@ -38,7 +36,7 @@ function drawWatermark(sheet: Sheet): void {
 
 /** Draws the foot of every page, once it is known how many there are. */
 export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
-  const { record, supplier } = printed;
+  const { supplier } = printed;
   const registered = [
     supplier.legalName,
     supplier.vatId === undefined ? undefined : `VAT no. ${supplier.vatId}`,
@@ -48,9 +46,10 @@ export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
   const foot = sheet.size.height - FOOT_MARGIN;
   for (let page = 0; page < sheet.pageCount; page++) {
     sheet.goTo({ page, y: foot });
-    const name = `${titleOf(record)} ${numberOf(record)}`;
     const count = `Page ${page + 1} of ${sheet.pageCount}`;
-    const right = atMostTwoLines(sheet.text(`${count}  ·  ${name}`, STYLES.fine, CONTENT_WIDTH * 0.38));
+    const right = atMostTwoLines(
+      sheet.text(`${count}  ·  ${nameOf(printed)}`, STYLES.fine, CONTENT_WIDTH * 0.38),
+    );
     sheet.artifact(() => {
       sheet.rule(foot - 6, { x: LEFT, width: CONTENT_WIDTH }, RULE);
       sheet.draw(left, { x: LEFT, y: foot, width: CONTENT_WIDTH });

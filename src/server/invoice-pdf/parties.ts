@@ -74,11 +74,12 @@ function labelled(label: string, value: string | null | undefined): string | und
   return value === undefined || value === null ? undefined : `${label} ${value}`;
 }
 
-export function drawBuyer(sheet: Sheet, { record, supplier }: PrintedDocument): void {
+export function drawBuyer(sheet: Sheet, { record, supplier, statementOn }: PrintedDocument): void {
   const { buyer } = record;
   const name = buyer.legalName ?? buyer.name;
   const foreign = (code: string) => (code === supplier.countryCode ? undefined : countryName(code));
-  drawSection(sheet, record.kind === 'credit_note' ? 'Credit to' : 'Invoice to', [
+  const label = record.kind === 'credit_note' ? 'Credit to' : 'Invoice to';
+  drawSection(sheet, statementOn === undefined ? label : 'Statement to', [
     [name, STYLES.strong],
     [buyer.name === name ? undefined : buyer.name, STYLES.body],
     [labelled('Attention:', buyer.contactName), STYLES.body],

@@ -13,4 +13,6 @@ export interface PrintedDocument extends ShownSupplier {
   reverseChargeRates: Readonly<Record<string, number>>;
   /** Whether the business system has issued it: this is made from its data then, and isn't the original. */
   isImported?: boolean;
+  /** The calendar day of a statement of account about the invoice; undefined for the document itself. */
+  statementOn?: string | undefined;
 }

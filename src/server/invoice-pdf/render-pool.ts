@@ -91,7 +91,7 @@ export class RenderPool implements AsyncDisposable {
    * Prints a document when it is its turn; companies take turns.
    * @throws AppError `unavailable` when too many documents wait already, and when it can't be printed; the log says why.
    */
-  async print(company: string, id: string): Promise<Printed> {
+  async print(company: string, id: string, statementOn?: string): Promise<Printed> {
     const { metrics } = this.#options;
     if (this.#isClosed || this.#isPaused(company, id) || !this.#hasPlace(company)) {
       metrics.refused();
@@ -99,7 +99,8 @@ export class RenderPool implements AsyncDisposable {
     }
     const askedAt = performance.now();
     await this.#turn(company);
-    const answer = (await this.#printNow(company, id)) ?? (await this.#printNow(company, id)) ?? ENDED_TWICE;
+    const printNow = () => this.#printNow({ company, id, statementOn });
+    const answer = (await printNow()) ?? (await printNow()) ?? ENDED_TWICE;
     this.#giveTurn();
     const seconds = (performance.now() - askedAt) / 1000;
     if ('failure' in answer) throw this.#failed(company, id, answer.failure, seconds);
@@ -150,11 +151,13 @@ export class RenderPool implements AsyncDisposable {
   }
 
   /** @returns undefined when the process ended, perhaps by a signal that it got just before the document. */
-  async #printNow(company: string, id: string): Promise<WorkerAnswer | undefined> {
+  async #printNow(
+    document: Pick<PrintTask, 'company' | 'id' | 'statementOn'>,
+  ): Promise<WorkerAnswer | undefined> {
     if (this.#isClosed) throw busy();
     const { databaseUrl, documentMsMax, portalAccent: accent } = this.#options;
     const signal = AbortSignal.timeout(documentMsMax);
-    const task: PrintTask = { databaseUrl, company, id, accent };
+    const task: PrintTask = { ...document, databaseUrl, accent };
     try {
       return (await this.#processes.run(task, { signal })) as WorkerAnswer;
     } catch (error) {

@@ -16,6 +16,8 @@ export interface PrintTask {
   id: string;
   /** The same for every document of a process. */
   accent: string | undefined;
+  /** The day of a statement of account, which is printed instead. */
+  statementOn: string | undefined;
 }
 
 /** Why a document can't be printed. It has no message, which may quote the document. */
@@ -63,7 +65,7 @@ export async function print(task: PrintTask): Promise<WorkerAnswer> {
   return answer;
 }
 
-async function printed({ databaseUrl, company, id, accent }: PrintTask): Promise<Printed> {
+async function printed({ databaseUrl, company, id, accent, statementOn }: PrintTask): Promise<Printed> {
   opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) =>
     createPrint(engine, createRenderer(), accent),
   );
@@ -72,7 +74,7 @@ async function printed({ databaseUrl, company, id, accent }: PrintTask): Promise
     opened = undefined;
     throw error;
   });
-  return print(company, id);
+  return print(company, id, statementOn);
 }
 
 /** On Linux each thread has a priority, and V8 has several threads. Elsewhere the process has one. */

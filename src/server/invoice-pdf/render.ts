@@ -1,4 +1,5 @@
 import PDFDocument from 'pdfkit';
+import { drawAccount } from './account-statement.ts';
 import { eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
 import { drawFacts } from './facts.ts';
 import { type Fonts, fontsFor, loadFonts } from '../typefaces/fonts.ts';
@@ -11,17 +12,18 @@ import { drawPageFeet, drawPageHead } from './page-furniture.ts';
 import { drawBuyer, drawSupplier } from './parties.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { Sheet } from './sheet.ts';
-import { drawStatement, statementsOf } from './statements.ts';
+import { accountStatementsOf, drawStatement, statementsOf } from './statements.ts';
 import { layTotals } from './totals.ts';
 import { vatSummary } from './vat-summary.ts';
-import { isDraft, numberOf, supplierName, titleOf } from './wording.ts';
+import { isDraft, nameOf, supplierName, titleOf } from './wording.ts';
 import { escapeXml } from '../e-invoice/xml-text.ts';
 
 /** Makes PDFs. It keeps its fonts and the last logos, so a process makes one renderer. */
 export interface Renderer {
   /**
    * Makes the PDF of a document: PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1). The same document gives the same
-   * bytes. A logo that can't be embedded is left out; `logoFromFile` refuses such ones.
+   * bytes. A logo that can't be embedded is left out; `logoFromFile` refuses such ones. With `statementOn` it makes the
+   * statement of account of an issued invoice as of that day.
    */
   render: (document: PrintedDocument) => Promise<Buffer>;
 }
@@ -68,7 +70,10 @@ async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undef
     pageHead: (page) => drawPageHead(page, printed),
   });
   drawHead(sheet, printed, logo);
-  drawBody(sheet, printed);
+  if (printed.statementOn === undefined) drawBody(sheet, printed);
+  else drawAccount(sheet, printed);
+  const statements = printed.statementOn === undefined ? statementsOf(printed) : accountStatementsOf(printed);
+  for (const statement of statements) drawStatement(sheet, statement);
   drawPageFeet(sheet, printed);
   sheet.root.end();
   document.end();
@@ -76,9 +81,9 @@ async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undef
 }
 
 function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
-  const { record, supplier } = printed;
+  const { record, supplier, statementOn } = printed;
   // Uses the document's own time, so that its bytes are the same each time.
-  const at = new Date(record.issuedAt ?? record.updatedAt);
+  const at = new Date(statementOn ?? record.issuedAt ?? record.updatedAt);
   const document = new PDFDocument({
     pdfVersion: '1.7',
     subset: 'PDF/A-3a',
@@ -90,7 +95,7 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
     // Without it, pdfkit would begin with a font that isn't embedded.
     font: null as unknown as string,
     info: {
-      Title: isDraft(record) ? `${titleOf(record)} (draft)` : `${titleOf(record)} ${numberOf(record)}`,
+      Title: isDraft(record) ? `${titleOf(record)} (draft)` : nameOf(printed),
       Author: supplierName(printed),
       Creator: 'Fieldledger',
       Producer: 'Fieldledger',
@@ -99,7 +104,7 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
     },
   });
   escapeMetadata(document);
-  const isHybrid = hasEInvoice(printed);
+  const isHybrid = statementOn === undefined && hasEInvoice(printed);
   document.appendXML(metadata(isHybrid));
   // A Factur-X document: the XML says the same as the pages, for programs.
   const file = { ...E_INVOICE_FILE, creationDate: at, modifiedDate: at };
@@ -150,7 +155,6 @@ function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   if (summary?.isNarrow === false) sheet.y += TABLE_GAP;
   summary?.draw();
   if (summary?.isNarrow === true) sheet.goTo({ page, y: y + height });
-  for (const statement of statementsOf(printed)) drawStatement(sheet, statement);
 }
 
 const TABLE_GAP = 14;

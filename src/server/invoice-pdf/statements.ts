@@ -22,6 +22,11 @@ export interface Statement {
   code?: (PaymentCode & { alt: string }) | undefined;
 }
 
+/** The statements of a statement of account: how to pay what is left. */
+export function accountStatementsOf(printed: PrintedDocument): Statement[] {
+  return [paymentStatement(printed)].filter((statement) => statement !== undefined);
+}
+
 /** The statements beside the amounts: why no VAT is charged, a note, and how to pay. */
 export function statementsOf(printed: PrintedDocument): Statement[] {
   return [
@@ -65,17 +70,18 @@ function noteStatement({ record }: PrintedDocument): Statement | undefined {
 }
 
 function paymentStatement(printed: PrintedDocument): Statement | undefined {
-  const { record, supplier } = printed;
+  const { record, supplier, statementOn } = printed;
   if (record.kind === 'credit_note') return undefined;
-  if (!asksForPayment(record)) return nothingDue(record);
-  const amountMinor = record.totals.grossMinor;
+  const asked = asksForPayment(record) ? record.totals.grossMinor : 0;
+  const amountMinor = statementOn === undefined ? asked : (record.amountDueMinor ?? 0);
+  if (amountMinor === 0) return nothingDue(record);
   const account = bankDetails(supplier);
   const reference = [['Payment reference', numberOf(record)] as const];
   const link = linkOf(printed, amountMinor);
   const terms = [supplier.latePaymentTerms].filter((text) => text !== undefined);
   return {
     heading: account.length === 0 && link === undefined ? 'Payment' : 'How to pay',
-    paragraphs: [...askedFor(record, amountMinor), ...terms],
+    paragraphs: [...askedFor(printed, amountMinor), ...terms],
     link,
     details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
     code: codeOf(printed, amountMinor),
@@ -83,9 +89,11 @@ function paymentStatement(printed: PrintedDocument): Statement | undefined {
 }
 
 /** What is asked for, and until when. */
-function askedFor(record: PrintedDocument['record'], amountMinor: number): string[] {
+function askedFor({ record, statementOn }: PrintedDocument, amountMinor: number): string[] {
   const { dueDate, paymentTermsDays, currency } = record;
   const amount = moneyFormat(currency).withSymbol(amountMinor);
+  if (statementOn !== undefined && dueDate !== null && dueDate < statementOn)
+    return [`Please pay ${amount}, which was due by ${dateText(dueDate)}.`];
   const days = paymentTermsDays === 1 ? '1 day' : `${paymentTermsDays} days`;
   const terms = paymentTermsDays === 0 ? 'on receipt' : `within ${days} of the date of issue`;
   const by = dueDate === null ? terms : `by ${dateText(dueDate)}`;

@@ -11,6 +11,11 @@ const HANG = 9;
 const GRAND = STYLES.grand;
 const GRAND_PADDING = 7;
 
+interface Space {
+  x: number;
+  width: number;
+}
+
 function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][] {
   const { record } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;
@@ -30,19 +35,25 @@ function grandLabel(record: Invoice): string {
   return 'Amount due';
 }
 
-/** Lays out the sums of a document, the last one in a panel. */
-export function layTotals(
+/** Lays out the sums of a document. */
+export function layTotals(sheet: Sheet, printed: PrintedDocument, space: Space): LaidTable {
+  return laySums(sheet, sumsOf(printed), printed.record.currency, space);
+}
+
+/** Lays out sums, the last one in a panel. */
+export function laySums(
   sheet: Sheet,
-  printed: PrintedDocument,
-  space: { x: number; width: number },
+  sums: readonly [label: string, amountMinor: number][],
+  currency: string,
+  space: Space,
 ): LaidTable {
-  const { withSymbol } = moneyFormat(printed.record.currency);
+  const { withSymbol } = moneyFormat(currency);
   const behindGrand = () => {
     const panel = { x: space.x - HANG, y: sheet.y, width: space.width + 2 * HANG };
     sheet.panel(panel, GRAND.leading + 2 * GRAND_PADDING, TINT);
     sheet.rule(sheet.y, panel, ACCENT, 1);
   };
-  const rows = sumsOf(printed).map(([label, amountMinor], index, sums): Row => {
+  const rows = sums.map(([label, amountMinor], index): Row => {
     const texts = [label, withSymbol(amountMinor)];
     return index === sums.length - 1
       ? { texts, style: GRAND, padding: GRAND_PADDING, behind: behindGrand }

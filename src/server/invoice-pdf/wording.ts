@@ -19,6 +19,11 @@ export function isDraft({ status }: Invoice): boolean {
   return status === 'draft';
 }
 
+/** Whether a statement of account can be made of a document. */
+export function hasStatement({ kind, status }: Invoice): boolean {
+  return kind === 'invoice' && status === 'issued';
+}
+
 /** Whether a document asks for money: neither a credit note nor a document of zero does. */
 export function asksForPayment({ kind, totals }: Invoice): boolean {
   return kind !== 'credit_note' && totals.grossMinor > 0;
@@ -27,6 +32,17 @@ export function asksForPayment({ kind, totals }: Invoice): boolean {
 /** The number, or the word that stands for it on a draft. */
 export function numberOf({ number }: Invoice): string {
   return number ?? 'DRAFT';
+}
+
+/** The document with its number, or the statement about it, as heads, feet and the title of the PDF name it. */
+export function nameOf({ record, statementOn }: PrintedDocument): string {
+  if (statementOn === undefined) return `${titleOf(record)} ${numberOf(record)}`;
+  return `Statement of account for invoice ${numberOf(record)} as of ${dateText(statementOn)}`;
+}
+
+/** What is left of an issued invoice, in words and as an amount. */
+export function balanceOf({ amountDueMinor = 0, creditBalanceMinor = 0 }: Invoice): [string, number] {
+  return creditBalanceMinor > 0 ? ['Credit balance', creditBalanceMinor] : ['Balance due', amountDueMinor];
 }
 
 /** The warning under the title of what could be mistaken for a VAT invoice; undefined on what can't. */

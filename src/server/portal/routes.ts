@@ -3,7 +3,7 @@ import { showAudit } from './pages/audit.ts';
 import { chooseOneCompany, showCompanies } from './pages/companies.ts';
 import { showDeliveries } from './pages/deliveries.ts';
 import { sendAgain, showDelivery } from './pages/delivery.ts';
-import { downloadDocument, showDocument } from './pages/document.ts';
+import { downloadDocument, downloadStatement, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
 import { showEvents } from './pages/events.ts';
 import { mailReset, showForgotten } from './pages/forgotten.ts';
@@ -97,6 +97,7 @@ export const routes: readonly Route[] = [
   get('/documents', showDocuments),
   get('/documents/:id', showDocument),
   get('/documents/:id/pdf', downloadDocument),
+  get('/documents/:id/statement', downloadStatement),
 
   get('/receivables', showReceivables),
 

@@ -10,7 +10,11 @@ import { openTestDatabase } from '../../_server.ts';
 
 const operationIds = contractOperations().map(({ operationId }) => operationId);
 
-const documents = { find: async () => undefined, prepare: async () => undefined };
+const documents = {
+  find: async () => undefined,
+  prepare: async () => undefined,
+  prepareStatement: async () => undefined,
+};
 
 t.test('every operation has a handler, and a file of its name with that one export', async (t) => {
   await using database = await openTestDatabase('sqlite');

@@ -75,6 +75,19 @@ t.test('a PDF replaces a file as a whole, or leaves it as it was', async (t) => 
   t.notOk(existsSync(join(folder, 'absent.pdf')));
 });
 
+t.test('a statement of account is written of an issued invoice alone', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.json(['demo']);
+  const command = (id: string) => ['document', 'statement', id, '--out', join(workplace.folder, 'st.pdf')];
+  const { name, bytes } = await workplace.json<{ name: string; bytes: number }>(command(SETTLED));
+  t.match(name, /^statement-INV-2026-0001-\d{4}-\d\d-\d\d$/);
+  t.equal(statSync(join(workplace.folder, 'st.pdf')).size, bytes);
+  t.match(await workplace.call(command(DRAFT)), {
+    exitCode: 1,
+    stderr: `fieldledger: The document "${DRAFT}" is no issued invoice, and has no statement.\n`,
+  });
+});
+
 t.test('a PDF goes to standard output, and what is said of it to standard error', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.json(['demo']);

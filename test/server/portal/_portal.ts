@@ -149,7 +149,11 @@ export function servicesOf({ engine, url }: TestPortal): Services {
   return {
     engine,
     limits: createSignInLimits(engine),
-    documents: { find: async () => undefined, prepare: async () => undefined },
+    documents: {
+      find: async () => undefined,
+      prepare: async () => undefined,
+      prepareStatement: async () => undefined,
+    },
     log: createLogger('silent'),
     now: () => STORY_NOW,
     baseUrl: () => url,

@@ -6,6 +6,7 @@ import { downloadIn, downloadLinks } from '../../../src/server/portal/download.t
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../../_records.ts';
 import { keyFor, STORY_NOW } from '../../_server.ts';
+import { textOf } from '../invoice-pdf/_reading.ts';
 import { addAdministrator, COMPANY, onEachEngine, onSqlite, type Visitor } from './_portal.ts';
 
 const RECORDS = { hasRecords: true };
@@ -233,6 +234,29 @@ onEachEngine('a document’s PDF is the one that the API serves', RECORDS, async
   }
 });
 
+onEachEngine('an issued invoice has a statement of account of today', RECORDS, async (t, portal) => {
+  const visitor = await portal.signedIn();
+  await visitor.visit(`/portal/documents/${PART_PAID}`);
+  t.match(visitor.shown, `<a href="/portal/documents/${PART_PAID}/statement">`);
+  const cookie = [...visitor.cookies].map(([cookieName, value]) => `${cookieName}=${value}`).join('; ');
+  const answer = await portal.http(`portal/documents/${PART_PAID}/statement`, {
+    headers: { cookie },
+    responseType: 'buffer',
+  });
+  t.match(answer.headers, {
+    'content-type': 'application/pdf',
+    'content-disposition': 'attachment; filename="statement-INV-2026-0003-2026-11-20.pdf"',
+    'cache-control': 'no-store',
+  });
+  t.match(
+    await textOf(Buffer.from(answer.body)),
+    /Statement of account for invoice INV-2026-0003 .*Balance due €596\.52/,
+  );
+  await visitor.visit(`/portal/documents/${DRAFT}`);
+  t.notMatch(visitor.shown, '/statement');
+  t.equal((await visitor.visit(`/portal/documents/${DRAFT}/statement`)).statusCode, 404);
+});
+
 onEachEngine('another company’s document answers as if there were none', RECORDS, async (t, portal) => {
   await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
   const theirs = { email: 'noel@neighbour.example', password: 'eleven quiet harbours wait' };
@@ -240,7 +264,7 @@ onEachEngine('another company’s document answers as if there were none', RECOR
   const visitor = await portal.signedIn(theirs);
   const answers = [];
   for (const id of [PAID, '00000000-0000-7000-8000-000000000000', 'nothing', "'", '%01'])
-    for (const path of [`/portal/documents/${id}`, `/portal/documents/${id}/pdf`]) {
+    for (const path of ['', '/pdf', '/statement'].map((end) => `/portal/documents/${id}${end}`)) {
       const { statusCode, body } = await visitor.visit(path);
       answers.push({ statusCode, body: body.replace(/<code>[^<]*<\/code>/g, '') });
     }

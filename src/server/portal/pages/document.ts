@@ -1,14 +1,17 @@
 import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import type { Invoice } from '../../../contract/records.ts';
+import { entriesOf } from '../../invoice-pdf/account-statement.ts';
+import type { Documents } from '../../invoice-pdf/documents.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import { unitText } from '../../invoice-pdf/units.ts';
+import { hasStatement } from '../../invoice-pdf/wording.ts';
 import { findInvoice } from '../../store/records/invoices.ts';
 import { notFound } from '../page-error.ts';
 import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { amount, facts, table } from '../views/table.ts';
-import { page, type Page, type Visit } from '../visit.ts';
+import { type FileReply, page, type Page, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments, stateBadge } from './documents.ts';
 
 export const showDocument: Page = async (visit, { engine }) => {
@@ -19,7 +22,13 @@ export const showDocument: Page = async (visit, { engine }) => {
   const { kind, number, id, note } = document;
   return page(
     `${kindNames[kind]} ${number ?? '(draft)'}`,
-    html`<p><a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a></p>
+    html`<p>
+        <a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a>
+        ${
+          hasStatement(document) &&
+          html`<a href="/portal/documents/${id}/statement">Download a statement of account of today</a>`
+        }
+      </p>
       ${facts(factsOf(visit, document))} ${note !== null && html`<p class="note">${note}</p>`}
       <h2>Lines</h2>
       ${linesOf(document)}
@@ -31,17 +40,30 @@ export const showDocument: Page = async (visit, { engine }) => {
 };
 
 /** The PDF that the API serves, under the same name. */
-export const downloadDocument: Page = async (visit, { documents }) => {
+export const downloadDocument: Page = async (visit, { documents }) =>
+  download(visit, documents, documents.prepare);
+
+/** The invoice's payments, credits and balance as of today. */
+export const downloadStatement: Page = async (visit, { documents }) =>
+  download(visit, documents, (found) =>
+    documents.prepareStatement(found, companyDay(visit.company.timeZone, visit.now)),
+  );
+
+async function download(
+  visit: Visit,
+  { find }: Documents,
+  prepare: Documents['prepare'],
+): Promise<FileReply> {
   refuseWithoutDocuments(visit);
-  const found = await documents.find(visit.company.id, visit.params.id ?? '');
-  const file = found && (await documents.prepare(found));
+  const found = await find(visit.company.id, visit.params.id ?? '');
+  const file = found && (await prepare(found));
   if (!file) throw notFound();
   return {
     kind: 'file',
     headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': contentDisposition(file.name) },
     body: await file.read(),
   };
-};
+}
 
 function factsOf(visit: Visit, document: Invoice): [string, Content][] {
   const { customer, buyer, currency, creditedInvoice, amountDueMinor, creditBalanceMinor } = document;
@@ -103,26 +125,18 @@ function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
   ])}`;
 }
 
-function settlementOf({ payments = [], refunds = [], creditNotes, currency }: Invoice): Html {
-  const rows = [
-    ...payments.map(({ paidOn, method, amountMinor }) => ({
-      day: paidOn,
-      cells: ['Payment', method.replaceAll('_', ' '), amountText(amountMinor, currency)] as Content[],
-    })),
-    ...refunds.map(({ refundedOn, method, amountMinor }) => ({
-      day: refundedOn,
-      cells: ['Refund', method.replaceAll('_', ' '), amountText(-amountMinor, currency)] as Content[],
-    })),
-    ...creditNotes.map((note) => ({
-      day: note.issueDate,
-      cells: ['Credit note', documentLink(note), amountText(note.grossMinor, currency)] as Content[],
-    })),
-  ].sort((a, b) => (a.day < b.day ? -1 : 1));
+function settlementOf(document: Invoice): Html {
+  const rows = entriesOf(document);
   if (rows.length === 0) return html``;
   return html`<h2>Payments and credits</h2>
     ${table({
       caption: 'Payments and credits',
       columns: ['Day', 'Entry', 'Method', amount('Amount')],
-      rows: rows.map(({ day, cells }) => [dayText(day), ...cells]),
+      rows: rows.map(({ day, kind, method, creditNote, settledMinor }) => [
+        dayText(day),
+        kind,
+        creditNote ? documentLink(creditNote) : method,
+        amountText(settledMinor, document.currency),
+      ]),
     })}`;
 }

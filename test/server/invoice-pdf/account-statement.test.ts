@@ -1,0 +1,98 @@
+import { setCompany } from '../../../src/server/access/companies.ts';
+import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
+import { createPrint } from '../../../src/server/invoice-pdf/printing.ts';
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
+import { onEachEngine, type TestCompany } from '../backoffice/_backoffice.ts';
+import {
+  creditNoteOf,
+  invoiceDraft,
+  issued,
+  line,
+  openIssuer,
+  payment,
+  refund,
+} from '../backoffice/_documents.ts';
+import { irishProfile } from '../backoffice/_parties.ts';
+import { conformanceProblems } from './_conformance.ts';
+import { attachmentOf, paint, textOf } from './_reading.ts';
+
+const renderer = createRenderer();
+
+onEachEngine('a statement of account', async (t, backoffice) => {
+  const { engine } = backoffice;
+  const documents = createDocuments(engine, createPrint(engine, renderer, '#9c3d00'));
+  const profile = { ...irishProfile, iban: 'IE29AIBK93115212345678' };
+  const open = () => openIssuer(backoffice, { company: { profile } });
+  const originalOf = async (company: TestCompany, id: string) => {
+    const found = await documents.find(company.id, id);
+    return (found && (await documents.prepare(found)))?.read();
+  };
+  const statementOf = async (company: TestCompany, id: string, day: string) => {
+    const found = await documents.find(company.id, id);
+    return found && documents.prepareStatement(found, day);
+  };
+  const textOn = async (company: TestCompany, id: string, day: string) => {
+    const file = await statementOf(company, id, day);
+    const bytes = (await file?.read()) ?? Buffer.of();
+    t.strictSame(conformanceProblems(bytes), []);
+    await t.rejects(attachmentOf(bytes, 'factur-x.xml').then((text) => text ?? Promise.reject(new Error())));
+    await paint(bytes, `statement of account ${day}`);
+    return textOf(bytes);
+  };
+  const credit = { lines: [line({ unitPriceMinor: 1_000 })] };
+
+  await t.test('has the invoice, what happened since, and how to pay the rest', async (t) => {
+    const company = await open();
+    const invoice = await issued(company, invoiceDraft());
+    const original = await originalOf(company, invoice.id);
+    backoffice.setNow('2026-11-21T09:00:00.000Z');
+    await company.apply(payment(invoice, { id: 'pay_1', amountMinor: 5_000 }));
+    await company.apply(payment(invoice, { id: 'pay_2', amountMinor: 1 }));
+    await company.apply({ change: 'payment.void', with: { invoiceId: invoice.id, id: 'pay_2' } });
+    backoffice.setNow('2026-11-22T09:00:00.000Z');
+    await company.apply(refund(invoice, { amountMinor: 1_000, method: 'card' }));
+    backoffice.setNow('2026-11-23T09:00:00.000Z');
+    const note = await issued(company, creditNoteOf(invoice, credit));
+    await setCompany(engine, company.id, { profile: { iban: 'DE89370400440532013000', pageSize: 'Letter' } });
+    const text = await textOn(company, invoice.id, '2026-11-24');
+    const entries = [
+      `Invoice ${invoice.number} 20 November 2026 123.00 123.00`,
+      'Payment (bank transfer) 21 November 2026 -50.00 73.00',
+      'Refund (card) 22 November 2026 10.00 83.00',
+      `Credit note ${note.number} 23 November 2026 -12.30 70.70`,
+    ];
+    t.match(text, `Statement of account for invoice ${invoice.number} As of 24 November 2026`);
+    t.match(text, entries.join(' '));
+    t.match(text, 'Balance due €70.70 How to pay Please pay €70.70 by 20 December 2026');
+    t.match(text, 'DE89 3704 0044 0532 0130 00', 'into the account of today');
+    t.match(
+      await textOn(company, invoice.id, '2026-12-21'),
+      'Please pay €70.70, which was due by 20 December',
+    );
+    t.strictSame(await originalOf(company, invoice.id), original, 'unchanged');
+    t.strictSame(await engine.run('SELECT invoice FROM documents'), [{ invoice: invoice.id }]);
+  });
+
+  await t.test('of an invoice that is paid asks for nothing, and tells what was paid too much', async (t) => {
+    const company = await open();
+    const invoice = await issued(company, invoiceDraft());
+    await company.apply(payment(invoice, { amountMinor: 12_300 }));
+    const text = await textOn(company, invoice.id, '2026-11-24');
+    t.match(text, 'Balance due €0.00 Payment Nothing is due on this invoice.');
+    t.notMatch(text, /IBAN|Please pay|banking app/);
+    await issued(company, creditNoteOf(invoice, credit));
+    t.match(await textOn(company, invoice.id, '2026-11-24'), 'Credit balance €12.30 Payment Nothing is due');
+  });
+
+  await t.test('is of issued invoices alone', async (t) => {
+    const company = await open();
+    const invoice = await issued(company, invoiceDraft());
+    const others = [
+      await company.apply(invoiceDraft()),
+      await issued(company, invoiceDraft({ kind: 'pro_forma' })),
+      await issued(company, creditNoteOf(invoice)),
+    ];
+    for (const { id } of others) t.equal(await statementOf(company, id, '2026-11-24'), undefined);
+    t.equal(await statementOf(await open(), invoice.id, '2026-11-24'), undefined, 'of another company');
+  });
+});
