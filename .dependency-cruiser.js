@@ -147,6 +147,7 @@ const rooms = [
   'stored-secrets',
   'stored-tables',
   'lists',
+  'due-rows',
   'machines',
   'migrations',
   'engines',

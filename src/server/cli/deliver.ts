@@ -4,8 +4,8 @@ import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { mailNotices } from '../notices/mailing.ts';
-import { secondsOfOldestNotice } from '../store/accounts/notice-rows.ts';
 import { tellOutages } from '../store/deliveries/webhook-outages.ts';
+import { secondsOfOldest } from '../store/due-rows.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { listLastChanges, listLastOfSources } from '../store/records/company-status.ts';
 import { createBacklog } from '../webhooks/backlog.ts';
@@ -55,7 +55,7 @@ export function createWatchedMetrics(engine: Engine, { smtpUrl }: Pick<Config, '
   const metrics = createMetrics();
   metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
   // Also where another process mails, or should.
-  if (smtpUrl !== undefined) metrics.watchMails(() => secondsOfOldestNotice(engine, new Date()));
+  if (smtpUrl !== undefined) metrics.watchMails(() => secondsOfOldest(engine, 'notices', new Date()));
   metrics.watchFeeds({
     company: () => listLastChanges(engine),
     source: () => listLastOfSources(engine),

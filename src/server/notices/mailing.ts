@@ -7,17 +7,12 @@ import { linkForMail } from '../access/mailed-links.ts';
 import { mintToken, tokenHash } from '../access/tokens.ts';
 import type { Logger } from '../log.ts';
 import { findAccounts } from '../store/accounts/administrator-rows.ts';
-import {
-  leaseNotice,
-  listDueNotices,
-  MAIL_DAYS_MAX,
-  type Notice,
-  type NoticeKey,
-  settleNotice,
-} from '../store/accounts/notice-rows.ts';
+import { leaseNotice, type Notice, type NoticeKey, settleNotice } from '../store/accounts/notice-rows.ts';
+import { listDue, QUEUE_DAYS } from '../store/due-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { findCompanyRow } from '../store/records/companies.ts';
 import { nextAttemptAt } from '../webhooks/attempt.ts';
+import { inLanes } from '../webhooks/repeating.ts';
 import { mailOf, type MailSettings, type Recipient } from './mail.ts';
 import { choiceOf } from './texts.ts';
 
@@ -43,14 +38,12 @@ const LONGEST_DELAY = 4;
  * server's answer isn't kept: the process ends before, or the database or the mail server is away.
  */
 export async function mailNotices(means: MailMeans, signal?: AbortSignal): Promise<void> {
-  const left = (await listDueNotices(means.engine, means.now(), MAILS_MAX)).values();
-  const lane = async () => {
-    for (const key of left)
-      if (!signal?.aborted)
-        // One that can't be mailed keeps no other back.
-        await mailNotice(key, means).catch((err: unknown) => means.log.warn({ ...key, err }, 'mail.failed'));
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, lane));
+  const due = await listDue(means.engine, 'notices', means.now(), MAILS_MAX);
+  const onError = (err: unknown, { company, id }: NoticeKey) =>
+    means.log.warn({ company, id, err }, 'mail.failed');
+  await inLanes(due, { atOnce: AT_ONCE, signal, onError }, ({ company, id }) =>
+    mailNotice({ company, id }, means),
+  );
 }
 
 async function mailNotice(key: NoticeKey, means: MailMeans): Promise<void> {
@@ -158,7 +151,7 @@ function nextTry(
   now: Date,
 ): Date | undefined {
   const next = nextAttemptAt(Math.min(attemptCount, LONGEST_DELAY), now, Math.random);
-  const lastMs = Date.parse(createdAt) + MAIL_DAYS_MAX * DAY_MS;
+  const lastMs = Date.parse(createdAt) + QUEUE_DAYS.notices * DAY_MS;
   const endsMs =
     kind === 'invitation.created' ? Math.min(lastMs, Date.parse(expiresAt ?? '') || lastMs) : lastMs;
   return isFinal || !next || next.getTime() > endsMs ? undefined : next;

@@ -22,3 +22,21 @@ export function keepDoing(
     },
   };
 }
+
+/** Does work for each of some keys, a few at a time. One that fails keeps no other back. */
+export async function inLanes<Key>(
+  keys: readonly Key[],
+  {
+    atOnce,
+    signal,
+    onError,
+  }: { atOnce: number; signal: AbortSignal | undefined; onError: (error: unknown, key: Key) => void },
+  work: (key: Key) => Promise<unknown>,
+): Promise<void> {
+  const left = keys.values();
+  const lane = async () => {
+    for (const key of left)
+      if (!signal?.aborted) await work(key).catch((error: unknown) => onError(error, key));
+  };
+  await Promise.all(Array.from({ length: atOnce }, lane));
+}

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 
-import { leaseNotice, listDueNotices } from '../../../src/server/store/accounts/notice-rows.ts';
+import { leaseNotice } from '../../../src/server/store/accounts/notice-rows.ts';
 import { tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
+import { listDue } from '../../../src/server/store/due-rows.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { onEachEngine } from '../backoffice/_backoffice.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
@@ -62,7 +63,7 @@ onEachEngine(
       await loop[Symbol.asyncDispose]();
       await Promise.all([tellOutages(engine, now()), tellOutages(other, now())]);
       server.behaviour.isLockedOut = isIn(hour, mailOutages);
-      const [first] = await listDueNotices(engine, now(), 1);
+      const [first] = await listDue(engine, 'notices', now(), 1);
       // A process is killed before it sends: its lease runs out.
       const lease = { lease: randomUUID(), stopSha256: '', now: now(), until: new Date(at + 120_000) };
       if (first && hour % 3 === 0) await leaseNotice(engine, first, lease, async () => true);

@@ -1,14 +1,12 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-import { type Selectable, sql } from 'kysely';
+import type { Selectable } from 'kysely';
 
-import { DAY_MS } from '../../../contract/durations.ts';
 import type { MoveEventKind } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { NoticesTable } from '../accounts-schema.ts';
-import { dialectOf } from '../dialects/dialect.ts';
+import { leaseDue, settleDue } from '../due-rows.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { ofAllCompanies } from '../machines.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
 
 /**
@@ -100,102 +98,50 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
   return rows.map(toNotice);
 }
 
-/** A mail that can't be sent is given up after four to five days (RFC 5321 section 4.5.4.1). */
-export const MAIL_DAYS_MAX = 5;
-
-/** A notice that is to be mailed, or is being mailed. Older ones were committed while no mail was set up. */
-const isOpen = (now: Date) => {
-  const oldest = new Date(now.getTime() - MAIL_DAYS_MAX * DAY_MS).toISOString();
-  // The first condition must equal that of the partial index `notices_due`.
-  return sql<boolean>`state IN ('waiting', 'sending') AND due_at > ${oldest}`;
-};
-
-/** The same whose time has come: to be tried, or to be taken over from a worker whose lease has run out. */
-const isDue = (now: Date) => sql<boolean>`${isOpen(now)} AND due_at <= ${now.toISOString()}`;
-
 export type NoticeKey = Pick<NoticesTable, 'company' | 'id'>;
 
-/** Notices that are to be mailed now, those that have waited longest first. */
-export async function listDueNotices(engine: Engine, now: Date, countMax: number): Promise<NoticeKey[]> {
-  return ofAllCompanies(
-    engine,
-    (isReached) => sql<NoticeKey>`
-      SELECT company, id FROM notices WHERE ${isDue(now)} AND ${isReached('company')} ORDER BY due_at LIMIT ${countMax}`,
-  );
-}
-
-/** For how many seconds the oldest of the notices that are to be mailed has waited; 0 if there is none. */
-export async function secondsOfOldestNotice(engine: Engine, now: Date): Promise<number> {
-  const rows = await ofAllCompanies(
-    engine,
-    (isReached) => sql<{ at: string | null }>`
-      SELECT MIN(created_at) AS at FROM notices ${engine.dialect.indexedBy('notices_due')}
-      WHERE ${isOpen(now)} AND ${isReached('company')}`,
-  );
-  return Math.max(0, ...rows.map(({ at }) => (at === null ? 0 : (now.getTime() - Date.parse(at)) / 1000)));
-}
-
 /**
- * Takes a lease on a notice that is due, and finds out how to mail it, in one transaction; it is committed before anything is sent.
+ * Takes a lease on a notice that is due; see `leaseDue`.
  * @param find finds the mail; a notice for which it finds none is `muted`.
- * @returns undefined also when another worker has taken it.
  */
 export async function leaseNotice<T>(
   engine: Engine,
   { company, id }: NoticeKey,
-  { lease, stopSha256, now, until }: { lease: string; stopSha256: string; now: Date; until: Date },
+  { stopSha256, ...lease }: { lease: string; stopSha256: string; now: Date; until: Date },
   find: (transaction: StoreTransaction, notice: Notice) => Promise<T | undefined>,
 ): Promise<{ notice: Notice; found: T } | undefined> {
-  return engine.transaction(async (transaction) => {
-    const row = await transaction
-      .selectFrom('notices')
-      .selectAll()
-      .where('company', '=', company)
-      .where('id', '=', id)
-      .where(isDue(now))
-      .modifyEnd(dialectOf(transaction).forUpdateSkipLocked)
-      .executeTakeFirst();
-    if (!row) return undefined;
+  const prepare = async (transaction: StoreTransaction, row: Selectable<NoticesTable>) => {
     const notice = { ...toNotice(row), attemptCount: row.attempt_count + 1 };
     const found = await find(transaction, notice);
     await transaction
       .updateTable('notices')
-      .set({
-        state: found ? 'sending' : 'muted',
-        lease,
-        stop_sha256: stopSha256,
-        due_at: until.toISOString(),
-      })
-      .set({ attempt_count: notice.attemptCount })
+      .set({ stop_sha256: stopSha256 })
       .where('company', '=', company)
       .where('id', '=', id)
       .execute();
-    return found && { notice, found };
-  });
+    return found ? { state: 'sending' as const, found: { notice, found } } : { state: 'muted' };
+  };
+  return leaseDue(engine, { queue: 'notices', company, id }, lease, prepare);
 }
 
-/** Keeps the outcome of an attempt, unless another worker has taken the lease. @param outcome.told is added if it failed. */
+/** Keeps the outcome of an attempt; see `settleDue`. @param outcome.told is added if it failed. */
 export async function settleNotice(
   engine: Engine,
   { company, id }: NoticeKey,
   lease: string,
-  outcome: {
+  {
+    told,
+    ...outcome
+  }: {
     state: Notice['state'];
     problem?: string | undefined;
     dueAt?: Date | undefined;
     told?: NewNotice | undefined;
   },
 ): Promise<void> {
-  const { state, problem = null, dueAt, told } = outcome;
   await engine.transaction(async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable('notices')
-      .set({ state, problem, ...(dueAt && { due_at: dueAt.toISOString() }) })
-      .where('company', '=', company)
-      .where('id', '=', id)
-      .where('lease', '=', lease)
-      .executeTakeFirst();
-    if (told && state === 'failed' && Number(numUpdatedRows) === 1) await addNotice(transaction, told);
+    const isOwn = await settleDue(transaction, { queue: 'notices', company, id }, lease, outcome);
+    if (told && outcome.state === 'failed' && isOwn) await addNotice(transaction, told);
   });
 }
 
