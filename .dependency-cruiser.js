@@ -20,6 +20,7 @@ const parts = Object.entries({
     'server/listen',
     'server/operator-pages',
     'server/notices',
+    'server/hand-over',
     'server/access',
     'server/webhooks',
     'server/backoffice',
@@ -61,6 +62,7 @@ const parts = Object.entries({
   // The two faces of the service don't know each other.
   'server/portal': [
     'server/notices',
+    'server/hand-over',
     'server/access',
     'server/webhooks',
     'server/backoffice',
@@ -80,6 +82,14 @@ const parts = Object.entries({
   // Pages and mails escape and say times alike.
   'server/portal/views/formats': ['server/portal/views/html', 'server/store'],
   'server/portal/views/html': [],
+  // Documents go to the access point as deliveries go to webhooks.
+  'server/hand-over': [
+    'server/webhooks',
+    'server/e-invoice',
+    'server/invoice-pdf',
+    'server/store',
+    'contract',
+  ],
   'server/api': ['server/access', 'server/backoffice', 'server/invoice-pdf', 'server/store', 'contract'],
   // A company's calendar day is a matter of the company. No document is issued, and no logo kept, that can't be printed.
   'server/backoffice': ['server/access', 'server/typefaces', 'server/logos', 'server/store', 'contract'],
@@ -97,7 +107,7 @@ const parts = Object.entries({
   // Builds the reference, and is no part of the service.
   'server/reference': [],
   'server/config': ['command-line'],
-  'server/setting-values': [],
+  'server/setting-values': ['command-line'],
   'server/vendor-look': [],
   'server/log': [],
   'server/metrics': ['contract'],
@@ -157,6 +167,7 @@ const rooms = [
   'dialects',
   'schema',
   'accounts-schema',
+  'hand-overs-schema',
 ].map((name) => `server/store/${name}`);
 
 /** The files of a room by which the rest of src uses it. In the other rooms each file is a subject of its own. */

@@ -415,6 +415,8 @@ export interface components {
                 modules?: ("jobs" | "people" | "forms" | "invoices" | "customers" | "quotes")[];
                 /** @description The kinds of document that the business system issues itself: these come in with `invoice.import`, `credit_note.import` and `quote.import`, and none is issued here. All others are issued here, and none of these is imported. To bring in history, name its kinds, import it, and take them out again. A series whose kind is taken out goes on behind the highest number that was given out in it. */
                 issuedElsewhere?: ("invoice" | "credit_note" | "quote")[];
+                /** @description Whether the invoices and credit notes that are issued here from now on are handed over to the operator's access point, which sends them by Peppol: as UBL, those that have one. Where it is switched off, those that still wait are withheld. */
+                handOver?: boolean;
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];

@@ -22,6 +22,7 @@ export async function fillOtherTables(engine: Engine, company: string): Promise<
     `INSERT INTO form_results (company, session, form, done_at) VALUES ('${company}', 'ses_1', 'form', '${at}')`,
     `INSERT INTO notices (company, id, administrator, kind, details, created_at, due_at, stop_sha256)
       VALUES ('${company}', 'ntc_1', 'adm_1', 'key.created', '{}', '${at}', '${at}', 'sha-of-token')`,
+    `INSERT INTO hand_overs (company, id, created_at, due_at) VALUES ('${company}', 'inv_1', '${at}', '${at}')`,
     `INSERT INTO logos (company, sha256, data_url) VALUES ('${company}', 'sha', 'data:image/png;base64,')`,
     `INSERT INTO feed_positions VALUES ('${company}', 'erp', 7, 'chg_1', '${at}')`,
     `INSERT INTO feed_tokens VALUES ('tok_1', 'erp', 'sha-of-token', 0, NULL, '${at}', NULL, NULL, '[]', 0)`,

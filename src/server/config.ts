@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 
-import { parseBaseUrl, parseServiceName, quotePath, readSecretFile } from '../command-line/given-values.ts';
+import { parseBaseUrl, parseServiceName } from '../command-line/given-values.ts';
 import { quote, UsageError } from '../errors.ts';
 import {
+  type Environment,
   integer,
   listed,
   matching,
@@ -12,6 +13,7 @@ import {
   parsePostgresUrl,
   parseSmtpUrl,
   parseSupportUrl,
+  textOf,
   withoutPasswords,
 } from './setting-values.ts';
 import { parseAccent } from './vendor-look.ts';
@@ -185,6 +187,19 @@ const settings = {
     help: 'e-mail address from which people are mailed; SMTP_URL needs it',
     parse: matching(/^[\w.+-]+@[\w-]+(?:\.[\w-]+)*$/, 'an e-mail address such as notices@example.com'),
   },
+  accessPointFolder: {
+    help: 'folder of the access point, into which the e-invoices (UBL) of companies that hand over are put; unless this or ACCESS_POINT_URL is set, they wait',
+    parse: matching(/^\//, 'an absolute path'),
+  },
+  accessPointUrl: {
+    help: 'https address of the access point, to which they are sent instead, each with a POST',
+    parse: matching(/^https:\/\//, 'an https address'),
+  },
+  accessPointToken: {
+    help: 'token that ACCESS_POINT_URL asks for, sent as Authorization: Bearer',
+    parse: matching(/^[\x21-\x7e]{8,4096}$/, '8 to 4,096 characters of ASCII without blanks'),
+    shown: () => '***',
+  },
   portal: {
     help: "on, or off for a server without the portal for companies' administrators",
     fallback: 'on',
@@ -225,25 +240,6 @@ function variableOf(key: string): string {
   return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }
 
-type Environment = Readonly<Record<string, string | undefined>>;
-
-/**
- * The text of a setting, and how messages call it. One that holds a secret may stand in a file, which `NAME_FILE` names:
- * containers and systemd hand secrets over in files, and every process of a user can read the environment of the others.
- * @throws Error whose message is the whole problem.
- */
-function textOf(
-  environment: Environment,
-  name: string,
-  { fallback, shown }: Setting,
-): { subject: string; text: string | undefined } {
-  const given = environment[name];
-  const file = shown && environment[`${name}_FILE`];
-  if (!file) return { subject: name, text: given || fallback };
-  if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
-  return { subject: `${name}, in the file ${quotePath(file)},`, text: readSecretFile(`${name}_FILE`, file) };
-}
-
 /**
  * Reads the settings from the environment, and from the files that it names. An empty variable counts as not set.
  * @throws UsageError whose message lists every setting that is wrong, not only the first.
@@ -261,6 +257,10 @@ export function readConfig(environment: Environment): Config {
   }
   if (config.smtpUrl && !(config.mailFrom && config.baseUrl))
     problems.push('SMTP_URL needs MAIL_FROM and BASE_URL: mails are from somewhere, and lead to the portal.');
+  if (config.accessPointFolder && config.accessPointUrl)
+    problems.push('ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: one of them has to go.');
+  if (config.accessPointToken && !config.accessPointUrl)
+    problems.push('ACCESS_POINT_TOKEN needs ACCESS_POINT_URL, to which it is sent.');
   if (problems.length > 0)
     throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
   // Every key of Config has a setting, and each that isn't left out was parsed.

@@ -14,6 +14,8 @@ export interface Metrics {
   documents: DocumentMetrics;
   /** Asks how many seconds the oldest mail has waited, whenever the metrics are read. */
   watchMails: (read: () => Promise<number>) => void;
+  /** The same of the oldest document for the access point. */
+  watchHandOvers: (read: () => Promise<number>) => void;
   contentType: string;
   text: () => Promise<string>;
 }
@@ -92,7 +94,14 @@ export function createMetrics(): Metrics {
     feed: { requestAnswered, changesAnswered: createChangeCounter(registry) },
     deliveries: createDeliveryMetrics(registry),
     documents: createDocumentMetrics(registry),
-    watchMails: createMailGauge(registry),
+    watchMails: createAgeGauge(registry, {
+      name: 'fieldledger_mail_oldest_seconds',
+      help: 'How long the oldest mail has waited to be sent.',
+    }),
+    watchHandOvers: createAgeGauge(registry, {
+      name: 'fieldledger_hand_over_oldest_seconds',
+      help: 'How long the oldest document has waited to be handed over to the access point.',
+    }),
     contentType: registry.contentType,
     text: () => registry.metrics(),
   };
@@ -190,11 +199,10 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
   });
 }
 
-function createMailGauge(registry: Registry): Metrics['watchMails'] {
+function createAgeGauge(registry: Registry, named: { name: string; help: string }): Metrics['watchMails'] {
   let readOldest = async () => 0;
   new Gauge({
-    name: 'fieldledger_mail_oldest_seconds',
-    help: 'How long the oldest mail has waited to be sent.',
+    ...named,
     registers: [registry],
     async collect() {
       this.set(await readOldest().catch(() => NaN));

@@ -1,3 +1,5 @@
+import { quotePath, readSecretFile } from '../command-line/given-values.ts';
+
 /*
  * Parsers of settings. The message of an error completes "NAME must be ...".
  */
@@ -125,4 +127,23 @@ export function withoutPasswords(databaseUrl: string, mark = '***'): string {
       else url.searchParams.delete(name);
   const hosts = hostListOf(databaseUrl);
   return hosts.includes(',') ? withHostList(url.href, hosts) : url.href;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The text of a setting, and how messages call it. One that holds a secret may stand in a file, which `NAME_FILE` names:
+ * containers and systemd hand secrets over in files, and every process of a user can read the environment of the others.
+ * @throws Error whose message is the whole problem.
+ */
+export function textOf(
+  environment: Environment,
+  name: string,
+  { fallback, shown }: { fallback?: string; shown?: (value: string) => string },
+): { subject: string; text: string | undefined } {
+  const given = environment[name];
+  const file = shown && environment[`${name}_FILE`];
+  if (!file) return { subject: name, text: given || fallback };
+  if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
+  return { subject: `${name}, in the file ${quotePath(file)},`, text: readSecretFile(`${name}_FILE`, file) };
 }

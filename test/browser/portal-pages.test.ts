@@ -30,6 +30,7 @@ const pages = {
   receivables: '/portal/receivables',
   document: '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',
   'document-draft': '/portal/documents/01a1ef7b-a420-7b42-8594-7b990f1a8c5f',
+  'hand-overs': '/portal/hand-overs',
   people: '/portal/people',
   account: '/portal/account',
   'second-factor': '/portal/account/second-factor',
@@ -67,6 +68,14 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
   const [failed] = await engine.run(
     `SELECT id FROM deliveries WHERE webhook = '${failing.id}' AND state = 'failed' ORDER BY id DESC`,
   );
+  const attempts = [60, 1].map((minutes) => ({
+    ...{ at: new Date(STORY_NOW.getTime() - minutes * 60_000).toISOString(), ms: 212, problem: '422' },
+    answer: 'BR-CO-10: the sum of the lines is not the total of the invoice.',
+    nextAt: minutes > 1 ? STORY_NOW.toISOString() : undefined,
+  }));
+  const at = STORY_NOW.toISOString();
+  await engine.run(`INSERT INTO hand_overs (company, id, created_at, due_at, state, problem, attempts) VALUES
+    ('${COMPANY}', '01a15a0c-54c0-737e-abf7-cfe66f9292f6', '${at}', '${at}', 'failed', '422', '${JSON.stringify(attempts)}')`);
   const of = `/portal/webhooks/${id}`;
   return {
     webhooks: '/portal/webhooks',
@@ -77,6 +86,8 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
     recover: `/portal/webhooks/${failing.id}/recover?from=2026-11-19T00:00`,
     'recover-refused': `/portal/webhooks/${failing.id}/recover`,
     'overview-needs': '/portal',
+    'hand-overs-failed': '/portal/hand-overs',
+    'document-failed': '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',
     'deliveries-none': `/portal/webhooks/${quiet.id}/deliveries`,
     'deliveries-refused': `${of}/deliveries?from=yesterday`,
     delivery: `/portal/webhooks/${failing.id}/deliveries/${String(failed?.id)}`,

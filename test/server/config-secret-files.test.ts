@@ -23,6 +23,7 @@ const SECRET_SETTINGS = [
   'WEBHOOK_SECRET_KEY',
   'WEBHOOK_SECRET_KEY_PREVIOUS',
   'SMTP_URL',
+  'ACCESS_POINT_TOKEN',
 ];
 
 t.test('every setting with a secret can come from a file, without what editors add to it', async (t) => {
@@ -30,6 +31,7 @@ t.test('every setting with a secret can come from a file, without what editors a
     url: 'postgres://app:hunter2@db/ledger\n',
     key: '\ufeffAAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8= \t\r\n\r\n',
     smtp: 'smtps://mailer:hunter2@mail.example.com',
+    token: 'hunter22\n',
   });
   const [url, key] = [join(folder, 'url'), join(folder, 'key')];
   const environment = {
@@ -38,6 +40,8 @@ t.test('every setting with a secret can come from a file, without what editors a
     WEBHOOK_SECRET_KEY_FILE: key,
     WEBHOOK_SECRET_KEY_PREVIOUS_FILE: key,
     SMTP_URL_FILE: join(folder, 'smtp'),
+    ACCESS_POINT_TOKEN_FILE: join(folder, 'token'),
+    ACCESS_POINT_URL: 'https://access-point.example.com/',
     ...{ MAIL_FROM: 'notices@example.com', BASE_URL: 'https://api.example.com' },
   };
   const config = readConfig(environment);
@@ -54,6 +58,7 @@ t.test('every setting with a secret can come from a file, without what editors a
       ['***', false],
       ['***', false],
       ['smtps://***@mail.example.com', false],
+      ['***', false],
     ],
   );
   t.strictSame(

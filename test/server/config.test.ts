@@ -94,6 +94,9 @@ t.test('every setting is read from its variable', async (t) => {
     OWN_ADDRESSES: '192.0.2.1, 2001:db8::1',
     SMTP_URL: 'smtps://mailer:p%40ss@mail.acme.example:465',
     MAIL_FROM: 'notices@acme.example',
+    ACCESS_POINT_FOLDER: '',
+    ACCESS_POINT_URL: 'https://access-point.example.com/outbox',
+    ACCESS_POINT_TOKEN: 'hunter22',
     PORTAL: 'off',
     PORTAL_LOGO: 'etc/logo.png',
     PORTAL_ACCENT: '#A3271C',
@@ -134,6 +137,8 @@ t.test('every setting is read from its variable', async (t) => {
     ownAddresses: ['192.0.2.1', '2001:db8::1'],
     smtpUrl: 'smtps://mailer:p%40ss@mail.acme.example:465',
     mailFrom: 'notices@acme.example',
+    accessPointUrl: 'https://access-point.example.com/outbox',
+    accessPointToken: 'hunter22',
     portal: false,
     portalLogo: 'etc/logo.png',
     portalAccent: '#a3271c',
@@ -179,6 +184,9 @@ t.test('one message lists every problem, each with its rule and what was given',
     DELIVER_WEBHOOKS: 'yes',
     DELIVERIES_MAX: '0',
     OWN_ADDRESSES: 'api.example.com',
+    ACCESS_POINT_FOLDER: 'outbox',
+    ACCESS_POINT_URL: 'http://access-point.example.com/',
+    ACCESS_POINT_TOKEN: 'hunter 2',
     PORTAL: 'true',
     PORTAL_ACCENT: '#ffcc00',
     PORTAL_IDLE_MINUTES: '4',
@@ -209,6 +217,9 @@ t.test('one message lists every problem, each with its rule and what was given',
   DELIVER_WEBHOOKS must be on or off, not "yes".
   DELIVERIES_MAX must be an integer from 1 to 1000, not "0".
   OWN_ADDRESSES must be IPv4 or IPv6 addresses, or -, not "api.example.com".
+  ACCESS_POINT_FOLDER must be an absolute path, not "outbox".
+  ACCESS_POINT_URL must be an https address, not "http://access-point.example.com/".
+  ACCESS_POINT_TOKEN must be 8 to 4,096 characters of ASCII without blanks.
   PORTAL must be on or off, not "true".
   PORTAL_ACCENT must be a colour #rrggbb with a contrast of 4.5:1 or more to light pages (WCAG 2.1); this one has 1.44:1, not "#ffcc00".
   PORTAL_IDLE_MINUTES must be an integer from 5 to 1440, not "4".
@@ -219,6 +230,14 @@ t.test('one message lists every problem, each with its rule and what was given',
 t.test('a wrong setting is not blamed on those that follow from it', async (t) => {
   t.strictSame(problemsOf({ PORT: 'abc' }), ['  PORT must be an integer from 0 to 65535, not "abc".']);
   t.strictSame(problemsOf({ HOST: 'a b' }), ['  HOST must be an address or a host name, not "a b".']);
+});
+
+t.test('an access point is a folder or an address, which alone has a token', async (t) => {
+  const given = { ACCESS_POINT_FOLDER: '/srv/outbox', ACCESS_POINT_TOKEN: 'hunter22' };
+  t.strictSame(problemsOf(given), ['  ACCESS_POINT_TOKEN needs ACCESS_POINT_URL, to which it is sent.']);
+  t.strictSame(problemsOf({ ...given, ACCESS_POINT_URL: 'https://access-point.example.com/' }), [
+    '  ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: one of them has to go.',
+  ]);
 });
 
 t.test('values that look right and are not are refused', async (t) => {

@@ -18,6 +18,7 @@ const defaults: Omit<CompanySettings, 'name'> = {
   currency: 'EUR',
   profile: {},
   issuedElsewhere: [],
+  handOver: false,
   secondFactorRequired: false,
 };
 

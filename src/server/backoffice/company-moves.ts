@@ -28,12 +28,12 @@ export async function saveCompany(
 }
 
 /**
- * Changes what a company may use, and what its business system issues; members that aren't given stay. Numbers of a kind
+ * Changes what a company may use, and what its business system issues, and whether documents go to the access point; members that aren't given stay. Numbers of a kind
  * that is issued here again go on behind those that were imported.
  */
 export async function switchCompany(
   move: Move,
-  { api, subscription, invoicing, modules, issuedElsewhere }: WithOf<'company.switch'>,
+  { api, subscription, invoicing, modules, issuedElsewhere, handOver }: WithOf<'company.switch'>,
 ): Promise<undefined> {
   const switches = {
     apiEnabled: api,
@@ -41,7 +41,7 @@ export async function switchCompany(
     invoicingEnabled: invoicing,
     modules,
   };
-  await change(move, given({ ...switches, issuedElsewhere }));
+  await change(move, given({ ...switches, issuedElsewhere, handOver }));
   const { transaction, company, today } = move;
   const isBack = (kind: string) => issuedElsewhere?.some((other) => other === kind) === false;
   for (const kind of company.issuedElsewhere.filter(isBack))

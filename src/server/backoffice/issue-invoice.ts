@@ -35,6 +35,7 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   refuseIncomplete(issued, supplier, composed.unpublished.reverseChargeRates);
   const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };
   const rendered = await move.putStamped('invoices', record, { ...composed.unpublished, supplier });
+  if (record.kind !== 'pro_forma') await move.handOver(record.id);
   if (record.kind === 'invoice') move.send('invoice.issued', rendered.body);
   if (record.kind === 'credit_note') {
     move.send('credit_note.issued', rendered.body);

@@ -9,6 +9,7 @@ import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyEvent } from '../store/deliveries/events.ts';
 import { type LockedCompany, setLastStamp } from '../store/records/moves.ts';
+import { addHandOver } from '../store/records/hand-overs.ts';
 import { findTexts, hasRecord, putRecord, removeRecord } from '../store/records/record-writes.ts';
 import {
   findSupplier,
@@ -226,6 +227,12 @@ export class Move {
 
   async #shownSupplier(): Promise<ShownSupplier> {
     return (this.#supplier ??= await findSupplier(this.transaction, this.company.id, null));
+  }
+
+  /** Has a document that is issued now go to the access point, if the company's documents go there. */
+  async handOver(id: string): Promise<void> {
+    const { id: company, handOver } = this.company;
+    if (handOver) await addHandOver(this.transaction, { company, id, now: this.#now });
   }
 
   /** Sends no event from now on: what happens is history. */

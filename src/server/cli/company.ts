@@ -90,6 +90,7 @@ interface SettingOptions extends CompanyProfile {
   api?: boolean;
   subscription?: boolean;
   invoicing?: boolean;
+  handOver?: boolean;
   modules?: Module[];
   timeZone?: string;
   currency?: string;
@@ -101,6 +102,7 @@ function withSettings(command: Command): Command {
     .option('--api [on|off]', 'API access: on, which is the default, or off', onOrOff)
     .option('--subscription [on|off]', 'active subscription', onOrOff)
     .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', onOrOff)
+    .option('--hand-over [on|off]', 'documents go to the access point', onOrOff)
     .option(
       '--modules <modules>',
       `what the plan includes, comma-separated, of ${modules.join(', ')}`,
@@ -131,7 +133,17 @@ function withSettings(command: Command): Command {
 }
 
 function settingsOf(options: SettingOptions): Partial<CompanySettings> {
-  const { name, api, subscription, invoicing, modules: included, timeZone, currency, ...profile } = options;
+  const {
+    name,
+    api,
+    subscription,
+    invoicing,
+    handOver,
+    modules: included,
+    timeZone,
+    currency,
+    ...profile
+  } = options;
   // Commander adds the option of every command.
   delete (profile as { json?: boolean }).json;
   const settings = {
@@ -139,6 +151,7 @@ function settingsOf(options: SettingOptions): Partial<CompanySettings> {
     apiEnabled: api,
     subscriptionActive: subscription,
     invoicingEnabled: invoicing,
+    handOver,
     modules: included,
     timeZone,
     currency,
@@ -186,6 +199,7 @@ function companyText(company: Company): string {
     ...(company.issuedElsewhere.length === 0
       ? []
       : [`  issued by the business system: ${company.issuedElsewhere.join(', ')}`]),
+    ...(company.handOver ? ['  documents go to the access point'] : []),
   ].join('\n');
 }
 

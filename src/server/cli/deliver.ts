@@ -2,6 +2,8 @@ import { Command } from 'commander';
 
 import type { Config } from '../config.ts';
 import { createLogger, type Logger } from '../log.ts';
+import { createAccessPoint } from '../hand-over/access-point.ts';
+import { handOverDocuments } from '../hand-over/handing-over.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { mailNotices } from '../notices/mailing.ts';
 import { tellOutages } from '../store/deliveries/webhook-outages.ts';
@@ -51,11 +53,16 @@ export function deliverCommand(terminal: Terminal): Command {
 }
 
 /** The metrics of a process, with the figures of the database, whoever delivers. */
-export function createWatchedMetrics(engine: Engine, { smtpUrl }: Pick<Config, 'smtpUrl'>): Metrics {
+export function createWatchedMetrics(
+  engine: Engine,
+  { smtpUrl, accessPointFolder, accessPointUrl }: Config,
+): Metrics {
   const metrics = createMetrics();
   metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
   // Also where another process mails, or should.
   if (smtpUrl !== undefined) metrics.watchMails(() => secondsOfOldest(engine, 'notices', new Date()));
+  if (accessPointFolder !== undefined || accessPointUrl !== undefined)
+    metrics.watchHandOvers(() => secondsOfOldest(engine, 'hand_overs', new Date()));
   metrics.watchFeeds({
     company: () => listLastChanges(engine),
     source: () => listLastOfSources(engine),
@@ -70,11 +77,11 @@ export function impairmentOf({ problem }: OpenedBox, log: Logger): string | unde
   return 'Deliveries of webhooks are held: a key of signing secrets is missing.';
 }
 
-/** A pass mails 20 at most, so a process mails ten in a second. */
-const MAIL_EVERY_MS = 2_000;
+/** A pass mails 20 at most, so a process mails ten in a second, and as many documents are handed over. */
+const QUEUES_EVERY_MS = 2_000;
 
 /**
- * Starts to deliver the webhooks of a database, to tell of those that fail, to mail notices, and to remove deliveries that are
+ * Starts to deliver the webhooks of a database, to tell of those that fail, to mail notices, to hand documents over, and to remove deliveries that are
  * older than their history. Disposing of it begins nothing more and waits for what is under way, some twenty seconds at most.
  */
 export function startDeliveries({
@@ -112,7 +119,15 @@ export function startDeliveries({
   if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {
     const means = { engine, smtpUrl, from, baseUrl, serviceName, logo, log, now };
     const onError = (err: unknown) => log.warn({ err }, 'mails.not-sent');
-    parts.push(keepDoing((signal) => mailNotices(means, signal), { everyMs: MAIL_EVERY_MS, onError }));
+    parts.push(keepDoing((signal) => mailNotices(means, signal), { everyMs: QUEUES_EVERY_MS, onError }));
+  }
+  const { accessPointFolder: folder, accessPointUrl: url, accessPointToken: token } = config;
+  const accessPoint = createAccessPoint({ folder, url, token, serviceName }, sender);
+  if (accessPoint) {
+    const means = { engine, accessPoint, log, now };
+    const onError = (err: unknown) => log.warn({ err }, 'documents.not-handed-over');
+    const options = { everyMs: QUEUES_EVERY_MS, onError };
+    parts.push(keepDoing((signal) => handOverDocuments(means, signal), options));
   }
   parts.push(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
   return {

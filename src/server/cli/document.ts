@@ -4,6 +4,7 @@ import { companyDay } from '../../contract/company-time.ts';
 import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
 import { openBackoffice } from '../backoffice/backoffice.ts';
 import { getCompany } from '../access/companies.ts';
+import { handOverAgain } from '../hand-over/again.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { createDocuments, type DocumentFile, type Documents } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
@@ -15,7 +16,7 @@ import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** `fieldledger document pdf|statement|check`. */
+/** `fieldledger document pdf|statement|check|hand-over`. */
 export function documentCommand(terminal: Terminal): Command {
   const command = new Command('document').description('invoices, credit notes and pro formas as documents');
   const writing = (name: string, description: string, prepare: Prepare) =>
@@ -49,6 +50,15 @@ export function documentCommand(terminal: Terminal): Command {
         const checked = await checkStored(openBackoffice(engine), company, id, new Date());
         terminal.show(resultOf(checked), textOf(checked));
         if (missingIn(checked) > 0) throw new ToldFailure();
+      });
+    });
+  addressed(command.command('hand-over'))
+    .description('hand a document over to the access point again')
+    .action(async (id: string, options: { company?: string }) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await companyOf(engine, id, options.company);
+        await handOverAgain(engine, { company, id, now: new Date() });
+        terminal.show({ id, company }, 'It is handed over again.');
       });
     });
   return command;

@@ -4,7 +4,9 @@ import type { Invoice } from '../../contract/records.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
 import { type DocumentHead, findPrintable, keepPdf } from '../store/records/documents.ts';
 import { findSupplier } from '../store/records/suppliers.ts';
+import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import type { PrintedDocument } from './printed-document.ts';
 import type { Renderer } from './render.ts';
 import { hasStatement } from './wording.ts';
 
@@ -51,6 +53,19 @@ export function createPrint(engine: Engine, renderer: Renderer, accent?: string)
 
 function outcomeOf({ status }: Invoice): 'draft' | 'stored' {
   return status === 'draft' ? 'draft' : 'stored';
+}
+
+/** Everything that a document shows: an issued one as it was at its issue. */
+export async function findPrinted(
+  db: Connection,
+  company: string,
+  id: string,
+): Promise<PrintedDocument | undefined> {
+  const found = await findPrintable(db, company, id);
+  if (!found) return undefined;
+  const { record: stored, supplier, ...beside } = found;
+  const record = stored.status === 'draft' ? stored : asIssued(stored);
+  return { ...beside, record, ...(await findSupplier(db, company, supplier)) };
 }
 
 /**

@@ -3,10 +3,11 @@ import { showAudit } from './pages/audit.ts';
 import { chooseOneCompany, showCompanies } from './pages/companies.ts';
 import { showDeliveries } from './pages/deliveries.ts';
 import { sendAgain, showDelivery } from './pages/delivery.ts';
-import { downloadDocument, downloadStatement, showDocument } from './pages/document.ts';
+import { downloadDocument, downloadStatement, handOneOver, showDocument } from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
 import { showEvents } from './pages/events.ts';
 import { mailReset, showForgotten } from './pages/forgotten.ts';
+import { handAllOver, showHandOvers } from './pages/hand-overs.ts';
 import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
 import { changeOldKey, revokeOldKey, showKeys } from './pages/keys.ts';
 import { createNewKey, showNewKey } from './pages/new-key.ts';
@@ -98,6 +99,9 @@ export const routes: readonly Route[] = [
   get('/documents/:id', showDocument),
   get('/documents/:id/pdf', downloadDocument),
   get('/documents/:id/statement', downloadStatement),
+  post('/documents/:id/hand-over', handOneOver),
+  get('/hand-overs', showHandOvers),
+  post('/hand-overs/again', handAllOver),
 
   get('/receivables', showReceivables),
 

@@ -6,11 +6,11 @@ import type { Engine, StoreTransaction } from './engines/engine.ts';
 import { ofAllCompanies } from './machines.ts';
 
 /*
- * The queues of what is sent once, by any process, as mails are. Their rows are committed with what they are about.
+ * The queues of what is sent once, by any process: mails and documents. Their rows are committed with what they are about.
  */
 
 /** The queues, with the days after which a row that was never sent is sent no more. A mail's are those of RFC 5321 section 4.5.4.1. */
-export const QUEUE_DAYS = { notices: 5 } as const;
+export const QUEUE_DAYS = { notices: 5, hand_overs: 30 } as const;
 
 export interface DueKey {
   queue: keyof typeof QUEUE_DAYS;
@@ -67,8 +67,12 @@ export async function secondsOfOldest(engine: Engine, queue: DueKey['queue'], no
   return Math.max(0, ...rows.map(({ at }) => (at === null ? 0 : (now.getTime() - Date.parse(at)) / 1000)));
 }
 
-/** A state that a row gets. `sending` comes with what is to be sent. */
-export type Prepared<T> = { state: 'sending'; found: T } | { state: string; problem?: string; found?: never };
+/** The state that a row gets: `sending` comes with what is to be sent. */
+export interface Prepared<T> {
+  state: string;
+  problem?: string;
+  found?: T;
+}
 
 /**
  * Takes a lease on a row that is due, and finds out what to send, in one transaction; it is committed before anything is sent.
@@ -90,11 +94,11 @@ export async function leaseDue<Row extends DueRow, T>(
     const [row] = rows;
     if (!row) return undefined;
     const prepared = await prepare(transaction, row);
-    const problem = 'problem' in prepared ? prepared.problem : null;
+    const problem = prepared.problem === undefined ? sql`` : sql`, problem = ${prepared.problem}`;
     await sql`
       UPDATE ${sql.table(queue)}
-      SET state = ${prepared.state}, problem = COALESCE(${problem}, problem), lease = ${lease}, due_at = ${until.toISOString()},
-        attempt_count = ${row.attempt_count + 1}
+      SET state = ${prepared.state}, lease = ${lease}, due_at = ${until.toISOString()}, attempt_count = ${row.attempt_count + 1}
+        ${problem}
       WHERE company = ${company} AND id = ${id}`.execute(transaction);
     return prepared.found;
   });

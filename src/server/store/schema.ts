@@ -9,6 +9,7 @@ import type {
   NoticesTable,
   SessionsTable,
 } from './accounts-schema.ts';
+import type { HandOversTable } from './hand-overs-schema.ts';
 
 /**
  * The tables, as Kysely sees them; the migrations are what makes them. Records hold the JSON text that the API
@@ -62,6 +63,7 @@ export interface Tables extends Record<Resource, RecordTable> {
   feed_token_companies: { company: string; token: string };
   logos: { company: string; sha256: string; data_url: string };
   documents: DocumentsTable;
+  hand_overs: HandOversTable;
   webhooks: WebhooksTable;
   events: EventsTable;
   deliveries: DeliveriesTable;
@@ -83,6 +85,7 @@ interface CompaniesTable {
   subscription_active: number;
   invoicing_enabled: number;
   second_factor_required: Generated<number>;
+  hand_over: Generated<number>;
   /** JSON array of module names. */
   modules: string;
   /** IANA name, for example `Europe/Dublin`. */

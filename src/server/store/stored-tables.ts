@@ -49,6 +49,7 @@ export const STORED_TABLES: readonly StoredTable[] = [
   table('feed_token_companies', ['company', 'token']),
   table('logos', ['company', 'sha256']),
   table('documents', ['company', 'invoice']),
+  table('hand_overs', ['company', 'id']),
   table('webhooks', ['company', 'id']),
   table('events', ['id']),
   table('deliveries', ['company', 'webhook', 'id']),

@@ -41,11 +41,12 @@ function withoutTags(page: string): string {
     );
 }
 
-/** The part of an answer's text that is kept, without anything of a signing secret that the receiver may have repeated. */
+/** The part of an answer's text that is kept, without anything of a secret that the receiver may have repeated. */
 export function keptAnswer(text: string, secret: string): string {
-  const parts = secret.slice('whsec_'.length).match(/\w{8,}/g) ?? [];
-  const safe = parts
-    .reduce((rest, part) => rest.replaceAll(part, '…'), text.replaceAll(secret.slice('whsec_'.length), '…'))
+  const bare = secret.replace(/^whsec_/, '');
+  const parts = bare.match(/\w{8,}/g) ?? [];
+  const safe = [...(bare === '' ? [] : [bare]), ...parts]
+    .reduce((rest, part) => rest.replaceAll(part, '…'), text)
     .replace(/whsec_[^\s"'<>]*/g, 'whsec_…');
   const characters = [...safe];
   return characters.length <= SHOWN_CHARACTERS_MAX

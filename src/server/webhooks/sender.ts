@@ -33,6 +33,8 @@ export interface AttemptResult {
   totalMs: number;
   /** The beginning of an answer that isn't 2xx, if it is text. */
   answerText?: string | undefined;
+  /** The seconds of `Retry-After`; an answer may name none, or a day, which is passed over. */
+  retryAfterSeconds?: number;
 }
 
 export interface Sender extends AsyncDisposable {
@@ -106,8 +108,9 @@ async function send(means: Means, request: WebhookRequest, deadlineMs: number): 
     return { status, error, phases, totalMs: millisecondsSince(startedAt) };
   };
   try {
-    const { status, passed } = await answerTo(means, request, { signal: deadline.signal, enter });
-    const answered = result(status, null);
+    const { status, retryAfter, passed } = await answerTo(means, request, { signal: deadline.signal, enter });
+    const wanted = /^\d{1,9}$/.test(retryAfter) ? { retryAfterSeconds: Number(retryAfter) } : {};
+    const answered = { ...result(status, null), ...wanted };
     const text = await passed;
     return text === undefined ? answered : { ...answered, answerText: text };
   } catch (error) {
@@ -134,6 +137,8 @@ function errorOf(thrown: unknown, phase: Phase | undefined): AttemptError {
 
 interface Answer {
   status: number;
+  /** The header of that name, or an empty text. */
+  retryAfter: string;
   /**
    * Resolves when the body was received or the connection is closed, in 250 ms at most, with the text of an answer that isn't
    * 2xx. It never rejects.
@@ -221,7 +226,9 @@ function exchange(options: ConnectedRequest, body: string): Promise<Answer | und
     });
     request.once('response', (response) => {
       // The parser gives every response a status.
-      resolve({ status: response.statusCode as number, passed: letPass(request, response) });
+      const { statusCode, headers } = response;
+      const retryAfter = headers['retry-after'] ?? '';
+      resolve({ status: statusCode as number, retryAfter, passed: letPass(request, response) });
     });
   });
 }

@@ -40,6 +40,7 @@ for (const engine of engineNames) {
       currency: 'EUR',
       profile: {},
       issuedElsewhere: [],
+      handOver: false,
       secondFactorRequired: false,
       createdAt: created.createdAt,
     };

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
 
-import { openWorkplace, type Workplace } from '../../_command.ts';
+import { openWorkplace, until, type Workplace } from '../../_command.ts';
 import { engineNames } from '../../_server.ts';
 import { fileOf } from './_apply.ts';
 import { customerSave } from '../backoffice/_changes.ts';
@@ -183,4 +183,33 @@ t.test('a document is found by its id alone while one company has it', async (t)
     (await check(OWN, '--company', 'acme')).stderr,
     'an id in upper case is the same id',
   );
+});
+
+t.test('a server hands documents over to a folder, and a command has one handed over again', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.json(['demo']);
+  await workplace.json(['company', 'set', 'brennan', '--hand-over']);
+  await apply(workplace, 'brennan', [issue(DRAFT)]);
+  const folder = join(workplace.folder, 'outbox');
+  mkdirSync(folder);
+  await workplace.serve([], { ACCESS_POINT_FOLDER: folder });
+  const documents = () => readdirSync(folder).filter((file) => file.endsWith('.xml'));
+  const arrived = () => until(() => documents().length > 0);
+  await arrived();
+  const [name = ''] = documents();
+  t.match(name, /^brennan_[\w-]+_01a1ef7b-a420-7b42-8594-7b990f1a8c5f\.xml$/);
+  const path = join(folder, name);
+  const first = readFileSync(path, 'utf8');
+  t.match(first, /^<\?xml [^>]*>\s*<Invoice /);
+  rmSync(path);
+  t.match(await workplace.call(['document', 'hand-over', DRAFT]), {
+    exitCode: 0,
+    stdout: /handed over again/,
+  });
+  await arrived();
+  t.equal(readFileSync(path, 'utf8'), first);
+  t.match(await workplace.call(['document', 'hand-over', SETTLED]), {
+    exitCode: 1,
+    stderr: /hands no document/,
+  });
 });

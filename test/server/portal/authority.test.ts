@@ -64,6 +64,10 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
   const delivery = await ping(engine, of, { now: STORY_NOW });
   await engine.run("UPDATE deliveries SET state = 'failed'");
   await engine.run(`UPDATE webhooks SET paused_at = created_at WHERE id = '${paused.id}'`);
+  const at = STORY_NOW.toISOString();
+  await engine.run(
+    `INSERT INTO hand_overs (company, id, created_at, due_at, state) VALUES ('${COMPANY}', 'inv_1', '${at}', '${at}', 'failed')`,
+  );
   const other = await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
   const [session] = await listSessionRows(engine, administrator);
   const id = (value = '') => ({ params: { id: value } });
@@ -91,6 +95,8 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
       params: { id: webhook.id, delivery },
       fields: { seen: '0' },
     },
+    '/documents/:id/hand-over': id('inv_1'),
+    '/hand-overs/again': {},
     '/people/invite': { fields: { email: 'two@brennan.example', scopes: 'jobs:read' } },
     '/people/invitations/:id/withdraw': id(invitation.id),
     '/people/:id/access': { ...id(other.id), fields: { scopes: 'jobs:read' } },
@@ -116,6 +122,7 @@ async function everything(engine: Engine): Promise<string> {
     'administrators',
     'audit_entries',
     'notices',
+    'hand_overs',
   ];
   const rows = await Promise.all(
     tables.map((table) => engine.run(`SELECT * FROM ${table} ORDER BY 1, 2, 3`)),
@@ -237,6 +244,8 @@ const NEEDS_NO_PROOF = [
   '/webhooks/:id/ping',
   '/webhooks/:id/recover',
   '/webhooks/:id/deliveries/:delivery/send-again',
+  '/documents/:id/hand-over',
+  '/hand-overs/again',
   '/account/password',
 ];
 

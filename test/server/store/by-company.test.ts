@@ -11,11 +11,14 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { stopMails } from '../../../src/server/notices/stopping.ts';
 import { tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
 import { distribution } from '../../../src/server/store/distribute.ts';
+import { applyChange } from '../../../src/server/backoffice/apply.ts';
+import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { openGeneration } from '../../../src/server/store/records/generation.ts';
 import { purge, purgeChangeIds } from '../../../src/server/webhooks/purge.ts';
 import { resources } from '../../../src/contract/records.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 import { addAdministrator, COMPANY, EMAIL, PASSWORD, Visitor } from '../portal/_portal.ts';
+import { handOverOnce, pointAt } from '../hand-over/_hand-over.ts';
 import { mailOnce } from '../notices/_mail-server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { withQueriesThrough } from './_queries.ts';
@@ -39,7 +42,7 @@ const OF_ALL = [
   /^select company, id, created_at from events where id > \$1/,
   /^select company, id from webhooks where deleted_at is not null/,
   /^select \* from \( select w\.company, w\.id as webhook, .* from webhooks as w where w\.failing_since is not null/,
-  /^select company, id from notices where state in/,
+  /^select company, id from (?:notices|hand_overs) where state in/,
 ];
 
 /** The tables of a statement, each by its alias, that no value binds to a company. */
@@ -65,7 +68,7 @@ t.test('the rule finds what breaks it', async (t) => {
     'SELECT id FROM companies FOR UPDATE',
   ])
     t.equal(unbound(text).length, 1, text);
-  t.equal(SPREAD.size, 29);
+  t.equal(SPREAD.size, 30);
 });
 
 /** Changes a key, comes in by a portal link twice, and changes somebody's access. */
@@ -88,6 +91,23 @@ async function changeThings(visitor: Visitor, engine: Engine): Promise<void> {
   await visitor.visit('/portal/people');
   const [, personId] = /\/people\/(\w[\w-]+)\/access/.exec(visitor.shown) ?? [];
   await visitor.submitAndFollow(`/portal/people/${personId}/access`, fields);
+}
+
+/** Issues an invoice, hands it over to a folder that isn't there, and again in the portal. */
+async function handOverAll(visitor: Visitor, engine: Engine): Promise<void> {
+  const backoffice = openBackoffice(engine);
+  const id = '01a1ef7b-a420-7b42-8594-7b990f1a8c5f';
+  for (const change of [
+    { change: 'company.switch', with: { handOver: true } },
+    { change: 'invoice.issue', with: { id } },
+  ] as const)
+    await applyChange(backoffice, { company: COMPANY, ...change });
+  await handOverOnce(engine, pointAt('/nowhere'), new Date());
+  await engine.run("UPDATE hand_overs SET state = 'failed'");
+  await visitor.visit('/portal/hand-overs');
+  await visitor.submitAndFollow('/portal/hand-overs/again');
+  await visitor.visit(`/portal/documents/${id}`);
+  await visitor.submitAndFollow(`/portal/documents/${id}/hand-over`);
 }
 
 t.test('requests, changes and deliveries stay within one company, table by table', async (t) => {
@@ -153,6 +173,7 @@ t.test('requests, changes and deliveries stay within one company, table by table
   await visitor.visit('/portal/notices');
   t.match(visitor.text, /fails.*There is a new webhook/);
   await mailOnce(engine, 'smtp://127.0.0.1:1', new Date());
+  await handOverAll(visitor, engine);
   await stopMails(engine, `${COMPANY}.none.none`);
   await visitor.visit('/portal/account');
   const [made] = await database.engine.db.selectFrom('deliveries').select('state').execute();

@@ -46,6 +46,7 @@ const actionNames: Record<AuditAction, string> = {
   'webhook.deleted': 'Deleted a webhook',
   'delivery.sent_again': 'Sent a delivery again',
   'deliveries.recovered': 'Sent failed deliveries again',
+  'document.handed_over_again': 'Handed documents over again',
 };
 
 export const showAudit: Page = async (visit, { engine }) => {

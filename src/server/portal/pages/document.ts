@@ -1,21 +1,41 @@
 import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import type { Invoice } from '../../../contract/records.ts';
+import { handOverAgain } from '../../hand-over/again.ts';
 import { entriesOf } from '../../invoice-pdf/account-statement.ts';
 import type { Documents } from '../../invoice-pdf/documents.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import { unitText } from '../../invoice-pdf/units.ts';
 import { hasStatement } from '../../invoice-pdf/wording.ts';
+import type { Engine } from '../../store/engines/engine.ts';
 import { findInvoice } from '../../store/records/invoices.ts';
-import { notFound } from '../page-error.ts';
+import { notFound, refusalOf } from '../page-error.ts';
 import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { amount, facts, table } from '../views/table.ts';
-import { type FileReply, page, type Page, type Visit } from '../visit.ts';
+import { type FileReply, page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments, stateBadge } from './documents.ts';
+import { handOverPart } from './hand-overs.ts';
 
 export const showDocument: Page = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
+  return documentPage(visit, engine);
+};
+
+/** Hands the document over to the access point again. */
+export const handOneOver: Page = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const { company, params, signedIn: by, now } = visit;
+  const id = params.id ?? '';
+  try {
+    await handOverAgain(engine, { company: company.id, id, now, by });
+    return redirect(`/portal/documents/${id}`, 'The document is handed over again.');
+  } catch (error) {
+    return documentPage(visit, engine, refusalOf(error));
+  }
+};
+
+async function documentPage(visit: Visit, engine: Engine, problem?: string): Promise<PageReply> {
   const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');
   if (!found) throw notFound();
   const document = JSON.parse(found.body) as Invoice;
@@ -33,11 +53,11 @@ export const showDocument: Page = async (visit, { engine }) => {
       <h2>Lines</h2>
       ${linesOf(document)}
       <h2>VAT and totals</h2>
-      ${totalsOf(document)} ${settlementOf(document)}
+      ${totalsOf(document)} ${settlementOf(document)} ${await handOverPart(visit, engine, { id, problem })}
       <p><a href="/portal/documents">Back to the search</a></p>`,
-    { section: 'documents' },
+    { section: 'documents', isRefused: problem !== undefined },
   );
-};
+}
 
 /** The PDF that the API serves, under the same name. */
 export const downloadDocument: Page = async (visit, { documents }) =>

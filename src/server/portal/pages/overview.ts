@@ -1,4 +1,5 @@
 import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
+import { failedSince } from '../../hand-over/again.ts';
 import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
@@ -11,6 +12,7 @@ import { listWebhookRows, type Webhook } from '../../store/deliveries/webhooks.t
 import type { Engine } from '../../store/engines/engine.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
+import { listFailedHandOvers } from '../../store/records/hand-overs.ts';
 import { overdueTotals } from '../../store/records/overdue.ts';
 import { outcomeText } from '../../webhooks/attempt-errors.ts';
 import { WEBHOOKS_MAX, whyNotTouch } from '../../webhooks/registration.ts';
@@ -33,7 +35,7 @@ export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff 
   const needs = [
     ...webhookNeeds(visit, found),
     ...keyNeeds(visit, found),
-    ...(await overdueNeeds(engine, visit)),
+    ...(await documentNeeds(engine, visit)),
     ...(passwordsOff ? [] : factorNeeds(visit, found)),
   ];
   const stopped = stoppedWarning(visit);
@@ -176,16 +178,30 @@ function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Html[] {
   ];
 }
 
-/** Invoices that customers haven't paid in time, for those who may see them. */
-async function overdueNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
+/**
+ * Documents that the access point didn't take, and invoices that customers haven't paid in time, for those who may see them.
+ */
+async function documentNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
   if (whyNotShown(visit, 'invoices') !== undefined) return [];
   const { company, now } = visit;
+  const options = { since: failedSince(now), countMax: FAILED_MAX };
+  const { length: failed } = await listFailedHandOvers(engine.db, company.id, options);
   const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
-  return totals.map(
-    ({ currency, count, dueMinor }) =>
-      html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
-        ${countText(count)} ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
-  );
+  return [
+    ...(failed > 0
+      ? [
+          html`<a href="/portal/hand-overs"
+              >${boundedCountText(failed, FAILED_MAX)} ${failed === 1 ? 'document' : 'documents'}</a
+            >
+            could not be handed over to the access point.`,
+        ]
+      : []),
+    ...totals.map(
+      ({ currency, count, dueMinor }) =>
+        html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
+          ${countText(count)} ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
+    ),
+  ];
 }
 
 /** A second factor that is missing: one's own, and those of others whom one may tell. */

@@ -56,6 +56,7 @@ export const auditActions = [
   'webhook.deleted',
   'delivery.sent_again',
   'deliveries.recovered',
+  'document.handed_over_again',
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];

@@ -28,7 +28,8 @@ const LEFT_OUT: Partial<Record<keyof Tables, readonly string[]>> = {
 const TABLES_LEFT_OUT: readonly (keyof Tables)[] = ['form_results', 'company_clocks'];
 
 /** Columns whose text is JSON, beside those of records. */
-const JSON_COLUMNS = 'modules profile number_formats scopes pinged_at muted_notices details data'.split(' ');
+const JSON_COLUMNS =
+  'modules profile number_formats scopes pinged_at muted_notices details data attempts'.split(' ');
 
 const tables = STORED_TABLES.filter(
   ({ name, ofCompany }) => ofCompany !== null && !TABLES_LEFT_OUT.includes(name),

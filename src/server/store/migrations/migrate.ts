@@ -21,6 +21,7 @@ import { documentSearch } from './0018-document-search.ts';
 import { notices } from './0019-notices.ts';
 import { secondFactor } from './0020-second-factor.ts';
 import { portalLinks } from './0021-portal-links.ts';
+import { handOvers } from './0022-hand-overs.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
@@ -45,6 +46,7 @@ export const migrations: readonly Migration[] = [
   notices,
   secondFactor,
   portalLinks,
+  handOvers,
 ];
 
 /**

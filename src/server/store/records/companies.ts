@@ -44,6 +44,8 @@ export interface Company extends Switches {
   profile: CompanyProfile;
   /** The kinds of document that the business system issues: these are imported, and not issued here. */
   issuedElsewhere: IssuedKind[];
+  /** Whether the invoices and credit notes that it issues go to the operator's access point. */
+  handOver: boolean;
   /** Whether its administrators can't use the portal without a second factor. */
   secondFactorRequired: boolean;
   createdAt: string;
@@ -135,6 +137,7 @@ function toRow(company: Omit<Company, 'id' | 'createdAt'>) {
     currency: company.currency,
     profile: JSON.stringify(company.profile),
     issued_elsewhere: JSON.stringify(company.issuedElsewhere),
+    hand_over: Number(company.handOver),
     second_factor_required: Number(company.secondFactorRequired),
   };
 }
@@ -165,6 +168,7 @@ function toCompany(row: Selectable<Tables['companies']>): Company {
     // Written by `toRow`.
     profile: JSON.parse(row.profile) as Company['profile'],
     issuedElsewhere: JSON.parse(row.issued_elsewhere) as Company['issuedElsewhere'],
+    handOver: row.hand_over === 1,
     secondFactorRequired: row.second_factor_required === 1,
     createdAt: row.created_at,
   };

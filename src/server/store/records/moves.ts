@@ -20,6 +20,8 @@ export interface LockedCompany extends CompanyClock {
   numberFormats: Partial<Record<string, string>>;
   /** The kinds of document that the business system issues. */
   issuedElsewhere: readonly IssuedKind[];
+  /** Whether what it issues goes to the operator's access point. */
+  handOver: boolean;
   /** Whether the feed token that brings the change works; true for a change that comes without one. */
   isTokenLive: boolean;
   /** The change with the same id that was applied before. */
@@ -63,6 +65,7 @@ export async function lockForMoves(
       'currency',
       'number_formats',
       'issued_elsewhere',
+      'hand_over',
       ...NOTED,
       (companies) =>
         companies
@@ -89,6 +92,7 @@ export async function lockForMoves(
     // Written by `setNumberFormat`.
     numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
     issuedElsewhere: JSON.parse(settings.issued_elsewhere) as LockedCompany['issuedElsewhere'],
+    handOver: settings.hand_over === 1,
     isTokenLive: settings.live_token === token,
     earlier: settings.change === null ? undefined : toNoted(settings as NotedRow),
     ...clock,

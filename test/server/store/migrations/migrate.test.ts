@@ -24,6 +24,7 @@ const names = [
   '0019-notices',
   '0020-second-factor',
   '0021-portal-links',
+  '0022-hand-overs',
 ];
 
 for (const name of engineNames) {

@@ -43,6 +43,7 @@ for (const name of engineNames) {
       timeZone: 'Europe/Dublin',
       currency: 'EUR',
       issuedElsewhere: [],
+      handOver: false,
       secondFactorRequired: false,
       createdAt: STORY_NOW.toISOString(),
     });

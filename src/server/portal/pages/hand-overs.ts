@@ -1,0 +1,139 @@
+import { failedSince, handOverAgain } from '../../hand-over/again.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import {
+  findHandOver,
+  type HandOver,
+  type HandOverAttempt,
+  type HandOverState,
+  listFailedHandOvers,
+} from '../../store/records/hand-overs.ts';
+import { outcomeText } from '../../webhooks/attempt-errors.ts';
+import { button, form } from '../views/form.ts';
+import { boundedCountText, countText, exactTime, time, withIds } from '../views/formats.ts';
+import { type Content, type Html, html } from '../views/html.ts';
+import { badge, emptyState } from '../views/notice.ts';
+import { amount, facts, named, table } from '../views/table.ts';
+import { page, type Page, redirect, type Visit } from '../visit.ts';
+import { kindNames, refuseWithoutDocuments } from './documents.ts';
+
+const LISTED_MAX = 100;
+const PATH = '/portal/hand-overs';
+
+const states: Record<HandOverState, Parameters<typeof badge>> = {
+  waiting: ['plain', 'Waiting'],
+  sending: ['plain', 'Being sent'],
+  handed_over: ['good', 'Handed over'],
+  failed: ['bad', 'Failed'],
+  withheld: ['warn', 'Withheld'],
+};
+
+const reasons: Readonly<Record<string, string>> = {
+  hand_over_off: 'The hand-over was switched off.',
+  no_e_invoice: 'The document can’t be expressed as an e-invoice, so send it in another way.',
+  taken: 'The folder of the access point has another file of its name.',
+};
+
+/** Why a document wasn't taken, as a sentence. */
+function problemText(problem: string): string {
+  // The system's codes, such as ENOSPC.
+  if (/^E[A-Z\d]+$/.test(problem))
+    return `The folder of the access point could not be written to (${problem}).`;
+  return reasons[problem] ?? outcomeText(problem);
+}
+
+/** The documents that the access point didn't take, as far as they are somebody's to see to. */
+export const showHandOvers: Page = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const { company, now } = visit;
+  const failed = await listFailedHandOvers(engine.db, company.id, {
+    ...{ since: failedSince(now), countMax: LISTED_MAX },
+  });
+  return page(
+    'Documents that were not handed over',
+    failed.length === 0
+      ? emptyState('Nothing has failed', 'Documents that your access point doesn’t take are listed here.')
+      : html`<p>
+            The access point didn’t take ${boundedCountText(failed.length, LISTED_MAX)}
+            ${failed.length === 1 ? 'document' : 'documents'} in some 20 hours.
+          </p>
+          ${form(visit, { action: `${PATH}/again` }, button('Hand all of them over again', 'quiet'))}
+          ${table({
+            caption: 'Documents',
+            columns: ['Number', 'Kind', 'Last attempt', 'Result'],
+            rows: failed.map((one) => [
+              html`<span class="id"><a href="/portal/documents/${one.id}">${one.document.number}</a></span>`,
+              kindNames[one.document.kind],
+              time(visit, one.attempts.at(-1)?.at ?? null),
+              resultOf(one.attempts.at(-1) ?? { problem: one.problem }),
+            ]),
+          })}`,
+    { section: 'documents' },
+  );
+};
+
+export const handAllOver: Page = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const { company, signedIn: by, now } = visit;
+  const count = await handOverAgain(engine, { company: company.id, now, by });
+  return redirect(
+    PATH,
+    `${countText(count)} ${count === 1 ? 'document is' : 'documents are'} handed over again.`,
+  );
+};
+
+/** The part of a document's page about its way to the access point; nothing for one that doesn't go there. */
+export async function handOverPart(
+  visit: Visit,
+  engine: Engine,
+  { id, problem: refusal }: { id: string; problem: string | undefined },
+): Promise<Html | undefined> {
+  const found = await findHandOver(engine.db, visit.company.id, id);
+  if (!found) return undefined;
+  const { attempts } = found;
+  return html`<h2>Hand-over to the access point</h2>
+    ${facts(factsOf(visit, found))}
+    ${
+      (isAgain(found) || refusal !== undefined) &&
+      form(
+        visit,
+        { action: `/portal/documents/${id}/hand-over`, problem: refusal },
+        button('Hand it over again', 'quiet'),
+      )
+    }
+    ${attempts.length > 0 && attemptTable(visit, attempts)}`;
+}
+
+function factsOf(visit: Visit, { state, problem, attempts, dueAt }: HandOver): [string, Content][] {
+  const last = attempts.at(-1);
+  const isStopped = state === 'failed' || state === 'withheld';
+  return [
+    ['State', badge(...states[state])],
+    ['Handed over', state === 'handed_over' && last ? exactTime(visit, last.at) : undefined],
+    ['Because', isStopped ? problemText(problem ?? '') : undefined],
+    ['Next attempt', state === 'waiting' && last ? exactTime(visit, dueAt) : undefined],
+  ];
+}
+
+/** Whether somebody may press the button: it waits for its next attempt, or for nobody. */
+function isAgain({ state, attempts, problem }: HandOver): boolean {
+  if (state === 'withheld') return problem !== 'no_e_invoice';
+  return state === 'failed' || (state === 'waiting' && attempts.length > 0);
+}
+
+function attemptTable(visit: Visit, attempts: readonly HandOverAttempt[]): Html {
+  return table({
+    caption: 'Attempts to hand it over',
+    columns: ['Time', 'Result', amount('Total'), named('Next')],
+    rows: attempts.map((attempt) => [
+      exactTime(visit, attempt.at),
+      resultOf(attempt),
+      `${countText(attempt.ms)}\u00a0ms`,
+      attempt.nextAt === undefined ? '–' : exactTime(visit, attempt.nextAt),
+    ]),
+  });
+}
+
+function resultOf({ problem, answer }: Pick<HandOverAttempt, 'problem' | 'answer'>): Content {
+  if (problem === null) return 'It was taken.';
+  return html`${problemText(problem)} ${answer !== undefined && html`<q>${withIds(answer)}</q>`}`;
+}

@@ -1,0 +1,176 @@
+import { type Selectable, sql } from 'kysely';
+
+import type { InvoiceSummary } from '../../../contract/records.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import { type DueKey, leaseDue, type Prepared, settleDue } from '../due-rows.ts';
+import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { HandOversTable } from '../hand-overs-schema.ts';
+import { findCompanyRow } from './companies.ts';
+
+export type HandOverState = Selectable<HandOversTable>['state'];
+
+/** An attempt to hand a document over, as it is kept. */
+export interface HandOverAttempt {
+  at: string;
+  ms: number;
+  /** The status of an answer that isn't 2xx, a class of error, or the system's code of an error; null when it was taken. */
+  problem: string | null;
+  /** The beginning of an answer that isn't 2xx, if it is text. */
+  answer?: string | undefined;
+  nextAt?: string | undefined;
+}
+
+/** The way of a document to the access point; see migrations/0022-hand-overs.ts. */
+export interface HandOver {
+  company: string;
+  /** The document's. */
+  id: string;
+  state: HandOverState;
+  /** Attempts that were begun. */
+  attemptCount: number;
+  /** Attempts of the schedule under way that failed. */
+  failureCount: number;
+  dueAt: string;
+  /** Why the last attempt failed, or why it is withheld: `hand_over_off` or `no_e_invoice`. */
+  problem: string | null;
+  /** The latest, the last at the end. */
+  attempts: HandOverAttempt[];
+}
+
+function toHandOver(row: Selectable<HandOversTable>): HandOver {
+  const { company, id, state, problem, attempt_count, failure_count, due_at, attempts } = row;
+  return {
+    ...{ company, id, state, problem, dueAt: due_at },
+    ...{ attemptCount: attempt_count, failureCount: failure_count },
+    // Written by `settleHandOver`.
+    attempts: JSON.parse(attempts) as HandOverAttempt[],
+  };
+}
+
+/** Has a document handed over, in the transaction of its issue. */
+export async function addHandOver(
+  transaction: StoreTransaction,
+  { company, id, now }: { company: string; id: string; now: Date },
+): Promise<void> {
+  const at = now.toISOString();
+  await transaction.insertInto('hand_overs').values({ company, id, created_at: at, due_at: at }).execute();
+}
+
+export async function findHandOver(
+  db: Connection,
+  company: string,
+  id: string,
+): Promise<HandOver | undefined> {
+  const row = await db
+    .selectFrom('hand_overs')
+    .selectAll()
+    .where('company', '=', company)
+    .where('id', '=', id)
+    .executeTakeFirst();
+  return row && toHandOver(row);
+}
+
+/** The documents of a company whose hand-over has failed since a time, the latest first. */
+export async function listFailedHandOvers(
+  db: Connection,
+  company: string,
+  { since, countMax }: { since: Date; countMax: number },
+): Promise<(HandOver & { document: InvoiceSummary })[]> {
+  const rows = await db
+    .selectFrom('hand_overs')
+    .innerJoin('invoices', (join) =>
+      join
+        .onRef('invoices.company', '=', 'hand_overs.company')
+        .onRef('invoices.id', '=', 'hand_overs.id')
+        .on('invoices.company', '=', company),
+    )
+    .selectAll('hand_overs')
+    .select('invoices.body')
+    .where('hand_overs.company', '=', company)
+    .where(isFailed(since))
+    .orderBy('hand_overs.due_at', 'desc')
+    .limit(countMax)
+    .execute();
+  // A summary was rendered into the body.
+  return rows.map((row) => ({ ...toHandOver(row), document: JSON.parse(row.body) as InvoiceSummary }));
+}
+
+/** The first condition must equal that of the partial index `hand_overs_failed`. */
+const isFailed = (since: Date) =>
+  sql<boolean>`hand_overs.state = 'failed' AND hand_overs.due_at > ${since.toISOString()}`;
+
+/** More are as many as nobody presses a button for: a process that dies with a document would try it for ever. */
+export const HAND_OVER_ATTEMPTS_MAX = 100;
+
+/**
+ * Takes a lease on a document that is due; see `leaseDue`. One whose company hands nothing over any more is withheld, and one
+ * that has had all its attempts has failed.
+ */
+export async function leaseHandOver(
+  engine: Engine,
+  key: Pick<DueKey, 'company' | 'id'>,
+  lease: { lease: string; now: Date; until: Date },
+): Promise<HandOver | undefined> {
+  const prepare = async (
+    transaction: StoreTransaction,
+    row: Selectable<HandOversTable>,
+  ): Promise<Prepared<HandOver>> => {
+    const company = await findCompanyRow({ db: transaction }, key.company);
+    if (!company?.handOver) return { state: 'withheld', problem: 'hand_over_off' };
+    if (row.attempt_count >= HAND_OVER_ATTEMPTS_MAX) return { state: 'failed', problem: 'interrupted' };
+    return { state: 'sending', found: { ...toHandOver(row), attemptCount: row.attempt_count + 1 } };
+  };
+  return leaseDue(engine, { ...key, queue: 'hand_overs' }, lease, prepare);
+}
+
+/** Attempts that are kept of a document: those of three schedules. */
+const KEPT_ATTEMPTS = 21;
+
+/** Keeps the outcome of an attempt, unless another worker has taken the lease. */
+export async function settleHandOver(
+  engine: Engine,
+  { company, id, attempts, failureCount }: HandOver,
+  lease: string,
+  {
+    attempt,
+    ...outcome
+  }: { state: HandOverState; problem?: string | null; dueAt?: Date | undefined; attempt?: HandOverAttempt },
+): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    const isOwn = await settleDue(transaction, { queue: 'hand_overs', company, id }, lease, outcome);
+    if (!isOwn || !attempt) return;
+    const kept = [...attempts, attempt].slice(-KEPT_ATTEMPTS);
+    await transaction
+      .updateTable('hand_overs')
+      .set({ attempts: JSON.stringify(kept), failure_count: failureCount + Number(attempt.problem !== null) })
+      .where('company', '=', company)
+      .where('id', '=', id)
+      .execute();
+  });
+}
+
+/**
+ * Has documents handed over again, with the schedule from its beginning: one in any state but that of being sent, or those
+ * that have failed since a time, the oldest of them first.
+ * @returns how many.
+ */
+export async function queueAgain(
+  transaction: StoreTransaction,
+  company: string,
+  which: { id: string } | { since: Date; countMax: number },
+  now: Date,
+): Promise<number> {
+  const chosen =
+    'id' in which
+      ? sql`id = ${which.id} AND state <> 'sending'`
+      : sql`id IN (
+          SELECT id FROM hand_overs WHERE company = ${company} AND ${isFailed(which.since)}
+          ORDER BY due_at LIMIT ${sql.lit(which.countMax)}
+        ) AND state = 'failed'`;
+  const { numAffectedRows } = await sql`
+    UPDATE hand_overs SET state = 'waiting', failure_count = 0, due_at = ${now.toISOString()}
+    WHERE company = ${company} AND ${chosen} AND attempt_count < ${HAND_OVER_ATTEMPTS_MAX}`.execute(
+    transaction,
+  );
+  return Number(numAffectedRows);
+}

@@ -1,0 +1,217 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+
+import { handOverAgain } from '../../../src/server/hand-over/again.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { leaseHandOver, settleHandOver } from '../../../src/server/store/records/hand-overs.ts';
+import { STORY_NOW } from '../../_server.ts';
+import { onEachEngine } from '../backoffice/_backoffice.ts';
+import { credit, invoiceDraft, issue, issued, line, lineIn } from '../backoffice/_documents.ts';
+import {
+  handOverOnce,
+  openFolder,
+  openSender,
+  startAccessPoint,
+  startSender,
+  stateOf,
+  TOKEN,
+} from './_hand-over.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 1_440 * MINUTE_MS;
+const after = (ms: number) => new Date(STORY_NOW.getTime() + ms);
+
+onEachEngine('what is issued is to be handed over, with its issue and not without', async (t, backoffice) => {
+  const { engine } = backoffice;
+  const rows = async () => (await engine.run('SELECT id FROM hand_overs ORDER BY id')).map(({ id }) => id);
+  const { company, invoice } = await startSender(backoffice);
+  const note = await credit(company, invoice, [line()]);
+  const ids = [invoice.id, note.id].sort();
+  t.strictSame(await rows(), ids);
+  await issued(company, invoiceDraft({ kind: 'pro_forma' }));
+  const { id } = await company.apply(invoiceDraft());
+  t.strictSame(await rows(), ids, 'neither a pro forma nor a draft');
+  await company.apply({ change: 'company.save', with: { countryCode: 'DE' } });
+  t.match(await company.refusal(issue(id)), { code: 'unsupported_country' });
+  t.strictSame(await rows(), ids, 'a refused issue hands nothing over');
+  await company.apply({ change: 'company.save', with: { countryCode: 'IE' } });
+  await company.apply({ change: 'company.switch', with: { handOver: false } });
+  await company.apply(issue(id));
+  t.strictSame(await rows(), ids, 'a company that is switched off');
+  const { accessPoint } = openFolder();
+  await handOverOnce(engine, accessPoint, STORY_NOW);
+  t.match(await stateOf(engine, company.id, note.id), { state: 'withheld', problem: 'hand_over_off' });
+  await company.apply({ change: 'company.switch', with: { handOver: true } });
+  t.equal(await handOverAgain(engine, { company: company.id, id: note.id, now: STORY_NOW }), 1);
+  await handOverOnce(engine, accessPoint, STORY_NOW);
+  t.match(await stateOf(engine, company.id, note.id), { state: 'handed_over', problem: null });
+});
+
+onEachEngine('a document that no e-invoice can express is withheld', async (t, backoffice) => {
+  const { engine } = backoffice;
+  const company = await openSender(backoffice);
+  const { id } = await issued(company, invoiceDraft({ lines: [lineIn('O')] }));
+  const { accessPoint } = openFolder();
+  await handOverOnce(engine, accessPoint, STORY_NOW);
+  t.match(await stateOf(engine, company.id, id), {
+    state: 'withheld',
+    problem: 'no_e_invoice',
+    attempts: [],
+  });
+});
+
+const answers: Record<string, { answer: RequestListener; problem: string; said?: string; waitMs?: number }> =
+  {
+    '500 with a text that repeats the token': {
+      answer: (_req, res) => void res.writeHead(500).end(`No: Bearer ${TOKEN} ${TOKEN}`),
+      problem: '500',
+      said: 'No: Bearer … …',
+    },
+    '429 that asks for an hour': {
+      answer: (_req, res) => void res.writeHead(429, { 'retry-after': '3600' }).end(),
+      problem: '429',
+      waitMs: 60 * MINUTE_MS,
+    },
+    '503 that asks for a year': {
+      answer: (_req, res) => void res.writeHead(503, { 'retry-after': '31536000' }).end(),
+      problem: '503',
+      waitMs: 720 * MINUTE_MS,
+    },
+    'a redirect': {
+      answer: (_req, res) => void res.writeHead(307, { location: 'https://hooks.example.com/other' }).end(),
+      problem: '307',
+    },
+    'a body without end': {
+      answer: (_req, res) => {
+        res.writeHead(400, { 'content-type': 'text/plain' });
+        const write = () => {
+          while (!res.destroyed && res.write('x'.repeat(65_536)));
+        };
+        res.on('drain', write);
+        write();
+      },
+      problem: '400',
+      said: `${'x'.repeat(299)}…`,
+    },
+    'no answer': { answer: () => undefined, problem: 'timeout' },
+    'an end of the connection': { answer: (req) => void req.socket.destroy(), problem: 'reset' },
+  };
+
+onEachEngine('whatever an access point answers, the document is tried again', async (t, backoffice) => {
+  const { engine } = backoffice;
+  const { accessPoint, requests, behaviour } = await startAccessPoint(t);
+  for (const [what, { answer, problem, said, waitMs = MINUTE_MS }] of Object.entries(answers)) {
+    const { company, invoice } = await startSender(backoffice);
+    behaviour.answer = answer;
+    await handOverOnce(engine, accessPoint, STORY_NOW);
+    const found = await stateOf(engine, company.id, invoice.id);
+    const dueAt = after(waitMs).toISOString();
+    t.match(found, { state: 'waiting', problem, failureCount: 1, dueAt, attempts: [{ problem }] }, what);
+    t.equal(found.attempts[0]?.answer, said, what);
+    behaviour.answer = (_req, res) => void res.writeHead(202).end();
+    requests.length = 0;
+    await handOverOnce(engine, accessPoint, after(waitMs - 1));
+    t.equal(requests.length, 0, `${what}: not sooner`);
+    await handOverOnce(engine, accessPoint, after(waitMs));
+    t.match(await stateOf(engine, company.id, invoice.id), { state: 'handed_over', attemptCount: 2 }, what);
+    await handOverOnce(engine, accessPoint, after(DAY_MS));
+    const [request, ...others] = requests;
+    t.strictSame(others, [], `${what}: once`);
+    t.match(request?.headers, {
+      'content-type': 'application/xml',
+      'user-agent': 'Acme-Documents/1',
+      authorization: `Bearer ${TOKEN}`,
+      'idempotency-key': `"${company.id}.${invoice.id}"`,
+    });
+    t.ok(request?.body.startsWith('<?xml') && request.body.includes(`>${invoice.number}<`), what);
+  }
+});
+
+onEachEngine(
+  'a document that is never taken fails after the schedule, and is tried again when told',
+  async (t, backoffice) => {
+    const { engine } = backoffice;
+    const { company, invoice } = await startSender(backoffice);
+    const { accessPoint, requests, behaviour } = await startAccessPoint(t);
+    behaviour.answer = (_req, res) => void res.writeHead(503).end();
+    for (let minutes = 0; minutes < 22 * 60; minutes += 1)
+      await handOverOnce(engine, accessPoint, after(minutes * MINUTE_MS));
+    t.match(await stateOf(engine, company.id, invoice.id), {
+      state: 'failed',
+      problem: '503',
+      failureCount: 7,
+    });
+    t.equal(requests.length, 7);
+    t.equal(
+      new Set(requests.map(({ headers, body }) => `${String(headers['idempotency-key'])}${body}`)).size,
+      1,
+    );
+    behaviour.answer = (_req, res) => void res.writeHead(200).end();
+    t.equal(await handOverAgain(engine, { company: company.id, now: after(DAY_MS) }), 1, 'all that failed');
+    // A payment doesn't change what was issued.
+    await company.apply({
+      change: 'payment.record',
+      with: { invoiceId: invoice.id, currency: 'EUR', amountMinor: 100, method: 'card' },
+    });
+    await handOverOnce(engine, accessPoint, after(DAY_MS));
+    t.match(await stateOf(engine, company.id, invoice.id), { state: 'handed_over', attemptCount: 8 });
+    t.equal(requests.at(-1)?.body, requests[0]?.body);
+    t.equal(await handOverAgain(engine, { company: company.id, now: after(DAY_MS) }), 0);
+    await engine.run('UPDATE hand_overs SET attempt_count = 100');
+    const again = handOverAgain(engine, { company: company.id, id: invoice.id, now: after(DAY_MS) });
+    await t.rejects(again, /has had 100 attempts/);
+    const other = handOverAgain(engine, { company: company.id, id: randomUUID(), now: after(DAY_MS) });
+    await t.rejects(other, /hands no document/);
+  },
+);
+
+onEachEngine('two processes at once hand each document over once', async (t, backoffice) => {
+  const { engine, url } = backoffice;
+  const company = await openSender(backoffice);
+  for (let count = 0; count < 12; count += 1) await issued(company, invoiceDraft());
+  const { accessPoint, requests } = await startAccessPoint(t);
+  await using other = await openEngine(url);
+  await Promise.all([engine, other].map((one) => handOverOnce(one, accessPoint, STORY_NOW)));
+  await Promise.all([engine, other].map((one) => handOverOnce(one, accessPoint, STORY_NOW)));
+  const states = await engine.run('SELECT state, problem FROM hand_overs');
+  t.ok(
+    states.every(({ state }) => state === 'handed_over'),
+    JSON.stringify(states),
+  );
+  const keys = requests.map(({ headers }) => headers['idempotency-key']);
+  t.equal(keys.length, 12);
+  t.equal(new Set(keys).size, 12);
+});
+
+onEachEngine('a process that dies with a document leaves it to another', async (t, backoffice) => {
+  const { engine } = backoffice;
+  const { company, invoice } = await startSender(backoffice);
+  const key = { company: company.id, id: invoice.id };
+  const { accessPoint, requests } = await startAccessPoint(t);
+  const take = (at: Date) =>
+    leaseHandOver(engine, key, {
+      lease: at.toISOString(),
+      now: at,
+      until: new Date(at.getTime() + MINUTE_MS),
+    });
+  const dead = await take(STORY_NOW);
+  t.match(dead, { state: 'waiting', attemptCount: 1 });
+  t.equal(await take(after(MINUTE_MS - 1)), undefined, 'its lease holds');
+  await t.rejects(handOverAgain(engine, { ...key, now: STORY_NOW }), /being sent at this moment/);
+  await handOverOnce(engine, accessPoint, after(MINUTE_MS));
+  t.equal(requests.length, 1);
+  t.match(await stateOf(engine, ...keyOf(key)), { state: 'handed_over', attemptCount: 2, failureCount: 0 });
+  if (dead)
+    await settleHandOver(engine, dead, STORY_NOW.toISOString(), { state: 'failed', problem: 'reset' });
+  t.match(await stateOf(engine, ...keyOf(key)), { state: 'handed_over' }, 'what it says later doesn’t count');
+
+  await engine.run("UPDATE hand_overs SET state = 'sending', attempt_count = 100");
+  await handOverOnce(engine, accessPoint, after(DAY_MS));
+  t.match(await stateOf(engine, ...keyOf(key)), { state: 'failed', problem: 'interrupted' });
+  await engine.run("UPDATE hand_overs SET state = 'waiting', attempt_count = 1");
+  await handOverOnce(engine, accessPoint, after(40 * DAY_MS));
+  t.match(await stateOf(engine, ...keyOf(key)), { state: 'waiting' }, 'what was due a month ago isn’t sent');
+  t.equal(requests.length, 1);
+});
+
+const keyOf = ({ company, id }: { company: string; id: string }) => [company, id] as const;

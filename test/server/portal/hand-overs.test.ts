@@ -1,0 +1,112 @@
+import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { STORY_NOW } from '../../_server.ts';
+import { handOverOnce, pointAt } from '../hand-over/_hand-over.ts';
+import { addAdministrator, COMPANY, onEachEngine, onSqlite } from './_portal.ts';
+
+const PAID = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
+const OTHER = '01a15a0c-54c0-737e-abf7-cfe66f9292f6';
+const after = (hours: number) => new Date(STORY_NOW.getTime() + hours * 3_600_000);
+
+/** Has a document handed over, as its issue would. */
+async function addHandOver(engine: Engine, id: string, columns: Record<string, string> = {}): Promise<void> {
+  const at = STORY_NOW.toISOString();
+  const row = { company: COMPANY, id, created_at: at, due_at: at, ...columns };
+  const texts = Object.values(row).map((value) => `'${value}'`);
+  await engine.run('UPDATE companies SET hand_over = 1');
+  await engine.run(`INSERT INTO hand_overs (${Object.keys(row).join(', ')}) VALUES (${texts.join(', ')})`);
+}
+
+onEachEngine('a document tells how it goes to the access point', { hasRecords: true }, async (t, portal) => {
+  const { engine } = portal;
+  const visitor = await portal.signedIn();
+  const path = `/portal/documents/${PAID}`;
+  await visitor.visit(path);
+  t.notMatch(visitor.text, /access point/, 'one that doesn’t go there says nothing of it');
+  await addHandOver(engine, PAID);
+  await visitor.visit(path);
+  t.match(visitor.text, /Hand-over to the access point State Waiting Back to/);
+  t.notMatch(visitor.text, /Hand it over again/);
+  await handOverOnce(engine, pointAt('/nowhere'), STORY_NOW);
+  await visitor.visit(path);
+  t.match(
+    visitor.text,
+    /State Waiting Next attempt 20 Nov 2026, 12:0[01]:\d\d Hand it over again .* could not be written to \(ENOENT\)\./,
+  );
+  const stale = visitor.copy();
+  await stale.visit(path);
+  await engine.run("UPDATE hand_overs SET due_at = '2026-12-01'");
+  await visitor.submitAndFollow(`${path}/hand-over`);
+  t.match(visitor.text, /The document is handed over again\./);
+  const folder = t.testdir({});
+  await handOverOnce(engine, pointAt(folder), STORY_NOW);
+  await visitor.visit(path);
+  t.match(visitor.text, /State Handed over Handed over 20 Nov 2026, 12:00:00 Attempts/);
+  t.equal((await stale.submit(`${path}/hand-over`)).statusCode, 422);
+  t.match(stale.text, /The document .* was handed over already\./, 'a form from before does nothing');
+  await visitor.visit('/portal/audit');
+  t.match(visitor.text, new RegExp(`Handed documents over again document: ${PAID}`));
+  await visitor.visit('/portal');
+  t.notMatch(visitor.text, /access point/);
+});
+
+onEachEngine(
+  'what failed needs somebody, who hands all of it over again',
+  { hasRecords: true },
+  async (t, portal) => {
+    const { engine } = portal;
+    await addHandOver(engine, PAID, {
+      state: 'failed',
+      problem: '422',
+      attempts: JSON.stringify([{ at: STORY_NOW.toISOString(), ms: 3, problem: '422', answer: 'BR-01 <b>' }]),
+    });
+    await addHandOver(engine, OTHER, { state: 'withheld', problem: 'no_e_invoice' });
+    const visitor = await portal.signedIn();
+    await visitor.visit('/portal');
+    t.match(visitor.text, /Needs somebody .*1 document could not be handed over to the access point\./);
+    await visitor.visit('/portal/hand-overs');
+    t.match(
+      visitor.text,
+      /didn’t take 1 document in .* INV-2026-0001 Invoice 20 Nov 2026, 12:00 The answer was 422\. +BR-01 <b>/,
+    );
+    await visitor.submitAndFollow('/portal/hand-overs/again');
+    t.match(visitor.text, /1 document is handed over again\. .*Nothing has failed/);
+    await visitor.visit(`/portal/documents/${OTHER}`);
+    t.match(visitor.text, /State Withheld Because The document can’t be expressed as an e-invoice/);
+    t.notMatch(visitor.text, /Hand it over again/);
+    await engine.run("UPDATE hand_overs SET state = 'failed'");
+    portal.setNow(after(31 * 24));
+    await visitor.visit('/portal/sign-in');
+    const later = await portal.signedIn();
+    await later.visit('/portal');
+    t.notMatch(later.text, /access point/, 'after 30 days nobody is told');
+  },
+);
+
+onSqlite(
+  'only who sees documents hands them over, and those of their own company',
+  { hasRecords: true },
+  async (t, portal) => {
+    const { engine } = portal;
+    await addHandOver(engine, PAID, { state: 'failed', problem: '500' });
+    const who = { email: 'sean@brennan.example', password: 'seven gravel lanterns hum' };
+    await addAdministrator(engine, { ...who, scopes: ['jobs:read'] });
+    const restricted = await portal.signedIn(who);
+    await restricted.visit('/portal');
+    t.notMatch(restricted.text, /access point/);
+    t.equal((await restricted.visit('/portal/hand-overs')).statusCode, 403);
+    await restricted.visit('/portal/account');
+    const token = /name="form-token" value="([^"]+)"/.exec(restricted.shown)?.[1] ?? '';
+    for (const path of [`/portal/documents/${PAID}/hand-over`, '/portal/hand-overs/again'])
+      t.equal((await restricted.send(path, { 'form-token': token })).statusCode, 403, path);
+    const visitor = await portal.signedIn();
+    await engine.run(
+      "INSERT INTO companies SELECT 'other' AS id, name, api_enabled, subscription_active, invoicing_enabled, modules, time_zone, currency, profile, created_at, number_formats, issued_elsewhere, second_factor_required, hand_over FROM companies",
+    );
+    await engine.run("UPDATE hand_overs SET company = 'other'");
+    await visitor.visit('/portal/hand-overs');
+    t.match(visitor.text, /Nothing has failed/);
+    await visitor.visit(`/portal/documents/${PAID}`);
+    t.notMatch(visitor.text, /access point/);
+    t.match(await engine.run('SELECT state FROM hand_overs'), [{ state: 'failed' }]);
+  },
+);
