@@ -91,8 +91,16 @@ const parts = Object.entries({
     'contract',
   ],
   'server/api': ['server/access', 'server/backoffice', 'server/invoice-pdf', 'server/store', 'contract'],
-  // A company's calendar day is a matter of the company. No document is issued, and no logo kept, that can't be printed.
-  'server/backoffice': ['server/access', 'server/typefaces', 'server/logos', 'server/store', 'contract'],
+  // A company's calendar day is a matter of the company. No document is issued, and no logo kept, that can't be printed, and
+  // none for Peppol that Peppol refuses.
+  'server/backoffice': [
+    'server/e-invoice',
+    'server/access',
+    'server/typefaces',
+    'server/logos',
+    'server/store',
+    'contract',
+  ],
   // Whoever loses access may lose their webhooks with it.
   'server/access': ['server/webhooks', 'server/store', 'contract'],
   'server/webhooks': ['server/store', 'command-line', 'contract'],

@@ -363,10 +363,26 @@ export interface components {
                 legalName?: string;
                 tradingName?: string;
                 addressLines?: components["schemas"]["AddressLines"];
+                /** @description The town, where `addressLines` is without it. */
+                town?: string;
+                /** @description The county, state or province, in the same way. */
+                region?: string;
                 postcode?: string;
                 countryCode?: components["schemas"]["CountryCode"];
                 vatId?: string;
                 companyNumber?: string;
+                /** @description The register of `companyNumber`, as a code of ISO 6523. */
+                companyNumberScheme?: string;
+                /** @description A number of the tax office other than the VAT number (BT-32). */
+                taxNumber?: string;
+                /** @description What the law wants said of the company beside that, such as its directors (BT-33). */
+                legalText?: string;
+                /** @description Identifiers that trading partners know it by (BT-29). */
+                identifiers?: components["schemas"]["PartyIdentifier"][];
+                /** @description Where it receives e-invoices (BT-34). It is the VAT number, in scheme 9935 or 9932, where there is an Irish or British one and no other is given. */
+                electronicAddress?: components["schemas"]["ElectronicAddress"];
+                /** @description Whom customers may ask (BT-41). */
+                contactName?: string;
                 email?: string;
                 phone?: string;
                 website?: string;
@@ -497,6 +513,24 @@ export interface components {
                 vatId?: components["schemas"]["VatIdOrNull"];
                 email?: components["schemas"]["EmailAddressOrNull"];
                 contactName?: components["schemas"]["ShortTextOrNull"];
+                /** @description The town, where `addressLines` is without it. It is taken from the lines where they end in an Eircode or a British postcode. */
+                town?: string;
+                /** @description The county, state or province, in the same way. */
+                region?: string;
+                /** @description The postcode, where `addressLines` is without it. */
+                postcode?: string;
+                /** @description The number in the register of companies (BT-47). */
+                companyNumber?: string;
+                /** @description The register of `companyNumber`, as a code of ISO 6523. */
+                companyNumberScheme?: string;
+                /** @description An identifier that it is known by, such as its GLN (BT-46). */
+                identifier?: components["schemas"]["PartyIdentifier"];
+                /** @description Where it receives e-invoices (BT-49). It is the VAT number, in scheme 9935 or 9932, where there is an Irish or British one and no other is given. */
+                electronicAddress?: components["schemas"]["ElectronicAddress"];
+                /** @description The telephone number of its contact (BT-57). */
+                phone?: string;
+                /** @description Whether its documents go over Peppol. They are issued only with what Peppol BIS Billing 3 asks for: an electronic address of either side, and a `buyerReference` or a `purchaseOrderReference`. */
+                peppol?: boolean;
                 currency: components["schemas"]["Currency"];
                 paymentTermsDays: components["schemas"]["PaymentTermsDays"];
                 contacts?: components["schemas"]["Contact"][];
@@ -683,6 +717,8 @@ export interface components {
                 note?: components["schemas"]["LongTextOrNull"];
                 exchange?: components["schemas"]["Exchange"];
                 lines?: components["schemas"]["DraftLines"];
+                /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
+                terms?: components["schemas"]["DocumentTerms"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -780,6 +816,8 @@ export interface components {
                 supplyDate?: components["schemas"]["CalendarDateOrNull"];
                 supplyPeriod?: components["schemas"]["SupplyPeriod"];
                 purchaseOrderReference?: components["schemas"]["ShortTextOrNull"];
+                /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
+                terms?: components["schemas"]["DocumentTerms"];
                 /** @description The amounts in the company's own currency, of a document in another one. A credit note has them if its invoice does, at that one's rate. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
                 accountingCurrency?: components["schemas"]["AccountingCurrency"];
                 /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
@@ -840,6 +878,8 @@ export interface components {
                 supplyDate?: components["schemas"]["CalendarDateOrNull"];
                 supplyPeriod?: components["schemas"]["SupplyPeriod"];
                 purchaseOrderReference?: components["schemas"]["ShortTextOrNull"];
+                /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
+                terms?: components["schemas"]["DocumentTerms"];
                 /** @description The amounts in the company's own currency, of a document in another one. A credit note has them if its invoice does, at that one's rate. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
                 accountingCurrency?: components["schemas"]["AccountingCurrency"];
                 /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
@@ -1198,6 +1238,8 @@ export interface components {
                     note?: components["schemas"]["LongTextOrNull"];
                     exchange?: components["schemas"]["Exchange"];
                     lines?: components["schemas"]["DraftLines"];
+                    /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
+                    terms?: components["schemas"]["DocumentTerms"];
                 };
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
@@ -1304,6 +1346,8 @@ export interface components {
             note?: components["schemas"]["LongTextOrNull"];
             exchange?: components["schemas"]["Exchange"];
             lines?: components["schemas"]["DraftLines"];
+            /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
+            terms?: components["schemas"]["DocumentTerms"];
         };
         /** @description The lines in the order of their positions. */
         DraftLines: components["schemas"]["DraftLine"][];
@@ -1325,6 +1369,28 @@ export interface components {
             /** @description Why no VAT is charged, in categories E, AE, K, G and O. The words that the law prescribes for reverse charge, intra-Community supply and export are filled in unless it is given. */
             vatExemptionReason?: string | null;
             jobId?: components["schemas"]["IdOrNull"];
+            /** @description A note to the line (BT-127). */
+            note?: components["schemas"]["LongText"];
+            /** @description The period of the line (BG-26). */
+            supplyPeriod?: components["schemas"]["SupplyPeriod"];
+            /** @description What the line is about, such as a meter (BT-128). */
+            invoicedObject?: components["schemas"]["ObjectIdentifier"];
+            /** @description The line of the customer's order (BT-132). */
+            orderLineReference?: components["schemas"]["ShortText"];
+            /** @description Where the customer books the line (BT-133). */
+            buyerAccountingReference?: components["schemas"]["ShortText"];
+            /** @description The company's number of the article (BT-155). */
+            sellerItemId?: components["schemas"]["ShortText"];
+            /** @description The customer's number of the article (BT-156). */
+            buyerItemId?: components["schemas"]["ShortText"];
+            /** @description The article's number in a registered scheme, such as its GTIN (BT-157). */
+            standardItemId?: components["schemas"]["ItemIdentifier"];
+            /** @description How the article is classified (BT-158). */
+            classifications?: components["schemas"]["Classification"][];
+            /** @description Properties of the article (BG-32). */
+            attributes?: components["schemas"]["ItemAttribute"][];
+            /** @description The country that the article comes from (BT-159). */
+            originCountryCode?: components["schemas"]["CountryCode"];
             /** @description In category AE, the rate that the customer accounts for. A British document under the domestic reverse charge states it with its amount, and an Irish one must not. */
             reverseChargeRateBasisPoints?: components["schemas"]["BasisPoints"];
         };
@@ -1346,10 +1412,177 @@ export interface components {
             /** @description Why no VAT is charged, as the document says it. */
             vatExemptionReason?: string | null;
             jobId?: components["schemas"]["IdOrNull"];
+            /** @description A note to the line (BT-127). */
+            note?: components["schemas"]["LongText"];
+            /** @description The period of the line (BG-26). */
+            supplyPeriod?: components["schemas"]["SupplyPeriod"];
+            /** @description What the line is about, such as a meter (BT-128). */
+            invoicedObject?: components["schemas"]["ObjectIdentifier"];
+            /** @description The line of the customer's order (BT-132). */
+            orderLineReference?: components["schemas"]["ShortText"];
+            /** @description Where the customer books the line (BT-133). */
+            buyerAccountingReference?: components["schemas"]["ShortText"];
+            /** @description The company's number of the article (BT-155). */
+            sellerItemId?: components["schemas"]["ShortText"];
+            /** @description The customer's number of the article (BT-156). */
+            buyerItemId?: components["schemas"]["ShortText"];
+            /** @description The article's number in a registered scheme, such as its GTIN (BT-157). */
+            standardItemId?: components["schemas"]["ItemIdentifier"];
+            /** @description How the article is classified (BT-158). */
+            classifications?: components["schemas"]["Classification"][];
+            /** @description Properties of the article (BG-32). */
+            attributes?: components["schemas"]["ItemAttribute"][];
+            /** @description The country that the article comes from (BT-159). */
+            originCountryCode?: components["schemas"]["CountryCode"];
             /** @description In category AE, the rate that the customer accounts for. A British document under the domestic reverse charge states it with its amount, and an Irish one must not. */
             reverseChargeRateBasisPoints?: components["schemas"]["BasisPoints"];
             /** @description `quantity` times `unitPriceMinor`, rounded half up. */
             amountMinor: components["schemas"]["MoneyMinor"];
+        };
+        /** @description References, parties and terms of a document beside those that the API shows. */
+        DocumentTerms: {
+            /** @description The project (BT-11). */
+            projectReference?: components["schemas"]["ShortText"];
+            /** @description The contract (BT-12). */
+            contractReference?: components["schemas"]["ShortText"];
+            /** @description The company's own order (BT-14). */
+            salesOrderReference?: components["schemas"]["ShortText"];
+            /** @description The advice that goods were received (BT-15). */
+            receivingAdviceReference?: components["schemas"]["ShortText"];
+            /** @description The advice, or delivery note, that goods were sent with (BT-16). */
+            despatchAdviceReference?: components["schemas"]["ShortText"];
+            /** @description The tender or lot (BT-17). */
+            tenderReference?: components["schemas"]["ShortText"];
+            /** @description What is invoiced, such as a meter or a vehicle (BT-18). */
+            invoicedObject?: components["schemas"]["ObjectIdentifier"];
+            /** @description Where the customer books it (BT-19). */
+            buyerAccountingReference?: components["schemas"]["ShortText"];
+            /** @description How and when to pay, in words, beside the due date (BT-20). */
+            paymentTerms?: components["schemas"]["LongText"];
+            /** @description Further notes (BG-1). */
+            notes?: components["schemas"]["Note"][];
+            /** @description Earlier invoices that it is about (BG-3), such as those of a deposit. A credit note's own invoice isn't one of them. */
+            precedingInvoices?: components["schemas"]["PrecedingInvoice"][];
+            /** @description Whom to pay, if not the company (BG-10). */
+            payee?: components["schemas"]["Payee"];
+            /** @description The company's tax representative in the customer's country (BG-11). */
+            taxRepresentative?: components["schemas"]["TaxRepresentative"];
+            /** @description Where it was delivered, if not to a site of the customer (BG-13). */
+            delivery?: components["schemas"]["Delivery"];
+            /** @description How it is paid, if not into the company's account (BG-16). */
+            payment?: components["schemas"]["PaymentTerms"];
+            /** @description Documents that go with it (BG-24). The files themselves stay where they are. */
+            supportingDocuments?: components["schemas"]["SupportingDocument"][];
+        };
+        /** @description An identifier of a company or a place. One of scheme 0088 is a GLN, whose check digit has to be right. */
+        PartyIdentifier: {
+            id: components["schemas"]["ShortText"];
+            /** @description The scheme as a code of ISO 6523. */
+            scheme?: string;
+        };
+        /** @description An article's number. One of scheme 0160 is a GTIN, whose check digit has to be right. */
+        ItemIdentifier: {
+            id: components["schemas"]["ShortText"];
+            /** @description The scheme as a code of ISO 6523. */
+            scheme: string;
+        };
+        /** @description An address in a network of e-invoices. */
+        ElectronicAddress: {
+            id: components["schemas"]["ShortText"];
+            /** @description The scheme as a code of the EAS list, such as 0088 for a GLN or EM for an e-mail address. */
+            scheme: string;
+        };
+        /** @description An object that is invoiced. */
+        ObjectIdentifier: {
+            id: components["schemas"]["ShortText"];
+            /** @description The scheme as a code of UNTDID 1153, such as MG for a meter. */
+            scheme?: string;
+        };
+        /** @description A class of an article. */
+        Classification: {
+            code: components["schemas"]["ShortText"];
+            /** @description The scheme as a code of UNTDID 7143, such as STI for CPV. */
+            scheme: string;
+            version?: components["schemas"]["ShortText"];
+        };
+        /** @description A property of an article. */
+        ItemAttribute: {
+            name: components["schemas"]["ShortText"];
+            value: components["schemas"]["ShortText"];
+        };
+        /** @description A note to the customer. */
+        Note: {
+            text: components["schemas"]["LongText"];
+            /** @description Its subject as a code of UNTDID 4451, such as AAI (BT-21). */
+            subjectCode?: string;
+        };
+        /** @description An earlier invoice, wherever it was issued. */
+        PrecedingInvoice: {
+            number: components["schemas"]["ShortText"];
+            issueDate?: components["schemas"]["CalendarDate"];
+        };
+        /** @description Whom to pay. */
+        Payee: {
+            name: components["schemas"]["ShortText"];
+            identifier?: components["schemas"]["PartyIdentifier"];
+            companyNumber?: components["schemas"]["ShortText"];
+            /** @description The scheme as a code of ISO 6523. */
+            companyNumberScheme?: string;
+        };
+        /** @description Who answers for the company's VAT in the customer's country. */
+        TaxRepresentative: {
+            name: components["schemas"]["ShortText"];
+            vatId: components["schemas"]["ShortText"];
+            addressLines: components["schemas"]["AddressLines"];
+            town?: components["schemas"]["ShortText"];
+            region?: components["schemas"]["ShortText"];
+            postcode?: components["schemas"]["ShortText"];
+            countryCode: components["schemas"]["CountryCode"];
+        };
+        /** @description A place of delivery. An address has a country. */
+        Delivery: {
+            name?: components["schemas"]["ShortText"];
+            locationId?: components["schemas"]["PartyIdentifier"];
+            addressLines?: components["schemas"]["AddressLines"];
+            town?: components["schemas"]["ShortText"];
+            region?: components["schemas"]["ShortText"];
+            postcode?: components["schemas"]["ShortText"];
+            countryCode?: components["schemas"]["CountryCode"];
+        };
+        /** @description How a document is paid. */
+        PaymentTerms: {
+            /** @description A code of UNTDID 4461, such as 30 for a credit transfer (BT-81). */
+            meansCode: string;
+            /** @description The same in words (BT-82). */
+            meansText?: components["schemas"]["ShortText"];
+            /** @description What the payer states, if not the number of the document (BT-83). */
+            remittance?: components["schemas"]["ShortText"];
+            /** @description The accounts to pay into (BG-17). */
+            accounts?: components["schemas"]["Account"][];
+            /** @description The last 4 to 6 digits of the card that paid (BT-87). */
+            cardNumber?: string;
+            /** @description Its holder (BT-88). */
+            cardHolder?: components["schemas"]["ShortText"];
+            /** @description The mandate of a direct debit (BT-89). */
+            mandateReference?: components["schemas"]["ShortText"];
+            /** @description The company's identifier as a creditor (BT-90). */
+            creditorId?: components["schemas"]["ShortText"];
+            /** @description The account that is debited (BT-91). */
+            debitedAccount?: components["schemas"]["ShortText"];
+        };
+        /** @description An account of the payee. */
+        Account: {
+            /** @description An IBAN or another number (BT-84). */
+            id: components["schemas"]["ShortText"];
+            name?: components["schemas"]["ShortText"];
+            bic?: components["schemas"]["ShortText"];
+        };
+        /** @description A document that goes with an invoice. */
+        SupportingDocument: {
+            reference: components["schemas"]["ShortText"];
+            description?: components["schemas"]["ShortText"];
+            /** Format: uri */
+            url?: string;
         };
         /** @description The customer as the document names it; as it is now unless this is given. */
         NamedBuyer: {
@@ -1360,6 +1593,22 @@ export interface components {
             countryCode: components["schemas"]["CountryCode"];
             contactName?: components["schemas"]["ShortTextOrNull"];
             email?: components["schemas"]["EmailAddressOrNull"];
+            /** @description The town, where `addressLines` is without it. It is taken from the lines where they end in an Eircode or a British postcode. */
+            town?: string;
+            /** @description The county, state or province, in the same way. */
+            region?: string;
+            /** @description The postcode, where `addressLines` is without it. */
+            postcode?: string;
+            /** @description The number in the register of companies (BT-47). */
+            companyNumber?: string;
+            /** @description The register of `companyNumber`, as a code of ISO 6523. */
+            companyNumberScheme?: string;
+            /** @description An identifier that it is known by, such as its GLN (BT-46). */
+            identifier?: components["schemas"]["PartyIdentifier"];
+            /** @description Where it receives e-invoices (BT-49). It is the VAT number, in scheme 9935 or 9932, where there is an Irish or British one and no other is given. */
+            electronicAddress?: components["schemas"]["ElectronicAddress"];
+            /** @description The telephone number of its contact (BT-57). */
+            phone?: string;
             site?: components["schemas"]["BuyerSite"];
         };
         /** @description The company as the document names it; as its profile is now unless this is given. */
@@ -1367,10 +1616,26 @@ export interface components {
             legalName: string;
             tradingName?: string;
             addressLines: components["schemas"]["AddressLines"];
+            /** @description The town, where `addressLines` is without it. */
+            town?: string;
+            /** @description The county, state or province, in the same way. */
+            region?: string;
             postcode?: string;
             countryCode: components["schemas"]["CountryCode"];
             vatId?: string;
             companyNumber?: string;
+            /** @description The register of `companyNumber`, as a code of ISO 6523. */
+            companyNumberScheme?: string;
+            /** @description A number of the tax office other than the VAT number (BT-32). */
+            taxNumber?: string;
+            /** @description What the law wants said of the company beside that, such as its directors (BT-33). */
+            legalText?: string;
+            /** @description Identifiers that trading partners know it by (BT-29). */
+            identifiers?: components["schemas"]["PartyIdentifier"][];
+            /** @description Where it receives e-invoices (BT-34). It is the VAT number, in scheme 9935 or 9932, where there is an Irish or British one and no other is given. */
+            electronicAddress?: components["schemas"]["ElectronicAddress"];
+            /** @description Whom customers may ask (BT-41). */
+            contactName?: string;
             email?: string;
             phone?: string;
             website?: string;

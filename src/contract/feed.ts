@@ -19,6 +19,10 @@ export type WithOf<Name extends ChangeName> = ChangeOf<Name>['with'];
 export type NewJob = Schemas['NewJob'];
 export type NewInvoice = Schemas['NewInvoice'];
 export type DraftLine = Schemas['DraftLine'];
+export type NamedBuyer = Schemas['NamedBuyer'];
+export type DocumentTerms = Schemas['DocumentTerms'];
+export type Identifier = Schemas['PartyIdentifier'];
+export type ElectronicAddress = Schemas['ElectronicAddress'];
 export type Exchange = NonNullable<Schemas['Exchange']>;
 export type Answer = Schemas['Answer'];
 /** The result of a change of a batch. */

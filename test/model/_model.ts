@@ -29,7 +29,7 @@ export interface ModelEvent {
 }
 
 /** The terms that a document or quote was drafted with. An edit replaces members of them. */
-export type Draft = Required<Omit<NewInvoice, 'id' | 'lines' | 'creditsInvoiceId'>> & {
+export type Draft = Required<Omit<NewInvoice, 'id' | 'lines' | 'creditsInvoiceId' | 'terms'>> & {
   creditsInvoiceId: string | null;
   lines: ModelLine[];
 };

@@ -1,3 +1,4 @@
+import type { KeptTerms } from '../../contract/document-terms.ts';
 import type { NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { quote } from '../../errors.ts';
@@ -12,6 +13,8 @@ export interface Credited {
   record: Invoice;
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
+  /** What it shows beside the contract's members. */
+  terms?: KeptTerms | undefined;
 }
 
 type VatBreakdownItem = Invoice['vatBreakdown'][number];
@@ -47,7 +50,7 @@ export async function creditedInvoiceOf(
     throw new Refusal('wrong_currency', message, `${path}/currency`);
   }
   const earlierAccounted = await accountedCreditsOf(move, invoice);
-  return { record, earlier: unpublished.credited, earlierAccounted };
+  return { record, earlier: unpublished.credited, earlierAccounted, terms: unpublished.terms };
 }
 
 /** Sums the credit notes of an invoice in the accounting currency. Release 1.0.0 kept no sum of it. */

@@ -1,19 +1,23 @@
 import type { WithOf } from '../../contract/feed.ts';
+import { buyerTermNames, withValue, without } from '../../contract/document-terms.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote } from '../../errors.ts';
+import { refuseBadParty } from './document-terms.ts';
 import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
 
 /**
  * Adds a customer or replaces one; whether it is archived stays. A change to what it already is changes nothing.
- * @throws Refusal `invalid_change` for a VAT number that can't be one, and `duplicate_id` for two sites with one id.
+ * @throws Refusal `invalid_change` for a VAT number or an identifier that can't be one, and `duplicate_id` for two sites with one id.
  */
 export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {
-  const before = given.id === undefined ? undefined : await move.find('customers', given.id);
+  const stored = given.id === undefined ? undefined : await move.findCustomer(given.id);
+  const before = stored?.record;
+  const unpublished = withValue(given, unpublishedNames);
   const customer = {
     ...blank,
-    ...given,
+    ...without(given, unpublishedNames),
     id: given.id ?? move.mintId('cus_'),
     archived: before?.archived ?? false,
     createdAt: before?.createdAt ?? move.at,
@@ -21,9 +25,13 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
   // Documents name a site by its id.
   refuseTwins('sites', customer.sites, '/with/sites');
   refuseBadVatId(given.vatId);
-  if (!before) return move.putStamped('customers', customer);
-  return move.putChanged('customers', before, customer);
+  refuseBadParty(given, '/with');
+  if (!stored) return move.putStamped('customers', customer, unpublished);
+  const both = { before: stored.unpublished, after: unpublished };
+  return move.putChanged('customers', stored.record, customer, { unpublished: both });
 }
+
+const unpublishedNames = [...buyerTermNames, 'peppol'] as const;
 
 const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
 

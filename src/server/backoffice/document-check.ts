@@ -49,11 +49,12 @@ export async function checkStored(
  * A document that no move made, such as a loaded one, has no supplier of its own: it is printed with the present one.
  */
 async function wasIssued(move: Move, { record, unpublished }: StoredDocument): Promise<CheckedDocument> {
-  const { supplier, reverseChargeRates } = unpublished as Partial<Unpublished>;
+  const { supplier, reverseChargeRates, terms } = unpublished as Partial<Unpublished>;
   return {
     document: record,
     supplier: supplier ?? (await move.supplier()),
     reverseChargeRates: reverseChargeRates ?? {},
+    terms,
   };
 }
 
@@ -64,5 +65,6 @@ async function wouldBeIssued(move: Move, stored: StoredDocument): Promise<Checke
     document: asIssued(move, composed.record),
     supplier: await move.supplier(),
     reverseChargeRates: composed.unpublished.reverseChargeRates,
+    terms: composed.unpublished.terms,
   };
 }

@@ -3,6 +3,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { asksForReverseCharge, legendOf, type LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
+import type { QuoteUnpublished } from './unpublished.ts';
 import { lineAmountMinor, totals, vatBreakdown } from '../../contract/vat.ts';
 
 type Line = Invoice['lines'][number];
@@ -89,10 +90,11 @@ export function reverseChargeRatesOf(
 /** The lines of a document as they could be drafted again. */
 export function asDraft(
   lines: readonly Line[],
-  reverseChargeRates: Readonly<Record<string, number>> = {},
+  { reverseChargeRates = {}, terms }: Partial<QuoteUnpublished> = {},
 ): DraftLine[] {
   return lines.map(({ position: _position, amountMinor: _amount, vatCategory, ...line }) => ({
     ...line,
+    ...terms?.lines?.[line.id],
     // Lines are stored with the categories of the feed alone.
     vatCategory: vatCategory as DraftLine['vatCategory'],
     ...(reverseChargeRates[line.id] === undefined

@@ -4,6 +4,7 @@ import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { hasQuoteGroup, hasQuoteNumber } from '../store/records/moves.ts';
 import { reverseChargeRatesOf } from './document-lines.ts';
+import { quoteTermsOf } from './document-terms.ts';
 import { checkedAmounts } from './import-check.ts';
 import { importedLines, importedNaming, refuseDayToCome } from './imports.ts';
 import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
@@ -54,7 +55,8 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   };
   if (before) await move.putStamped('quotes', { ...before, status: 'revised' });
   const reverseChargeRates = reverseChargeRatesOf(given.lines, lines);
-  const rendered = await move.put({ resource: 'quotes', record }, { reverseChargeRates });
+  const unpublished = { reverseChargeRates, ...quoteTermsOf(given.lines, lines) };
+  const rendered = await move.put({ resource: 'quotes', record }, unpublished);
   if (given.status === 'accepted') move.send('quote.accepted', rendered.body);
   return rendered;
 }

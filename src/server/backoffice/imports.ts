@@ -1,5 +1,6 @@
 import { companyInstant } from '../../contract/company-time.ts';
 import { DAY_MS } from '../../contract/durations.ts';
+import { buyerTermNames, type KeptTerms, withValue, without } from '../../contract/document-terms.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
@@ -10,6 +11,7 @@ import { hasNumber } from '../store/records/moves.ts';
 import { type Naming, namingOf } from './buyers.ts';
 import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
 import { lineOf, refuseBadReferences, reverseChargeRatesOf } from './document-lines.ts';
+import { keptTerms, refuseBadParty } from './document-terms.ts';
 import { checkedAmounts } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
 import {
@@ -24,6 +26,7 @@ import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { daysAfter, DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
+import type { CustomerUnpublished } from './unpublished.ts';
 
 /** openapi.yaml, `PaymentTermsDays`. */
 const PAYMENT_TERMS_DAYS_MAX = 3650;
@@ -68,7 +71,7 @@ async function putIssued(
   refuseBadDays(move, kind, given);
   refuseBadPaymentLink(given.supplier?.paymentLink);
   const { id = move.mintUuid(), pdf, lines: givenLines } = given;
-  const customer = await move.get('customers', given.customerId, '/with/customerId');
+  const { record: customer, unpublished } = await move.getCustomer(given.customerId, '/with/customerId');
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
   if (credited) refuseContradiction(given, credited.record);
   const lines = await importedLines(move, givenLines);
@@ -92,6 +95,7 @@ async function putIssued(
     ...blankUnpublished,
     quoteId: null,
     reverseChargeRates: reverseChargeRatesOf(givenLines, lines),
+    ...importedTerms(given, { credited: credited?.terms, lines, unpublished }, record.buyer),
     supplier: await move.keepSupplier(given.supplier),
     isImported: true,
   });
@@ -215,8 +219,23 @@ export function importedNaming(
     ...naming,
     siteId: named?.id ?? siteId,
     // The present naming comes first for the order of its members, which is the contract's.
-    buyer: { ...naming.buyer, ...UNNAMED, ...buyer, site: named ?? site },
+    buyer: { ...naming.buyer, ...UNNAMED, ...without(buyer, buyerTermNames), site: named ?? site },
   };
+}
+
+/** What the document shows beside the contract's members: of the customer what it names, or else what is known. */
+function importedTerms(
+  { terms, buyer, supplier, lines: given }: Imported,
+  {
+    unpublished,
+    ...known
+  }: { credited: KeptTerms | undefined; lines: Invoice['lines']; unpublished: CustomerUnpublished },
+  party: Invoice['buyer'],
+): { terms?: KeptTerms } {
+  if (buyer) refuseBadParty(buyer, '/with/buyer');
+  if (supplier) refuseBadParty(supplier, '/with/supplier');
+  const named = buyer ? withValue(buyer, buyerTermNames) : unpublished;
+  return keptTerms({ terms, buyer: named, given, ...known }, party, '/with');
 }
 
 /** Members that a buyer may be without. */

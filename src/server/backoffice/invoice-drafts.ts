@@ -11,6 +11,7 @@ import {
   withinRange,
   withoutLegends,
 } from './document-lines.ts';
+import { keptTerms, termsAgain } from './document-terms.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
@@ -45,7 +46,8 @@ async function draftOf(move: Move, { record, unpublished }: StoredDocument): Pro
     buyerReference: record.buyerReference,
     purchaseOrderReference: record.purchaseOrderReference,
     note: record.note,
-    lines: withoutLegends(asDraft(record.lines, unpublished.reverseChargeRates), terms),
+    lines: withoutLegends(asDraft(record.lines, unpublished), terms),
+    terms: termsAgain(unpublished.terms),
     ...(creditsInvoiceId === null
       ? { dueDate: record.dueDate, paymentTermsDays: record.paymentTermsDays, exchange: accountingCurrency }
       : { creditsInvoiceId }),
@@ -74,7 +76,10 @@ export async function composeInvoice(
   path: string,
 ): Promise<Drafted> {
   refuseBadDates(draft, path);
-  const customer = await move.get('customers', draft.customerId, `${path}/customerId`);
+  const { record: customer, unpublished: buyer } = await move.getCustomer(
+    draft.customerId,
+    `${path}/customerId`,
+  );
   const credited = await creditedInvoiceOf(move, draft, path);
   const terms = termsOf(draft, customer, credited?.record);
   const { currency } = terms;
@@ -108,7 +113,16 @@ export async function composeInvoice(
     creditedInvoice: credited ? referenceTo(credited.record) : null,
   };
   const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
-  return { record, unpublished: { ...blankUnpublished, reverseChargeRates, quoteId: fixed.quoteId } };
+  const given = { terms: draft.terms, credited: credited?.terms, buyer, given: draft.lines ?? [], lines };
+  return {
+    record,
+    unpublished: {
+      ...blankUnpublished,
+      reverseChargeRates,
+      quoteId: fixed.quoteId,
+      ...keptTerms(given, record.buyer, path),
+    },
+  };
 }
 
 export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {

@@ -6,7 +6,7 @@ import { accountedCreditsOf, addCredit } from './credit-notes.ts';
 import { withinRange } from './document-lines.ts';
 import { type Drafted, recompose, referenceTo } from './invoice-drafts.ts';
 import { getDraft, nameOf } from './invoices.ts';
-import { checkDocument } from './legal-checklist.ts';
+import { checkDocument, type CheckedDocument } from './legal-checklist.ts';
 import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
@@ -32,7 +32,8 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
   const supplier = await move.keepSupplier();
   const issued = asIssued(move, composed.record);
-  refuseIncomplete(issued, supplier, composed.unpublished.reverseChargeRates);
+  const { reverseChargeRates, terms } = composed.unpublished;
+  refuseIncomplete({ document: issued, supplier, reverseChargeRates, terms });
   const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };
   const rendered = await move.putStamped('invoices', record, { ...composed.unpublished, supplier });
   if (record.kind !== 'pro_forma') await move.handOver(record.id);
@@ -58,15 +59,10 @@ export function asIssued(move: Pick<Move, 'today' | 'at'>, draft: Drafted['recor
   };
 }
 
-function refuseIncomplete(
-  document: Drafted['record'],
-  supplier: Supplier,
-  reverseChargeRates: Readonly<Record<string, number>>,
-): void {
+function refuseIncomplete(checked: CheckedDocument): void {
+  const { document, supplier } = checked;
   refuseUnsupported(supplier);
-  const missing = checkDocument({ document, supplier, reverseChargeRates }).filter(
-    ({ problem }) => problem !== undefined,
-  );
+  const missing = checkDocument(checked).filter(({ problem }) => problem !== undefined);
   if (missing.length === 0) return;
   const problems = missing.map(({ problem }) => problem).join('; ');
   throw new Refusal(

@@ -1,6 +1,8 @@
 import { unitCodes } from '../../contract/code-lists.ts';
+import type { KeptTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
+import { peppolRule } from './peppol-rule.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 import { isToCome } from './times.ts';
 import { isVisible, textRules } from './text-rules.ts';
@@ -10,6 +12,8 @@ export interface CheckedDocument {
   document: Omit<Invoice, 'updatedAt' | 'number'>;
   supplier: Supplier;
   reverseChargeRates: Readonly<Record<string, number>>;
+  /** What it shows beside the contract's members. */
+  terms?: KeptTerms | undefined;
 }
 
 /** One thing that the law asks for, and what is wrong with it; `problem` is undefined when it is there. */
@@ -37,7 +41,8 @@ const simplifiedMinorMax: Record<SupportedCountry, number> = { IE: 100_00, GB: 2
  * (Irish VAT Regulations 2010 reg. 20; British VAT Regulations 1995 reg. 14 and 15C; EN 16931).
  */
 export function checkDocument(checked: CheckedDocument): ChecklistItem[] {
-  const ofKind = checked.document.kind === 'pro_forma' ? commonRules : [...commonRules, ...taxRules];
+  const ofKind =
+    checked.document.kind === 'pro_forma' ? commonRules : [...commonRules, ...taxRules, peppolRule];
   return ofKind.map(({ item, source, problem }) => ({ item, source, problem: problem(checked) }));
 }
 

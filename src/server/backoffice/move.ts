@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { companyDay } from '../../contract/company-time.ts';
 import type { MoveEventKind } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
-import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
+import type { Customer, RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
@@ -18,14 +18,22 @@ import {
   type ShownSupplier,
   type Supplier,
 } from '../store/records/suppliers.ts';
+import { derivedTerms } from './document-terms.ts';
 import { createIds } from './ids.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
-import type { QuoteUnpublished, StoredDocument, Unpublished } from './unpublished.ts';
+import type { CustomerUnpublished, QuoteUnpublished, StoredDocument, Unpublished } from './unpublished.ts';
+
+type AnyUnpublished = Unpublished | QuoteUnpublished | CustomerUnpublished;
 
 /** A record whose time of change is known only when it is put. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
+
+interface StoredCustomer {
+  record: Customer;
+  unpublished: CustomerUnpublished;
+}
 
 /** Resources whose records say when they last changed. */
 type StampedResource = { [R in Resource]: RecordOf[R] extends { updatedAt: string } ? R : never }[Resource];
@@ -126,6 +134,25 @@ export class Move {
     return { record: found.record, unpublished: JSON.parse(found.unpublished ?? '{}') as Unpublished };
   }
 
+  /** Reads a customer with the data that the API doesn't show; undefined when the company has none with that id. */
+  async findCustomer(id: string): Promise<StoredCustomer | undefined> {
+    const found = await this.#findTexts('customers', id);
+    // Written by `put`.
+    return (
+      found && {
+        record: found.record,
+        unpublished: JSON.parse(found.unpublished ?? '{}') as CustomerUnpublished,
+      }
+    );
+  }
+
+  /** The same of one that has to be there. @throws Refusal `unknown_record`. */
+  async getCustomer(id: string, path: string): Promise<StoredCustomer> {
+    const found = await this.findCustomer(id);
+    if (!found) throw unknownRecord('customers', id, path);
+    return found;
+  }
+
   async quoteUnpublished(id: string): Promise<QuoteUnpublished> {
     const found = await this.#findTexts('quotes', id);
     // Written by `put`; a quote that was loaded in another way states no rates.
@@ -165,7 +192,7 @@ export class Move {
   async putStamped<R extends StampedResource>(
     resource: R,
     record: Unstamped<R>,
-    unpublished?: Unpublished | QuoteUnpublished,
+    unpublished?: AnyUnpublished,
   ): Promise<RenderedRecord> {
     const stamped = { ...record, updatedAt: this.stamp() };
     // Together they are a whole record.
@@ -184,11 +211,7 @@ export class Move {
     {
       unpublished,
       event,
-    }: {
-      unpublished?:
-        { before: Unpublished; after: Unpublished } | { before: QuoteUnpublished; after: QuoteUnpublished };
-      event?: MoveEventKind;
-    } = {},
+    }: { unpublished?: { before: AnyUnpublished; after: AnyUnpublished }; event?: MoveEventKind } = {},
   ): Promise<RenderedRecord> {
     const rendered = (one: unknown) => render({ resource, record: one } as ResourceRecord);
     // Compares the rendered texts with the old stamp, so that the order of members doesn't matter.
@@ -201,7 +224,7 @@ export class Move {
   }
 
   /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
-  async put(record: ResourceRecord, unpublished?: Unpublished | QuoteUnpublished): Promise<RenderedRecord> {
+  async put(record: ResourceRecord, unpublished?: AnyUnpublished): Promise<RenderedRecord> {
     const rendered = render(record);
     const text = unpublished && JSON.stringify(unpublished);
     await putRecord(this.transaction, this.company.id, rendered, text);
@@ -220,7 +243,7 @@ export class Move {
   /** The same, or as a document names it, kept with its logo for a document that is issued. */
   async keepSupplier(named?: Supplier): Promise<KeptSupplier> {
     const shown = await this.#shownSupplier();
-    const supplier = named ?? shown.supplier;
+    const supplier = derivedTerms(named ?? shown.supplier);
     const { accent } = this.#backoffice;
     return keepSupplier(this.transaction, this.company.id, { ...shown, supplier, accent });
   }

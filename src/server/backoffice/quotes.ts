@@ -12,6 +12,7 @@ import {
   sumsOf,
   withoutLegends,
 } from './document-lines.ts';
+import { quoteTermsOf } from './document-terms.ts';
 import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
@@ -161,7 +162,7 @@ export async function getInState(
 /** A stored quote as the change that would draft it again. An edit replaces members of it. */
 export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
   const terms = await legendTermsOf(move, quote.currency, quote.buyer.countryCode);
-  const { reverseChargeRates } = await move.quoteUnpublished(quote.id);
+  const unpublished = await move.quoteUnpublished(quote.id);
   return {
     customerId: quote.customer.id,
     title: quote.title,
@@ -170,7 +171,7 @@ export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
     validUntil: quote.validUntil,
     buyerReference: quote.buyerReference,
     note: quote.note,
-    lines: withoutLegends(asDraft(quote.lines, reverseChargeRates), terms),
+    lines: withoutLegends(asDraft(quote.lines, unpublished), terms),
   };
 }
 
@@ -208,5 +209,5 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
     note: draft.note ?? null,
   };
   const reverseChargeRates = reverseChargeRatesOf(draft.lines, sums.lines);
-  return { record, unpublished: { reverseChargeRates } };
+  return { record, unpublished: { reverseChargeRates, ...quoteTermsOf(draft.lines ?? [], sums.lines) } };
 }

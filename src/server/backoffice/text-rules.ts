@@ -61,32 +61,37 @@ function nameOf(letter: string): string {
 }
 
 /** Every text that the document shows, without ids, codes and the logo. */
-function textsOf({ document, supplier }: CheckedDocument): PlacedText[] {
+function textsOf({ document, supplier, terms = {} }: CheckedDocument): PlacedText[] {
   const { buyer, lines, buyerReference, purchaseOrderReference, note, accountingCurrency } = document;
   const { site, ...customer } = buyer;
+  const { buyer: buyerTerms, lines: lineTerms, ...documentTerms } = terms;
   return [
     ...placed("the company's", supplier),
-    ...placed("the customer's", customer),
+    ...placed("the customer's", { ...customer, ...buyerTerms }),
     ...placed("the site's", { ...site, id: null }),
-    ...lines.flatMap(({ position, description, vatExemptionReason }) =>
-      placed(`line ${position}'s`, { description, vatExemptionReason }),
+    ...lines.flatMap(({ id, position, description, vatExemptionReason }) =>
+      placed(`line ${position}'s`, { description, vatExemptionReason, ...lineTerms?.[id] }),
     ),
     ...placed("the document's", {
       buyerReference,
       purchaseOrderReference,
       note,
       exchangeRateSource: accountingCurrency?.exchangeRateSource,
+      ...documentTerms,
     }),
   ];
 }
 
 function placed(whose: string, members: object): PlacedText[] {
   return Object.entries(members).flatMap(([name, value]: [string, unknown]) =>
-    [value]
-      .flat()
-      .filter((text) => typeof text === 'string')
-      .map((text) => ({ place: `${whose} ${name}`, text })),
+    textsIn(value).map((text) => ({ place: `${whose} ${name}`, text })),
   );
+}
+
+/** The texts of a member that may be a list or an object. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /**

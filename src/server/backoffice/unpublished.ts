@@ -1,11 +1,19 @@
+import type { BuyerTerms, KeptTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { KeptSupplier } from '../store/records/suppliers.ts';
 
 export type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
 
-/** Data of a quote that the API doesn't show: the members that it shares with a document. */
-export type QuoteUnpublished = Pick<Unpublished, 'reverseChargeRates'>;
+/** Data of a quote that the API doesn't show: what its lines share with those of a document. */
+export interface QuoteUnpublished extends Pick<Unpublished, 'reverseChargeRates'> {
+  terms?: Pick<KeptTerms, 'lines'>;
+}
+
+/** Data of a customer that the API doesn't show. It is stored beside the customer's record. */
+export interface CustomerUnpublished extends BuyerTerms {
+  peppol?: boolean;
+}
 
 /** Data of a document that the API doesn't show. It is stored beside the document's record. */
 export interface Unpublished {
@@ -13,6 +21,8 @@ export interface Unpublished {
   reverseChargeRates: Record<string, number>;
   /** The quote that was converted to it, which can be converted again when the draft is discarded. */
   quoteId: string | null;
+  /** What the feed gave beside the contract's members, where it gave any. */
+  terms?: KeptTerms;
   /** Set when the document is issued. */
   supplier: KeptSupplier | null;
   /** Whether the business system has issued it. */

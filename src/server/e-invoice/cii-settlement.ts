@@ -1,4 +1,12 @@
-import type { EInvoice, PaymentInstructions, Period, PrecedingInvoice, VatBreakdown } from './model.ts';
+import { payeeParty } from './cii-parties.ts';
+import type {
+  CreditTransfer,
+  EInvoice,
+  PaymentInstructions,
+  Period,
+  PrecedingInvoice,
+  VatBreakdown,
+} from './model.ts';
 import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
 
 /** CII has BT-8 from UNTDID 2475, and the norm from UNTDID 2005. */
@@ -9,37 +17,68 @@ export function settlement(invoice: EInvoice): string {
   const { payment } = invoice;
   return element(
     'ram:ApplicableHeaderTradeSettlement',
+    optionalLeaf('ram:CreditorReferenceID', payment?.directDebit?.creditorId),
     optionalLeaf('ram:PaymentReference', payment?.remittance),
     optionalLeaf('ram:TaxCurrencyCode', invoice.vatAccounting?.currency),
     leaf('ram:InvoiceCurrencyCode', invoice.currency),
-    payment && paymentMeans(payment),
+    invoice.payee && payeeParty(invoice.payee),
+    ...(payment ? paymentMeans(payment) : []),
     ...invoice.vatBreakdown.map((item) => tradeTax(item, invoice.vatPointDateCode)),
-    invoice.invoicingPeriod && billingPeriod(invoice.invoicingPeriod),
+    billingPeriod(invoice.invoicingPeriod),
     optionalElement(
       'ram:SpecifiedTradePaymentTerms',
       optionalLeaf('ram:Description', invoice.paymentTerms),
       optionalDate('ram:DueDateDateTime', invoice.paymentDueDate),
+      optionalLeaf('ram:DirectDebitMandateID', payment?.directDebit?.mandate),
     ),
     summation(invoice),
     ...invoice.precedingInvoices.map(precedingInvoice),
+    accountingAccount(invoice.buyerAccountingReference),
   );
 }
 
-function paymentMeans({ meansCode, account }: PaymentInstructions): string {
-  return element(
-    'ram:SpecifiedTradeSettlementPaymentMeans',
-    leaf('ram:TypeCode', meansCode),
+/** One for each account (BG-17); a card (BG-18) and a direct debit (BG-19) are in the first. */
+function paymentMeans({ meansCode, meansText, accounts, card, directDebit }: PaymentInstructions): string[] {
+  const [first, ...others] = accounts;
+  const means = (account: CreditTransfer | undefined, ...before: readonly (string | undefined)[]) =>
+    element(
+      'ram:SpecifiedTradeSettlementPaymentMeans',
+      leaf('ram:TypeCode', meansCode),
+      optionalLeaf('ram:Information', meansText),
+      ...before,
+      ...(account ? creditorAccount(account) : []),
+    );
+  return [
+    means(
+      first,
+      card &&
+        element(
+          'ram:ApplicableTradeSettlementFinancialCard',
+          leaf('ram:ID', card.number),
+          optionalLeaf('ram:CardholderName', card.holder),
+        ),
+      optionalElement(
+        'ram:PayerPartyDebtorFinancialAccount',
+        optionalLeaf('ram:IBANID', directDebit?.account),
+      ),
+    ),
+    ...others.map((account) => means(account)),
+  ];
+}
+
+function creditorAccount({ id, isIban, name, serviceProvider }: CreditTransfer): (string | undefined)[] {
+  return [
     element(
       'ram:PayeePartyCreditorFinancialAccount',
-      account.isIban ? leaf('ram:IBANID', account.id) : undefined,
-      optionalLeaf('ram:AccountName', account.name),
-      account.isIban ? undefined : leaf('ram:ProprietaryID', account.id),
+      isIban ? leaf('ram:IBANID', id) : undefined,
+      optionalLeaf('ram:AccountName', name),
+      isIban ? undefined : leaf('ram:ProprietaryID', id),
     ),
     optionalElement(
       'ram:PayeeSpecifiedCreditorFinancialInstitution',
-      optionalLeaf('ram:BICID', account.serviceProvider),
+      optionalLeaf('ram:BICID', serviceProvider),
     ),
-  );
+  ];
 }
 
 function tradeTax(item: VatBreakdown, vatPointDateCode: string | undefined): string {
@@ -56,12 +95,18 @@ function tradeTax(item: VatBreakdown, vatPointDateCode: string | undefined): str
   );
 }
 
-function billingPeriod({ startDate, endDate }: Period): string {
-  return element(
+/** BG-14, BG-26. */
+export function billingPeriod(period: Period | undefined): string | undefined {
+  return optionalElement(
     'ram:BillingSpecifiedPeriod',
-    date('ram:StartDateTime', startDate),
-    date('ram:EndDateTime', endDate),
+    optionalDate('ram:StartDateTime', period?.startDate),
+    optionalDate('ram:EndDateTime', period?.endDate),
   );
+}
+
+/** BT-19, BT-133. */
+export function accountingAccount(reference: string | undefined): string | undefined {
+  return optionalElement('ram:ReceivableSpecifiedTradeAccountingAccount', optionalLeaf('ram:ID', reference));
 }
 
 /** The totals (BG-22). BT-110 and BT-111 are told apart by their currencies. */
@@ -82,7 +127,7 @@ function precedingInvoice({ number, issueDate }: PrecedingInvoice): string {
   return element(
     'ram:InvoiceReferencedDocument',
     leaf('ram:IssuerAssignedID', number),
-    date('ram:FormattedIssueDateTime', issueDate, 'qdt'),
+    issueDate && date('ram:FormattedIssueDateTime', issueDate, 'qdt'),
   );
 }
 

@@ -1,6 +1,6 @@
 import { shipToParty, tradeParty } from './cii-parties.ts';
-import { date, optionalDate, settlement } from './cii-settlement.ts';
-import type { EInvoice, Line } from './model.ts';
+import { accountingAccount, billingPeriod, date, optionalDate, settlement } from './cii-settlement.ts';
+import type { EInvoice, Identifier, Line } from './model.ts';
 import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
 
 /** The EN 16931 profile, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2 (BT-24). */
@@ -33,7 +33,9 @@ function heading({ number, typeCode, issueDate, notes }: EInvoice): string {
     leaf('ram:ID', number),
     leaf('ram:TypeCode', typeCode),
     date('ram:IssueDateTime', issueDate),
-    ...notes.map((note) => element('ram:IncludedNote', leaf('ram:Content', note))),
+    ...notes.map(({ text, subjectCode }) =>
+      element('ram:IncludedNote', leaf('ram:Content', text), optionalLeaf('ram:SubjectCode', subjectCode)),
+    ),
   );
 }
 
@@ -42,16 +44,7 @@ function transaction(invoice: EInvoice): string {
   return element(
     'rsm:SupplyChainTradeTransaction',
     ...invoice.lines.map(lineItem),
-    element(
-      'ram:ApplicableHeaderTradeAgreement',
-      optionalLeaf('ram:BuyerReference', invoice.buyerReference),
-      tradeParty('ram:SellerTradeParty', invoice.seller),
-      tradeParty('ram:BuyerTradeParty', invoice.buyer),
-      optionalElement(
-        'ram:BuyerOrderReferencedDocument',
-        optionalLeaf('ram:IssuerAssignedID', invoice.purchaseOrderReference),
-      ),
-    ),
+    agreement(invoice),
     element(
       'ram:ApplicableHeaderTradeDelivery',
       shipToParty(delivery),
@@ -59,8 +52,67 @@ function transaction(invoice: EInvoice): string {
         'ram:ActualDeliverySupplyChainEvent',
         optionalDate('ram:OccurrenceDateTime', delivery.date),
       ),
+      reference('ram:DespatchAdviceReferencedDocument', invoice.despatchAdviceReference),
+      reference('ram:ReceivingAdviceReferencedDocument', invoice.receivingAdviceReference),
     ),
     settlement(invoice),
+  );
+}
+
+function agreement(invoice: EInvoice): string {
+  const { taxRepresentative, projectReference } = invoice;
+  return element(
+    'ram:ApplicableHeaderTradeAgreement',
+    optionalLeaf('ram:BuyerReference', invoice.buyerReference),
+    tradeParty('ram:SellerTradeParty', invoice.seller),
+    tradeParty('ram:BuyerTradeParty', invoice.buyer),
+    taxRepresentative && tradeParty('ram:SellerTaxRepresentativeTradeParty', taxRepresentative),
+    reference('ram:SellerOrderReferencedDocument', invoice.salesOrderReference),
+    reference('ram:BuyerOrderReferencedDocument', invoice.purchaseOrderReference),
+    reference('ram:ContractReferencedDocument', invoice.contractReference),
+    ...invoice.supportingDocuments.map(({ reference: id, description, url }) =>
+      additional(
+        leaf('ram:IssuerAssignedID', id),
+        optionalLeaf('ram:URIID', url),
+        leaf('ram:TypeCode', SUPPORTING),
+        optionalLeaf('ram:Name', description),
+      ),
+    ),
+    invoice.tenderReference &&
+      additional(leaf('ram:IssuerAssignedID', invoice.tenderReference), leaf('ram:TypeCode', TENDER)),
+    objectReference(invoice.invoicedObject),
+    // The schema asks for a name too, which the norm doesn't know.
+    projectReference &&
+      element(
+        'ram:SpecifiedProcuringProject',
+        leaf('ram:ID', projectReference),
+        leaf('ram:Name', 'Project reference'),
+      ),
+  );
+}
+
+function reference(name: string, id: string | undefined): string | undefined {
+  return optionalElement(name, optionalLeaf('ram:IssuerAssignedID', id));
+}
+
+/** Kinds of referenced documents, from UNTDID 1001. */
+const SUPPORTING = '916';
+const TENDER = '50';
+const OBJECT = '130';
+
+function additional(...children: readonly (string | undefined)[]): string {
+  return element('ram:AdditionalReferencedDocument', ...children);
+}
+
+/** BT-18, BT-128. */
+function objectReference(object: Identifier | undefined): string | undefined {
+  return (
+    object &&
+    additional(
+      leaf('ram:IssuerAssignedID', object.id),
+      leaf('ram:TypeCode', OBJECT),
+      optionalLeaf('ram:ReferenceTypeCode', object.scheme),
+    )
   );
 }
 
@@ -68,14 +120,18 @@ function transaction(invoice: EInvoice): string {
 function lineItem(line: Line): string {
   return element(
     'ram:IncludedSupplyChainTradeLineItem',
-    element('ram:AssociatedDocumentLineDocument', leaf('ram:LineID', line.id)),
     element(
-      'ram:SpecifiedTradeProduct',
-      leaf('ram:Name', line.itemName),
-      optionalLeaf('ram:Description', line.itemDescription),
+      'ram:AssociatedDocumentLineDocument',
+      leaf('ram:LineID', line.id),
+      optionalElement('ram:IncludedNote', optionalLeaf('ram:Content', line.note)),
     ),
+    product(line),
     element(
       'ram:SpecifiedLineTradeAgreement',
+      optionalElement(
+        'ram:BuyerOrderReferencedDocument',
+        optionalLeaf('ram:LineID', line.orderLineReference),
+      ),
       element('ram:NetPriceProductTradePrice', leaf('ram:ChargeAmount', line.netPrice)),
     ),
     element(
@@ -90,7 +146,33 @@ function lineItem(line: Line): string {
         leaf('ram:CategoryCode', line.category),
         optionalLeaf('ram:RateApplicablePercent', line.rate),
       ),
+      billingPeriod(line.period),
       element('ram:SpecifiedTradeSettlementLineMonetarySummation', leaf('ram:LineTotalAmount', line.net)),
+      objectReference(line.invoicedObject),
+      accountingAccount(line.buyerAccountingReference),
     ),
+  );
+}
+
+/** The article (BG-31) with its properties (BG-32). */
+function product(line: Line): string {
+  const { standardItemId } = line;
+  return element(
+    'ram:SpecifiedTradeProduct',
+    optionalLeaf('ram:GlobalID', standardItemId?.id, { schemeID: standardItemId?.scheme }),
+    optionalLeaf('ram:SellerAssignedID', line.sellerItemId),
+    optionalLeaf('ram:BuyerAssignedID', line.buyerItemId),
+    leaf('ram:Name', line.itemName),
+    optionalLeaf('ram:Description', line.itemDescription),
+    ...line.attributes.map(({ name, value }) =>
+      element('ram:ApplicableProductCharacteristic', leaf('ram:Description', name), leaf('ram:Value', value)),
+    ),
+    ...line.classifications.map(({ code, scheme, version }) =>
+      element(
+        'ram:DesignatedProductClassification',
+        leaf('ram:ClassCode', code, { listID: scheme, listVersionID: version }),
+      ),
+    ),
+    optionalElement('ram:OriginTradeCountry', optionalLeaf('ram:ID', line.originCountryCode)),
   );
 }

@@ -20,18 +20,38 @@ export interface EInvoice {
   paymentDueDate?: string | undefined;
   /** BT-10. */
   buyerReference?: string | undefined;
+  /** BT-11. */
+  projectReference?: string | undefined;
+  /** BT-12. */
+  contractReference?: string | undefined;
   /** BT-13. */
   purchaseOrderReference?: string | undefined;
-  /** BT-20. */
+  /** BT-14. */
+  salesOrderReference?: string | undefined;
+  /** BT-15. */
+  receivingAdviceReference?: string | undefined;
+  /** BT-16. */
+  despatchAdviceReference?: string | undefined;
+  /** BT-17. */
+  tenderReference?: string | undefined;
+  /** BT-18, with a scheme from UNTDID 1153. */
+  invoicedObject?: Identifier | undefined;
+  /** BT-19. */
+  buyerAccountingReference?: string | undefined;
+  /** BT-20, of any number of lines. */
   paymentTerms?: string | undefined;
-  /** BG-1, of any number of lines each. */
-  notes: readonly string[];
+  /** BG-1. */
+  notes: readonly Note[];
   /** BG-3. */
   precedingInvoices: readonly PrecedingInvoice[];
   /** BG-4. */
   seller: Party;
   /** BG-7. */
   buyer: Party;
+  /** BG-10. */
+  payee?: Payee | undefined;
+  /** BG-11. */
+  taxRepresentative?: Pick<Party, 'name' | 'vatId' | 'address'> | undefined;
   /** BG-13. */
   delivery: Delivery;
   /** BG-14. */
@@ -42,15 +62,39 @@ export interface EInvoice {
   totals: Totals;
   /** BG-23. */
   vatBreakdown: readonly VatBreakdown[];
+  /** BG-24. */
+  supportingDocuments: readonly SupportingDocument[];
   /** BG-25. */
   lines: readonly Line[];
+}
+
+/** An identifier, with the scheme that it belongs to: a code of ISO 6523, unless its term says otherwise. */
+export interface Identifier {
+  id: string;
+  scheme?: string | undefined;
+}
+
+export interface Note {
+  /** BT-21, from UNTDID 4451. */
+  subjectCode?: string | undefined;
+  /** BT-22, of any number of lines. */
+  text: string;
 }
 
 export interface PrecedingInvoice {
   /** BT-25. */
   number: string;
   /** BT-26. */
-  issueDate: string;
+  issueDate?: string | undefined;
+}
+
+export interface SupportingDocument {
+  /** BT-122. */
+  reference: string;
+  /** BT-123. */
+  description?: string | undefined;
+  /** BT-124. */
+  url?: string | undefined;
 }
 
 /** BG-4 or BG-7, with the numbers of the terms in this order. */
@@ -59,33 +103,56 @@ export interface Party {
   name: string;
   /** BT-28, BT-45. */
   tradingName?: string | undefined;
+  /** BT-29, BT-46; a buyer has one at most. */
+  identifiers: readonly Identifier[];
   /** BT-30, BT-47. */
-  registrationId?: string | undefined;
+  registration?: Identifier | undefined;
   /** BT-31, BT-48. */
   vatId?: string | undefined;
+  /** BT-32, of a seller. */
+  taxNumber?: string | undefined;
+  /** BT-33, of a seller. */
+  legalText?: string | undefined;
+  /** BT-34, BT-49, with a scheme from the EAS list. */
+  electronicAddress?: Identifier | undefined;
   /** BG-5, BG-8. */
   address: Address;
   /** BG-6, BG-9: BT-41 to 43, BT-56 to 58. */
   contact: { name?: string | undefined; phone?: string | undefined; email?: string | undefined };
 }
 
-/** BG-5, BG-8 or BG-15. */
+export interface Payee {
+  /** BT-59. */
+  name: string;
+  /** BT-60. */
+  identifier?: Identifier | undefined;
+  /** BT-61. */
+  registration?: Identifier | undefined;
+}
+
+/** BG-5, BG-8, BG-12 or BG-15. */
 export interface Address {
-  /** BT-35, BT-50, BT-75. */
+  /** BT-35, BT-50, BT-64, BT-75. */
   line1?: string | undefined;
-  /** BT-36, BT-51, BT-76. */
+  /** BT-36, BT-51, BT-65, BT-76. */
   line2?: string | undefined;
   /** BT-162 to BT-165. */
   line3?: string | undefined;
-  /** BT-38, BT-53, BT-78. */
+  /** BT-37, BT-52, BT-66, BT-77. */
+  town?: string | undefined;
+  /** BT-38, BT-53, BT-67, BT-78. */
   postcode?: string | undefined;
-  /** BT-40, BT-55, BT-80. */
+  /** BT-39, BT-54, BT-68, BT-79. */
+  region?: string | undefined;
+  /** BT-40, BT-55, BT-69, BT-80. */
   countryCode: string;
 }
 
 export interface Delivery {
   /** BT-70. */
   name?: string | undefined;
+  /** BT-71. */
+  locationId?: Identifier | undefined;
   /** BT-72. */
   date?: string | undefined;
   /** BG-15. */
@@ -103,10 +170,18 @@ export interface Period {
 export interface PaymentInstructions {
   /** BT-81, from UNTDID 4461. */
   meansCode: string;
+  /** BT-82. */
+  meansText?: string | undefined;
   /** BT-83. */
-  remittance: string;
+  remittance?: string | undefined;
   /** BG-17. */
-  account: CreditTransfer;
+  accounts: readonly CreditTransfer[];
+  /** BG-18: BT-87, BT-88. */
+  card?: { number: string; holder?: string | undefined } | undefined;
+  /** BG-19: BT-89 to BT-91. */
+  directDebit?:
+    | { mandate?: string | undefined; creditorId?: string | undefined; account?: string | undefined }
+    | undefined;
 }
 
 export interface CreditTransfer {
@@ -154,16 +229,38 @@ interface VatRate {
 export interface Line extends VatRate {
   /** BT-126. */
   id: string;
+  /** BT-127, of any number of lines. */
+  note?: string | undefined;
+  /** BT-128, with a scheme from UNTDID 1153. */
+  invoicedObject?: Identifier | undefined;
   /** BT-129. */
   quantity: string;
   /** BT-130, from UN/ECE Recommendations 20 and 21. */
   unitCode: string;
   /** BT-131. */
   net: string;
+  /** BT-132. */
+  orderLineReference?: string | undefined;
+  /** BT-133. */
+  buyerAccountingReference?: string | undefined;
+  /** BG-26. */
+  period?: Period | undefined;
   /** BT-146. */
   netPrice: string;
   /** BT-153. */
   itemName: string;
   /** BT-154, of any number of lines. */
   itemDescription?: string | undefined;
+  /** BT-155. */
+  sellerItemId?: string | undefined;
+  /** BT-156. */
+  buyerItemId?: string | undefined;
+  /** BT-157. */
+  standardItemId?: Identifier | undefined;
+  /** BT-158, with a scheme from UNTDID 7143. */
+  classifications: readonly { code: string; scheme: string; version?: string | undefined }[];
+  /** BT-159. */
+  originCountryCode?: string | undefined;
+  /** BG-32. */
+  attributes: readonly { name: string; value: string }[];
 }

@@ -1,61 +1,110 @@
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
-import type { Address, Delivery, Party } from './model.ts';
+import { type GivenAddress, linesBeside } from '../../contract/addresses.ts';
+import type { DocumentTerms, Identifier as GivenIdentifier } from '../../contract/feed.ts';
+import type { Address, Delivery, EInvoice, Identifier, Party, Payee } from './model.ts';
 import { oneLine, optionalText } from './xml-text.ts';
-
-interface GivenAddress {
-  addressLines?: readonly string[];
-  countryCode?: string;
-  postcode?: string | null;
-}
 
 export function sellerOf({ supplier }: PrintedDocument): Party {
   return {
     name: oneLine(supplier.legalName ?? ''),
     tradingName: optionalText(supplier.tradingName),
-    registrationId: optionalText(supplier.companyNumber),
+    identifiers: (supplier.identifiers ?? []).flatMap((one) => identifierOf(one) ?? []),
+    registration: registrationOf(supplier),
     vatId: optionalText(supplier.vatId),
+    taxNumber: optionalText(supplier.taxNumber),
+    legalText: optionalText(supplier.legalText),
+    electronicAddress: identifierOf(supplier.electronicAddress),
     address: addressOf(supplier),
-    contact: { phone: optionalText(supplier.phone), email: optionalText(supplier.email) },
+    contact: {
+      name: optionalText(supplier.contactName),
+      phone: optionalText(supplier.phone),
+      email: optionalText(supplier.email),
+    },
   };
 }
 
 /** The customer. Its name is the registered one, where there is one; the other is the trading name then. */
-export function buyerOf({ record }: PrintedDocument): Party {
+export function buyerOf({ record, terms }: PrintedDocument): Party {
   const { name, legalName, vatId, contactName, email, addressLines, countryCode } = record.buyer;
+  const own = terms?.buyer ?? {};
   const isOutside = record.vatBreakdown.some(({ category }) => category === 'O');
   return {
     name: oneLine(legalName ?? name),
     tradingName: legalName === null || legalName === name ? undefined : optionalText(name),
+    identifiers: [identifierOf(own.identifier)].filter((one) => one !== undefined),
+    registration: registrationOf(own),
+    electronicAddress: identifierOf(own.electronicAddress),
     // Outside the scope of VAT the norm wants no VAT number of either side (BR-O-02).
     vatId: isOutside ? undefined : optionalText(vatId),
-    address: addressOf({ addressLines, countryCode }),
-    contact: { name: optionalText(contactName), email: optionalText(email) },
+    address: addressOf({ ...own, addressLines, countryCode }),
+    contact: {
+      name: optionalText(contactName),
+      phone: optionalText(own.phone),
+      email: optionalText(email),
+    },
   };
 }
 
+/** Whom to pay, if not the supplier (BG-10). */
+export function payeeOf({ terms }: PrintedDocument): Payee | undefined {
+  const { payee } = terms ?? {};
+  if (!payee) return undefined;
+  return {
+    name: oneLine(payee.name),
+    identifier: identifierOf(payee.identifier),
+    registration: registrationOf(payee),
+  };
+}
+
+/** The supplier's tax representative (BG-11). */
+export function representativeOf({ terms }: PrintedDocument): EInvoice['taxRepresentative'] {
+  const { taxRepresentative: given } = terms ?? {};
+  return given && { name: oneLine(given.name), vatId: optionalText(given.vatId), address: addressOf(given) };
+}
+
 /**
- * When and where it was delivered. The day is that of the supply: with a period, its last one. The place is the site. Goods
- * that go to another member state need a place of delivery (BR-IC-12), which without a site is the customer's address.
+ * When and where it was delivered. The day is that of the supply: with a period, its last one. The place is the one that
+ * is given, or else the site. Goods that go to another member state need a place of delivery (BR-IC-12), which without a site is the customer's address.
  */
-export function deliveryOf({ record }: PrintedDocument): Delivery {
+export function deliveryOf({ record, terms }: PrintedDocument): Delivery {
   const { buyer, supplyDate, vatBreakdown } = record;
   const isAtBuyer = vatBreakdown.some(({ category }) => category === 'K');
-  const place = buyer.site ?? (isAtBuyer ? { ...buyer, label: undefined } : undefined);
+  const given: DocumentTerms['delivery'] = terms?.delivery ?? {};
+  const place =
+    given.countryCode === undefined
+      ? (buyer.site ?? (isAtBuyer ? { ...terms?.buyer, ...buyer, label: undefined } : undefined))
+      : { ...given, label: undefined };
   return {
-    name: optionalText(place?.label),
+    name: optionalText(given.name ?? place?.label),
+    locationId: identifierOf(given.locationId),
     date: supplyDate ?? undefined,
     address: place && addressOf(place),
   };
 }
 
-/** The norm has three lines, so the third takes the rest. Which line is the town isn't known. */
-function addressOf({ addressLines = [], countryCode = '', postcode }: GivenAddress): Address {
-  const [line1, line2, ...others] = addressLines.map(oneLine).filter((line) => line !== '');
+export function identifierOf(given: GivenIdentifier | undefined): Identifier | undefined {
+  const id = optionalText(given?.id);
+  return id === undefined ? undefined : { id, scheme: given?.scheme };
+}
+
+function registrationOf(given: {
+  companyNumber?: string;
+  companyNumberScheme?: string;
+}): Identifier | undefined {
+  const id = optionalText(given.companyNumber);
+  return id === undefined ? undefined : { id, scheme: given.companyNumberScheme };
+}
+
+/** The norm has three lines, so the third takes the rest. */
+function addressOf(given: GivenAddress & { countryCode?: string }): Address {
+  const [line1, line2, ...others] = linesBeside(given);
   return {
     line1,
     line2,
     line3: optionalText(others.join(', ')),
-    postcode: optionalText(postcode),
-    countryCode,
+    town: optionalText(given.town),
+    postcode: optionalText(given.postcode),
+    region: optionalText(given.region),
+    countryCode: given.countryCode ?? '',
   };
 }

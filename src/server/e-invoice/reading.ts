@@ -1,10 +1,19 @@
 import { unitCodes } from '../../contract/code-lists.ts';
 import { decimalAmount, decimalText } from '../../contract/currencies.ts';
+import type { KeptTerms, LineTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
 import { asksForPayment, taxPointOf } from '../invoice-pdf/wording.ts';
-import type { EInvoice, Line, Totals, VatBreakdown } from './model.ts';
-import { buyerOf, deliveryOf, sellerOf } from './reading-parties.ts';
+import type {
+  EInvoice,
+  Line,
+  Note,
+  PrecedingInvoice,
+  SupportingDocument,
+  Totals,
+  VatBreakdown,
+} from './model.ts';
+import { buyerOf, deliveryOf, identifierOf, payeeOf, representativeOf, sellerOf } from './reading-parties.ts';
 import { paymentOf } from './reading-payment.ts';
 import { oneLine, optionalText } from './xml-text.ts';
 
@@ -27,7 +36,7 @@ const vatexCodes: Partial<Record<string, string>> = {
 
 /** Reads a document that has an e-invoice into the terms of EN 16931, with the amounts at issue. */
 export function readDocument(document: PrintedDocument): EInvoice {
-  const { record } = document;
+  const { record, terms = {} } = document;
   const { currency, creditedInvoice: credited } = record;
   return {
     number: oneLine(record.number ?? ''),
@@ -38,20 +47,64 @@ export function readDocument(document: PrintedDocument): EInvoice {
     vatPointDateCode: taxPointOf(record) === null ? undefined : DAY_OF_ISSUE,
     // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
     paymentDueDate: asksForPayment(record) ? (record.dueDate ?? undefined) : undefined,
-    paymentTerms: credited ? `It reduces what is due on invoice ${credited.number}.` : undefined,
+    paymentTerms: terms.paymentTerms ?? (credited ? creditTerms(credited) : undefined),
     buyerReference: optionalText(record.buyerReference),
     purchaseOrderReference: optionalText(record.purchaseOrderReference),
-    notes: [record.note ?? '', exchangeNote(record)].filter((note) => oneLine(note) !== ''),
-    precedingInvoices: credited ? [{ number: oneLine(credited.number), issueDate: credited.issueDate }] : [],
+    ...referencesOf(terms),
+    notes: notesOf(record, terms),
+    precedingInvoices: precedingOf(record, terms),
     seller: sellerOf(document),
     buyer: buyerOf(document),
+    payee: payeeOf(document),
+    taxRepresentative: representativeOf(document),
     delivery: deliveryOf(document),
     invoicingPeriod: record.supplyPeriod ?? undefined,
     payment: paymentOf(document),
     totals: totalsOf(record),
     vatBreakdown: record.vatBreakdown.map((item) => breakdownOf(item, document)),
-    lines: record.lines.map((line) => lineOf(line, currency)),
+    supportingDocuments: documentsOf(terms),
+    lines: record.lines.map((line) => ({
+      ...lineOf(line, currency),
+      ...lineTermsOf(terms.lines?.[line.id] ?? {}),
+    })),
   };
+}
+
+/** BG-3: of a credit note its own invoice first. */
+function precedingOf({ creditedInvoice: credited }: Invoice, terms: KeptTerms): PrecedingInvoice[] {
+  return [...(credited ? [credited] : []), ...(terms.precedingInvoices ?? [])].map(
+    ({ number, issueDate }) => ({ number: oneLine(number), issueDate }),
+  );
+}
+
+function documentsOf({ supportingDocuments = [] }: KeptTerms): SupportingDocument[] {
+  return supportingDocuments.map(({ reference, description, url }) => ({
+    reference: oneLine(reference),
+    description: optionalText(description),
+    url,
+  }));
+}
+
+function creditTerms({ number }: NonNullable<Invoice['creditedInvoice']>): string {
+  return `It reduces what is due on invoice ${number}.`;
+}
+
+function referencesOf(terms: KeptTerms): Partial<EInvoice> {
+  return {
+    projectReference: optionalText(terms.projectReference),
+    contractReference: optionalText(terms.contractReference),
+    salesOrderReference: optionalText(terms.salesOrderReference),
+    receivingAdviceReference: optionalText(terms.receivingAdviceReference),
+    despatchAdviceReference: optionalText(terms.despatchAdviceReference),
+    tenderReference: optionalText(terms.tenderReference),
+    invoicedObject: identifierOf(terms.invoicedObject),
+    buyerAccountingReference: optionalText(terms.buyerAccountingReference),
+  };
+}
+
+function notesOf(record: Invoice, { notes = [] }: KeptTerms): Note[] {
+  const all = [{ text: record.note ?? '' }, { text: exchangeNote(record) }, ...notes];
+  return all.filter(({ text }) => oneLine(text) !== '');
 }
 
 function vatAccountingOf({ accountingCurrency, currency }: Invoice): EInvoice['vatAccounting'] {
@@ -105,7 +158,7 @@ function rateOf(category: string, rateBasisPoints: number): string | undefined {
 }
 
 /** The first line of a description names the item, the others describe it. */
-function lineOf(line: Invoice['lines'][number], currency: string): Line {
+function lineOf(line: Invoice['lines'][number], currency: string): Omit<Line, keyof ReadTerms> {
   const { position, quantity, unitCode, unitPriceMinor, amountMinor, vatCategory, vatRateBasisPoints } = line;
   const texts = line.description.split(/\r\n?|\n/).map(oneLine);
   const [itemName = '', ...others] = texts.filter((text) => text !== '');
@@ -121,5 +174,24 @@ function lineOf(line: Invoice['lines'][number], currency: string): Line {
     rate: rateOf(vatCategory, vatRateBasisPoints),
     itemName,
     itemDescription: others.length === 0 ? undefined : others.join('\n'),
+  };
+}
+
+type ReadTerms = ReturnType<typeof lineTermsOf>;
+
+function lineTermsOf(terms: LineTerms) {
+  const { classifications = [], attributes = [] } = terms;
+  return {
+    note: optionalText(terms.note) && terms.note,
+    invoicedObject: identifierOf(terms.invoicedObject),
+    orderLineReference: optionalText(terms.orderLineReference),
+    buyerAccountingReference: optionalText(terms.buyerAccountingReference),
+    period: terms.supplyPeriod ?? undefined,
+    sellerItemId: optionalText(terms.sellerItemId),
+    buyerItemId: optionalText(terms.buyerItemId),
+    standardItemId: identifierOf(terms.standardItemId),
+    classifications: classifications.map((one) => ({ ...one, code: oneLine(one.code) })),
+    originCountryCode: terms.originCountryCode,
+    attributes: attributes.map(({ name, value }) => ({ name: oneLine(name), value: oneLine(value) })),
   };
 }

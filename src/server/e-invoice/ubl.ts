@@ -1,9 +1,21 @@
-import type { EInvoice, Line, PaymentInstructions, Period, PrecedingInvoice, VatBreakdown } from './model.ts';
-import { accountingParty, deliveryOf, taxScheme } from './ubl-parties.ts';
+import type {
+  EInvoice,
+  Identifier,
+  Line,
+  PaymentInstructions,
+  Period,
+  PrecedingInvoice,
+  SupportingDocument,
+  VatBreakdown,
+} from './model.ts';
+import { peppolProblems } from './peppol.ts';
+import { accountingParty, deliveryOf, payeeParty, representativeParty, taxScheme } from './ubl-parties.ts';
 import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
 
-/** BT-24. */
+/** BT-24 of the norm alone, and BT-24 and BT-23 of Peppol BIS Billing 3. */
 const CUSTOMIZATION = 'urn:cen.eu:en16931:2017';
+const PEPPOL_CUSTOMIZATION = `${CUSTOMIZATION}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0`;
+const PEPPOL_PROFILE = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0';
 
 /** BT-3 of a credit note. */
 const CREDIT_NOTE = '381';
@@ -13,7 +25,10 @@ const COMPONENTS = 'urn:oasis:names:specification:ubl:schema:xsd:Common';
 /** Writes an amount in a currency under a name. */
 type Amount = (name: string, value: string) => string;
 
-/** Writes an e-invoice as UBL 2.1 in the syntax binding of EN 16931 (CEN/TS 16931-3-2): a credit note has a schema of its own. */
+/**
+ * Writes an e-invoice as UBL 2.1 in the syntax binding of EN 16931 (CEN/TS 16931-3-2): by Peppol BIS Billing 3 where it
+ * has what that asks for. A credit note has a schema of its own.
+ */
 export function ublText(invoice: EInvoice): string {
   const isCreditNote = invoice.typeCode === CREDIT_NOTE;
   const root = isCreditNote ? 'CreditNote' : 'Invoice';
@@ -25,10 +40,10 @@ export function ublText(invoice: EInvoice): string {
   const amount: Amount = (name, value) => leaf(name, value, { currencyID: invoice.currency });
   const content = [
     ...heading(invoice, isCreditNote),
-    accountingParty('cac:AccountingSupplierParty', invoice.seller),
-    accountingParty('cac:AccountingCustomerParty', invoice.buyer),
+    ...references(invoice, isCreditNote),
+    ...parties(invoice),
     deliveryOf(invoice.delivery),
-    invoice.payment && paymentMeans(invoice.payment),
+    ...(invoice.payment ? paymentMeans(invoice.payment) : []),
     optionalElement('cac:PaymentTerms', optionalLeaf('cbc:Note', invoice.paymentTerms)),
     ...taxTotals(invoice, amount),
     monetaryTotal(invoice, amount),
@@ -38,20 +53,97 @@ export function ublText(invoice: EInvoice): string {
 }
 
 function heading(invoice: EInvoice, isCreditNote: boolean): (string | undefined)[] {
-  const notes = invoice.notes.map((note) => leaf('cbc:Note', note));
+  const isPeppol = peppolProblems(invoice).length === 0;
+  const notes = invoice.notes.map(({ subjectCode, text }) =>
+    subjectCode === undefined ? text : `#${subjectCode}#${text}`,
+  );
   return [
-    leaf('cbc:CustomizationID', CUSTOMIZATION),
+    leaf('cbc:CustomizationID', isPeppol ? PEPPOL_CUSTOMIZATION : CUSTOMIZATION),
+    isPeppol ? leaf('cbc:ProfileID', PEPPOL_PROFILE) : undefined,
     leaf('cbc:ID', invoice.number),
     leaf('cbc:IssueDate', invoice.issueDate),
     isCreditNote ? undefined : optionalLeaf('cbc:DueDate', invoice.paymentDueDate),
     leaf(isCreditNote ? 'cbc:CreditNoteTypeCode' : 'cbc:InvoiceTypeCode', invoice.typeCode),
-    ...notes,
+    // Peppol has one note (PEPPOL-EN16931-R002).
+    ...(isPeppol && notes.length > 0 ? [notes.join('\n')] : notes).map((note) => leaf('cbc:Note', note)),
     leaf('cbc:DocumentCurrencyCode', invoice.currency),
     optionalLeaf('cbc:TaxCurrencyCode', invoice.vatAccounting?.currency),
+    optionalLeaf('cbc:AccountingCost', invoice.buyerAccountingReference),
     optionalLeaf('cbc:BuyerReference', invoice.buyerReference),
     period(invoice.invoicingPeriod, invoice.vatPointDateCode),
-    optionalElement('cac:OrderReference', optionalLeaf('cbc:ID', invoice.purchaseOrderReference)),
+    orderReference(invoice),
     ...invoice.precedingInvoices.map(billingReference),
+  ];
+}
+
+/** BT-13 and BT-14. UBL has no order of the seller's without one of the buyer's, which says NA then. */
+function orderReference({ purchaseOrderReference, salesOrderReference }: EInvoice): string | undefined {
+  if (purchaseOrderReference === undefined && salesOrderReference === undefined) return undefined;
+  return element(
+    'cac:OrderReference',
+    leaf('cbc:ID', purchaseOrderReference ?? 'NA'),
+    optionalLeaf('cbc:SalesOrderID', salesOrderReference),
+  );
+}
+
+/** Kinds of referenced documents, from UNTDID 1001. */
+const OBJECT = '130';
+const PROJECT = '50';
+
+/** References to documents in the order of each schema. A credit note has the project as one of them. */
+function references(invoice: EInvoice, isCreditNote: boolean): (string | undefined)[] {
+  const tender = reference('cac:OriginatorDocumentReference', invoice.tenderReference);
+  const { projectReference: project } = invoice;
+  return [
+    reference('cac:DespatchDocumentReference', invoice.despatchAdviceReference),
+    reference('cac:ReceiptDocumentReference', invoice.receivingAdviceReference),
+    isCreditNote ? undefined : tender,
+    reference('cac:ContractDocumentReference', invoice.contractReference),
+    objectReference('cac:AdditionalDocumentReference', invoice.invoicedObject),
+    isCreditNote && project
+      ? element(
+          'cac:AdditionalDocumentReference',
+          leaf('cbc:ID', project),
+          leaf('cbc:DocumentTypeCode', PROJECT),
+        )
+      : undefined,
+    ...invoice.supportingDocuments.map(supportingDocument),
+    isCreditNote ? tender : reference('cac:ProjectReference', project),
+  ];
+}
+
+function reference(name: string, id: string | undefined): string | undefined {
+  return optionalElement(name, optionalLeaf('cbc:ID', id));
+}
+
+/** BT-18, BT-128. */
+function objectReference(name: string, object: Identifier | undefined): string | undefined {
+  return (
+    object &&
+    element(
+      name,
+      leaf('cbc:ID', object.id, { schemeID: object.scheme }),
+      leaf('cbc:DocumentTypeCode', OBJECT),
+    )
+  );
+}
+
+function supportingDocument({ reference: id, description, url }: SupportingDocument): string {
+  return element(
+    'cac:AdditionalDocumentReference',
+    leaf('cbc:ID', id),
+    optionalLeaf('cbc:DocumentDescription', description),
+    url && element('cac:Attachment', element('cac:ExternalReference', leaf('cbc:URI', url))),
+  );
+}
+
+function parties({ seller, buyer, payee, taxRepresentative, payment }: EInvoice): (string | undefined)[] {
+  const creditorId = payment?.directDebit?.creditorId;
+  return [
+    accountingParty('cac:AccountingSupplierParty', seller, payee ? undefined : creditorId),
+    accountingParty('cac:AccountingCustomerParty', buyer),
+    payee && payeeParty(payee, creditorId),
+    taxRepresentative && representativeParty(taxRepresentative),
   ];
 }
 
@@ -68,22 +160,44 @@ function period(given: Period | undefined, vatPointDateCode: string | undefined)
 function billingReference({ number, issueDate }: PrecedingInvoice): string {
   return element(
     'cac:BillingReference',
-    element('cac:InvoiceDocumentReference', leaf('cbc:ID', number), leaf('cbc:IssueDate', issueDate)),
+    element('cac:InvoiceDocumentReference', leaf('cbc:ID', number), optionalLeaf('cbc:IssueDate', issueDate)),
   );
 }
 
-function paymentMeans({ meansCode, remittance, account }: PaymentInstructions): string {
-  return element(
-    'cac:PaymentMeans',
-    leaf('cbc:PaymentMeansCode', meansCode),
-    leaf('cbc:PaymentID', remittance),
+/** One for each account (BG-17); text, card (BG-18) and direct debit (BG-19) are in the first. */
+function paymentMeans(payment: PaymentInstructions): string[] {
+  const { accounts, card, directDebit } = payment;
+  const [first, ...others] = accounts;
+  const means = (account: typeof first, isFirst: boolean) =>
     element(
-      'cac:PayeeFinancialAccount',
-      leaf('cbc:ID', account.id),
-      optionalLeaf('cbc:Name', account.name),
-      optionalElement('cac:FinancialInstitutionBranch', optionalLeaf('cbc:ID', account.serviceProvider)),
-    ),
-  );
+      'cac:PaymentMeans',
+      leaf('cbc:PaymentMeansCode', payment.meansCode, isFirst ? { name: payment.meansText } : {}),
+      optionalLeaf('cbc:PaymentID', payment.remittance),
+      isFirst && card
+        ? element(
+            'cac:CardAccount',
+            leaf('cbc:PrimaryAccountNumberID', card.number),
+            // The schema asks for it, and the norm has no term for it.
+            leaf('cbc:NetworkID', 'NA'),
+            optionalLeaf('cbc:HolderName', card.holder),
+          )
+        : undefined,
+      account &&
+        element(
+          'cac:PayeeFinancialAccount',
+          leaf('cbc:ID', account.id),
+          optionalLeaf('cbc:Name', account.name),
+          optionalElement('cac:FinancialInstitutionBranch', optionalLeaf('cbc:ID', account.serviceProvider)),
+        ),
+      isFirst && directDebit
+        ? optionalElement(
+            'cac:PaymentMandate',
+            optionalLeaf('cbc:ID', directDebit.mandate),
+            optionalElement('cac:PayerFinancialAccount', optionalLeaf('cbc:ID', directDebit.account)),
+          )
+        : undefined,
+    );
+  return [means(first, true), ...others.map((account) => means(account, false))];
 }
 
 /** BT-110 with the breakdown (BG-23), and BT-111. */
@@ -137,21 +251,47 @@ function lineOf(line: Line, kind: 'Invoice' | 'Credit', amount: Amount): string 
   return element(
     kind === 'Credit' ? 'cac:CreditNoteLine' : 'cac:InvoiceLine',
     leaf('cbc:ID', line.id),
+    optionalLeaf('cbc:Note', line.note),
     leaf(kind === 'Credit' ? 'cbc:CreditedQuantity' : 'cbc:InvoicedQuantity', line.quantity, {
       unitCode: line.unitCode,
     }),
     amount('cbc:LineExtensionAmount', line.net),
-    element(
-      'cac:Item',
-      optionalLeaf('cbc:Description', line.itemDescription),
-      leaf('cbc:Name', line.itemName),
+    optionalLeaf('cbc:AccountingCost', line.buyerAccountingReference),
+    period(line.period, undefined),
+    optionalElement('cac:OrderLineReference', optionalLeaf('cbc:LineID', line.orderLineReference)),
+    objectReference('cac:DocumentReference', line.invoicedObject),
+    itemOf(line),
+    element('cac:Price', amount('cbc:PriceAmount', line.netPrice)),
+  );
+}
+
+/** The article (BG-31) with its properties (BG-32). */
+function itemOf(line: Line): string {
+  const { standardItemId } = line;
+  const itemId = (name: string, id: string | undefined, schemeID?: string) =>
+    optionalElement(name, optionalLeaf('cbc:ID', id, { schemeID }));
+  return element(
+    'cac:Item',
+    optionalLeaf('cbc:Description', line.itemDescription),
+    leaf('cbc:Name', line.itemName),
+    itemId('cac:BuyersItemIdentification', line.buyerItemId),
+    itemId('cac:SellersItemIdentification', line.sellerItemId),
+    itemId('cac:StandardItemIdentification', standardItemId?.id, standardItemId?.scheme),
+    optionalElement('cac:OriginCountry', optionalLeaf('cbc:IdentificationCode', line.originCountryCode)),
+    ...line.classifications.map(({ code, scheme, version }) =>
       element(
-        'cac:ClassifiedTaxCategory',
-        leaf('cbc:ID', line.category),
-        optionalLeaf('cbc:Percent', line.rate),
-        taxScheme(),
+        'cac:CommodityClassification',
+        leaf('cbc:ItemClassificationCode', code, { listID: scheme, listVersionID: version }),
       ),
     ),
-    element('cac:Price', amount('cbc:PriceAmount', line.netPrice)),
+    element(
+      'cac:ClassifiedTaxCategory',
+      leaf('cbc:ID', line.category),
+      optionalLeaf('cbc:Percent', line.rate),
+      taxScheme(),
+    ),
+    ...line.attributes.map(({ name, value }) =>
+      element('cac:AdditionalItemProperty', leaf('cbc:Name', name), leaf('cbc:Value', value)),
+    ),
   );
 }

@@ -21,8 +21,13 @@ export function element(name: string, ...children: readonly (string | undefined)
   return `<${name}>${children.join('')}</${name}>`;
 }
 
-export function leaf(name: string, value: string, attributes: Readonly<Record<string, string>> = {}): string {
-  const written = Object.entries(attributes).map(([key, text]) => ` ${key}="${escapeXml(text)}"`);
+/** Attributes by their names; undefined ones are left out. */
+type Attributes = Readonly<Record<string, string | undefined>>;
+
+export function leaf(name: string, value: string, attributes: Attributes = {}): string {
+  const written = Object.entries(attributes).map(([key, text]) =>
+    text === undefined ? '' : ` ${key}="${escapeXml(text)}"`,
+  );
   return `<${name}${written.join('')}>${escapeXml(value)}</${name}>`;
 }
 
@@ -30,7 +35,7 @@ export function leaf(name: string, value: string, attributes: Readonly<Record<st
 export function optionalLeaf(
   name: string,
   value: string | undefined,
-  attributes?: Readonly<Record<string, string>>,
+  attributes?: Attributes,
 ): string | undefined {
   return value === undefined ? undefined : leaf(name, value, attributes);
 }

@@ -1,3 +1,4 @@
+import type { KeptTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { ShownSupplier } from '../store/records/suppliers.ts';
 
@@ -11,6 +12,8 @@ export interface PrintedDocument extends ShownSupplier {
    * line's id.
    */
   reverseChargeRates: Readonly<Record<string, number>>;
+  /** What it shows beside the contract's members. */
+  terms?: KeptTerms | undefined;
   /** Whether the business system has issued it: this is made from its data then, and isn't the original. */
   isImported?: boolean;
   /** The calendar day of a statement of account about the invoice; undefined for the document itself. */

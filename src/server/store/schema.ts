@@ -22,7 +22,7 @@ export interface Tables extends Record<Resource, RecordTable> {
   /** When each key was used last, as far as it was written down; see key-usage.ts. */
   key_uses: { company: string; key_id: string; used_at: string };
   key_hours: KeyHoursTable;
-  customers: RecordTable & { updated_at: GeneratedAlways<string> };
+  customers: RecordTable & { unpublished: Generated<string>; updated_at: GeneratedAlways<string> };
   forms: RecordTable & { updated_at: GeneratedAlways<string> };
   jobs: RecordTable & { updated_at: GeneratedAlways<string> };
   submissions: RecordTable & { form_id: GeneratedAlways<string>; created_at: GeneratedAlways<string> };

@@ -164,11 +164,9 @@ onEachEngine('an issued document', async (t, testBackoffice) => {
     const draft = await company.apply(invoiceDraft());
     t.equal(await supplierOf(engine, company, draft.id), null, 'a draft has no supplier yet');
     const { id } = await company.apply(issue(draft.id));
-    t.strictSame(await supplierOf(engine, company, id), {
-      ...shown,
-      logoSha256: sha256(logo),
-      hasPaymentCode: true,
-    });
+    const electronicAddress = { scheme: '9935', id: profile.vatId };
+    const kept = { ...shown, electronicAddress, logoSha256: sha256(logo), hasPaymentCode: true };
+    t.strictSame(await supplierOf(engine, company, id), kept);
     t.strictSame(await logosOf(engine, company), { [sha256(LOGO)]: LOGO });
   });
 

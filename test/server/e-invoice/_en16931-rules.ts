@@ -164,7 +164,7 @@ const partRules = [
     ),
   }),
   ...rulesOf(`${SETTLEMENT}/ram:InvoiceReferencedDocument`, {
-    'BR-55': `${filled('ram:IssuerAssignedID')} and ${filled('ram:FormattedIssueDateTime/qdt:DateTimeString')}`,
+    'BR-55': filled('ram:IssuerAssignedID'),
   }),
   ...rulesOf(`${DELIVERY}/ram:ShipToTradeParty`, { 'BR-57': filled('ram:PostalTradeAddress/ram:CountryID') }),
   ...rulesOf("//ram:ID[@schemeID = 'VA']", {
@@ -176,9 +176,12 @@ const partRules = [
   ...rulesOf("//ram:*[ends-with(local-name(), 'Amount')]", {
     'CII-DT-031': 'exists(@currencyID) = exists(self::ram:TaxTotalAmount)',
   }),
-  ...rulesOf("//ram:ID[not(@schemeID = 'VA')] | //ram:TypeCode | //ram:CategoryCode", {
-    'CII-DT-001 to 014, CII-DT-045 to 048': 'empty(@*)',
-  }),
+  ...rulesOf(
+    '(//ram:ID except (//ram:SpecifiedTaxRegistration | //ram:SpecifiedLegalOrganization)/ram:ID) | //ram:TypeCode | //ram:CategoryCode',
+    {
+      'CII-DT-001 to 014, CII-DT-045 to 048': 'empty(@*)',
+    },
+  ),
 ];
 
 const codeRules = [

@@ -13,9 +13,14 @@ const MEANS = `${SETTLEMENT}/ram:SpecifiedTradeSettlementPaymentMeans`;
 const TAX = `${SETTLEMENT}/ram:ApplicableTradeTax`;
 const LINE = `${TRADE}/ram:IncludedSupplyChainTradeLineItem`;
 const LINE_SETTLEMENT = `${LINE}/ram:SpecifiedLineTradeSettlement`;
+const ADDITIONAL = `${AGREEMENT}/ram:AdditionalReferencedDocument`;
+const SUPPORTING = `${ADDITIONAL}[ram:TypeCode = '916']`;
+const REPRESENTATIVE = `${AGREEMENT}/ram:SellerTaxRepresentativeTradeParty`;
+const PRODUCT = `${LINE}/ram:SpecifiedTradeProduct`;
 const OWN_CURRENCY = `@currencyID = //ram:InvoiceCurrencyCode`;
 
 const UBL_OWN_CURRENCY = '@currencyID = //cbc:DocumentCurrencyCode';
+const UBL_SUPPORTING = 'cac:AdditionalDocumentReference[not(cbc:DocumentTypeCode)]';
 const UBL_MEANS = 'cac:PaymentMeans';
 const UBL_TAX = 'cac:TaxTotal/cac:TaxSubtotal';
 const UBL_SUMS = 'cac:LegalMonetaryTotal';
@@ -24,11 +29,27 @@ const UBL_ITEM = `${UBL_LINE}/cac:Item`;
 
 type Places = readonly [cii: string, ubl: string];
 
+/** An identifier with its scheme behind it. */
+const withScheme = (path: string) => `${path}/string-join((., @schemeID), ' ')`;
+
 function placesOfParty(numbers: Record<string, string>, cii: string, ubl: string): Record<string, Places> {
   const places: Record<string, Places> = {
     name: ['ram:Name', 'cac:PartyLegalEntity/cbc:RegistrationName'],
     tradingName: ['ram:SpecifiedLegalOrganization/ram:TradingBusinessName', 'cac:PartyName/cbc:Name'],
-    registration: ['ram:SpecifiedLegalOrganization/ram:ID', 'cac:PartyLegalEntity/cbc:CompanyID'],
+    registration: [
+      withScheme('ram:SpecifiedLegalOrganization/ram:ID'),
+      withScheme('cac:PartyLegalEntity/cbc:CompanyID'),
+    ],
+    identifiers: [
+      withScheme('(ram:ID | ram:GlobalID)'),
+      withScheme("cac:PartyIdentification/cbc:ID[not(@schemeID = 'SEPA')]"),
+    ],
+    electronicAddress: [withScheme('ram:URIUniversalCommunication/ram:URIID'), withScheme('cbc:EndpointID')],
+    taxNumber: [
+      "ram:SpecifiedTaxRegistration/ram:ID[@schemeID = 'FC']",
+      "cac:PartyTaxScheme[cac:TaxScheme/cbc:ID = 'TAX']/cbc:CompanyID",
+    ],
+    legalText: ['ram:Description', 'cac:PartyLegalEntity/cbc:CompanyLegalForm'],
     vatId: [
       "ram:SpecifiedTaxRegistration/ram:ID[@schemeID = 'VA']",
       "cac:PartyTaxScheme[cac:TaxScheme/cbc:ID = 'VAT']/cbc:CompanyID",
@@ -51,6 +72,8 @@ function placesOfAddress(cii: string, ubl: string): Record<string, Places> {
     line1: [`${cii}/ram:LineOne`, `${ubl}/cbc:StreetName`],
     line2: [`${cii}/ram:LineTwo`, `${ubl}/cbc:AdditionalStreetName`],
     line3: [`${cii}/ram:LineThree`, `${ubl}/cac:AddressLine/cbc:Line`],
+    town: [`${cii}/ram:CityName`, `${ubl}/cbc:CityName`],
+    region: [`${cii}/ram:CountrySubDivisionName`, `${ubl}/cbc:CountrySubentity`],
     postcode: [`${cii}/ram:PostcodeCode`, `${ubl}/cbc:PostalZone`],
     country: [`${cii}/ram:CountryID`, `${ubl}/cac:Country/cbc:IdentificationCode`],
   };
@@ -67,6 +90,126 @@ const places: Record<string, Places> = {
     `distinct-values(${TAX}/ram:DueDateTypeCode) ! map{'5': '3', '29': '35', '72': '432'}(.)`,
     'cac:InvoicePeriod/cbc:DescriptionCode',
   ],
+  'BT-11': [
+    `${AGREEMENT}/ram:SpecifiedProcuringProject/ram:ID`,
+    "cac:ProjectReference/cbc:ID | self::cn:*/cac:AdditionalDocumentReference[cbc:DocumentTypeCode = '50']/cbc:ID",
+  ],
+  'BT-12': [
+    `${AGREEMENT}/ram:ContractReferencedDocument/ram:IssuerAssignedID`,
+    'cac:ContractDocumentReference/cbc:ID',
+  ],
+  'BT-14': [
+    `${AGREEMENT}/ram:SellerOrderReferencedDocument/ram:IssuerAssignedID`,
+    'cac:OrderReference/cbc:SalesOrderID',
+  ],
+  'BT-15': [
+    `${DELIVERY}/ram:ReceivingAdviceReferencedDocument/ram:IssuerAssignedID`,
+    'cac:ReceiptDocumentReference/cbc:ID',
+  ],
+  'BT-16': [
+    `${DELIVERY}/ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID`,
+    'cac:DespatchDocumentReference/cbc:ID',
+  ],
+  'BT-17': [
+    `${ADDITIONAL}[ram:TypeCode = '50']/ram:IssuerAssignedID`,
+    'cac:OriginatorDocumentReference/cbc:ID',
+  ],
+  'BT-18': [
+    `${ADDITIONAL}[ram:TypeCode = '130']/string-join((ram:IssuerAssignedID, ram:ReferenceTypeCode), ' ')`,
+    withScheme("cac:AdditionalDocumentReference[cbc:DocumentTypeCode = '130']/cbc:ID"),
+  ],
+  'BT-19': [`${SETTLEMENT}/ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID`, 'cbc:AccountingCost'],
+  'BT-59': [`${SETTLEMENT}/ram:PayeeTradeParty/ram:Name`, 'cac:PayeeParty/cac:PartyName/cbc:Name'],
+  'BT-60': [
+    withScheme(`${SETTLEMENT}/ram:PayeeTradeParty/(ram:ID | ram:GlobalID)`),
+    withScheme("cac:PayeeParty/cac:PartyIdentification/cbc:ID[not(@schemeID = 'SEPA')]"),
+  ],
+  'BT-61': [
+    withScheme(`${SETTLEMENT}/ram:PayeeTradeParty/ram:SpecifiedLegalOrganization/ram:ID`),
+    withScheme('cac:PayeeParty/cac:PartyLegalEntity/cbc:CompanyID'),
+  ],
+  'BT-62': [`${REPRESENTATIVE}/ram:Name`, 'cac:TaxRepresentativeParty/cac:PartyName/cbc:Name'],
+  ...placesOfParty(
+    {
+      vatId: 'BT-63',
+      line1: 'BT-64',
+      line2: 'BT-65',
+      line3: 'BT-164',
+      town: 'BT-66',
+      postcode: 'BT-67',
+      region: 'BT-68',
+      country: 'BT-69',
+    },
+    REPRESENTATIVE,
+    'cac:TaxRepresentativeParty',
+  ),
+  'BT-71': [
+    withScheme(`${DELIVERY}/ram:ShipToTradeParty/(ram:ID | ram:GlobalID)`),
+    withScheme('cac:Delivery/cac:DeliveryLocation/cbc:ID'),
+  ],
+  'BT-82': [`(${MEANS}/ram:Information)[1]`, `${UBL_MEANS}/cbc:PaymentMeansCode/@name`],
+  'BT-87': [
+    `${MEANS}/ram:ApplicableTradeSettlementFinancialCard/ram:ID`,
+    `${UBL_MEANS}/cac:CardAccount/cbc:PrimaryAccountNumberID`,
+  ],
+  'BT-88': [
+    `${MEANS}/ram:ApplicableTradeSettlementFinancialCard/ram:CardholderName`,
+    `${UBL_MEANS}/cac:CardAccount/cbc:HolderName`,
+  ],
+  'BT-89': [
+    `${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/ram:DirectDebitMandateID`,
+    `${UBL_MEANS}/cac:PaymentMandate/cbc:ID`,
+  ],
+  'BT-90': [`${SETTLEMENT}/ram:CreditorReferenceID`, "//cac:PartyIdentification/cbc:ID[@schemeID = 'SEPA']"],
+  'BT-91': [
+    `${MEANS}/ram:PayerPartyDebtorFinancialAccount/ram:IBANID`,
+    `${UBL_MEANS}/cac:PaymentMandate/cac:PayerFinancialAccount/cbc:ID`,
+  ],
+  'BT-122': [`${SUPPORTING}/ram:IssuerAssignedID`, `${UBL_SUPPORTING}/cbc:ID`],
+  'BT-123': [`${SUPPORTING}/ram:Name`, `${UBL_SUPPORTING}/cbc:DocumentDescription`],
+  'BT-124': [`${SUPPORTING}/ram:URIID`, `${UBL_SUPPORTING}/cac:Attachment/cac:ExternalReference/cbc:URI`],
+  'BT-127': [
+    `${LINE}/ram:AssociatedDocumentLineDocument/ram:IncludedNote/ram:Content`,
+    `${UBL_LINE}/cbc:Note`,
+  ],
+  'BT-128': [
+    `${LINE_SETTLEMENT}/ram:AdditionalReferencedDocument/string-join((ram:IssuerAssignedID, ram:ReferenceTypeCode), ' ')`,
+    withScheme(`${UBL_LINE}/cac:DocumentReference/cbc:ID`),
+  ],
+  'BT-132': [
+    `${LINE}/ram:SpecifiedLineTradeAgreement/ram:BuyerOrderReferencedDocument/ram:LineID`,
+    `${UBL_LINE}/cac:OrderLineReference/cbc:LineID`,
+  ],
+  'BT-133': [
+    `${LINE_SETTLEMENT}/ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID`,
+    `${UBL_LINE}/cbc:AccountingCost`,
+  ],
+  'BT-134': [
+    `${LINE_SETTLEMENT}/ram:BillingSpecifiedPeriod/ram:StartDateTime`,
+    `${UBL_LINE}/cac:InvoicePeriod/cbc:StartDate`,
+  ],
+  'BT-135': [
+    `${LINE_SETTLEMENT}/ram:BillingSpecifiedPeriod/ram:EndDateTime`,
+    `${UBL_LINE}/cac:InvoicePeriod/cbc:EndDate`,
+  ],
+  'BT-155': [`${PRODUCT}/ram:SellerAssignedID`, `${UBL_ITEM}/cac:SellersItemIdentification/cbc:ID`],
+  'BT-156': [`${PRODUCT}/ram:BuyerAssignedID`, `${UBL_ITEM}/cac:BuyersItemIdentification/cbc:ID`],
+  'BT-157': [
+    withScheme(`${PRODUCT}/ram:GlobalID`),
+    withScheme(`${UBL_ITEM}/cac:StandardItemIdentification/cbc:ID`),
+  ],
+  'BT-158': [
+    `${PRODUCT}/ram:DesignatedProductClassification/ram:ClassCode/string-join((., @listID, @listVersionID), ' ')`,
+    `${UBL_ITEM}/cac:CommodityClassification/cbc:ItemClassificationCode/string-join((., @listID, @listVersionID), ' ')`,
+  ],
+  'BT-159': [
+    `${PRODUCT}/ram:OriginTradeCountry/ram:ID`,
+    `${UBL_ITEM}/cac:OriginCountry/cbc:IdentificationCode`,
+  ],
+  'BT-160, BT-161': [
+    `${PRODUCT}/ram:ApplicableProductCharacteristic/string-join((ram:Description, ram:Value), '=')`,
+    `${UBL_ITEM}/cac:AdditionalItemProperty/string-join((cbc:Name, cbc:Value), '=')`,
+  ],
   'BT-9': [`${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/ram:DueDateDateTime`, 'cbc:DueDate'],
   'BT-10': [`${AGREEMENT}/ram:BuyerReference`, 'cbc:BuyerReference'],
   'BT-13': [
@@ -74,7 +217,11 @@ const places: Record<string, Places> = {
     'cac:OrderReference/cbc:ID',
   ],
   'BT-20': [`${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/ram:Description`, 'cac:PaymentTerms/cbc:Note'],
-  'BT-22': [`${HEADING}/ram:IncludedNote/ram:Content`, 'cbc:Note'],
+  // Peppol has all notes in one, and UBL the subject in front of the text.
+  'BT-21, BT-22': [
+    `string-join(${HEADING}/ram:IncludedNote/string-join((ram:SubjectCode ! concat('#', ., '#'), ram:Content), ''), '\n')`,
+    `string-join(cbc:Note, '\n')`,
+  ],
   'BT-25': [
     `${SETTLEMENT}/ram:InvoiceReferencedDocument/ram:IssuerAssignedID`,
     'cac:BillingReference/cac:InvoiceDocumentReference/cbc:ID',
@@ -88,6 +235,12 @@ const places: Record<string, Places> = {
       name: 'BT-27',
       tradingName: 'BT-28',
       registration: 'BT-30',
+      identifiers: 'BT-29',
+      electronicAddress: 'BT-34',
+      taxNumber: 'BT-32',
+      legalText: 'BT-33',
+      town: 'BT-37',
+      region: 'BT-39',
       vatId: 'BT-31',
       line1: 'BT-35',
       line2: 'BT-36',
@@ -106,6 +259,10 @@ const places: Record<string, Places> = {
       name: 'BT-44',
       tradingName: 'BT-45',
       registration: 'BT-47',
+      identifiers: 'BT-46',
+      electronicAddress: 'BT-49',
+      town: 'BT-52',
+      region: 'BT-54',
       vatId: 'BT-48',
       line1: 'BT-50',
       line2: 'BT-51',
@@ -128,14 +285,22 @@ const places: Record<string, Places> = {
     'cac:Delivery/cbc:ActualDeliveryDate',
   ],
   ...placesOfParty(
-    { line1: 'BT-75', line2: 'BT-76', line3: 'BT-165', postcode: 'BT-78', country: 'BT-80' },
+    {
+      line1: 'BT-75',
+      line2: 'BT-76',
+      line3: 'BT-165',
+      town: 'BT-77',
+      postcode: 'BT-78',
+      region: 'BT-79',
+      country: 'BT-80',
+    },
     `${DELIVERY}/ram:ShipToTradeParty`,
     'cac:Delivery/cac:DeliveryLocation',
   ),
   'BT-73': [`${SETTLEMENT}/ram:BillingSpecifiedPeriod/ram:StartDateTime`, 'cac:InvoicePeriod/cbc:StartDate'],
   'BT-74': [`${SETTLEMENT}/ram:BillingSpecifiedPeriod/ram:EndDateTime`, 'cac:InvoicePeriod/cbc:EndDate'],
   'BT-81': [`${MEANS}/ram:TypeCode`, `${UBL_MEANS}/cbc:PaymentMeansCode`],
-  'BT-83': [`${SETTLEMENT}/ram:PaymentReference`, `${UBL_MEANS}/cbc:PaymentID`],
+  'BT-83': [`${SETTLEMENT}/ram:PaymentReference`, `${UBL_MEANS}[1]/cbc:PaymentID`],
   'BT-84': [
     `${MEANS}/ram:PayeePartyCreditorFinancialAccount/(ram:IBANID | ram:ProprietaryID)`,
     `${UBL_MEANS}/cac:PayeeFinancialAccount/cbc:ID`,
@@ -195,11 +360,13 @@ const places: Record<string, Places> = {
   'BT-154': [`${LINE}/ram:SpecifiedTradeProduct/ram:Description`, `${UBL_ITEM}/cbc:Description`],
 };
 
+export const terms = Object.keys(places);
+
 /** The values of each term that an e-invoice has, in its order; days are without hyphens, as CII has them. */
 export function termsIn(xml: Document): Record<string, string[]> {
   const syntax = xml.documentElement?.localName === 'CrossIndustryInvoice' ? 0 : 1;
   const found = Object.entries(places).map(([term, paths]) => {
-    const values = valuesOf(xml, `/* ! (${paths[syntax]})`);
+    const values = valuesOf(xml, `/* ! (${paths[syntax]})`).filter((value) => value !== '');
     return [term, values.map((value) => value.replace(/^(\d{4})-(\d\d)-(\d\d)$/, '$1$2$3'))] as const;
   });
   return Object.fromEntries(found.filter(([, values]) => values.length > 0));

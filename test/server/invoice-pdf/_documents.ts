@@ -10,6 +10,7 @@ import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestBackoffice, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { peculiarDocuments } from './_peculiar-documents.ts';
+import { richDocuments } from './_rich-documents.ts';
 import { sales } from './_sales.ts';
 
 /** A document to print, under a name that tells it from the others. */
@@ -48,6 +49,7 @@ const stories: readonly Story[] = [
     fates.map((fate) => ({ ...sale, ...fate, name: `${fate.status} ${fate.kind}, ${sale.name}` })),
   ),
   ...peculiarDocuments,
+  ...richDocuments,
 ];
 
 let examples: Promise<readonly Example[]> | undefined;
@@ -91,6 +93,6 @@ export async function printedDocument(
 ): Promise<PrintedDocument> {
   const found = await findPrintable(db, company, id);
   if (!found) throw new Error(`There is no document ${id}.`);
-  const { record, reverseChargeRates, supplier } = found;
-  return { record, reverseChargeRates, ...(await findSupplier(db, company, supplier)) };
+  const { record, reverseChargeRates, terms, supplier } = found;
+  return { record, reverseChargeRates, terms, ...(await findSupplier(db, company, supplier)) };
 }

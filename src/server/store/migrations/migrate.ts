@@ -22,6 +22,7 @@ import { notices } from './0019-notices.ts';
 import { secondFactor } from './0020-second-factor.ts';
 import { portalLinks } from './0021-portal-links.ts';
 import { handOvers } from './0022-hand-overs.ts';
+import { customerTerms } from './0023-customer-terms.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
@@ -47,6 +48,7 @@ export const migrations: readonly Migration[] = [
   secondFactor,
   portalLinks,
   handOvers,
+  customerTerms,
 ];
 
 /**

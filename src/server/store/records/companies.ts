@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 
+import type { ElectronicAddress, Identifier } from '../../../contract/feed.ts';
 import type { Module } from '../../../contract/scopes.ts';
 import type { Switches } from '../../../contract/withholding.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
@@ -11,11 +12,19 @@ export interface CompanyProfile {
   legalName?: string;
   tradingName?: string;
   addressLines?: string[];
+  town?: string;
+  region?: string;
   postcode?: string;
   /** ISO 3166-1 alpha-2; documents are supported for IE and GB. */
   countryCode?: string;
   vatId?: string;
   companyNumber?: string;
+  companyNumberScheme?: string;
+  taxNumber?: string;
+  legalText?: string;
+  identifiers?: Identifier[];
+  electronicAddress?: ElectronicAddress;
+  contactName?: string;
   email?: string;
   phone?: string;
   website?: string;

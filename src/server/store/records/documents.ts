@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 
 import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
+import type { KeptTerms } from '../../../contract/document-terms.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
@@ -29,6 +30,8 @@ export interface PrintableDocument {
   /** Null on a draft, and on a document that was loaded without the company as it was at its issue. */
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
+  /** What it shows beside the contract's members. */
+  terms: KeptTerms | undefined;
   /** Whether the business system has issued it. */
   isImported: boolean;
 }
@@ -104,8 +107,8 @@ export async function findPrintable(
   // The two parts were rendered from one Invoice; what is beside them is written by moves, and empty without them.
   const text = joinObjects(row.body as JsonText<object>, row.detail as JsonText<object>);
   const unpublished = JSON.parse(row.unpublished) as Partial<PrintableDocument>;
-  const { supplier = null, reverseChargeRates = {}, isImported = false } = unpublished;
-  return { record: JSON.parse(text) as Invoice, supplier, reverseChargeRates, isImported };
+  const { supplier = null, reverseChargeRates = {}, terms, isImported = false } = unpublished;
+  return { record: JSON.parse(text) as Invoice, supplier, reverseChargeRates, terms, isImported };
 }
 
 /**

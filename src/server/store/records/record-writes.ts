@@ -78,5 +78,7 @@ export async function removeRecord(
 /** The tables of records share these columns; invoices and quotes have all that any of them has. */
 const tableOf = (resource: Resource) => resource as 'invoices';
 
-const columnsOf = (resource: Resource): (keyof StoredTexts)[] =>
-  hasDetail(resource) ? ['body', 'detail', 'unpublished'] : ['body'];
+function columnsOf(resource: Resource): (keyof StoredTexts)[] {
+  if (hasDetail(resource)) return ['body', 'detail', 'unpublished'];
+  return resource === 'customers' ? ['body', 'unpublished'] : ['body'];
+}

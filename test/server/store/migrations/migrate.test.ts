@@ -25,6 +25,7 @@ const names = [
   '0020-second-factor',
   '0021-portal-links',
   '0022-hand-overs',
+  '0023-customer-terms',
 ];
 
 for (const name of engineNames) {

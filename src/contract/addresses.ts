@@ -1,0 +1,50 @@
+/** An address as it is given: some give the town and the postcode apart, and some in the lines. */
+export interface GivenAddress {
+  addressLines?: readonly string[] | undefined;
+  town?: string | undefined;
+  region?: string | undefined;
+  postcode?: string | null | undefined;
+}
+
+type Place = Pick<GivenAddress, 'town' | 'region' | 'postcode'>;
+
+/** Eircodes (S.I. 300 of 2015: a routing key, such as D6W, and a unique identifier) and British postcodes (BS 7666). */
+const POSTCODE =
+  /(?:^|[\s,]+)((?:[AC-FHKNPRTV-Y]\d\d|D6W)\s?[0-9AC-FHKNPRTV-Y]{4}|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2})$/;
+const COUNTY = /^(?:co\.?|county)\s/i;
+
+/**
+ * The town, county and postcode of an address: those that are given, or else what stands in the last lines where they
+ * end in an Eircode or a British postcode. Without one nothing tells which line is the town.
+ */
+export function placeOf({ addressLines = [], town, region, postcode }: GivenAddress): Place {
+  if (town !== undefined || postcode) return { town, region, postcode };
+  const found = placeIn(addressLines.map((line) => line.trim()));
+  return { ...found, region: region ?? found.region };
+}
+
+function placeIn(lines: string[]): Place {
+  const last = lines.pop() ?? '';
+  const [end = '', postcode] = POSTCODE.exec(last) ?? [];
+  if (postcode === undefined) return {};
+  if (end !== last) lines.push(last.slice(0, -end.length));
+  const region = COUNTY.test(lines.at(-1) ?? '') ? lines.pop() : undefined;
+  return { town: lines.pop(), region, postcode };
+}
+
+/** The lines of an address without those that say its town, county or postcode again. */
+export function linesBeside({ addressLines = [], town, region, postcode }: GivenAddress): string[] {
+  const lines = addressLines.map((line) => line.replace(/\s+/g, ' ').trim()).filter((line) => line !== '');
+  // Without a town the lines are the whole address.
+  if (town === undefined) return lines;
+  for (const part of [postcode, region, town]) {
+    const last = lines.at(-1);
+    if (!part || last?.endsWith(part) !== true) continue;
+    const rest = last.slice(0, -part.length);
+    // 'Upper Galway' isn't in Galway, but 'Galway H91 E2V8' is.
+    if (!(part === postcode ? /^$|[\s,]$/ : /^$|,\s*$/).test(rest)) continue;
+    const kept = rest.replace(/[\s,]+$/, '');
+    lines.splice(-1, 1, ...(kept === '' ? [] : [kept]));
+  }
+  return lines;
+}

@@ -1,0 +1,234 @@
+import { placeOf } from '../../contract/addresses.ts';
+import {
+  classificationSchemes,
+  countryCodes,
+  electronicAddressSchemes,
+  identifierSchemes,
+  noteSubjectCodes,
+  objectSchemes,
+  paymentMeansCodes,
+  vatPrefixes,
+} from '../../contract/code-lists.ts';
+import {
+  buyerTermNames,
+  type BuyerTerms,
+  type KeptTerms,
+  lineTermNames,
+  type LineTerms,
+  withValue,
+} from '../../contract/document-terms.ts';
+import type { DocumentTerms, DraftLine, ElectronicAddress, Identifier } from '../../contract/feed.ts';
+import type { Invoice } from '../../contract/records.ts';
+import { quote } from '../../errors.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
+import { Refusal } from './refusal.ts';
+import type { CustomerUnpublished } from './unpublished.ts';
+
+/** The terms of an invoice that its credit notes have too: what was sold, where, and on which agreement. */
+const inheritedNames = [
+  'projectReference',
+  'contractReference',
+  'salesOrderReference',
+  'tenderReference',
+  'invoicedObject',
+  'buyerAccountingReference',
+  'taxRepresentative',
+  'delivery',
+] as const;
+
+const documentTermNames = [
+  ...inheritedNames,
+  'receivingAdviceReference',
+  'despatchAdviceReference',
+  'paymentTerms',
+  'notes',
+  'precedingInvoices',
+  'payee',
+  'payment',
+  'supportingDocuments',
+] as const;
+
+/** What a document keeps of the terms that it is given, or has from the invoice that it credits. */
+export interface GivenTerms {
+  terms: DocumentTerms | undefined;
+  credited?: KeptTerms | undefined;
+  /** The customer's own terms, or those that the document names. */
+  buyer: CustomerUnpublished;
+  /** The lines as they are given, and as the document has them. */
+  given: readonly DraftLine[];
+  lines: Invoice['lines'];
+}
+
+/**
+ * Puts together what a document shows beside the contract's members; nothing where there is nothing.
+ * @param path where the draft is within the change.
+ * @throws Refusal `invalid_change` for a code that is in no list, a check digit, and a period that ends before it starts.
+ */
+export function keptTerms(
+  { terms, credited, buyer, given, lines }: GivenTerms,
+  party: Pick<Invoice['buyer'], 'addressLines' | 'vatId'>,
+  path: string,
+): { terms?: KeptTerms } {
+  if (terms) refuseBadTerms(terms, `${path}/terms`);
+  const own = terms ? withValue(terms, documentTermNames) : withValue(credited ?? {}, inheritedNames);
+  const ofBuyer = withValue(derivedTerms({ ...party, ...buyer }), buyerTermNames);
+  const ofLines = lineTermsOf(given, lines, `${path}/lines`);
+  const kept: KeptTerms = {
+    ...own,
+    ...(Object.keys(ofBuyer).length > 0 && { buyer: ofBuyer }),
+    ...ofLines,
+    ...(buyer.peppol === true && { isPeppol: true }),
+  };
+  return Object.keys(kept).length > 0 ? { terms: kept } : {};
+}
+
+/** The terms of a document as they could be given again. */
+export function termsAgain(kept: KeptTerms | undefined): DocumentTerms {
+  return withValue(kept ?? {}, documentTermNames);
+}
+
+/** What a quote keeps of its lines, so that its invoice has it. */
+export function quoteTermsOf(
+  given: readonly DraftLine[],
+  lines: Invoice['lines'],
+): { terms?: Pick<KeptTerms, 'lines'> } {
+  const terms = lineTermsOf(given, lines, '/with/lines');
+  return terms.lines ? { terms } : {};
+}
+
+/** The terms of lines by the lines' ids. */
+function lineTermsOf(
+  given: readonly DraftLine[],
+  lines: Invoice['lines'],
+  path: string,
+): { lines?: Record<string, LineTerms> } {
+  const entries = given.flatMap((line, index) => {
+    const terms = withValue(line, lineTermNames);
+    const id = lines[index]?.id;
+    if (id === undefined || Object.keys(terms).length === 0) return [];
+    refuseBadLineTerms(terms, `${path}/${index}`);
+    return [[id, terms] as const];
+  });
+  return entries.length > 0 ? { lines: Object.fromEntries(entries) } : {};
+}
+
+/** EAS codes for the VAT numbers of the two countries whose law the documents follow. */
+const vatSchemes: Partial<Record<string, string>> = { IE: '9935', GB: '9932' };
+
+/**
+ * A party with its town and postcode, where its address lines say them, and with its VAT number as its electronic address,
+ * unless it has another.
+ */
+export function derivedTerms<T extends BuyerTerms & { addressLines?: string[]; vatId?: string | null }>(
+  party: T,
+): T {
+  const place = withValue(placeOf(party), ['town', 'region', 'postcode']);
+  const scheme = vatSchemes[party.vatId?.slice(0, 2) ?? ''];
+  const { electronicAddress = scheme && { scheme, id: party.vatId ?? '' } } = party;
+  return { ...party, ...place, ...(electronicAddress && { electronicAddress }) };
+}
+
+type Party = Partial<Pick<Supplier, 'companyNumberScheme' | 'electronicAddress' | 'identifiers'>> & {
+  identifier?: Identifier;
+};
+
+/** @throws Refusal `invalid_change` for a scheme that is in no list, and a wrong check digit. */
+export function refuseBadParty(party: Party, path: string): void {
+  refuseUnknown(identifierSchemes, party.companyNumberScheme, 'ISO 6523', `${path}/companyNumberScheme`);
+  refuseBadIdentifier(party.identifier, `${path}/identifier`);
+  party.identifiers?.forEach((one, index) => refuseBadIdentifier(one, `${path}/identifiers/${index}`));
+  refuseBadIdentifier(
+    party.electronicAddress,
+    `${path}/electronicAddress`,
+    electronicAddressSchemes,
+    'the EAS list',
+  );
+}
+
+function refuseBadTerms(terms: DocumentTerms, path: string): void {
+  const { invoicedObject, notes = [], payee, taxRepresentative, delivery, payment } = terms;
+  refuseBadIdentifier(invoicedObject, `${path}/invoicedObject`, objectSchemes, 'UNTDID 1153');
+  for (const [index, { subjectCode }] of notes.entries())
+    refuseUnknown(noteSubjectCodes, subjectCode, 'UNTDID 4451', `${path}/notes/${index}/subjectCode`);
+  if (payee) refuseBadParty(payee, `${path}/payee`);
+  const { vatId, countryCode } = taxRepresentative ?? {};
+  refuseUnknown(
+    vatPrefixes,
+    vatId?.slice(0, 2),
+    'prefixes of VAT numbers',
+    `${path}/taxRepresentative/vatId`,
+  );
+  refuseUnknown(countryCodes, countryCode, 'ISO 3166-1', `${path}/taxRepresentative/countryCode`);
+  refuseUnknown(countryCodes, delivery?.countryCode, 'ISO 3166-1', `${path}/delivery/countryCode`);
+  refuseBadIdentifier(delivery?.locationId, `${path}/delivery/locationId`);
+  if (payment) refuseBadPayment(payment, `${path}/payment`);
+}
+
+/** Credit transfers of UNTDID 4461, which need an account (BR-61). */
+const CREDIT_TRANSFERS = ['30', '58'];
+
+function refuseBadPayment(
+  { meansCode, accounts = [] }: NonNullable<DocumentTerms['payment']>,
+  path: string,
+): void {
+  refuseUnknown(paymentMeansCodes, meansCode, 'UNTDID 4461', `${path}/meansCode`);
+  if (!CREDIT_TRANSFERS.includes(meansCode) || accounts.length > 0) return;
+  const message = `meansCode ${meansCode} is a credit transfer, and there are no accounts to pay into.`;
+  throw new Refusal('invalid_change', message, `${path}/accounts`);
+}
+
+function refuseBadLineTerms(terms: LineTerms, path: string): void {
+  const { supplyPeriod, invoicedObject, standardItemId, classifications = [], originCountryCode } = terms;
+  if (supplyPeriod && supplyPeriod.endDate < supplyPeriod.startDate) {
+    const message = `supplyPeriod ends on ${supplyPeriod.endDate}, before it starts on ${supplyPeriod.startDate}.`;
+    throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
+  }
+  refuseBadIdentifier(invoicedObject, `${path}/invoicedObject`, objectSchemes, 'UNTDID 1153');
+  refuseBadIdentifier(standardItemId, `${path}/standardItemId`);
+  for (const [index, { scheme }] of classifications.entries())
+    refuseUnknown(classificationSchemes, scheme, 'UNTDID 7143', `${path}/classifications/${index}/scheme`);
+  refuseUnknown(countryCodes, originCountryCode, 'ISO 3166-1', `${path}/originCountryCode`);
+}
+
+function refuseUnknown(
+  codes: ReadonlySet<string>,
+  code: string | undefined,
+  list: string,
+  path: string,
+): void {
+  if (code === undefined || codes.has(code)) return;
+  const message = `${nameAt(path)} is ${quote(code)}, which is no code of ${list}.`;
+  throw new Refusal('invalid_change', message, path);
+}
+
+/** GLN and GTIN, the identifiers of GS1, by their codes of ISO 6523. */
+const GLN = '0088';
+const gs1 = {
+  [GLN]: { name: 'GLN', digits: /^\d{13}$/ },
+  '0160': { name: 'GTIN', digits: /^(\d{8}|\d{12,14})$/ },
+};
+
+function refuseBadIdentifier(
+  identifier: Identifier | ElectronicAddress | undefined,
+  path: string,
+  codes = identifierSchemes,
+  list = 'ISO 6523',
+): void {
+  if (!identifier) return;
+  const { id, scheme = '' } = identifier;
+  refuseUnknown(codes, identifier.scheme, list, `${path}/scheme`);
+  const rule = gs1[scheme as keyof typeof gs1] as (typeof gs1)[typeof GLN] | undefined;
+  if (!rule || (rule.digits.test(id) && hasCheckDigit(id))) return;
+  const message = `${nameAt(path)} is ${quote(id)}, which doesn't have the digits or the check digit of a ${rule.name}.`;
+  throw new Refusal('invalid_change', message, `${path}/id`);
+}
+
+/** GS1 General Specifications, 7.9: from the right, each digit counts once and three times by turns. */
+function hasCheckDigit(digits: string): boolean {
+  const weighted = [...digits].reverse().map((digit, index) => Number(digit) * (index % 2 === 0 ? 1 : 3));
+  return weighted.reduce((sum, value) => sum + value, 0) % 10 === 0;
+}
+
+function nameAt(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}

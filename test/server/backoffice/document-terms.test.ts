@@ -1,0 +1,202 @@
+import type { DocumentTerms, DraftLine, WithOf } from '../../../src/contract/feed.ts';
+import { findPrintable } from '../../../src/server/store/records/documents.ts';
+import { richCustomer, richLine, richProfile, richTerms } from '../invoice-pdf/_rich-documents.ts';
+import { onEachEngine } from './_backoffice.ts';
+import { customerSave } from './_changes.ts';
+import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
+import { amountsOf, importedLine, invoiceImport, openImporter } from './_imports.ts';
+import { customerIn } from './_parties.ts';
+
+const rich = { company: { profile: richProfile }, customer: richCustomer };
+const sold = line({ ...richLine, id: 'lin_1' });
+
+/** A wrong value, where it is refused, and how the refusal names it. */
+type Wrong<T> = readonly [given: T, path: string, message: RegExp];
+
+const wrongTerms: Wrong<DocumentTerms>[] = [
+  [{ invoicedObject: { id: '7', scheme: 'QQQ' } }, '/invoicedObject/scheme', /"QQQ".*UNTDID 1153/],
+  [
+    { notes: [{ text: 'x' }, { text: 'x', subjectCode: 'QQQ' }] },
+    '/notes/1/subjectCode',
+    /"QQQ".*UNTDID 4451/,
+  ],
+  [{ notes: Array.from({ length: 21 }, () => ({ text: 'x' })) }, '/notes', /more than 20/],
+  [
+    { payee: { name: 'x', identifier: { id: '1', scheme: '9999' } } },
+    '/payee/identifier/scheme',
+    /"9999".*ISO 6523/,
+  ],
+  [
+    { payee: { name: 'x', identifier: { id: '5391234500005', scheme: '0088' } } },
+    '/payee/identifier/id',
+    /"5391234500005".*check digit of a GLN/,
+  ],
+  [
+    { taxRepresentative: { name: 'x', vatId: 'QQ1', addressLines: [], countryCode: 'FR' } },
+    '/taxRepresentative/vatId',
+    /"QQ"/,
+  ],
+  [{ delivery: { countryCode: 'QQ' } }, '/delivery/countryCode', /"QQ".*ISO 3166/],
+  [{ delivery: { town: 'Galway' } }, '/delivery/countryCode', /has no countryCode/],
+  [{ payment: { meansCode: '99' } }, '/payment/meansCode', /"99".*UNTDID 4461/],
+  [{ payment: { meansCode: '58' } }, '/payment/accounts', /no accounts to pay into/],
+  [
+    { supportingDocuments: [{ reference: 'x', url: 'ftp://x' }] },
+    '/supportingDocuments/0/url',
+    /pattern|uri/,
+  ],
+];
+
+const wrongLines: Wrong<Partial<DraftLine>>[] = [
+  [
+    { supplyPeriod: { startDate: '2026-11-02', endDate: '2026-11-01' } },
+    '/supplyPeriod/endDate',
+    /ends on 2026-11-01, before it starts on 2026-11-02/,
+  ],
+  [
+    { standardItemId: { id: '4006381333932', scheme: '0160' } },
+    '/standardItemId/id',
+    /check digit of a GTIN/,
+  ],
+  [{ standardItemId: { id: '40063813339', scheme: '0160' } }, '/standardItemId/id', /check digit of a GTIN/],
+  [{ classifications: [{ code: '1', scheme: 'QQQ' }] }, '/classifications/0/scheme', /"QQQ".*UNTDID 7143/],
+  [{ originCountryCode: 'QQ' }, '/originCountryCode', /"QQ"/],
+];
+
+const wrongParties: Wrong<Partial<WithOf<'customer.save'>>>[] = [
+  [{ companyNumberScheme: '9999' }, '/companyNumberScheme', /"9999".*ISO 6523/],
+  [{ identifier: { id: 'x', scheme: '0088' } }, '/identifier/id', /GLN/],
+  [{ electronicAddress: { id: 'x', scheme: 'QQ' } }, '/electronicAddress/scheme', /"QQ".*EAS/],
+];
+
+onEachEngine('terms of a document', async (t, testBackoffice) => {
+  const termsOf = async (company: { id: string }, id: string) =>
+    (await findPrintable(testBackoffice.engine.db, company.id, id))?.terms;
+
+  await t.test('stay through edits, until an edit replaces them', async (t) => {
+    const company = await openIssuer(testBackoffice, rich);
+    const { id } = await company.apply(invoiceDraft({ terms: richTerms, lines: [sold] }));
+    await company.apply({ change: 'invoice.edit', with: { id, note: 'Thank you' } });
+    const kept = await termsOf(company, id);
+    const { buyer, lines, ...own } = kept ?? {};
+    t.strictSame(own, richTerms);
+    t.match(lines, { lin_1: { sellerItemId: 'VALVE-15' } });
+    t.match(buyer, { town: 'Galway', electronicAddress: { scheme: '9935' } });
+    await company.apply({ change: 'invoice.edit', with: { id, terms: { contractReference: 'C-2' } } });
+    t.strictSame(await termsOf(company, id), { contractReference: 'C-2', buyer, lines });
+    await company.apply({ change: 'invoice.edit', with: { id, terms: {}, lines: [line()] } });
+    t.strictSame(await termsOf(company, id), { buyer });
+  });
+
+  await t.test('are those of its invoice on a credit note, as far as they are about the sale', async (t) => {
+    const company = await openIssuer(testBackoffice, rich);
+    const invoice = await issued(company, invoiceDraft({ terms: richTerms, lines: [sold] }));
+    const { id } = await company.apply(creditNoteOf(invoice, { lines: [line()] }));
+    const inherited = await termsOf(company, id);
+    t.match(inherited, { contractReference: 'CON-2026-3', delivery: { town: 'Galway' } });
+    t.notOk(inherited?.payment ?? inherited?.notes ?? inherited?.lines);
+    await company.apply({ change: 'invoice.edit', with: { id, terms: {} } });
+    await company.apply(issue(id));
+    t.notOk((await termsOf(company, id))?.contractReference, 'a credit note may have none');
+  });
+
+  await t.test('of lines go from a quote to its versions and its invoice', async (t) => {
+    const company = await openIssuer(testBackoffice, rich);
+    const draft = { customerId: 'cus_1', title: 'Valve', lines: [sold] };
+    const { id } = await company.apply({ change: 'quote.draft', with: draft });
+    await company.apply({ change: 'quote.send', with: { id } });
+    const { id: second } = await company.apply({ change: 'quote.revise', with: { id } });
+    await company.apply({ change: 'quote.send', with: { id: second } });
+    await company.apply({ change: 'quote.accept', with: { id: second } });
+    const conversion = { change: 'quote.convert_to_invoice', with: { id: second } } as const;
+    const { convertedInvoiceId } = await company.apply(conversion);
+    const { lines } = (await termsOf(company, convertedInvoiceId ?? '')) ?? {};
+    t.match(Object.values(lines ?? {}), [richLine]);
+  });
+
+  await t.test('come in with an imported document, of the customer as it is named or known', async (t) => {
+    const company = await openImporter(testBackoffice, rich);
+    const lines = amountsOf([importedLine({ sellerItemId: 'V-1', id: 'lin_1' })]);
+    const known = await company.apply(invoiceImport({ terms: richTerms, ...lines }));
+    t.match(await termsOf(company, known.id), {
+      ...richTerms,
+      buyer: { companyNumber: '123456' },
+      lines: { lin_1: { sellerItemId: 'V-1' } },
+    });
+    const buyer = { name: 'Old Hotel', addressLines: ['Eyre Square', 'Galway H91 E2V8'], countryCode: 'IE' };
+    const named = await company.apply(
+      invoiceImport({ number: '2', buyer: { ...buyer, companyNumber: '99' }, ...amountsOf() }),
+    );
+    t.strictSame((await termsOf(company, named.id))?.buyer, {
+      town: 'Galway',
+      postcode: 'H91 E2V8',
+      companyNumber: '99',
+    });
+    t.match(named.buyer, buyer);
+    t.match(
+      await company.refusal(
+        invoiceImport({ number: '3', buyer: { ...buyer, identifier: { id: '1', scheme: '9999' } } }),
+      ),
+      {
+        code: 'invalid_change',
+        path: '/with/buyer/identifier/scheme',
+      },
+    );
+  });
+
+  await t.test('are refused at the value that is wrong', async (t) => {
+    const company = await openIssuer(testBackoffice);
+    const refused = async (change: object, path: string, message: RegExp) =>
+      t.match(await company.refusal(change), { code: 'invalid_change', path, message }, path);
+    for (const [terms, path, message] of wrongTerms)
+      await refused(invoiceDraft({ terms }), `/with/terms${path}`, message);
+    for (const [given, path, message] of wrongLines)
+      await refused(invoiceDraft({ lines: [line(), line(given)] }), `/with/lines/1${path}`, message);
+    const save = { id: 'cus_1', ...customerIn('IE', 'EUR'), paymentTermsDays: 30 };
+    for (const [given, path, message] of wrongParties) {
+      await refused(customerSave({ ...save, ...given }), `/with${path}`, message);
+      const { identifier, ...others } = given;
+      const profile = identifier ? { identifiers: [identifier] } : others;
+      const at = path.replace('identifier/', 'identifiers/0/');
+      await refused({ change: 'company.save', with: profile }, `/with${at}`, message);
+    }
+  });
+});
+
+onEachEngine('a customer with documents by Peppol', async (t, testBackoffice) => {
+  const gaps: [what: string, customer: Partial<WithOf<'customer.save'>>, draft: object, problem: RegExp][] = [
+    ['reference', {}, {}, /neither a buyerReference nor a purchaseOrderReference/],
+    ['address', { vatId: null }, { buyerReference: 'x' }, /customer's electronicAddress is missing/],
+    [
+      'address in a network',
+      { electronicAddress: { id: 'a@b.example', scheme: 'EM' } },
+      { buyerReference: 'x' },
+      /customer's electronicAddress has the scheme EM/,
+    ],
+    [
+      'mandate',
+      {},
+      { buyerReference: 'x', terms: { payment: { meansCode: '59' } } },
+      /payment has no mandateReference/,
+    ],
+    [
+      'period within the whole',
+      {},
+      {
+        buyerReference: 'x',
+        supplyPeriod: { startDate: '2026-11-03', endDate: '2026-11-14' },
+        lines: [sold],
+      },
+      /line 1 has a supplyPeriod that isn't within the document's/,
+    ],
+  ];
+  for (const [what, customer, draft, problem] of gaps)
+    await t.test(`gets no document without a ${what}`, async (t) => {
+      const company = await openIssuer(testBackoffice, { customer: { peppol: true, ...customer } });
+      const { id } = await company.apply(invoiceDraft(draft));
+      const refusal = await company.refusal(issue(id));
+      t.match(refusal, { code: 'incomplete_document', path: '/with/id', message: problem });
+      await company.apply(customerSave({ id: 'cus_1', ...customerIn('IE', 'EUR'), paymentTermsDays: 30 }));
+      t.match(await company.apply(issue(id)), { status: 'issued' }, 'others do');
+    });
+});

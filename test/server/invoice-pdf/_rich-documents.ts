@@ -1,0 +1,131 @@
+/** Documents with all the references, identifiers and parties that the feed takes. */
+import type { DocumentTerms, DraftLine, WithOf } from '../../../src/contract/feed.ts';
+import { line } from '../backoffice/_documents.ts';
+import { irishProfile } from '../backoffice/_parties.ts';
+import type { Story } from './_documents.ts';
+
+export const richTerms: DocumentTerms = {
+  projectReference: 'PRJ-7',
+  contractReference: 'CON-2026-3',
+  salesOrderReference: 'SO-88',
+  receivingAdviceReference: 'REC-5',
+  despatchAdviceReference: 'DES-4',
+  tenderReference: 'LOT-2',
+  invoicedObject: { id: '10308123456', scheme: 'MG' },
+  buyerAccountingReference: '4217',
+  paymentTerms: '2 % discount within 10 days.',
+  notes: [{ text: 'The boiler has to be checked every year.', subjectCode: 'AAI' }, { text: 'Thank you.' }],
+  precedingInvoices: [{ number: 'INV-2025-0099', issueDate: '2025-12-01' }, { number: 'INV-2025-0100' }],
+  payee: {
+    name: 'Factoring Limited',
+    identifier: { id: 'FAC-1' },
+    companyNumber: '777',
+    companyNumberScheme: '0060',
+  },
+  taxRepresentative: {
+    name: 'Tax Agents SA',
+    vatId: 'FR11123456782',
+    addressLines: ['1 rue de la Paix', 'Bâtiment B', 'Étage 2'],
+    town: 'Paris',
+    region: 'Île-de-France',
+    postcode: '75002',
+    countryCode: 'FR',
+  },
+  delivery: {
+    name: 'Boiler house',
+    locationId: { id: '5391234500004', scheme: '0088' },
+    addressLines: ['Rear of 1 Quay Street', 'Gate 2', 'Yard 3'],
+    town: 'Galway',
+    region: 'Co. Galway',
+    postcode: 'H91 E2V8',
+    countryCode: 'IE',
+  },
+  payment: {
+    meansCode: '30',
+    meansText: 'Credit transfer',
+    remittance: 'RF18 5390 0754 7034',
+    accounts: [
+      { id: 'IE29 AIBK 9311 5212 3456 78', name: 'Brennan Heating', bic: 'AIBKIE2D' },
+      { id: '12345678', name: 'Brennan in London', bic: 'AIBKGB2L' },
+    ],
+    cardNumber: '123456',
+    cardHolder: 'Jane Doyle',
+    mandateReference: 'MAN-1',
+    creditorId: 'IE98ZZZ0123456',
+    debitedAccount: 'IE64IRCE92050112345678',
+  },
+  supportingDocuments: [
+    { reference: 'TS-1', description: 'Time sheet', url: 'https://brennan.example/ts-1.pdf' },
+    { reference: 'PHOTOS' },
+  ],
+};
+
+export const richLine: Partial<DraftLine> = {
+  note: 'The old valve was left on the site.',
+  supplyPeriod: { startDate: '2026-11-02', endDate: '2026-11-06' },
+  invoicedObject: { id: 'BOILER-1', scheme: 'ABZ' },
+  orderLineReference: '3',
+  buyerAccountingReference: '4218',
+  sellerItemId: 'VALVE-15',
+  buyerItemId: '90-4711',
+  standardItemId: { id: '4006381333931', scheme: '0160' },
+  classifications: [
+    { code: '42131100', scheme: 'STI', version: '2008' },
+    { code: '40141600', scheme: 'TST' },
+  ],
+  attributes: [
+    { name: 'Width', value: '15 mm' },
+    { name: 'Colour', value: 'Brass' },
+  ],
+  originCountryCode: 'DE',
+};
+
+export const richCustomer: Partial<WithOf<'customer.save'>> = {
+  name: 'Harbour View',
+  legalName: 'Harbour View Hotel Limited',
+  addressLines: ['Harbour House', '1 Quay Street', 'Claddagh'],
+  town: 'Galway',
+  region: 'Co. Galway',
+  postcode: 'H91 E2V8',
+  companyNumber: '123456',
+  companyNumberScheme: '0060',
+  identifier: { id: '5391234500004', scheme: '0088' },
+  contactName: 'Ann Roe',
+  phone: '+353 91 555 0100',
+  email: 'accounts@harbour.example',
+};
+
+export const richProfile = {
+  ...irishProfile,
+  tradingName: 'Brennan',
+  addressLines: ['Unit 4', '2 Dock Road', 'Docks'],
+  town: 'Limerick',
+  region: 'Co. Limerick',
+  postcode: 'V94 T2WX',
+  companyNumber: '654321',
+  companyNumberScheme: '0060',
+  taxNumber: '201/113/40209',
+  legalText: 'Directors: J. Brennan, M. Brennan',
+  identifiers: [{ id: 'SUP-9' }, { id: '5391234500004', scheme: '0088' }],
+  contactName: 'Jane Doyle',
+  phone: '+353 61 555 0100',
+  email: 'office@brennan.example',
+};
+
+/** A document of a Peppol customer with every term, as an invoice and as a credit note. */
+export const richDocuments: readonly Story[] = (['invoice', 'credit_note'] as const).map((kind) => ({
+  name: `${kind} with every term`,
+  company: { profile: richProfile },
+  customer: { ...richCustomer, peppol: true },
+  draft: {
+    lines: [line(richLine), line({ description: 'Second line' })],
+    supplyPeriod: { startDate: '2026-11-01', endDate: '2026-11-14' },
+    buyerReference: 'Cost centre 12',
+    purchaseOrderReference: 'PO-7',
+    note: 'Boiler service',
+    terms: richTerms,
+  },
+  credit: { terms: richTerms, lines: [line(richLine)] },
+  kind,
+  status: 'issued',
+}));
