@@ -24,6 +24,7 @@ const parts = Object.entries({
     'server/access',
     'server/webhooks',
     'server/backoffice',
+    'server/e-invoice',
     'server/invoice-pdf',
     'server/logos',
     'server/store',

@@ -1457,6 +1457,8 @@ export interface components {
             invoicedObject?: components["schemas"]["ObjectIdentifier"];
             /** @description Where the customer books it (BT-19). */
             buyerAccountingReference?: components["schemas"]["ShortText"];
+            /** @description The day on which VAT becomes chargeable, if it isn't that of the supply (BT-7). */
+            taxPointDate?: components["schemas"]["CalendarDate"];
             /** @description How and when to pay, in words, beside the due date (BT-20). */
             paymentTerms?: components["schemas"]["LongText"];
             /** @description Further notes (BG-1). */

@@ -70,6 +70,7 @@ t.test('the help leads to every command', async (t) => {
     'numbering set',
     'document',
     'document pdf',
+    'document xml',
     'document check',
     'migrate',
     'backup',

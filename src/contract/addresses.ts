@@ -48,3 +48,10 @@ export function linesBeside({ addressLines = [], town, region, postcode }: Given
   }
   return lines;
 }
+
+/** The lines of an address as they are written on paper: the town, county and postcode are among them once. */
+export function writtenLines(address: GivenAddress): string[] {
+  const { addressLines = [], town, region, postcode } = address;
+  if (linesBeside(address).length < addressLines.length) return [...addressLines];
+  return [...addressLines, town, region, postcode].filter((line) => typeof line === 'string');
+}

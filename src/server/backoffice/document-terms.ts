@@ -22,6 +22,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { quote } from '../../errors.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 import { Refusal } from './refusal.ts';
+import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { CustomerUnpublished } from './unpublished.ts';
 
 /** The terms of an invoice that its credit notes have too: what was sold, where, and on which agreement. */
@@ -40,6 +41,7 @@ const documentTermNames = [
   ...inheritedNames,
   'receivingAdviceReference',
   'despatchAdviceReference',
+  'taxPointDate',
   'paymentTerms',
   'notes',
   'precedingInvoices',
@@ -147,6 +149,7 @@ export function refuseBadParty(party: Party, path: string): void {
 
 function refuseBadTerms(terms: DocumentTerms, path: string): void {
   const { invoicedObject, notes = [], payee, taxRepresentative, delivery, payment } = terms;
+  refuseDayOutside(DOCUMENT_DAYS, terms.taxPointDate, `${path}/taxPointDate`);
   refuseBadIdentifier(invoicedObject, `${path}/invoicedObject`, objectSchemes, 'UNTDID 1153');
   for (const [index, { subjectCode }] of notes.entries())
     refuseUnknown(noteSubjectCodes, subjectCode, 'UNTDID 4451', `${path}/notes/${index}/subjectCode`);

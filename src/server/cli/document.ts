@@ -1,4 +1,6 @@
-import { Command } from 'commander';
+import { hash } from 'node:crypto';
+
+import { Command, Option } from 'commander';
 
 import { companyDay } from '../../contract/company-time.ts';
 import { checkStored, type CheckedRecord } from '../backoffice/document-check.ts';
@@ -6,8 +8,10 @@ import { openBackoffice } from '../backoffice/backoffice.ts';
 import { getCompany } from '../access/companies.ts';
 import { handOverAgain } from '../hand-over/again.ts';
 import { quote, UsageError } from '../../errors.ts';
+import type { EInvoiceFormat } from '../e-invoice/e-invoice.ts';
 import { createDocuments, type DocumentFile, type Documents } from '../invoice-pdf/documents.ts';
 import { createPrint } from '../invoice-pdf/printing.ts';
+import { findEInvoice } from '../invoice-pdf/stored-e-invoice.ts';
 import { type Company, listCompanies } from '../store/records/companies.ts';
 import { locateDocument, type LocatedDocument } from '../store/records/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -16,7 +20,7 @@ import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** `fieldledger document pdf|statement|check|hand-over`. */
+/** `fieldledger document pdf|statement|xml|check|hand-over`. */
 export function documentCommand(terminal: Terminal): Command {
   const command = new Command('document').description('invoices, credit notes and pro formas as documents');
   const writing = (name: string, description: string, prepare: Prepare) =>
@@ -42,6 +46,22 @@ export function documentCommand(terminal: Terminal): Command {
       throw new UsageError(`The document ${quote(found.id)} is no issued invoice, and has no statement.`);
     },
   );
+  addressed(command.command('xml'))
+    .description('write the e-invoice of a document: in CII, as its PDF has it inside, or in UBL')
+    .addOption(new Option('--format <format>', 'its syntax').choices(['cii', 'ubl']).makeOptionMandatory())
+    .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
+    .action(async (id: string, options: { company?: string; format: EInvoiceFormat; out: string }) => {
+      checkOut(options.out);
+      await withDatabase(terminal, async (engine) => {
+        const company = await companyOf(engine, id, options.company);
+        const found = await findEInvoice(engine, company, id);
+        // It was there just now.
+        const absence = found ? found.absence : `The company ${quote(company)} has no document ${quote(id)}.`;
+        if (!found || absence !== undefined) throw new UsageError(absence ?? '');
+        const bytes = Buffer.from(found.text(options.format));
+        await writeFile({ name: found.name, bytes, out: options.out }, terminal);
+      });
+    });
   addressed(command.command('check'))
     .description('check the legal contents of a document; a draft is checked as if it were issued now')
     .action(async (id: string, options: { company?: string }) => {
@@ -123,18 +143,25 @@ async function writePdf(
   const found = await documents.find(company, id);
   const file = found && (await prepare(documents, found, await getCompany(engine, company)));
   if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
-  const bytes = await file.read();
-  const { result, prose } = reportOf(file, out);
+  await writeFile({ name: file.name, bytes: await file.read(), out }, terminal);
+}
+
+async function writeFile(
+  { name, bytes, out }: { name: string; bytes: Buffer; out: string },
+  terminal: Terminal,
+): Promise<void> {
+  const { result, prose } = reportOf(name, bytes, out);
   using stop = listenForStop();
   await writeOut(out, [bytes], { terminal, signal: stop.signal });
   if (out === STDOUT) terminal.conclude(result, prose);
   else terminal.show(result, prose);
 }
 
-function reportOf({ name, sha256, byteCount }: DocumentFile, out: string) {
+function reportOf(name: string, bytes: Buffer, out: string) {
   const where = out === STDOUT ? 'standard output' : out;
-  const prose = `${name}: ${byteCount.toLocaleString('en')} bytes, written to ${where}`;
-  return { result: { name, sha256, bytes: byteCount, file: out === STDOUT ? null : out }, prose };
+  const prose = `${name}: ${bytes.length.toLocaleString('en')} bytes, written to ${where}`;
+  const sha256 = hash('sha256', bytes);
+  return { result: { name, sha256, bytes: bytes.length, file: out === STDOUT ? null : out }, prose };
 }
 
 function missingIn({ items }: CheckedRecord): number {

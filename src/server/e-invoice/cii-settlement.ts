@@ -23,7 +23,7 @@ export function settlement(invoice: EInvoice): string {
     leaf('ram:InvoiceCurrencyCode', invoice.currency),
     invoice.payee && payeeParty(invoice.payee),
     ...(payment ? paymentMeans(payment) : []),
-    ...invoice.vatBreakdown.map((item) => tradeTax(item, invoice.vatPointDateCode)),
+    ...invoice.vatBreakdown.map((item) => tradeTax(item, invoice)),
     billingPeriod(invoice.invoicingPeriod),
     optionalElement(
       'ram:SpecifiedTradePaymentTerms',
@@ -81,7 +81,7 @@ function creditorAccount({ id, isIban, name, serviceProvider }: CreditTransfer):
   ];
 }
 
-function tradeTax(item: VatBreakdown, vatPointDateCode: string | undefined): string {
+function tradeTax(item: VatBreakdown, { vatPointDate, vatPointDateCode }: EInvoice): string {
   return element(
     'ram:ApplicableTradeTax',
     leaf('ram:CalculatedAmount', item.vat),
@@ -90,6 +90,11 @@ function tradeTax(item: VatBreakdown, vatPointDateCode: string | undefined): str
     leaf('ram:BasisAmount', item.taxable),
     leaf('ram:CategoryCode', item.category),
     optionalLeaf('ram:ExemptionReasonCode', item.exemptionReasonCode),
+    vatPointDate &&
+      element(
+        'ram:TaxPointDate',
+        leaf('udt:DateString', vatPointDate.replaceAll('-', ''), { format: '102' }),
+      ),
     optionalLeaf('ram:DueDateTypeCode', dueDateTypes[vatPointDateCode ?? '']),
     optionalLeaf('ram:RateApplicablePercent', item.rate),
   );

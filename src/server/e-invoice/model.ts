@@ -14,7 +14,9 @@ export interface EInvoice {
   currency: string;
   /** BT-6, another one than BT-5 (BR-53), with its VAT (BT-111). */
   vatAccounting?: { currency: string; totalVat: string } | undefined;
-  /** BT-8, from UNTDID 2005: the day on which VAT becomes chargeable. */
+  /** BT-7: the day on which VAT becomes chargeable. It stands alone or BT-8 does (BR-CO-03). */
+  vatPointDate?: string | undefined;
+  /** BT-8, from UNTDID 2005: the same as a code. */
   vatPointDateCode?: string | undefined;
   /** BT-9. */
   paymentDueDate?: string | undefined;

@@ -44,7 +44,8 @@ export function readDocument(document: PrintedDocument): EInvoice {
     typeCode: typeCodes[record.kind] ?? '',
     currency,
     vatAccounting: vatAccountingOf(record),
-    vatPointDateCode: taxPointOf(record) === null ? undefined : DAY_OF_ISSUE,
+    vatPointDate: terms.taxPointDate,
+    vatPointDateCode: taxPointCodeOf(record, terms),
     // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
     paymentDueDate: asksForPayment(record) ? (record.dueDate ?? undefined) : undefined,
     paymentTerms: terms.paymentTerms ?? (credited ? creditTerms(credited) : undefined),
@@ -68,6 +69,10 @@ export function readDocument(document: PrintedDocument): EInvoice {
       ...lineTermsOf(terms.lines?.[line.id] ?? {}),
     })),
   };
+}
+
+function taxPointCodeOf(record: Invoice, { taxPointDate }: KeptTerms): string | undefined {
+  return taxPointDate === undefined && taxPointOf(record) !== null ? DAY_OF_ISSUE : undefined;
 }
 
 /** BG-3: of a credit note its own invoice first. */

@@ -53,6 +53,7 @@ export function ublText(invoice: EInvoice): string {
 }
 
 function heading(invoice: EInvoice, isCreditNote: boolean): (string | undefined)[] {
+  const taxPointDate = optionalLeaf('cbc:TaxPointDate', invoice.vatPointDate);
   const isPeppol = peppolProblems(invoice).length === 0;
   const notes = invoice.notes.map(({ subjectCode, text }) =>
     subjectCode === undefined ? text : `#${subjectCode}#${text}`,
@@ -62,10 +63,11 @@ function heading(invoice: EInvoice, isCreditNote: boolean): (string | undefined)
     isPeppol ? leaf('cbc:ProfileID', PEPPOL_PROFILE) : undefined,
     leaf('cbc:ID', invoice.number),
     leaf('cbc:IssueDate', invoice.issueDate),
-    isCreditNote ? undefined : optionalLeaf('cbc:DueDate', invoice.paymentDueDate),
+    isCreditNote ? taxPointDate : optionalLeaf('cbc:DueDate', invoice.paymentDueDate),
     leaf(isCreditNote ? 'cbc:CreditNoteTypeCode' : 'cbc:InvoiceTypeCode', invoice.typeCode),
     // Peppol has one note (PEPPOL-EN16931-R002).
     ...(isPeppol && notes.length > 0 ? [notes.join('\n')] : notes).map((note) => leaf('cbc:Note', note)),
+    isCreditNote ? undefined : taxPointDate,
     leaf('cbc:DocumentCurrencyCode', invoice.currency),
     optionalLeaf('cbc:TaxCurrencyCode', invoice.vatAccounting?.currency),
     optionalLeaf('cbc:AccountingCost', invoice.buyerAccountingReference),

@@ -1,8 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { HOUR_MS, MINUTE_MS } from '../../contract/durations.ts';
-import { eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
-import { findPrinted } from '../invoice-pdf/printing.ts';
+import { findEInvoice } from '../invoice-pdf/stored-e-invoice.ts';
 import type { Logger } from '../log.ts';
 import { type DueKey, listDue } from '../store/due-rows.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -71,14 +70,14 @@ async function handOver({ company, id }: DueKey, means: HandOverMeans): Promise<
 }
 
 /** The document with its UBL; undefined where it has none. The text follows from what was kept at the issue. */
-async function read({ db }: Engine, { company, id, attemptCount }: HandOver): Promise<Handed | undefined> {
-  const printed = await findPrinted(db, company, id);
-  if (!printed || !hasEInvoice(printed)) return undefined;
-  const text = eInvoiceText(printed, 'ubl');
+async function read(engine: Engine, { company, id, attemptCount }: HandOver): Promise<Handed | undefined> {
+  const found = await findEInvoice(engine, company, id);
+  if (!found || found.absence !== undefined) return undefined;
+  const text = found.text('ubl');
   const byteCount = Buffer.byteLength(text);
   if (byteCount > TEXT_BYTES_MAX)
     throw new Error(`The e-invoice has ${byteCount} bytes, and may have ${TEXT_BYTES_MAX}.`);
-  return { company, id, number: printed.record.number ?? id, text, attempt: attemptCount };
+  return { company, id, number: found.name, text, attempt: attemptCount };
 }
 
 /** When a document is tried again: as deliveries are, and not before the access point wants it; undefined when it has failed. */

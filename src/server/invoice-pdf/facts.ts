@@ -1,3 +1,4 @@
+import type { DocumentTerms } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
 import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
@@ -22,7 +23,7 @@ const SPACE = { x: COLUMN, width: WIDTH };
 const LABEL_WIDTH = 92;
 
 /** Draws the title, the number, the dates and the references in the right column. */
-export function drawFacts(sheet: Sheet, { record, statementOn }: PrintedDocument): void {
+export function drawFacts(sheet: Sheet, { record, terms, statementOn }: PrintedDocument): void {
   const [what, which] =
     statementOn === undefined
       ? [titleOf(record), numberOf(record)]
@@ -43,24 +44,26 @@ export function drawFacts(sheet: Sheet, { record, statementOn }: PrintedDocument
     sheet.tagged(sheet.root, 'P', () => sheet.drawDown(block, SPACE));
     sheet.y += 3;
   }
-  drawRows(sheet, statementOn === undefined ? rowsOf(record) : rowsOfStatement(record, statementOn));
+  drawRows(sheet, statementOn === undefined ? rowsOf(record, terms) : rowsOfStatement(record, statementOn));
 }
 
 type Row = readonly [label: string, value: string | null, style?: TextStyle];
 
-function rowsOf(record: Invoice): Row[] {
+function rowsOf(record: Invoice, terms: PrintedDocument['terms'] = {}): Row[] {
   const { supplyDate, supplyPeriod, creditedInvoice } = record;
   const rows: Row[] = [
     ['Date of issue', dateOrNull(record.issueDate)],
     supplyPeriod === null
       ? ['Date of supply', dateOrNull(supplyDate)]
       : ['Period of supply', periodText(supplyPeriod)],
-    ['Tax point', dateOrNull(taxPointOf(record))],
+    ['Tax point', dateOrNull(terms.taxPointDate ?? taxPointOf(record))],
     ['Due date', asksForPayment(record) ? dateOrNull(record.dueDate) : null],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],
+    ...referenceRows(terms),
     ['Credits invoice', creditedInvoice?.number ?? null],
     ['Invoice dated', dateOrNull(creditedInvoice?.issueDate ?? null)],
+    ['Earlier invoices', earlierText(terms.precedingInvoices)],
     amountRow(record),
   ];
   return rows.filter(([, value]) => value !== null);
@@ -77,6 +80,27 @@ function rowsOfStatement(record: Invoice, day: string): Row[] {
     [label, moneyFormat(record.currency).withSymbol(amountMinor), STYLES.strong],
   ];
   return rows.filter(([, value]) => value !== null);
+}
+
+function referenceRows(terms: DocumentTerms): Row[] {
+  const rows: (readonly [string, string | undefined])[] = [
+    ['Our order', terms.salesOrderReference],
+    ['Contract', terms.contractReference],
+    ['Project', terms.projectReference],
+    ['Tender', terms.tenderReference],
+    ['Delivery note', terms.despatchAdviceReference],
+    ['Goods received', terms.receivingAdviceReference],
+    ['Concerning', terms.invoicedObject?.id],
+    ['Your account', terms.buyerAccountingReference],
+  ];
+  return rows.map(([label, value]) => [label, value ?? null]);
+}
+
+function earlierText(invoices: DocumentTerms['precedingInvoices'] = []): string | null {
+  const texts = invoices.map(({ number, issueDate }) =>
+    issueDate === undefined ? number : `${number} of ${dateText(issueDate)}`,
+  );
+  return texts.length === 0 ? null : texts.join('\n');
 }
 
 function dateOrNull(date: string | null): string | null {

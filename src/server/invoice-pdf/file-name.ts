@@ -7,15 +7,15 @@ const NAME_CHARACTERS_MAX = 100;
 const ENCODED_CHARACTERS_MAX = 300;
 
 /**
- * The Content-Disposition of a document's PDF (RFC 6266): `attachment; filename="<number>.pdf"`. Characters that don't
+ * The Content-Disposition of a document's file (RFC 6266): `attachment; filename="<number>.pdf"`. Characters that don't
  * belong into a file name are replaced there; the exact name goes into `filename*` (RFC 8187), which clients prefer.
  */
-export function contentDisposition(name: string): string {
+export function contentDisposition(name: string, ending: 'pdf' | 'xml' = 'pdf'): string {
   const exact = shortened(name);
   // A name that begins with a full stop is hidden, and one that begins with a space is easily missed.
   const plain = exact.replace(ODD, '-').replace(/^(?:[ .]|$)/, '-');
-  const attachment = `attachment; filename="${plain}.pdf"`;
-  return plain === exact ? attachment : `${attachment}; filename*=UTF-8''${encoded(exact)}.pdf`;
+  const attachment = `attachment; filename="${plain}.${ending}"`;
+  return plain === exact ? attachment : `${attachment}; filename*=UTF-8''${encoded(exact)}.${ending}`;
 }
 
 /** Shortens a name. Documents' numbers are far shorter. */

@@ -1,10 +1,11 @@
+import type { LineTerms } from '../../contract/document-terms.ts';
 import { moneyFormat, quantityText, shareText } from './amounts.ts';
 import { ACCENT, CONTENT_WIDTH, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable, type NaturalColumn, naturalWidths, placeColumns } from './table.ts';
 import { unitText } from './units.ts';
-import { showsVat, vatOfLine } from './wording.ts';
+import { periodText, showsVat, vatOfLine } from './wording.ts';
 
 /** The unit of things that are only counted (UN/ECE Recommendation 20). */
 const ONE = 'C62';
@@ -61,11 +62,31 @@ function textsOf(printed: PrintedDocument, line: PrintedDocument['record']['line
   // A negative part of one is a discount, and -0.05 units are shown as -5 %.
   const share = line.unitCode === ONE ? shareText(line.quantity) : undefined;
   return [
-    line.description,
+    [line.description, ...aboutItem(printed.terms?.lines?.[line.id] ?? {})].join('\n'),
     share ?? quantityText(line.quantity),
     share === undefined ? unitText(line.unitCode, line.quantity) : '',
     plain(line.unitPriceMinor),
     ...(showsVat(printed.record) ? [vatOfLine(line, printed)] : []),
     plain(line.amountMinor),
   ];
+}
+
+/** GTIN, by its code of ISO 6523. */
+const GTIN = '0160';
+
+/** What a person reads of a line beside its description: numbers and properties of the article, its period, a note. */
+function aboutItem(terms: LineTerms): string[] {
+  const { sellerItemId, buyerItemId, standardItemId, attributes = [], supplyPeriod } = terms;
+  const numbers = [
+    sellerItemId && `Item no. ${sellerItemId}`,
+    buyerItemId && `Your item no. ${buyerItemId}`,
+    standardItemId && `${standardItemId.scheme === GTIN ? 'GTIN' : 'Standard no.'} ${standardItemId.id}`,
+    terms.orderLineReference && `Your order line ${terms.orderLineReference}`,
+    terms.invoicedObject && `Concerning ${terms.invoicedObject.id}`,
+    terms.buyerAccountingReference && `Your account ${terms.buyerAccountingReference}`,
+  ];
+  const properties = attributes.map(({ name, value }) => `${name}: ${value}`);
+  const texts = [...[numbers, properties].map((some) => some.filter(Boolean).join('  ·  ')), terms.note];
+  if (supplyPeriod) texts.splice(2, 0, periodText(supplyPeriod));
+  return texts.flatMap((text) => text || []);
 }

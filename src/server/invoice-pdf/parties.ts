@@ -1,3 +1,5 @@
+import { writtenLines } from '../../contract/addresses.ts';
+import type { DocumentTerms } from '../../contract/feed.ts';
 import type { Logo } from '../logos/logo.ts';
 import { COLUMN, LEFT, RIGHT, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -25,15 +27,25 @@ export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo 
   drawParagraphs(sheet, sheet.root, { x: COLUMN, width: RIGHT - COLUMN }, [
     [isShown && supplier.legalName === name ? undefined : supplier.legalName, STYLES.name],
     [tradingAs(printed), STYLES.small],
-    [joined(', ', ...(supplier.addressLines ?? []), supplier.postcode, country), STYLES.small],
+    [joined(', ', ...writtenLines(supplier), country), STYLES.small],
     [
-      inLines(sheet, [labelled('VAT no.', supplier.vatId), labelled('Company no.', supplier.companyNumber)]),
+      inLines(sheet, [
+        labelled('VAT no.', supplier.vatId),
+        labelled('Company no.', supplier.companyNumber),
+        labelled('Tax no.', supplier.taxNumber),
+      ]),
       STYLES.small,
     ],
     [
-      inLines(sheet, [supplier.phone, supplier.email, supplier.website?.replace(/^https?:\/\/|\/$/g, '')]),
+      inLines(sheet, [
+        supplier.contactName,
+        supplier.phone,
+        supplier.email,
+        supplier.website?.replace(/^https?:\/\/|\/$/g, ''),
+      ]),
       STYLES.small,
     ],
+    [supplier.legalText, STYLES.small],
   ]);
 }
 
@@ -74,8 +86,9 @@ function labelled(label: string, value: string | null | undefined): string | und
   return value === undefined || value === null ? undefined : `${label} ${value}`;
 }
 
-export function drawBuyer(sheet: Sheet, { record, supplier, statementOn }: PrintedDocument): void {
+export function drawBuyer(sheet: Sheet, { record, supplier, terms, statementOn }: PrintedDocument): void {
   const { buyer } = record;
+  const own = terms?.buyer ?? {};
   const name = buyer.legalName ?? buyer.name;
   const foreign = (code: string) => (code === supplier.countryCode ? undefined : countryName(code));
   const label = record.kind === 'credit_note' ? 'Credit to' : 'Invoice to';
@@ -83,12 +96,31 @@ export function drawBuyer(sheet: Sheet, { record, supplier, statementOn }: Print
     [name, STYLES.strong],
     [buyer.name === name ? undefined : buyer.name, STYLES.body],
     [labelled('Attention:', buyer.contactName), STYLES.body],
-    ...lines(buyer.addressLines),
+    ...lines(writtenLines({ ...own, addressLines: buyer.addressLines })),
     [foreign(buyer.countryCode), STYLES.body],
     [labelled('VAT no.', buyer.vatId), STYLES.body],
-    [buyer.email ?? undefined, STYLES.small],
+    [labelled('Company no.', own.companyNumber), STYLES.body],
+    [joined(DOT, own.phone, buyer.email ?? undefined), STYLES.small],
   ]);
-  const { site } = buyer;
+  drawDelivery(sheet, terms?.delivery, foreign);
+  drawSite(sheet, buyer.site, foreign);
+}
+
+type Foreign = (code: string) => string | undefined;
+
+function drawDelivery(sheet: Sheet, delivery: DocumentTerms['delivery'], foreign: Foreign): void {
+  if (!delivery) return;
+  const { countryCode: country } = delivery;
+  sheet.y += 9;
+  drawSection(sheet, 'Delivered to', [
+    [delivery.name, STYLES.strong],
+    ...lines(writtenLines(delivery)),
+    [country && foreign(country), STYLES.body],
+    [labelled('Place', delivery.locationId?.id), STYLES.body],
+  ]);
+}
+
+function drawSite(sheet: Sheet, site: PrintedDocument['record']['buyer']['site'], foreign: Foreign): void {
   if (site === null) return;
   sheet.y += 9;
   drawSection(sheet, 'Site', [

@@ -38,7 +38,14 @@ export function createPrint(engine: Engine, renderer: Renderer, accent?: string)
     const record = outcome === 'stored' ? asIssued(found.record) : found.record;
     const shown = await findSupplier(db, company, outcome === 'stored' ? found.supplier : null);
     const look = outcome === 'stored' ? shown : { ...shown, accent };
-    const bytes = await renderer.render({ record, reverseChargeRates, terms, isImported, statementOn, ...look });
+    const bytes = await renderer.render({
+      record,
+      reverseChargeRates,
+      terms,
+      isImported,
+      statementOn,
+      ...look,
+    });
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
     }

@@ -1,4 +1,6 @@
+import { writtenLines } from '../../contract/addresses.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
+import type { DocumentTerms } from '../../contract/feed.ts';
 import { paymentAddress } from '../../contract/payment-links.ts';
 import { moneyFormat } from './amounts.ts';
 import { CONTENT_WIDTH, LEFT, RIGHT, STYLES } from './page-design.ts';
@@ -8,7 +10,16 @@ import { reverseChargeStatements } from './reverse-charge.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import { layTable } from './table.ts';
 import type { TextBlock } from './text-blocks.ts';
-import { asksForPayment, categoryText, dateText, isDraft, isMargin, numberOf, titleOf } from './wording.ts';
+import {
+  asksForPayment,
+  categoryText,
+  countryName,
+  dateText,
+  isDraft,
+  isMargin,
+  numberOf,
+  titleOf,
+} from './wording.ts';
 
 /** A part of the document that is a heading and text under it. */
 export interface Statement {
@@ -33,6 +44,8 @@ export function statementsOf(printed: PrintedDocument): Statement[] {
     vatStatement(printed),
     noteStatement(printed),
     paymentStatement(printed),
+    representativeStatement(printed),
+    documentsStatement(printed),
     originStatement(printed),
   ].filter((statement) => statement !== undefined);
 }
@@ -63,28 +76,90 @@ function reasonText(line: PrintedDocument['record']['lines'][number], reason: st
   return reason.toLowerCase().includes(category.toLowerCase()) ? reason : `${category}: ${reason}`;
 }
 
-function noteStatement({ record }: PrintedDocument): Statement | undefined {
-  if (record.note === null || record.note.trim() === '') return undefined;
+function noteStatement({ record, terms }: PrintedDocument): Statement | undefined {
+  const notes = (terms?.notes ?? []).map(({ text }) => text);
+  const paragraphs = [record.note ?? '', ...notes].filter((text) => text.trim() !== '');
+  if (paragraphs.length === 0) return undefined;
   const heading = record.kind === 'credit_note' ? 'Reason for this credit note' : 'Note';
-  return { heading, paragraphs: [record.note], details: [] };
+  return { heading, paragraphs, details: [] };
 }
 
 function paymentStatement(printed: PrintedDocument): Statement | undefined {
-  const { record, supplier, statementOn } = printed;
+  const { record, terms = {} } = printed;
+  const { payee, payment, paymentTerms } = terms;
+  const request = requestOf(printed) ?? { heading: 'Payment', paragraphs: [], details: [] };
+  const paragraphs = [
+    ...request.paragraphs,
+    ...(paymentTerms === undefined ? [] : [paymentTerms]),
+    ...(payee ? [payeeText(payee)] : []),
+  ];
+  const details = [...request.details, ...(payment ? statedDetails(payment, record.number) : [])];
+  return paragraphs.length === 0 && details.length === 0 ? undefined : { ...request, paragraphs, details };
+}
+
+function payeeText({ name, companyNumber, identifier }: NonNullable<DocumentTerms['payee']>): string {
+  const numbers = [companyNumber && `company no. ${companyNumber}`, identifier?.id]
+    .filter(Boolean)
+    .join(', ');
+  return `The payee is ${name}${numbers === '' ? '' : ` (${numbers})`}.`;
+}
+
+/** How a document is paid that says so itself. */
+function statedDetails(
+  payment: NonNullable<DocumentTerms['payment']>,
+  number: string | null,
+): (readonly [string, string])[] {
+  const { accounts = [], cardNumber, cardHolder = '', remittance = number, debitedAccount } = payment;
+  const stated: readonly (readonly [string, string | null | undefined])[] = [
+    ['Means of payment', payment.meansText],
+    ['Card', cardNumber && `ending in ${cardNumber} ${cardHolder}`.trim()],
+    ['Mandate', payment.mandateReference],
+    ['Creditor identifier', payment.creditorId],
+    ['Debited account', debitedAccount],
+    ['Payment reference', remittance],
+  ];
+  return [
+    ...accounts.flatMap(({ id, name, bic }) =>
+      bankDetails({ iban: id, ...(name && { bankAccountName: name }), ...(bic && { bic }) }),
+    ),
+    ...stated.flatMap(([label, value]) => (value ? [[label, value] as const] : [])),
+  ];
+}
+
+function representativeStatement({ terms }: PrintedDocument): Statement | undefined {
+  const { taxRepresentative: agent } = terms ?? {};
+  if (!agent) return undefined;
+  const place = [agent.name, ...writtenLines(agent), countryName(agent.countryCode)].join(', ');
+  return { heading: 'Tax representative', paragraphs: [`${place}. VAT no. ${agent.vatId}`], details: [] };
+}
+
+function documentsStatement({ terms }: PrintedDocument): Statement | undefined {
+  const { supportingDocuments = [] } = terms ?? {};
+  if (supportingDocuments.length === 0) return undefined;
+  const details = supportingDocuments.map(
+    ({ reference, description, url }) => [reference, [description, url].filter(Boolean).join(', ')] as const,
+  );
+  return { heading: 'Documents that go with this one', paragraphs: [], details };
+}
+
+/** What a document asks to be paid. Where it says itself how, no account, link or code of the supplier's may lead elsewhere. */
+function requestOf(printed: PrintedDocument): Statement | undefined {
+  const { record, supplier, terms = {}, statementOn } = printed;
   if (record.kind === 'credit_note') return undefined;
   const asked = asksForPayment(record) ? record.totals.grossMinor : 0;
   const amountMinor = statementOn === undefined ? asked : (record.amountDueMinor ?? 0);
   if (amountMinor === 0) return nothingDue(record);
-  const account = bankDetails(supplier);
+  const account = terms.payment ? [] : bankDetails(supplier);
+  const isToSupplier = !terms.payment && !terms.payee;
   const reference = [['Payment reference', numberOf(record)] as const];
-  const link = linkOf(printed, amountMinor);
-  const terms = [supplier.latePaymentTerms].filter((text) => text !== undefined);
+  const link = isToSupplier ? linkOf(printed, amountMinor) : undefined;
+  const late = [supplier.latePaymentTerms].filter((text) => text !== undefined);
   return {
     heading: account.length === 0 && link === undefined ? 'Payment' : 'How to pay',
-    paragraphs: [...askedFor(printed, amountMinor), ...terms],
+    paragraphs: [...askedFor(printed, amountMinor), ...late],
     link,
     details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
-    code: codeOf(printed, amountMinor),
+    code: isToSupplier ? codeOf(printed, amountMinor) : undefined,
   };
 }
 
@@ -138,7 +213,7 @@ function bankDetails({
     ...(bankAccountName === undefined ? [] : [['Account name', bankAccountName] as const]),
     ...(isBritish ? [['Sort code', sortCode.replace(/(..)(?=.)/g, '$1-')] as const] : []),
     ...(isBritish ? [['Account number', account] as const] : []),
-    ['IBAN', compact.replace(/(.{4})(?=.)/g, '$1 ')],
+    [/^[A-Z]{2}\d\d/.test(compact) ? 'IBAN' : 'Account', compact.replace(/(.{4})(?=.)/g, '$1 ')],
     ...(bic === undefined ? [] : [['BIC', bic] as const]),
   ];
 }

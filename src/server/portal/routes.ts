@@ -3,7 +3,13 @@ import { showAudit } from './pages/audit.ts';
 import { chooseOneCompany, showCompanies } from './pages/companies.ts';
 import { showDeliveries } from './pages/deliveries.ts';
 import { sendAgain, showDelivery } from './pages/delivery.ts';
-import { downloadDocument, downloadStatement, handOneOver, showDocument } from './pages/document.ts';
+import {
+  downloadDocument,
+  downloadEInvoice,
+  downloadStatement,
+  handOneOver,
+  showDocument,
+} from './pages/document.ts';
 import { showDocuments } from './pages/documents.ts';
 import { showEvents } from './pages/events.ts';
 import { mailReset, showForgotten } from './pages/forgotten.ts';
@@ -102,6 +108,7 @@ export const routes: readonly Route[] = [
   post('/documents/:id/hand-over', handOneOver),
   get('/hand-overs', showHandOvers),
   post('/hand-overs/again', handAllOver),
+  get('/documents/:id/xml', downloadEInvoice),
 
   get('/receivables', showReceivables),
 

@@ -46,6 +46,29 @@ for (const engine of engineNames) {
   });
 }
 
+t.test('the e-invoice of a document is written in either syntax, where it has one', async (t) => {
+  await using workplace = await openWorkplace();
+  await workplace.json(['demo']);
+  const out = join(workplace.folder, 'invoice.xml');
+  const command = (id: string, format: string) =>
+    workplace.call(['document', 'xml', id, '--company', 'brennan', '--format', format, '--out', out]);
+  for (const [format, root] of [
+    ['ubl', '<Invoice xmlns='],
+    ['cii', '<rsm:CrossIndustryInvoice '],
+  ] as const) {
+    t.match(await command(SETTLED, format), {
+      exitCode: 0,
+      stdout: /^INV-2026-0001: [\d,]+ bytes, written to /,
+    });
+    t.ok(readFileSync(out, 'utf8').includes(root), format);
+  }
+  const before = readFileSync(out);
+  t.match(await command(DRAFT, 'ubl'), { exitCode: 1, stderr: /A draft has no e-invoice/ });
+  t.match(await command(ABSENT, 'ubl'), { exitCode: 1, stderr: /has no document/ });
+  t.match(await command(SETTLED, 'edifact'), { exitCode: 2, stderr: /Allowed choices are cii, ubl/ });
+  t.strictSame(readFileSync(out), before, 'nothing was written');
+});
+
 t.test('a PDF replaces a file as a whole, or leaves it as it was', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.json(['demo']);

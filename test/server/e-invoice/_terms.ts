@@ -85,6 +85,7 @@ const places: Record<string, Places> = {
   'BT-3': [`${HEADING}/ram:TypeCode`, 'cbc:InvoiceTypeCode | cbc:CreditNoteTypeCode'],
   'BT-5': [`${SETTLEMENT}/ram:InvoiceCurrencyCode`, 'cbc:DocumentCurrencyCode'],
   'BT-6': [`${SETTLEMENT}/ram:TaxCurrencyCode`, 'cbc:TaxCurrencyCode'],
+  'BT-7': [`distinct-values(${TAX}/ram:TaxPointDate/udt:DateString)`, 'cbc:TaxPointDate'],
   // The norm's codes are those of UBL; CII has others.
   'BT-8': [
     `distinct-values(${TAX}/ram:DueDateTypeCode) ! map{'5': '3', '29': '35', '72': '432'}(.)`,

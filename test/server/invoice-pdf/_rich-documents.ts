@@ -13,6 +13,7 @@ export const richTerms: DocumentTerms = {
   tenderReference: 'LOT-2',
   invoicedObject: { id: '10308123456', scheme: 'MG' },
   buyerAccountingReference: '4217',
+  taxPointDate: '2026-11-13',
   paymentTerms: '2 % discount within 10 days.',
   notes: [{ text: 'The boiler has to be checked every year.', subjectCode: 'AAI' }, { text: 'Thank you.' }],
   precedingInvoices: [{ number: 'INV-2025-0099', issueDate: '2025-12-01' }, { number: 'INV-2025-0100' }],

@@ -168,12 +168,16 @@ const titles = { invoice: 'Invoice', credit_note: 'Credit note', pro_forma: 'Pro
 /** Text as it is read: with one space wherever there is any, and also where a line ends. */
 const asRead = (text: string) => printable(text, fonts).replace(/\s+/g, ' ').trim();
 
-function wholeTexts({ record, supplier }: PrintedDocument): string[] {
+function wholeTexts({ record, supplier, terms }: PrintedDocument): string[] {
   const { buyer } = record;
   const reasons = record.lines.map(({ vatExemptionReason }) => vatExemptionReason);
   const texts = [
     `${titles[record.kind]} ${record.number ?? 'DRAFT'}`,
-    ...record.lines.map(({ description }) => description).filter(({ length }) => length < ONE_ROW_LENGTH_MAX),
+    // A line's terms stand behind its description.
+    ...record.lines
+      .filter(({ id }) => !terms?.lines?.[id])
+      .map(({ description }) => description)
+      .filter(({ length }) => length < ONE_ROW_LENGTH_MAX),
     record.note,
     buyer.legalName ?? buyer.name,
     ...buyer.addressLines,

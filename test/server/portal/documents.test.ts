@@ -256,6 +256,31 @@ onEachEngine('an issued invoice has a statement of account of today', RECORDS, a
   t.notMatch(visitor.shown, '/statement');
   t.equal((await visitor.visit(`/portal/documents/${DRAFT}/statement`)).statusCode, 404);
 });
+onEachEngine(
+  'a document’s page offers its e-invoice, or says why there is none',
+  RECORDS,
+  async (t, portal) => {
+    const visitor = await portal.signedIn();
+    await visitor.visit(`/portal/documents/${PART_PAID}`);
+    t.match(visitor.text, /Download its e-invoice as UBL ?, for networks such as Peppol, or as CII/);
+    for (const [format, root] of [
+      ['ubl', '<Invoice '],
+      ['cii', '<rsm:CrossIndustryInvoice '],
+    ] as const) {
+      const { statusCode, headers, body } = await visitor.visit(
+        `/portal/documents/${PART_PAID}/xml?format=${format}`,
+      );
+      t.equal(statusCode, 200);
+      t.equal(headers['content-type'], 'application/xml; charset=utf-8');
+      t.equal(headers['content-disposition'], `attachment; filename="INV-2026-0003-${format}.xml"`);
+      t.ok(body.includes(root));
+    }
+    await visitor.visit(`/portal/documents/${DRAFT}`);
+    t.match(visitor.text, /A draft has no e-invoice/);
+    for (const path of [`${DRAFT}/xml?format=ubl`, `${PART_PAID}/xml`, `${PART_PAID}/xml?format=pdf`])
+      t.equal((await visitor.visit(`/portal/documents/${path}`)).statusCode, 404, path);
+  },
+);
 
 onEachEngine('another company’s document answers as if there were none', RECORDS, async (t, portal) => {
   await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
@@ -264,7 +289,9 @@ onEachEngine('another company’s document answers as if there were none', RECOR
   const visitor = await portal.signedIn(theirs);
   const answers = [];
   for (const id of [PAID, '00000000-0000-7000-8000-000000000000', 'nothing', "'", '%01'])
-    for (const path of ['', '/pdf', '/statement'].map((end) => `/portal/documents/${id}${end}`)) {
+    for (const path of ['', '/pdf', '/statement', '/xml?format=ubl'].map(
+      (end) => `/portal/documents/${id}${end}`,
+    )) {
       const { statusCode, body } = await visitor.visit(path);
       answers.push({ statusCode, body: body.replace(/<code>[^<]*<\/code>/g, '') });
     }
@@ -318,6 +345,7 @@ onSqlite('people who lack the access read why they see no document', RECORDS, as
       '?format=csv',
       `/${PAID}`,
       `/${PAID}/pdf`,
+      `/${PAID}/xml?format=ubl`,
       '/nothing',
     ]) {
       const { statusCode } = await who.visit(`/portal/documents${path}`);

@@ -5,6 +5,7 @@ import { handOverAgain } from '../../hand-over/again.ts';
 import { entriesOf } from '../../invoice-pdf/account-statement.ts';
 import type { Documents } from '../../invoice-pdf/documents.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
+import { findEInvoice, type StoredEInvoice } from '../../invoice-pdf/stored-e-invoice.ts';
 import { unitText } from '../../invoice-pdf/units.ts';
 import { hasStatement } from '../../invoice-pdf/wording.ts';
 import type { Engine } from '../../store/engines/engine.ts';
@@ -49,6 +50,7 @@ async function documentPage(visit: Visit, engine: Engine, problem?: string): Pro
           html`<a href="/portal/documents/${id}/statement">Download a statement of account of today</a>`
         }
       </p>
+      ${eInvoiceLinks(id, await findEInvoice(engine, visit.company.id, id))}
       ${facts(factsOf(visit, document))} ${note !== null && html`<p class="note">${note}</p>`}
       <h2>Lines</h2>
       ${linesOf(document)}
@@ -58,6 +60,30 @@ async function documentPage(visit: Visit, engine: Engine, problem?: string): Pro
     { section: 'documents', isRefused: problem !== undefined },
   );
 }
+
+function eInvoiceLinks(id: string, found: StoredEInvoice | undefined): Html {
+  if (found?.absence !== undefined) return html`<p>${found.absence}</p>`;
+  return html`<p>
+    Download its e-invoice as <a href="/portal/documents/${id}/xml?format=ubl">UBL</a>, for networks such as
+    Peppol, or as <a href="/portal/documents/${id}/xml?format=cii">CII</a>, which the PDF has inside.
+  </p>`;
+}
+
+/** The e-invoice of a document, in the syntax that the address asks for. */
+export const downloadEInvoice: Page = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const found = await findEInvoice(engine, visit.company.id, visit.params.id ?? '');
+  const format = visit.query.get('format');
+  if (!found || found.absence !== undefined || (format !== 'cii' && format !== 'ubl')) throw notFound();
+  return {
+    kind: 'file',
+    headers: {
+      'Content-Type': 'application/xml; charset=utf-8',
+      'Content-Disposition': contentDisposition(`${found.name}-${format}`, 'xml'),
+    },
+    body: Buffer.from(found.text(format)),
+  };
+};
 
 /** The PDF that the API serves, under the same name. */
 export const downloadDocument: Page = async (visit, { documents }) =>

@@ -1,0 +1,36 @@
+import { type EInvoiceFormat, eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { findPrinted } from './printing.ts';
+import type { PrintedDocument } from './printed-document.ts';
+
+/** The e-invoice of a stored document, or why it has none, as a sentence. */
+export interface StoredEInvoice {
+  /** The document's number, or `draft-<id>`. */
+  name: string;
+  absence: string | undefined;
+  /** @throws Error for a document that has none. */
+  text: (format: EInvoiceFormat) => string;
+}
+
+/** Finds the e-invoice of a document; undefined when the company has no document with that id. */
+export async function findEInvoice(
+  { db }: Engine,
+  company: string,
+  id: string,
+): Promise<StoredEInvoice | undefined> {
+  const printed = await findPrinted(db, company, id);
+  return (
+    printed && {
+      name: printed.record.number ?? `draft-${id}`,
+      absence: hasEInvoice(printed) ? undefined : absenceOf(printed),
+      text: (format) => eInvoiceText(printed, format),
+    }
+  );
+}
+
+function absenceOf({ record, isImported = false }: PrintedDocument): string {
+  if (record.status === 'draft') return 'A draft has no e-invoice.';
+  if (record.kind === 'pro_forma') return 'A pro forma is no invoice, and has no e-invoice.';
+  if (isImported) return 'The business system issued this document, and its e-invoice.';
+  return 'EN 16931, the norm of e-invoices, has no terms for what this document says.';
+}

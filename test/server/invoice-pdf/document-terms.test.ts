@@ -1,0 +1,44 @@
+import t from 'tap';
+
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
+import { without } from '../../../src/contract/document-terms.ts';
+import { exampleDocuments } from './_documents.ts';
+import { textOf } from './_reading.ts';
+import { richCustomer, richLine, richProfile, richTerms } from './_rich-documents.ts';
+
+/** Texts of terms, without codes: a page has words for them, or nothing. */
+function textsIn(value: unknown, name = ''): string[] {
+  if (/code$|scheme$|classifications|attributes|date$|peppol/i.test(name)) return [];
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([inner, member]) =>
+    textsIn(member, Array.isArray(value) ? name : inner),
+  );
+}
+
+// Lines end between words, an account is in groups, and numbers of parties are for programs.
+const squeezed = (text: string) => text.replace(/\s/g, '');
+
+t.test('the page says what the terms of a document say', async (t) => {
+  const renderer = createRenderer();
+  for (const { name, document } of await exampleDocuments()) {
+    if (!name.endsWith('with every term')) continue;
+    const page = squeezed(await textOf(await renderer.render(document)));
+    const profile = without(richProfile, ['identifiers']);
+    const customer = without(richCustomer, ['identifier']);
+    const texts = textsIn([richTerms, richLine, profile, customer]);
+    t.ok(texts.length > 60);
+    t.strictSame(
+      texts.filter((text) => !page.includes(squeezed(text))),
+      [],
+      name,
+    );
+    for (const text of [
+      'Colour:Brass',
+      '2to6November2026',
+      'Taxpoint13November2026',
+      'INV-2025-0099of1December2025',
+    ])
+      t.ok(page.includes(text), text);
+  }
+});
