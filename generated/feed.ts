@@ -719,6 +719,13 @@ export interface components {
                 lines?: components["schemas"]["DraftLines"];
                 /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
                 terms?: components["schemas"]["DocumentTerms"];
+                pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                allowances?: components["schemas"]["DocumentAllowances"];
+                charges?: components["schemas"]["DocumentCharges"];
+                prepayments?: components["schemas"]["Prepayments"];
+                roundingMinor?: components["schemas"]["Rounding"];
+                /** @description Whether the amount to pay is rounded to five cent, as for payment in cash in Ireland. Only a document in EUR of an Irish company has it, and none beside `roundingMinor`. */
+                cashRounding?: boolean;
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -745,7 +752,7 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
-        /** @description A draft is numbered and issued, if it has all that the law asks for. Sends `invoice.issued` or `credit_note.issued`, and `invoice.paid` if a credit note settles its invoice. */
+        /** @description A draft is numbered and issued, if it has all that the law asks for. Sends `invoice.issued` or `credit_note.issued`, `payment.recorded` for what was paid before, and `invoice.paid` if that or a credit note settles the invoice. */
         InvoiceIssue: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
@@ -767,7 +774,7 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
-        /** @description An invoice that the business system has issued comes in as it is. Its sums are checked, and nothing in it is changed. It needs the company's `issuedElsewhere` to name `invoice`. Sends `invoice.issued` when it is to notify. */
+        /** @description An invoice that the business system has issued comes in as it is. Its sums are checked, and nothing in it is changed. It needs the company's `issuedElsewhere` to name `invoice`. Sends `invoice.issued`, and `payment.recorded` and `invoice.paid` for its prepayments, when it is to notify. */
         InvoiceImport: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
@@ -796,7 +803,10 @@ export interface components {
                 note?: components["schemas"]["LongTextOrNull"];
                 /** @description The lines in the order of their positions. */
                 lines: components["schemas"]["ImportedLine"][];
-                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines. `vatMinor` is the VAT on that sum, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
+                pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                allowances?: components["schemas"]["DocumentAllowances"];
+                charges?: components["schemas"]["DocumentCharges"];
+                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines, less the document's allowances and with its charges. `vatMinor` is the VAT on that sum, or in it where prices include VAT, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
                 vatBreakdown: components["schemas"]["VatBreakdownItem"][];
                 /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
                 totals: components["schemas"]["Totals"];
@@ -820,11 +830,13 @@ export interface components {
                 terms?: components["schemas"]["DocumentTerms"];
                 /** @description The amounts in the company's own currency, of a document in another one. A credit note has them if its invoice does, at that one's rate. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
                 accountingCurrency?: components["schemas"]["AccountingCurrency"];
+                roundingMinor?: components["schemas"]["Rounding"];
                 /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
                 pdf?: string;
                 /** @description When payment is due, if not `paymentTermsDays` after the issue. */
                 dueDate?: components["schemas"]["CalendarDateOrNull"];
                 paymentTermsDays?: components["schemas"]["PaymentTermsDays"];
+                prepayments?: components["schemas"]["Prepayments"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -858,7 +870,10 @@ export interface components {
                 note?: components["schemas"]["LongTextOrNull"];
                 /** @description The lines in the order of their positions. */
                 lines: components["schemas"]["ImportedLine"][];
-                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines. `vatMinor` is the VAT on that sum, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
+                pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                allowances?: components["schemas"]["DocumentAllowances"];
+                charges?: components["schemas"]["DocumentCharges"];
+                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines, less the document's allowances and with its charges. `vatMinor` is the VAT on that sum, or in it where prices include VAT, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
                 vatBreakdown: components["schemas"]["VatBreakdownItem"][];
                 /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
                 totals: components["schemas"]["Totals"];
@@ -882,6 +897,7 @@ export interface components {
                 terms?: components["schemas"]["DocumentTerms"];
                 /** @description The amounts in the company's own currency, of a document in another one. A credit note has them if its invoice does, at that one's rate. Each amount of `vatBreakdown` is converted by itself, and `totals` are the sums; on a credit note amounts may also be what is left, as in `vatBreakdown`. */
                 accountingCurrency?: components["schemas"]["AccountingCurrency"];
+                roundingMinor?: components["schemas"]["Rounding"];
                 /** @description The PDF of the document in base64, at most 5,242,880 bytes before that, not encrypted: the file that the API and the portal serve from then on. Without it a PDF is made when it is asked for, which says that it was made from the business system's data. */
                 pdf?: string;
                 /** @description The id of the issued invoice that it corrects, of the same customer and currency, wherever that was issued. The credit note takes at most the net that is left of it in each VAT category and rate. */
@@ -1030,6 +1046,9 @@ export interface components {
                 buyerReference?: components["schemas"]["ShortTextOrNull"];
                 note?: components["schemas"]["LongTextOrNull"];
                 lines?: components["schemas"]["DraftLines"];
+                pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                allowances?: components["schemas"]["DocumentAllowances"];
+                charges?: components["schemas"]["DocumentCharges"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -1060,6 +1079,9 @@ export interface components {
                 buyerReference?: components["schemas"]["ShortTextOrNull"];
                 note?: components["schemas"]["LongTextOrNull"];
                 lines?: components["schemas"]["DraftLines"];
+                pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                allowances?: components["schemas"]["DocumentAllowances"];
+                charges?: components["schemas"]["DocumentCharges"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -1115,6 +1137,9 @@ export interface components {
                 buyerReference?: components["schemas"]["ShortTextOrNull"];
                 note?: components["schemas"]["LongTextOrNull"];
                 lines?: components["schemas"]["DraftLines"];
+                pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                allowances?: components["schemas"]["DocumentAllowances"];
+                charges?: components["schemas"]["DocumentCharges"];
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -1240,6 +1265,13 @@ export interface components {
                     lines?: components["schemas"]["DraftLines"];
                     /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
                     terms?: components["schemas"]["DocumentTerms"];
+                    pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                    allowances?: components["schemas"]["DocumentAllowances"];
+                    charges?: components["schemas"]["DocumentCharges"];
+                    prepayments?: components["schemas"]["Prepayments"];
+                    roundingMinor?: components["schemas"]["Rounding"];
+                    /** @description Whether the amount to pay is rounded to five cent, as for payment in cash in Ireland. Only a document in EUR of an Irish company has it, and none beside `roundingMinor`. */
+                    cashRounding?: boolean;
                 };
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
@@ -1274,7 +1306,10 @@ export interface components {
                 note?: components["schemas"]["LongTextOrNull"];
                 /** @description The lines in the order of their positions. */
                 lines: components["schemas"]["ImportedLine"][];
-                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines. `vatMinor` is the VAT on that sum, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
+                pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+                allowances?: components["schemas"]["DocumentAllowances"];
+                charges?: components["schemas"]["DocumentCharges"];
+                /** @description The VAT, one item for each category and rate of the lines. `taxableMinor` is the sum of these lines, less the document's allowances and with its charges. `vatMinor` is the VAT on that sum, or in it where prices include VAT, and nothing in other categories than S; on a credit note it may also be the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. */
                 vatBreakdown: components["schemas"]["VatBreakdownItem"][];
                 /** @description The sums of `vatBreakdown` as it is given; `grossMinor` is net and VAT together. */
                 totals: components["schemas"]["Totals"];
@@ -1348,10 +1383,17 @@ export interface components {
             lines?: components["schemas"]["DraftLines"];
             /** @description References, parties and terms that the API doesn't show; they stand on the document and in its e-invoice. An edit replaces all of them. A credit note without them takes those of its invoice that are about the sale: references, tax representative and delivery. */
             terms?: components["schemas"]["DocumentTerms"];
+            pricesIncludeVat?: components["schemas"]["PricesIncludeVat"];
+            allowances?: components["schemas"]["DocumentAllowances"];
+            charges?: components["schemas"]["DocumentCharges"];
+            prepayments?: components["schemas"]["Prepayments"];
+            roundingMinor?: components["schemas"]["Rounding"];
+            /** @description Whether the amount to pay is rounded to five cent, as for payment in cash in Ireland. Only a document in EUR of an Irish company has it, and none beside `roundingMinor`. */
+            cashRounding?: boolean;
         };
         /** @description The lines in the order of their positions. */
         DraftLines: components["schemas"]["DraftLine"][];
-        /** @description A line as it is drafted. Its amount and position are computed. */
+        /** @description A line as it is drafted. Its amount and position are computed. It has `unitPriceMinor` or `unitPrice`, and not both. */
         DraftLine: {
             id?: components["schemas"]["Id"];
             description: string;
@@ -1359,7 +1401,16 @@ export interface components {
             quantity: string;
             /** @description A code of UN/ECE Recommendation 20, or of 21 after an `X`; `C62`, one, unless it is given. A document with another code isn't issued. */
             unitCode?: string;
-            unitPriceMinor: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description The price in minor units; with VAT where the document's prices include it. */
+            unitPriceMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description The price in the main unit of the currency, exact, such as `0.084275`. The amount of the line is rounded once; the record's `unitPriceMinor` is the price of one unit without VAT, rounded. */
+            unitPrice?: string;
+            /** @description The number of units that the price is for, if not one. */
+            priceBaseQuantity?: string;
+            /** @description The discounts of the line, which its amount is less, such as `{"percent":"10","reason":"Trade discount"}`. Together they are at most the line with its charges. */
+            allowances?: components["schemas"]["LineAllowance"][];
+            /** @description The charges of the line, which its amount has in it. */
+            charges?: components["schemas"]["LineCharge"][];
             /**
              * @description A code of UNCL 5305, as in EN 16931.
              * @enum {string}
@@ -1394,7 +1445,7 @@ export interface components {
             /** @description In category AE, the rate that the customer accounts for. A British document under the domestic reverse charge states it with its amount, and an Irish one must not. */
             reverseChargeRateBasisPoints?: components["schemas"]["BasisPoints"];
         };
-        /** @description A line as it was issued. A discount is a line below zero. Where the price of a unit isn't in whole minor units, the line has the quantity 1, and its amount as the price. */
+        /** @description A line as it was issued. It has `unitPriceMinor` or `unitPrice`, and not both. */
         ImportedLine: {
             id?: components["schemas"]["Id"];
             description: string;
@@ -1402,7 +1453,16 @@ export interface components {
             quantity: string;
             /** @description A code of UN/ECE Recommendation 20, or of 21 after an `X`; `C62`, one, unless it is given. A document with another code isn't issued. */
             unitCode?: string;
-            unitPriceMinor: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description The price in minor units; with VAT where the document's prices include it. */
+            unitPriceMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description The price in the main unit of the currency, exact, such as `0.084275`. The amount of the line is rounded once; the record's `unitPriceMinor` is the price of one unit without VAT, rounded. */
+            unitPrice?: string;
+            /** @description The number of units that the price is for, if not one. */
+            priceBaseQuantity?: string;
+            /** @description The discounts of the line, which its amount is less, such as `{"percent":"10","reason":"Trade discount"}`. Together they are at most the line with its charges. */
+            allowances?: components["schemas"]["LineAllowance"][];
+            /** @description The charges of the line, which its amount has in it. */
+            charges?: components["schemas"]["LineCharge"][];
             /**
              * @description A code of UNCL 5305, as in EN 16931.
              * @enum {string}
@@ -1436,7 +1496,7 @@ export interface components {
             originCountryCode?: components["schemas"]["CountryCode"];
             /** @description In category AE, the rate that the customer accounts for. A British document under the domestic reverse charge states it with its amount, and an Irish one must not. */
             reverseChargeRateBasisPoints?: components["schemas"]["BasisPoints"];
-            /** @description `quantity` times `unitPriceMinor`, rounded half up. */
+            /** @description `quantity` times the price of one unit, less its allowances and with its charges, rounded half up. Where prices include VAT, the line without its VAT, give or take a minor unit. */
             amountMinor: components["schemas"]["MoneyMinor"];
         };
         /** @description References, parties and terms of a document beside those that the API shows. */
@@ -1586,6 +1646,87 @@ export interface components {
             /** Format: uri */
             url?: string;
         };
+        /** @description Whether prices, allowances and charges are given with VAT. The VAT is taken out of each category and rate as a whole: 80.00 at 13.5 % is 70.48 and VAT of 9.52. A credit note says it for itself. */
+        PricesIncludeVat: boolean;
+        /** @description A discount. It has `amountMinor` or `percent`; with both, one follows from the other. It has `reason`, `reasonCode` or both. */
+        LineAllowance: {
+            /** @description How much, in minor units. */
+            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. */
+            percent?: string;
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description Why, in words that the document shows. */
+            reason?: string;
+            /** @description A code of UNTDID 5189, such as `95`, discount. */
+            reasonCode?: string;
+        };
+        /** @description A charge, with members as a discount has. */
+        LineCharge: {
+            /** @description How much, in minor units. */
+            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. */
+            percent?: string;
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description Why, in words that the document shows. */
+            reason?: string;
+            /** @description A code of UNTDID 7161, such as `FC`, freight. */
+            reasonCode?: string;
+        };
+        /** @description The discounts on the document as a whole, each on the lines of a VAT category and rate; together at most the sum of these lines. A credit note that doesn't give any takes back those of its invoice in the proportion of the lines that it credits. */
+        DocumentAllowances: {
+            /** @description How much, in minor units. */
+            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. */
+            percent?: string;
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description Why, in words that the document shows. */
+            reason?: string;
+            /** @description A code of UNTDID 5189, such as `95`, discount. */
+            reasonCode?: string;
+            /**
+             * @description A code of UNCL 5305, as in EN 16931.
+             * @enum {string}
+             */
+            vatCategory: "S" | "Z" | "E" | "AE" | "K" | "G" | "O";
+            vatRateBasisPoints: components["schemas"]["BasisPoints"];
+        }[];
+        /** @description The charges on the document as a whole, such as for delivery. They are in a VAT category that lines have, or in S or Z at any rate. Credit notes take them back as they do allowances. */
+        DocumentCharges: {
+            /** @description How much, in minor units. */
+            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. */
+            percent?: string;
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            /** @description Why, in words that the document shows. */
+            reason?: string;
+            /** @description A code of UNTDID 7161, such as `FC`, freight. */
+            reasonCode?: string;
+            /**
+             * @description A code of UNCL 5305, as in EN 16931.
+             * @enum {string}
+             */
+            vatCategory: "S" | "Z" | "E" | "AE" | "K" | "G" | "O";
+            vatRateBasisPoints: components["schemas"]["BasisPoints"];
+        }[];
+        /** @description What was paid before the invoice was issued, at most the amount to pay. From its issue on they are among its `payments`. A credit note and a pro forma have none. */
+        Prepayments: {
+            /** @description Its id among the payments of the invoice. */
+            id?: components["schemas"]["Id"];
+            /** @description More than nothing, in minor units. */
+            amountMinor: number;
+            paidOn: components["schemas"]["CalendarDate"];
+            method: components["schemas"]["PaymentMethod"];
+            /** @description The id of the issued pro forma or invoice that asked for it, of the same customer and currency. Prepayments that name it are at most its total, and only one issued invoice has them. */
+            documentId?: components["schemas"]["Uuid"];
+            /** @description What asked for it, if no document here did. */
+            reference?: components["schemas"]["ShortText"];
+        }[];
+        /** @description What is added to the total with VAT to give the amount to pay, in minor units; at most one main unit either way. A credit note that credits all that is left takes back that of its invoice. */
+        Rounding: number;
         /** @description The customer as the document names it; as it is now unless this is given. */
         NamedBuyer: {
             name: components["schemas"]["ShortText"];
@@ -1928,6 +2069,11 @@ export interface components {
          * @example 2300
          */
         BasisPoints: number;
+        /**
+         * @description How the money moved. An open set: `bank_transfer`, `card`, `cash`, `cheque`, `direct_debit`, `online`, `other`.
+         * @example bank_transfer
+         */
+        PaymentMethod: string;
         /** @description The place of the work; null when the document names none. */
         BuyerSite: {
             /** @description The id of the site. */
@@ -1970,14 +2116,14 @@ export interface components {
         VatBreakdownItem: {
             category: components["schemas"]["VatCategory"];
             rateBasisPoints: components["schemas"]["BasisPoints"];
-            /** @description The sum of the lines of this category and rate. */
+            /** @description The sum of the lines of this category and rate, with the document's discounts and charges in it. */
             taxableMinor: components["schemas"]["MoneyMinor"];
-            /** @description The VAT on that sum. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
+            /** @description The VAT on that sum. Where the document's prices include VAT it is taken out of their sum, and can be a minor unit away. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
             vatMinor: components["schemas"]["MoneyMinor"];
         };
         /** @description The totals of a document. */
         Totals: {
-            /** @description The total without VAT. */
+            /** @description The total without VAT. Where the document has discounts or charges on all its lines, they are in it, and the lines add up to another amount. */
             netMinor: components["schemas"]["MoneyMinor"];
             /** @description The VAT. */
             vatMinor: components["schemas"]["MoneyMinor"];
@@ -2005,11 +2151,6 @@ export interface components {
             totals: components["schemas"]["Totals"];
             vatBreakdown: components["schemas"]["VatBreakdown"];
         } | null;
-        /**
-         * @description How the money moved. An open set: `bank_transfer`, `card`, `cash`, `cheque`, `direct_debit`, `online`, `other`.
-         * @example bank_transfer
-         */
-        PaymentMethod: string;
     };
     responses: {
         /** @description The request can't be answered as it is; the message says why. */

@@ -983,7 +983,7 @@ export interface components {
         } | null;
         /** @description The totals of a document. */
         Totals: {
-            /** @description The total without VAT. */
+            /** @description The total without VAT. Where the document has discounts or charges on all its lines, they are in it, and the lines add up to another amount. */
             netMinor: components["schemas"]["MoneyMinor"];
             /** @description The VAT. */
             vatMinor: components["schemas"]["MoneyMinor"];
@@ -996,9 +996,9 @@ export interface components {
         VatBreakdownItem: {
             category: components["schemas"]["VatCategory"];
             rateBasisPoints: components["schemas"]["BasisPoints"];
-            /** @description The sum of the lines of this category and rate. */
+            /** @description The sum of the lines of this category and rate, with the document's discounts and charges in it. */
             taxableMinor: components["schemas"]["MoneyMinor"];
-            /** @description The VAT on that sum. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
+            /** @description The VAT on that sum. Where the document's prices include VAT it is taken out of their sum, and can be a minor unit away. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
             vatMinor: components["schemas"]["MoneyMinor"];
         };
         /** @description The days over which the supply went on, both included; null when it was made on one day. */
@@ -1052,9 +1052,9 @@ export interface components {
              * @example HUR
              */
             unitCode: string;
-            /** @description The price of one unit without VAT. */
+            /** @description The price of one unit without VAT, rounded where it isn't in whole minor units. */
             unitPriceMinor: components["schemas"]["UnsignedMoneyMinor"];
-            /** @description `quantity` times `unitPriceMinor`, rounded half up. */
+            /** @description The amount of the line without VAT: `quantity` times the price of one unit, rounded half up. It is `quantity` times `unitPriceMinor` unless that price is a rounded one, or the line has discounts or charges of its own; these are in the amount. */
             amountMinor: components["schemas"]["MoneyMinor"];
             vatCategory: components["schemas"]["VatCategory"];
             vatRateBasisPoints: components["schemas"]["BasisPoints"];

@@ -627,7 +627,7 @@ export interface components {
         MoneyMinor: number;
         /** @description The totals of a document. */
         Totals: {
-            /** @description The total without VAT. */
+            /** @description The total without VAT. Where the document has discounts or charges on all its lines, they are in it, and the lines add up to another amount. */
             netMinor: components["schemas"]["MoneyMinor"];
             /** @description The VAT. */
             vatMinor: components["schemas"]["MoneyMinor"];
@@ -661,9 +661,9 @@ export interface components {
         VatBreakdownItem: {
             category: components["schemas"]["VatCategory"];
             rateBasisPoints: components["schemas"]["BasisPoints"];
-            /** @description The sum of the lines of this category and rate. */
+            /** @description The sum of the lines of this category and rate, with the document's discounts and charges in it. */
             taxableMinor: components["schemas"]["MoneyMinor"];
-            /** @description The VAT on that sum. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
+            /** @description The VAT on that sum. Where the document's prices include VAT it is taken out of their sum, and can be a minor unit away. On a credit note, the VAT on all that is credited of its invoice so far, less the VAT that earlier credit notes took. So the credit notes of a whole invoice give back exactly its VAT. */
             vatMinor: components["schemas"]["MoneyMinor"];
         };
         /** @description The VAT, one item for each category and rate. */

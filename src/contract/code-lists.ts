@@ -1,4 +1,4 @@
-/** The code lists of EN 16931 that a document's own codes have to be in (BR-CL-04, BR-CL-14, BR-CL-23, BR-CO-09). */
+/** The code lists of EN 16931 that a document's own codes have to be in (BR-CL-04, 14, 19, 20 and 23, BR-CO-09). */
 
 /** ISO 4217, without codes that have been withdrawn or soon will be. */
 export const currencyCodes = setOf(`
@@ -24,6 +24,19 @@ export const countryCodes = setOf(`
 
 /** The prefixes of VAT numbers; Greece writes EL. */
 export const vatPrefixes: ReadonlySet<string> = new Set([...countryCodes, 'EL']);
+
+/** Reasons of allowances: the codes of UNTDID 5189 that EN 16931 takes. */
+export const allowanceCodes = setOf('41 42 60 62 63 64 65 66 67 68 70 71 88 95 100 102 103 104 105');
+
+/** Reasons of charges: UNTDID 7161. */
+export const chargeCodes = setOf(`
+  AA AAA AAC AAD AAE AAF AAH AAI AAS AAT AAV AAY AAZ ABA ABB ABC ABD ABF ABK ABL ABN ABR ABS ABT ABU ACF ACG ACH
+  ACI ACJ ACK ACL ACM ACS ADC ADE ADJ ADK ADL ADM ADN ADO ADP ADQ ADR ADT ADW ADY ADZ AEA AEB AEC AED AEF AEH AEI
+  AEJ AEK AEL AEM AEN AEO AEP AES AET AEU AEV AEW AEX AEY AEZ AJ AU CA CAB CAD CAE CAF CAI CAJ CAK CAL CAM CAN CAO
+  CAP CAQ CAR CAS CAT CAU CAV CAW CAX CAY CAZ CD CG CS CT DAB DAC DAD DAF DAG DAH DAI DAJ DAK DAL DAM DAN DAO DAP
+  DAQ DL EG EP ER FAA FAB FAC FC FH FI GAA HAA HD HH IAA IAB ID IF IR IS KO L1 LA LAA LAB LF MAE MI ML NAA OA PA
+  PAA PC PL RAB RAC RAD RAF RE RF RH RV SA SAA SAD SAE SAI SG SH SM SU TAB TAC TT TV V1 V2 WH XAA YY ZZZ
+`);
 
 /** UN/ECE Recommendation 20, revision 11e, and 21: the packages, which begin with X. */
 export const unitCodes = setOf(`

@@ -2,13 +2,22 @@
  * VAT arithmetic of documents, exact.
  *
  * Amounts are integers in minor units, rates are integers in basis points, quantities and exchange rates are
- * decimal strings; what lies between is computed with BigInt, so that no product is ever rounded by accident.
- * Rounding is half up and symmetric: -0.5 becomes -1, as the validators of EN 16931 and HMRC VATREC12030 have it.
+ * decimal strings. Rounding is half up and symmetric, as the validators of EN 16931 and HMRC VATREC12030 have it.
  *
  * An amount beyond Number.MAX_SAFE_INTEGER, a fraction where an integer belongs and a malformed decimal are
  * RangeErrors: the contract refuses them before they come here.
  */
 import { amountText, minorDigits } from './currencies.ts';
+import {
+  divideHalfUp,
+  type Fraction,
+  millionths,
+  parseDecimal,
+  QUANTITY,
+  safeNumber,
+  sumMinor,
+} from './exact.ts';
+import type { DocumentAmounts } from './document-amounts.ts';
 import type { Invoice } from './records.ts';
 
 type Line = Invoice['lines'][number];
@@ -20,13 +29,91 @@ export type VatLine = Pick<Line, 'amountMinor' | 'vatCategory' | 'vatRateBasisPo
 const basisPointsPerUnit = 10_000n;
 const categoriesInOrder = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
+/** A price in minor units, or exact in the main unit of its currency, for one unit or a number of them. */
+export interface Price {
+  currency: string;
+  unitPriceMinor?: number | undefined;
+  unitPrice?: string | undefined;
+  priceBaseQuantity?: string | undefined;
+}
+
 /**
- * The amount of a line without VAT: quantity times unit price, rounded to the minor unit (PEPPOL-EN16931-R120).
- * `quantity` has at most 9 digits before and 6 after the point, no leading zeros, and may be negative.
+ * Quantity times unit price, rounded once to the minor unit (PEPPOL-EN16931-R120).
+ * @param price in minor units for one unit, or with its base quantity (BT-149).
  */
-export function lineAmountMinor(quantity: string, unitPriceMinor: number): number {
-  const { numerator, denominator } = parseDecimal(quantity, /^-?(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/);
-  return safeNumber(divideHalfUp(numerator * BigInt(unitPriceMinor), denominator));
+export function lineAmountMinor(quantity: string, price: number | Price): number {
+  const { numerator, denominator } = parseDecimal(quantity, QUANTITY);
+  const each =
+    typeof price === 'number' ? { numerator: BigInt(price), denominator: 1n } : priceFraction(price);
+  return safeNumber(divideHalfUp(numerator * each.numerator, denominator * each.denominator));
+}
+
+/** The price of one unit in minor units. */
+function priceFraction({
+  currency,
+  unitPriceMinor = 0,
+  unitPrice,
+  priceBaseQuantity = '1',
+}: Price): Fraction {
+  const base = parseDecimal(priceBaseQuantity, QUANTITY);
+  const price =
+    unitPrice === undefined
+      ? { numerator: BigInt(unitPriceMinor), denominator: 1n }
+      : parseDecimal(unitPrice, /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/);
+  const minor = unitPrice === undefined ? 1n : 10n ** BigInt(minorDigits(currency));
+  return {
+    numerator: price.numerator * minor * base.denominator,
+    denominator: price.denominator * base.numerator,
+  };
+}
+
+/** The price of one unit that gives an amount, in the main unit with up to twelve decimals, and at least zero. */
+export function exactUnitPrice(amountMinor: number, quantity: string, currency: string): string {
+  const digits = minorDigits(currency);
+  const scaled = BigInt(amountMinor) * 10n ** BigInt(18 - digits);
+  const whole = millionths(quantity);
+  const sign = whole < 0n ? -1n : 1n;
+  const price = divideHalfUp(scaled * sign, whole * sign);
+  const text = String(price < 0n ? 0n : price).padStart(13, '0');
+  const decimals = text.slice(-12).replace(new RegExp(`0{0,${12 - digits}}$`), '');
+  return decimals === '' ? text.slice(0, -12) : `${text.slice(0, -12)}.${decimals}`;
+}
+
+/** The VAT in an amount that includes it: 80.00 at 13.5 % has 9.52. */
+export function vatWithinMinor(grossMinor: number, rateBasisPoints: number): number {
+  const rate = BigInt(rateBasisPoints);
+  return safeNumber(divideHalfUp(BigInt(grossMinor) * rate, basisPointsPerUnit + rate));
+}
+
+/**
+ * Amounts without VAT that add up to `netMinor`: each is its amount with VAT less the VAT in it, rounded down or up. The
+ * largest fractions are rounded up, the first of equal ones first.
+ */
+export function netShares(
+  grossMinors: readonly number[],
+  netMinor: number,
+  rateBasisPoints: number,
+): number[] {
+  const divisor = basisPointsPerUnit + BigInt(rateBasisPoints);
+  const parts = grossMinors.map((grossMinor, index) => {
+    const scaled = BigInt(grossMinor) * basisPointsPerUnit;
+    const fraction = ((scaled % divisor) + divisor) % divisor;
+    return { index, grossMinor, fraction, net: (scaled - fraction) / divisor };
+  });
+  const rounded = parts
+    .filter(({ grossMinor }) => grossMinor !== 0)
+    .sort((a, b) => Number(b.fraction - a.fraction) || a.index - b.index);
+  let missing = BigInt(netMinor) - parts.reduce((sum, { net }) => sum + net, 0n);
+  // A credit note may have a minor unit more or less to share than its own amounts give.
+  while (missing !== 0n && rounded.length > 0) {
+    const step = missing > 0n ? 1n : -1n;
+    for (const part of step > 0n ? rounded : rounded.toReversed()) {
+      if (missing === 0n) break;
+      part.net += step;
+      missing -= step;
+    }
+  }
+  return parts.map(({ net }) => safeNumber(net));
 }
 
 /** The VAT on a taxable amount (EN 16931 BR-CO-17). */
@@ -140,10 +227,6 @@ export function reverseChargeVat(
     });
 }
 
-export function sumMinor(amounts: readonly number[]): number {
-  return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
-}
-
 /** The amounts invoiced, credited, paid and refunded on an issued invoice, all in its own currency. */
 export interface Movements {
   grossMinor: number;
@@ -152,6 +235,8 @@ export interface Movements {
   /** Its payments and refunds that were not voided. */
   paidMinor: number;
   refundedMinor: number;
+  /** The rounding of its amount to pay, less that of its credit notes. */
+  roundingMinor?: number;
 }
 
 export interface Balance {
@@ -164,9 +249,15 @@ export interface Balance {
  * Where an invoice stands. At most one of the two amounts is above zero. It is settled when nothing is to pay, nothing
  * is owed back and money was kept: an invoice that a credit note cancels without any payment is not settled.
  */
-export function balance({ grossMinor, creditedMinor, paidMinor, refundedMinor }: Movements): Balance {
+export function balance({
+  grossMinor,
+  creditedMinor,
+  paidMinor,
+  refundedMinor,
+  roundingMinor = 0,
+}: Movements): Balance {
   const keptMinor = BigInt(paidMinor) - BigInt(refundedMinor);
-  const open = safeNumber(BigInt(grossMinor) - BigInt(creditedMinor) - keptMinor);
+  const open = safeNumber(BigInt(grossMinor) + BigInt(roundingMinor) - BigInt(creditedMinor) - keptMinor);
   return {
     amountDueMinor: Math.max(0, open),
     creditBalanceMinor: Math.max(0, -open),
@@ -174,10 +265,23 @@ export function balance({ grossMinor, creditedMinor, paidMinor, refundedMinor }:
   };
 }
 
-/** The payments that an invoice shows when it is issued; another document shows none. */
-export function balanceAtIssue({ kind, totals: sums }: Pick<Invoice, 'kind' | 'totals'>): Partial<Invoice> {
+/** The payments that an invoice shows when it is issued, which are those made before; another document shows none. */
+export function balanceAtIssue(
+  { kind, totals: sums, currency }: Pick<Invoice, 'kind' | 'totals' | 'currency'>,
+  amounts: DocumentAmounts | undefined,
+): Partial<Invoice> {
   if (kind !== 'invoice') return {};
-  return { payments: [], amountDueMinor: sums.grossMinor, refunds: [], creditBalanceMinor: 0 };
+  const payments = (amounts?.prepayments ?? []).map(({ id, amountMinor, paidOn, method }) => {
+    return { id, amountMinor, currency, paidOn, method };
+  });
+  const amountDueMinor = payableMinor(sums, amounts);
+  return { payments, amountDueMinor, refunds: [], creditBalanceMinor: 0 };
+}
+
+/** The amount to pay at issue (BT-115): the total with VAT, rounded, less what was paid before. */
+export function payableMinor(sums: Totals, amounts: DocumentAmounts | undefined): number {
+  const { roundingMinor = 0, prepayments = [] } = amounts ?? {};
+  return sumMinor([sums.grossMinor, roundingMinor, ...prepayments.map(({ amountMinor }) => -amountMinor)]);
 }
 
 type CategoryAndRate = Pick<VatBreakdownItem, 'category' | 'rateBasisPoints'>;
@@ -193,28 +297,4 @@ function compareItems(a: CategoryAndRate, b: CategoryAndRate): number {
 function placeOf(category: string): number {
   const index = categoriesInOrder.indexOf(category);
   return index < 0 ? categoriesInOrder.length : index;
-}
-
-function parseDecimal(text: string, pattern: RegExp): { numerator: bigint; denominator: bigint } {
-  if (!pattern.test(text))
-    throw new RangeError(`Not a decimal of the expected form: ${JSON.stringify(text)}.`);
-  const pointAt = text.indexOf('.');
-  if (pointAt < 0) return { numerator: BigInt(text), denominator: 1n };
-  return {
-    numerator: BigInt(text.slice(0, pointAt) + text.slice(pointAt + 1)),
-    denominator: 10n ** BigInt(text.length - pointAt - 1),
-  };
-}
-
-/** The denominator is positive. */
-function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
-  const magnitude = numerator < 0n ? -numerator : numerator;
-  const rounded = (2n * magnitude + denominator) / (2n * denominator);
-  return numerator < 0n ? -rounded : rounded;
-}
-
-function safeNumber(amount: bigint): number {
-  const number = Number(amount);
-  if (!Number.isSafeInteger(number)) throw new RangeError(`Amount out of range: ${amount}.`);
-  return number;
 }

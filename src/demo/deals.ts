@@ -106,7 +106,7 @@ export function grossMinorOf(lines: readonly DraftLine[]): number {
 }
 
 function amountMinorOf({ quantity, unitPriceMinor }: DraftLine): number {
-  return lineAmountMinor(quantity, unitPriceMinor);
+  return lineAmountMinor(quantity, unitPriceMinor ?? 0);
 }
 
 const wasteRemoval: WorkItem = {

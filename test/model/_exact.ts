@@ -25,8 +25,48 @@ export function partsOf(decimal: string, digits: number): bigint {
   return BigInt(`${whole}${fraction.padEnd(digits, '0')}`);
 }
 
-export function lineAmount(quantity: string, unitPriceMinor: number): bigint {
-  return halfUp(partsOf(quantity, 6) * BigInt(unitPriceMinor), 1_000_000n);
+/** A price in minor units, or exact in the main unit of a currency, for one unit or several. */
+export interface ModelPrice {
+  unitPriceMinor?: number;
+  unitPrice?: string;
+  priceBaseQuantity?: string;
+}
+
+export function lineAmount(quantity: string, price: number | ModelPrice, currency = 'EUR'): bigint {
+  const {
+    unitPriceMinor = 0,
+    unitPrice,
+    priceBaseQuantity = '1',
+  } = typeof price === 'number' ? { unitPriceMinor: price } : price;
+  const millionths =
+    unitPrice === undefined
+      ? BigInt(unitPriceMinor) * 1_000_000n
+      : partsOf(unitPrice, 6) * 10n ** digitsOf(currency);
+  return halfUp(partsOf(quantity, 6) * millionths, 1_000_000n * partsOf(priceBaseQuantity, 6));
+}
+
+/** A percentage of at most four decimals. */
+export const percentOf = (amount: bigint, percent: string) =>
+  halfUp(amount * partsOf(percent, 4), 1_000_000n);
+
+/** The VAT in an amount that includes it. */
+export const vatWithin = (gross: bigint, rateBasisPoints: number) =>
+  halfUp(gross * BigInt(rateBasisPoints), 10_000n + BigInt(rateBasisPoints));
+
+/** Amounts without VAT that add up: each rounded down, and then the largest remainders up, the first ones first. */
+export function netShares(grosses: readonly bigint[], net: bigint, rateBasisPoints: number): bigint[] {
+  const divisor = 10_000n + BigInt(rateBasisPoints);
+  const floors = grosses.map((gross) => {
+    const down = (gross * 10_000n) / divisor;
+    return down * divisor > gross * 10_000n ? down - 1n : down;
+  });
+  const places = grosses.map((gross, index) => ({
+    index,
+    rest: gross * 10_000n - (floors[index] ?? 0n) * divisor,
+  }));
+  places.sort((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest > b.rest ? -1 : 1));
+  const up = new Set(places.slice(0, Number(net - sumOf(floors))).map(({ index }) => index));
+  return floors.map((floor, index) => (up.has(index) ? floor + 1n : floor));
 }
 
 export function vatOn(taxable: bigint, rateBasisPoints: number): bigint {

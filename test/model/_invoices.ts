@@ -1,7 +1,7 @@
 /** The model's invoices, credit notes and pro formas while they are drafts. */
 import { isDeepStrictEqual } from 'node:util';
 
-import type { NewInvoice, WithOf } from '../../src/contract/feed.ts';
+import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import {
   amountsOf,
@@ -14,6 +14,7 @@ import {
   totalsOf,
   vatOn,
 } from './_exact.ts';
+import { checkPayable } from './_amounts.ts';
 import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
 import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_lines.ts';
 
@@ -57,7 +58,8 @@ function editInvoice(turn: Turn, { id, ...changes }: WithOf<'invoice.edit'>): In
   const draft = edited(turn, before, changes);
   const after = composed(turn, { id, createdAt: record.createdAt, draft }, changes, '/with');
   const isSame = isDeepStrictEqual({ ...after, updatedAt: record.updatedAt }, record);
-  if (isSame && isDeepStrictEqual(ratesOf(draft), ratesOf(before))) return record;
+  const isGivenAlike = isDeepStrictEqual(givenIn(draft), givenIn(before));
+  if (isSame && isGivenAlike && isDeepStrictEqual(ratesOf(draft), ratesOf(before))) return record;
   return putDraft(turn, after, { draft, quoteId });
 }
 
@@ -78,6 +80,16 @@ export function draftedOf(turn: Turn, id: string): Kept {
   const kept = turn.company.kept.get(id);
   return status === 'draft' && kept ? kept : turn.refuse('wrong_state', '/with/id');
 }
+
+const priceOf = ({ unitPriceMinor, unitPrice, priceBaseQuantity, allowances, charges }: DraftLine) => ({
+  ...{ unitPriceMinor, unitPrice, priceBaseQuantity, allowances, charges },
+});
+
+/** What a draft gives of amounts; a credit note without discounts takes its invoice's, and one with none doesn't. */
+const givenIn = ({ lines, pricesIncludeVat = false, allowances, charges }: Draft) => ({
+  ...{ pricesIncludeVat, allowances, charges },
+  lines: lines.map(priceOf),
+});
 
 export function ratesOf({ lines }: Pick<Draft, 'lines'>): Record<string, number> {
   return Object.fromEntries(
@@ -157,10 +169,10 @@ export function composed(
   checkTerms(turn, draft, invoice, at);
   const exchange = invoice ? invoice.accountingCurrency : draft.exchange;
   const parties = partiesOf(turn, customer, currency, { kind, exchange });
-  const { items: ofLines, lines } = sumsOf(turn, draft.lines, parties, at('lines'));
+  const { items: ofLines, lines } = sumsOf(turn, draft.lines, parties, at('lines'), draft);
   if (invoice) faultExcess(turn, invoice, ofLines, at('lines'));
   const items = invoice ? itemsTaken(turn, invoice, ofLines) : ofLines;
-  return {
+  const record: Unstamped = {
     id,
     kind,
     status: 'draft',
@@ -187,6 +199,8 @@ export function composed(
     creditNotes: [],
     creditedInvoice: invoice ? referenceTo(invoice) : null,
   };
+  checkPayable(turn, record, draft, at);
+  return record;
 }
 
 function checkTerms(

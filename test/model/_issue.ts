@@ -3,20 +3,25 @@ import type { Invoice } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
 import { addDays, type Draft, type Moves, nextNumber, type Turn } from './_model.ts';
 import { composed, draftedOf, type Unstamped } from './_invoices.ts';
-import { putMoved, summaryOf } from './_money.ts';
+import { sumOf } from './_exact.ts';
+import { putMoved, sendPrepaid, summaryOf } from './_money.ts';
 
 export const issueMoves = {
   'invoice.issue': (turn, { id }) => {
     const { tables, kept, profile } = turn.company;
     const before = draftedOf(turn, id);
     const createdAt = tables.invoices.get(id)?.createdAt ?? '';
-    const record = asIssued(turn, composed(turn, { id, createdAt, draft: before.draft }, {}, '/with'));
+    const drafted = composed(turn, { id, createdAt, draft: before.draft }, {}, '/with');
+    const record = asIssued(turn, drafted, before.draft);
     checkCompleteness(turn, record, before.draft);
     const number = nextNumber(turn, record.kind, turn.today);
     const issued = { ...record, number, updatedAt: turn.stamp() };
     tables.invoices.set(id, issued);
     kept.set(id, { ...before, supplier: { ...profile } });
-    if (issued.kind === 'invoice') turn.send('invoice.issued', summaryOf(issued));
+    if (issued.kind === 'invoice') {
+      turn.send('invoice.issued', summaryOf(issued));
+      sendPrepaid(turn, issued);
+    }
     if (issued.kind === 'credit_note') {
       turn.send('credit_note.issued', summaryOf(issued));
       credit(turn, issued);
@@ -25,8 +30,14 @@ export const issueMoves = {
   },
 } satisfies Partial<Moves>;
 
-function asIssued({ at, today }: Turn, draft: Unstamped): Unstamped {
-  const { kind, totals, paymentTermsDays } = draft;
+function asIssued({ at, today }: Turn, draft: Unstamped, given: Draft): Unstamped {
+  const { kind, totals, paymentTermsDays, currency } = draft;
+  const { prepayments = [], roundingMinor = 0 } = given;
+  const payments = prepayments.map(({ id = '', amountMinor, paidOn, method }) => {
+    return { id, amountMinor, currency, paidOn, method };
+  });
+  const due =
+    BigInt(totals.grossMinor) + BigInt(roundingMinor) - sumOf(payments.map((one) => one.amountMinor));
   return {
     ...draft,
     status: 'issued',
@@ -35,7 +46,7 @@ function asIssued({ at, today }: Turn, draft: Unstamped): Unstamped {
     supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : today),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? addDays(today, paymentTermsDays)),
     ...(kind === 'invoice'
-      ? { payments: [], refunds: [], amountDueMinor: totals.grossMinor, creditBalanceMinor: 0 }
+      ? { payments, refunds: [], amountDueMinor: Number(due), creditBalanceMinor: 0 }
       : {}),
   };
 }

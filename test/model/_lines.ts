@@ -5,16 +5,15 @@ import {
   amountsOf,
   asBreakdown,
   asTotals,
-  breakdownOf,
   converted,
   digitsOf,
   isSafe,
   type Item,
-  lineAmount,
   sumOf,
   totalsOf,
   vatOn,
 } from './_exact.ts';
+import { amountOfLine, type Extras, summedUp, unitPriceOf } from './_amounts.ts';
 import { need, type Turn } from './_model.ts';
 import { faultTwins } from './_work.ts';
 
@@ -46,6 +45,7 @@ export function sumsOf(
   drafted: readonly ModelLine[],
   parties: Parties,
   path: string | undefined,
+  extras: Extras = {},
 ): Sums {
   faultTwins(turn, drafted, path ?? '');
   for (const [index, { jobId }] of drafted.entries()) {
@@ -53,11 +53,11 @@ export function sumsOf(
       turn.fault('unknown_record', within(path, `/${index}/jobId`));
     }
   }
-  const amounts = drafted.map(({ quantity, unitPriceMinor }) => lineAmount(quantity, unitPriceMinor));
+  const amounts = drafted.map((line) => amountOfLine(line, parties.currency));
   for (const [index, amount] of amounts.entries()) {
     if (!isSafe(amount)) turn.refuse('amount_out_of_range', within(path, `/${index}`));
   }
-  const items = breakdownOf(drafted.map((line, index) => ({ ...line, amount: amounts[index] ?? 0n })));
+  const { items, nets } = summedUp(drafted, amounts, extras);
   if (!amountsOf(items).every(isSafe)) turn.refuse('amount_out_of_range', path);
   if (items.length > ITEMS_MAX) turn.fault('invalid_change', '');
   const lines = drafted.map((line, index) => ({
@@ -66,8 +66,8 @@ export function sumsOf(
     description: line.description,
     quantity: line.quantity,
     unitCode: line.unitCode ?? 'C62',
-    unitPriceMinor: line.unitPriceMinor,
-    amountMinor: Number(amounts[index] ?? 0n),
+    unitPriceMinor: Number(unitPriceOf(line, extras, parties.currency)),
+    amountMinor: Number(nets[index] ?? 0n),
     vatCategory: line.vatCategory,
     vatRateBasisPoints: line.vatRateBasisPoints,
     vatExemptionReason: reasonOf(line, drafted, parties),
@@ -148,7 +148,7 @@ function britishReverseCharge(
     .sort((a, b) => b - a)
     .map((rate) => {
       const ofRate = charged.filter((line) => line.reverseChargeRateBasisPoints === rate);
-      const vat = vatOn(sumOf(ofRate.map((line) => lineAmount(line.quantity, line.unitPriceMinor))), rate);
+      const vat = vatOn(sumOf(ofRate.map((line) => amountOfLine(line, currency))), rate);
       const own = exchange ? converted(vat, exchange.exchangeRate, currency, exchange.to) : vat;
       const amounts = [moneyText(vat, currency), ...(exchange ? [moneyText(own, exchange.to)] : [])];
       return { text: `${rate / 100}% = ${amounts.join(' = ')}`, own };

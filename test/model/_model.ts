@@ -4,6 +4,7 @@
  */
 import { isDeepStrictEqual } from 'node:util';
 
+import type { GivenAmounts } from '../../src/contract/document-amounts.ts';
 import type { MoveEventKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
 import type { RecordOf, Resource } from '../../src/contract/records.ts';
@@ -29,13 +30,13 @@ export interface ModelEvent {
 }
 
 /** The terms that a document or quote was drafted with. An edit replaces members of them. */
-export type Draft = Required<Omit<NewInvoice, 'id' | 'lines' | 'creditsInvoiceId' | 'terms'>> & {
-  creditsInvoiceId: string | null;
-  lines: ModelLine[];
-};
-export type QuoteTerms = Required<Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId' | 'lines'>> & {
-  lines: ModelLine[];
-};
+export type Draft = Required<
+  Omit<NewInvoice, 'id' | 'lines' | 'creditsInvoiceId' | 'terms' | keyof GivenAmounts>
+> &
+  GivenAmounts & { creditsInvoiceId: string | null; lines: ModelLine[] };
+type NoTerms = 'id' | 'quoteGroupId' | 'lines' | keyof GivenAmounts;
+export type QuoteTerms = Required<Omit<WithOf<'quote.draft'>, NoTerms>> &
+  Pick<WithOf<'quote.draft'>, 'pricesIncludeVat' | 'allowances' | 'charges'> & { lines: ModelLine[] };
 
 /** The data of a document that is kept beside its record. */
 export interface Kept {

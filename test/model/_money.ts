@@ -1,6 +1,7 @@
 /** The model's payments and refunds, and when an invoice is settled. */
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Invoice, InvoiceSummary, Quote, QuoteSummary } from '../../src/contract/records.ts';
+import { roundingOf } from './_amounts.ts';
 import { isSafe, sumOf } from './_exact.ts';
 import { addDays, type Kept, type Moves, need, type Turn, without } from './_model.ts';
 
@@ -27,7 +28,7 @@ export const moneyMoves = {
     faultMoney(turn, invoice, what, [...refunds.map(({ id }) => id), ...voidedOf(turn, invoice).refunds]);
     faultDay(turn, 'refundedOn', what.refundedOn);
     const { id = '', amountMinor, currency, method, refundedOn = turn.today } = what;
-    const { paid, refunded } = movementsOf(invoice);
+    const { paid, refunded } = movementsOf(turn, invoice);
     if (refunded + BigInt(amountMinor) > paid) turn.refuse('exceeds_payments', '/with/amountMinor');
     const refund = { id, amountMinor, currency, refundedOn, method };
     return putMoved(
@@ -90,14 +91,17 @@ function withoutOne<T extends { id: string }>(
 }
 
 interface Movements {
+  rounding: bigint;
   gross: bigint;
   credited: bigint;
   paid: bigint;
   refunded: bigint;
 }
 
-function movementsOf({ totals, creditNotes, payments = [], refunds = [] }: Invoice): Movements {
+function movementsOf(turn: Turn, invoice: Invoice): Movements {
+  const { totals, creditNotes, payments = [], refunds = [] } = invoice;
   return {
+    rounding: roundingOf(turn, invoice),
     gross: BigInt(totals.grossMinor),
     credited: sumOf(creditNotes.map(({ grossMinor }) => grossMinor)),
     paid: sumOf(payments.map(({ amountMinor }) => amountMinor)),
@@ -105,20 +109,36 @@ function movementsOf({ totals, creditNotes, payments = [], refunds = [] }: Invoi
   };
 }
 
-const balanceOf = ({ gross, credited, paid, refunded }: Movements) => gross - credited - paid + refunded;
+const balanceOf = ({ rounding, gross, credited, paid, refunded }: Movements) =>
+  gross + rounding - credited - paid + refunded;
 
 /** Nothing to pay, money received, not in credit. */
 const isSettled = (movements: Movements) =>
   balanceOf(movements) === 0n && movements.paid > movements.refunded;
+
+type Payment = NonNullable<Invoice['payments']>[number];
+
+/** Sends what is said of payments before the issue, each with what is left then. */
+export function sendPrepaid(turn: Turn, invoice: Invoice): void {
+  const payments = invoice.payments ?? [];
+  for (const [index, payment] of payments.entries()) {
+    const upTo = { ...invoice, payments: payments.slice(0, index + 1) };
+    const movements = movementsOf(turn, upTo);
+    sendMoved(turn, { ...upTo, amountDueMinor: Number(balanceOf(movements)) }, movements, {
+      payment,
+      isPaid: isSettled(movements),
+    });
+  }
+}
 
 /** Puts an invoice that money or a credit note has moved, and sends what follows from it. */
 export function putMoved(
   turn: Turn,
   before: Invoice,
   moved: Invoice,
-  { path, payment }: { path?: string; payment?: NonNullable<Invoice['payments']>[number] } = {},
+  { path, payment }: { path?: string; payment?: Payment } = {},
 ): Invoice {
-  const movements = movementsOf(moved);
+  const movements = movementsOf(turn, moved);
   const balance = balanceOf(movements);
   if (![...Object.values(movements as unknown as Record<string, bigint>), balance].every(isSafe)) {
     turn.refuse('amount_out_of_range', path);
@@ -130,6 +150,17 @@ export function putMoved(
     updatedAt: turn.stamp(),
   };
   turn.company.tables.invoices.set(invoice.id, invoice);
+  const isPaid = isSettled(movements) && !isSettled(movementsOf(turn, before));
+  sendMoved(turn, invoice, movements, { payment, isPaid });
+  return invoice;
+}
+
+function sendMoved(
+  turn: Turn,
+  invoice: Invoice,
+  movements: Movements,
+  { payment, isPaid }: { payment: Payment | undefined; isPaid: boolean },
+): void {
   const { id: invoiceId, number: invoiceNumber, currency, customer, amountDueMinor } = invoice;
   const links = { invoice: `/api/v1/invoices/${invoiceId}` };
   if (payment) {
@@ -139,7 +170,7 @@ export function putMoved(
       ...{ amountDueMinor, customer, links },
     });
   }
-  if (isSettled(movements) && !isSettled(movementsOf(before))) {
+  if (isPaid) {
     turn.send('invoice.paid', {
       ...{ invoiceId, invoiceNumber, currency, customer, links },
       grossMinor: Number(movements.gross),
@@ -149,7 +180,6 @@ export function putMoved(
       paymentId: payment?.id ?? invoice.payments?.at(-1)?.id,
     });
   }
-  return invoice;
 }
 
 /** A document without its details. */

@@ -3,7 +3,7 @@ import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Invoice } from '../../src/contract/records.ts';
 import { addDays, type ModelCompany, without } from './_model.ts';
 import { dayNear, type Draw, idOf, recordOf, someOf } from './_chance.ts';
-import { drawLines, siteOf } from './_steps-lines.ts';
+import { drawExtras, drawLines, siteOf } from './_steps-lines.ts';
 import { type Drawers, elsewhere } from './_steps-work.ts';
 
 const customers = ({ tables }: ModelCompany) => tables.customers;
@@ -71,14 +71,41 @@ function drawInvoice(draw: Draw): NewInvoice | undefined {
   const customer = recordOf(draw, customers);
   if (!customer) return undefined;
   const currency = customer.currency ?? draw.company.currency;
+  const kind = draw.happens(0.85) ? 'invoice' : draw.oneOf('pro_forma', 'pro_forma', 'credit_note');
   return {
     id: newUuid(draw, invoices),
-    kind: draw.happens(0.85) ? 'invoice' : draw.oneOf('pro_forma', 'pro_forma', 'credit_note'),
+    kind,
     customerId: customer.id,
-    lines: drawLines(draw, customer, currency),
+    ...drawExtras(draw, drawLines(draw, customer, currency)),
+    ...(kind === 'credit_note' ? {} : drawPaid(draw, kind, customer.id, currency)),
     ...drawTerms(draw, customer),
     ...drawExchange(draw, currency),
     ...someOf(draw, 0.01, { creditsInvoiceId: idOf(draw, invoices, isIssuedInvoice) }),
+  };
+}
+
+/** What was paid before, and rounding. */
+function drawPaid(
+  draw: Draw,
+  kind: NewInvoice['kind'],
+  customerId: string,
+  currency: string,
+): Pick<NewInvoice, 'prepayments' | 'roundingMinor'> {
+  const asked = recordOf(draw, invoices, (one) => {
+    const isAsking = one.kind === 'pro_forma' && one.status === 'issued';
+    return isAsking && (one.customer.id === customerId || draw.happens(0.1));
+  });
+  const money = { id: draw.newId('pay'), paidOn: dayNear(draw, 9, 0), method: 'cash' };
+  const most = asked && draw.happens(0.7) ? (asked.totals?.grossMinor ?? 0) : 60;
+  const prepayment = {
+    ...money,
+    amountMinor: Math.max(1, draw.happens(0.9) ? draw.below(1 + most) : most + 1),
+    ...(asked && most > 60 ? { documentId: asked.id } : {}),
+  };
+  const isRounded = ['EUR', 'GBP', 'USD'].includes(currency);
+  return {
+    ...someOf(draw, kind === 'invoice' ? 0.12 : 0.02, { prepayments: [prepayment] }),
+    ...(isRounded ? someOf(draw, 0.06, { roundingMinor: draw.oneOf(-2, 1, 2) }) : {}),
   };
 }
 
@@ -131,7 +158,7 @@ function drawExchange(draw: Draw, currency: string): Pick<NewInvoice, 'exchange'
 
 function drawCreditNote(draw: Draw): NewInvoice | undefined {
   const invoice = recordOf(draw, invoices, isIssuedInvoice);
-  if (!invoice) return undefined;
+  if (!invoice || !isPlain(draw, invoice)) return undefined;
   const customerId = draw.happens(0.03) ? idOf(draw, customers) : invoice.customer?.id;
   return {
     id: newUuid(draw, invoices),
@@ -147,6 +174,15 @@ function drawCreditNote(draw: Draw): NewInvoice | undefined {
     ...someOf(draw, 0.1, drawSupply(draw)),
     ...(draw.happens(0.02) ? drawExchange(draw, 'XXX') : {}),
   };
+}
+
+/** Whether a credit note takes over nothing but lines; those of others have a test of their own. */
+function isPlain({ company }: Draw, { id }: Partial<Invoice>): boolean {
+  const draft = company.kept.get(id ?? '')?.draft;
+  const hasOnlyLines = [draft?.allowances, draft?.charges, draft?.pricesIncludeVat, draft?.roundingMinor];
+  const isPlainLine = ({ unitPrice, priceBaseQuantity, allowances, charges }: DraftLine) =>
+    [unitPrice, priceBaseQuantity, allowances, charges].every((one) => one === undefined);
+  return hasOnlyLines.every((one) => one === undefined) && (draft?.lines ?? []).every(isPlainLine);
 }
 
 /** Lines of the invoice: all of them, some, or a part of one; sometimes more than there was. */
@@ -167,7 +203,7 @@ function creditedLines(draw: Draw, { id, lines = [] }: Partial<Invoice>): DraftL
   const some = chosen.length > 0 ? chosen : again.slice(0, 1);
   if (draw.happens(0.4)) return some;
   if (draw.happens(0.15)) return some.map((line) => ({ ...line, quantity: draw.oneOf('30', '-3') }));
-  return some.map((line) => ({ ...line, unitPriceMinor: draw.below(1 + line.unitPriceMinor) }));
+  return some.map((line) => ({ ...line, unitPriceMinor: draw.below(1 + (line.unitPriceMinor ?? 0)) }));
 }
 
 /**
@@ -201,7 +237,10 @@ function drawEdit(draw: Draw, draft: Partial<Invoice>, customer: Partial<Custome
   const { note, ...terms } = drawTerms(draw, customer);
   return {
     ...someOf(draw, isCreditNote ? 0.1 : 0.3, terms),
-    ...someOf(draw, 0.4, { lines }),
+    // Other lines have no part in discounts of the whole document.
+    ...(draw.happens(0.4)
+      ? { lines, ...(isPlain(draw, draft) ? {} : { pricesIncludeVat: false, allowances: [], charges: [] }) }
+      : {}),
     ...someOf(draw, 0.3, { note: note ?? 'Corrected.' }),
     ...(draw.happens(isCreditNote ? 0.02 : 0.1) ? drawExchange(draw, currency) : {}),
     ...someOf(draw, 0.05, {

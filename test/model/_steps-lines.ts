@@ -1,5 +1,5 @@
 /** Random lines of documents and quotes, mostly such as can be issued between their parties. */
-import type { DraftLine } from '../../src/contract/feed.ts';
+import type { DraftLine, NewInvoice } from '../../src/contract/feed.ts';
 import type { Customer } from '../../src/contract/records.ts';
 import { without } from './_model.ts';
 import { type Draw, idOf, someOf } from './_chance.ts';
@@ -63,6 +63,46 @@ function drawLine(
   };
 }
 
+type Extra = Pick<
+  NewInvoice,
+  'pricesIncludeVat' | 'allowances' | 'charges' | 'roundingMinor' | 'prepayments'
+>;
+
+const reasons = { reason: 'Agreed in May' };
+
+/** Exact prices, discounts and charges of some lines, and the document's own. */
+export function drawExtras(draw: Draw, lines: DraftLine[]): { lines: DraftLine[] } & Extra {
+  const isPlain = lines.some(
+    ({ quantity, unitPriceMinor = 0 }) =>
+      quantity.startsWith('-') || unitPriceMinor > 1e8 || quantity.length > 6,
+  );
+  if (isPlain || lines.length === 0 || lines.length > 8 || !draw.happens(0.3)) return { lines };
+  const adjustment = () => ({ ...reasons, percent: draw.oneOf('10', '2.5', '33.3333', '100') });
+  const own = lines.map((line): DraftLine => {
+    const price = draw.happens(0.3)
+      ? { ...without(line, 'unitPriceMinor'), unitPrice: draw.oneOf('0.084275', '12.5', '99.999999', '7') }
+      : line;
+    return {
+      ...price,
+      ...someOf(draw, 0.2, { priceBaseQuantity: draw.oneOf('100', '3', '0.5') }),
+      ...someOf(draw, 0.3, { allowances: [adjustment()] }),
+      ...someOf(draw, 0.2, { charges: [{ ...reasons, amountMinor: draw.below(500) }] }),
+    };
+  });
+  const { vatCategory = 'S', vatRateBasisPoints = 0 } = draw.pick(lines) ?? {};
+  const of = { vatCategory, vatRateBasisPoints };
+  // The words about a British reverse charge state the VAT of lines alone.
+  const isAdjusted = vatCategory !== 'AE';
+  return {
+    lines: own,
+    ...someOf(draw, 0.4, { pricesIncludeVat: true }),
+    ...(isAdjusted ? someOf(draw, 0.4, { allowances: [{ ...adjustment(), ...of }] }) : {}),
+    ...(isAdjusted
+      ? someOf(draw, 0.3, { charges: [{ ...reasons, amountMinor: draw.below(900), ...of }] })
+      : {}),
+  };
+}
+
 /** Puts something wrong with one of the lines, for which its document can't be issued, or so it may seem. */
 function withFlaw(draw: Draw, lines: readonly DraftLine[]): DraftLine[] {
   const flawed = draw.below(lines.length);
@@ -110,7 +150,7 @@ function discountOf(draw: Draw, lines: readonly DraftLine[]): DraftLine[] {
       ...without(reduced, 'id'),
       description: 'Discount',
       quantity: '-1',
-      unitPriceMinor: draw.below(1 + reduced.unitPriceMinor),
+      unitPriceMinor: draw.below(1 + (reduced.unitPriceMinor ?? 0)),
     },
   ];
 }

@@ -1,16 +1,20 @@
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { KeptTerms } from '../../contract/document-terms.ts';
 import type { NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { quote } from '../../errors.ts';
-import { withinRange } from './document-lines.ts';
 import type { Move } from './move.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal, withinRange } from './refusal.ts';
 import type { StoredDocument } from './unpublished.ts';
-import { type Conversion, convertBreakdown, sumMinor, vatOf } from '../../contract/vat.ts';
+import { sumMinor } from '../../contract/exact.ts';
+import { type Conversion, convertBreakdown, vatOf, vatWithinMinor } from '../../contract/vat.ts';
 
 /** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
 export interface Credited {
   record: Invoice;
+  /** What the API doesn't show of its amounts. Where it has any, `notes` are its issued credit notes. */
+  amounts: DocumentAmounts | undefined;
+  notes: StoredDocument[];
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
   /** What it shows beside the contract's members. */
@@ -49,8 +53,17 @@ export async function creditedInvoiceOf(
     const message = `The invoice ${quote(record.number ?? '')} is in ${record.currency}, and not in ${currency}.`;
     throw new Refusal('wrong_currency', message, `${path}/currency`);
   }
-  const earlierAccounted = await accountedCreditsOf(move, invoice);
-  return { record, earlier: unpublished.credited, earlierAccounted, terms: unpublished.terms };
+  const { amounts, credited: earlier, terms } = unpublished;
+  const notes: StoredDocument[] = [];
+  for (const { id } of amounts ? record.creditNotes : []) notes.push(await move.getDocument(id, at));
+  return {
+    record,
+    amounts,
+    notes,
+    earlier,
+    earlierAccounted: await accountedCreditsOf(move, invoice),
+    terms,
+  };
 }
 
 /** Sums the credit notes of an invoice in the accounting currency. Release 1.0.0 kept no sum of it. */
@@ -70,22 +83,25 @@ export async function accountedCreditsOf(
 }
 
 /**
- * Holds a credit note to what is left of its invoice, net, in each VAT category and rate. The VAT follows from the net.
+ * Holds a credit note to what is left of its invoice in each VAT category and rate: net, from which the VAT follows, or
+ * with the VAT where its prices include it.
  * @throws Refusal `exceeds_invoice` naming the category, the rate and what is left.
  */
 export function refuseExcess(
-  { record, earlier }: Credited,
+  { record, earlier }: Pick<Credited, 'record' | 'earlier'>,
   { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
   path: string,
+  includesVat = false,
 ): void {
+  const minorOf = includesVat ? grossOf : ({ taxableMinor }: VatBreakdownItem) => taxableMinor;
   for (const item of vatBreakdown) {
     const { category, rateBasisPoints, taxableMinor } = item;
-    const invoiced = itemLike(record.vatBreakdown, item).taxableMinor;
-    const before = itemLike(earlier, item).taxableMinor;
+    const invoiced = minorOf(itemLike(record.vatBreakdown, item));
+    const before = minorOf(itemLike(earlier, item));
     const leftMinor = withinRange(path, () => sumMinor([invoiced, -before]));
     if (isWithin(taxableMinor, leftMinor)) continue;
     const rate = `category ${category} at ${rateBasisPoints} basis points`;
-    const message = `The credit note takes ${taxableMinor} net in ${rate}, where ${leftMinor} is left of the invoice.`;
+    const message = `The credit note takes ${taxableMinor} ${includesVat ? 'with VAT' : 'net'} in ${rate}, where ${leftMinor} is left of the invoice.`;
     throw new Refusal('exceeds_invoice', message, `${path}/lines`);
   }
 }
@@ -117,16 +133,22 @@ export function addCredit(
  * that credit all the net of an invoice give back the VAT that it charged, however each is rounded.
  */
 export function amountsTaken(
-  { record, earlier, earlierAccounted }: Credited,
+  { record, earlier, earlierAccounted }: Pick<Credited, 'record' | 'earlier' | 'earlierAccounted'>,
   lines: readonly VatBreakdownItem[],
   conversion: Conversion | null,
+  includesVat = false,
 ): { vatBreakdown: VatBreakdownItem[]; accounted: VatBreakdownItem[] } {
   const sums = lines.map((item) => {
-    const taxableMinor = sumMinor([item.taxableMinor, itemLike(earlier, item).taxableMinor]);
-    return { ...item, taxableMinor, vatMinor: vatOf({ ...item, taxableMinor }) };
+    const [before, invoiced] = [itemLike(earlier, item), itemLike(record.vatBreakdown, item)];
+    const upTo = sumMinor([item.taxableMinor, includesVat ? grossOf(before) : before.taxableMinor]);
+    const charged = chargedOn({ ...item, taxableMinor: upTo }, includesVat);
+    // The VAT taken out of prices may be a minor unit less than that on the net.
+    const isMore = Math.abs(charged.vatMinor) > Math.abs(invoiced.vatMinor);
+    return isMore && !includesVat ? { ...charged, vatMinor: invoiced.vatMinor } : charged;
   });
+  const minorOf = includesVat ? grossOf : ({ taxableMinor }: VatBreakdownItem) => taxableMinor;
   const isAll = (item: VatBreakdownItem) =>
-    itemLike(sums, item).taxableMinor === itemLike(record.vatBreakdown, item).taxableMinor;
+    minorOf(itemLike(sums, item)) === minorOf(itemLike(record.vatBreakdown, item));
   const lessEarlier = (
     items: VatBreakdownItem[],
     invoiced: readonly VatBreakdownItem[],
@@ -147,6 +169,18 @@ export function amountsTaken(
         )
       : [],
   };
+}
+
+function grossOf({ taxableMinor, vatMinor }: VatBreakdownItem): number {
+  return sumMinor([taxableMinor, vatMinor]);
+}
+
+/** An item with its VAT, which is in `taxableMinor` and taken out of it where prices include VAT. */
+export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBreakdownItem {
+  const { category, rateBasisPoints, taxableMinor } = item;
+  if (!includesVat) return { ...item, vatMinor: vatOf(item) };
+  const vatMinor = category === 'S' ? vatWithinMinor(taxableMinor, rateBasisPoints) : 0;
+  return { ...item, taxableMinor: taxableMinor - vatMinor, vatMinor };
 }
 
 function difference(item: VatBreakdownItem, before: VatBreakdownItem): VatBreakdownItem {

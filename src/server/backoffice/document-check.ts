@@ -49,12 +49,13 @@ export async function checkStored(
  * A document that no move made, such as a loaded one, has no supplier of its own: it is printed with the present one.
  */
 async function wasIssued(move: Move, { record, unpublished }: StoredDocument): Promise<CheckedDocument> {
-  const { supplier, reverseChargeRates, terms } = unpublished as Partial<Unpublished>;
+  const { supplier, reverseChargeRates, amounts, terms } = unpublished as Partial<Unpublished>;
   return {
     document: record,
     supplier: supplier ?? (await move.supplier()),
     reverseChargeRates: reverseChargeRates ?? {},
     terms,
+    amounts,
   };
 }
 
@@ -62,9 +63,10 @@ async function wasIssued(move: Move, { record, unpublished }: StoredDocument): P
 async function wouldBeIssued(move: Move, stored: StoredDocument): Promise<CheckedDocument> {
   const composed = await recompose(move, stored, '');
   return {
-    document: asIssued(move, composed.record),
+    document: asIssued(move, composed),
     supplier: await move.supplier(),
     reverseChargeRates: composed.unpublished.reverseChargeRates,
     terms: composed.unpublished.terms,
+    amounts: composed.unpublished.amounts,
   };
 }

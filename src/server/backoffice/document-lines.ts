@@ -1,51 +1,137 @@
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { DraftLine } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { asksForReverseCharge, legendOf, type LegendTerms } from './legends.ts';
+import {
+  type Conversion,
+  convertBreakdown,
+  lineAmountMinor,
+  totals,
+  vatBreakdown,
+  vatWithinMinor,
+} from '../../contract/vat.ts';
+import { amountsTaken, chargedOn, type Credited, refuseExcess } from './credit-notes.ts';
+import { creditedAdjustments, creditedLine } from './credited-parts.ts';
+import {
+  type Adjustments,
+  type AmountsDraft,
+  documentAdjustments,
+  type PricedLine,
+  pricedLine,
+  vatLinesOf,
+  withoutVat,
+} from './document-amounts.ts';
+import { asksForReverseCharge, legendOf, type LegendTerms, type StatedLine } from './legends.ts';
 import type { Move } from './move.ts';
-import { Refusal, refuseTwins } from './refusal.ts';
+import { refuseTwins, withinRange } from './refusal.ts';
 import type { QuoteUnpublished } from './unpublished.ts';
-import { lineAmountMinor, totals, vatBreakdown } from '../../contract/vat.ts';
 
 type Line = Invoice['lines'][number];
 
-/** The lines of a document, with their breakdown and totals. */
-export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'>;
+/** The lines of a document, with their breakdown and totals, in the accounting currency too where there is one. */
+export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'> & {
+  accounted: Invoice['vatBreakdown'];
+};
 
 /** Why a line has no VAT: what its draft says, or else the words of the law; null where the draft has to say it. */
-type ReasonOf = (line: DraftLine, lines: readonly DraftLine[]) => string | null;
+type ReasonOf = (line: DraftLine, lines: readonly StatedLine[]) => string | null;
 
 const DEFAULT_UNIT_CODE = 'C62';
 
 /**
- * Computes a document's lines, breakdown and totals. `path` is where the lines are within the change.
- * @param credited the lines of the invoice that a credit note corrects.
- * @throws Refusal for a job the company doesn't have, an id used twice, and amounts beyond 2^53 - 1.
+ * Computes a document's lines, breakdown and totals. `path` is where its draft is within the change.
+ * @param terms.credited the invoice that a credit note corrects; `conversion` leads to the accounting currency.
+ * @returns them, and the amounts that the API has no place for, where the document has such.
+ * @throws Refusal for a job the company doesn't have, an id used twice, bad discounts and charges, more than is left of a
+ *   credited invoice, and amounts beyond 2^53 - 1.
  */
 export async function sumsOf(
   move: Move,
-  draft: readonly DraftLine[],
+  draft: AmountsDraft,
   reasonOf: ReasonOf,
   path: string,
-  credited: readonly Line[] = [],
-): Promise<Sums> {
-  await refuseBadReferences(move, draft, path);
-  const lines = draft.map((line, index) =>
-    lineOf(move, line, {
-      position: index + 1,
-      amountMinor:
-        credited.find((other) => isLike(line, other))?.amountMinor ??
-        withinRange(`${path}/${index}`, () => lineAmountMinor(line.quantity, line.unitPriceMinor)),
-      vatExemptionReason: withinRange(path, () => reasonOf(line, draft)),
-    }),
+  { credited, conversion = null }: { credited?: Credited | undefined; conversion?: Conversion | null } = {},
+): Promise<{ sums: Sums; amounts: DocumentAmounts | undefined }> {
+  const { pricesIncludeVat: includesVat = false, lines: given = [] } = draft;
+  const at = `${path}/lines`;
+  await refuseBadReferences(move, given, at);
+  const priced: PricedLine[] = [];
+  for (const [index, line] of given.entries()) {
+    const taken = credited && creditedLine(line, credited, priced, includesVat);
+    priced.push(taken ?? pricedLine(line, draft, `${at}/${index}`));
+  }
+  const adjustments = adjustmentsOf(draft, priced, path, credited);
+  const breakdown = withinRange(at, () =>
+    vatBreakdown(
+      vatLinesOf(
+        priced.map(({ line, amountMinor }) => ({ ...line, amountMinor })),
+        adjustments,
+      ),
+    ),
   );
-  const breakdown = withinRange(path, () => vatBreakdown(lines));
-  return { lines, vatBreakdown: breakdown, totals: withinRange(path, () => totals(breakdown)) };
+  if (credited) refuseExcess(credited, { vatBreakdown: breakdown }, path, includesVat);
+  return withinRange(at, () => {
+    const charged = breakdown.map((item) => chargedOn(item, includesVat));
+    const taken = credited
+      ? amountsTaken(credited, breakdown, conversion, includesVat)
+      : { vatBreakdown: charged, accounted: conversion ? convertBreakdown(charged, conversion) : [] };
+    const net = includesVat
+      ? withoutVat(priced, adjustments, taken.vatBreakdown)
+      : { lines: priced, adjustments };
+    const stated = net.lines.map(({ line, amountMinor }) => ({ ...line, amountMinor }));
+    const lines = net.lines.map((own, index) =>
+      lineOf(move, own.line, {
+        position: index + 1,
+        unitPriceMinor: unitPriceMinorOf(own, draft),
+        amountMinor: own.amountMinor,
+        vatExemptionReason: reasonOf(own.line, stated),
+      }),
+    );
+    const sums = { lines, ...taken, totals: totals(taken.vatBreakdown) };
+    return { sums, amounts: documentAmounts(draft, lines, net) };
+  });
 }
 
-/** Whether a line of a credit note takes back one of its invoice, which may have come in with another rounding. */
-function isLike(line: DraftLine, other: Line): boolean {
-  const members = ['quantity', 'unitPriceMinor', 'vatCategory', 'vatRateBasisPoints'] as const;
-  return members.every((member) => line[member] === other[member]);
+function adjustmentsOf(
+  draft: AmountsDraft,
+  priced: readonly PricedLine[],
+  path: string,
+  credited: Credited | undefined,
+): Adjustments {
+  const isInherited = credited && draft.allowances === undefined && draft.charges === undefined;
+  return isInherited
+    ? creditedAdjustments(priced, credited, draft.pricesIncludeVat === true)
+    : documentAdjustments(draft, priced, path);
+}
+
+/** The price of one unit without VAT, rounded. */
+export function unitPriceMinorOf({ line }: PricedLine, { currency, pricesIncludeVat }: AmountsDraft): number {
+  const { unitPriceMinor, unitPrice, priceBaseQuantity, vatCategory, vatRateBasisPoints } = line;
+  const priceMinor = lineAmountMinor('1', { currency, unitPriceMinor, unitPrice, priceBaseQuantity });
+  const isWithVat = pricesIncludeVat === true && vatCategory === 'S';
+  return isWithVat ? priceMinor - vatWithinMinor(priceMinor, vatRateBasisPoints) : priceMinor;
+}
+
+/** What the API has no place for; undefined where that is nothing. */
+export function documentAmounts(
+  { pricesIncludeVat, allowances, charges }: Omit<AmountsDraft, 'currency'>,
+  lines: readonly Line[],
+  net: { lines: readonly PricedLine[]; adjustments: Adjustments },
+): DocumentAmounts | undefined {
+  const given = {
+    ...(pricesIncludeVat === true ? { pricesIncludeVat } : {}),
+    ...(allowances === undefined ? {} : { allowances }),
+    ...(charges === undefined ? {} : { charges }),
+  };
+  const ofLines = Object.fromEntries(
+    lines.flatMap(({ id }, index) => {
+      const own = net.lines[index]?.amounts;
+      return own ? [[id, own]] : [];
+    }),
+  );
+  const { allowances: taken, charges: added } = net.adjustments;
+  const isPlain = [given, ofLines, taken, added].every((members) => Object.keys(members).length === 0);
+  if (isPlain) return undefined;
+  return { given, lines: ofLines, ...net.adjustments, prepayments: [], roundingMinor: 0 };
 }
 
 /** A line of a document, with an id if it has none. */
@@ -54,9 +140,10 @@ export function lineOf(
   line: DraftLine,
   {
     position,
+    unitPriceMinor,
     amountMinor,
     vatExemptionReason,
-  }: Pick<Line, 'position' | 'amountMinor' | 'vatExemptionReason'>,
+  }: Pick<Line, 'position' | 'unitPriceMinor' | 'amountMinor' | 'vatExemptionReason'>,
 ): Line {
   // In the order of the contract.
   return {
@@ -65,7 +152,7 @@ export function lineOf(
     description: line.description,
     quantity: line.quantity,
     unitCode: line.unitCode ?? DEFAULT_UNIT_CODE,
-    unitPriceMinor: line.unitPriceMinor,
+    unitPriceMinor,
     amountMinor,
     vatCategory: line.vatCategory,
     vatRateBasisPoints: line.vatRateBasisPoints,
@@ -90,11 +177,12 @@ export function reverseChargeRatesOf(
 /** The lines of a document as they could be drafted again. */
 export function asDraft(
   lines: readonly Line[],
-  { reverseChargeRates = {}, terms }: Partial<QuoteUnpublished> = {},
+  { reverseChargeRates = {}, amounts, terms }: Partial<QuoteUnpublished> = {},
 ): DraftLine[] {
-  return lines.map(({ position: _position, amountMinor: _amount, vatCategory, ...line }) => ({
+  return lines.map(({ position: _position, amountMinor: _amount, unitPriceMinor, vatCategory, ...line }) => ({
     ...line,
     ...terms?.lines?.[line.id],
+    ...(amounts?.lines[line.id]?.given ?? { unitPriceMinor }),
     // Lines are stored with the categories of the feed alone.
     vatCategory: vatCategory as DraftLine['vatCategory'],
     ...(reverseChargeRates[line.id] === undefined
@@ -126,27 +214,19 @@ export function legendsOf(terms: LegendTerms): ReasonOf {
   };
 }
 
-/** Takes out the words that were filled in, so that they are filled in anew for the amounts as they are then. */
-export function withoutLegends(lines: readonly DraftLine[], terms: LegendTerms): DraftLine[] {
-  return lines.map((line) =>
-    line.vatExemptionReason === legendOf(line.vatCategory, terms, lines)
+/** The same without the words that were filled in, so that they are filled in anew for the amounts as they are then. */
+export function asDraftWithoutLegends(
+  lines: readonly Line[],
+  unpublished: QuoteUnpublished,
+  terms: LegendTerms,
+): DraftLine[] {
+  const drafted = asDraft(lines, unpublished);
+  const stated = drafted.map((line, index) => ({ ...line, amountMinor: lines[index]?.amountMinor ?? 0 }));
+  return drafted.map((line) =>
+    line.vatExemptionReason === legendOf(line.vatCategory, terms, stated)
       ? { ...line, vatExemptionReason: null }
       : line,
   );
-}
-
-/** Runs arithmetic that throws a RangeError where a number can't hold an amount exactly. */
-export function withinRange<T>(path: string, compute: () => T): T {
-  try {
-    return compute();
-  } catch (error) {
-    if (!(error instanceof RangeError)) throw error;
-    throw new Refusal(
-      'amount_out_of_range',
-      `${path} is beyond what can be computed exactly: ${error.message}`,
-      path,
-    );
-  }
 }
 
 /** @throws Refusal for a job the company doesn't have, and an id used twice. */

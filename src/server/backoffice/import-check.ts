@@ -1,20 +1,45 @@
 import type { WithOf } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
+import { sumMinor } from '../../contract/exact.ts';
+import { type Conversion, convertMinor, vatBreakdown, vatOf } from '../../contract/vat.ts';
+import { amountsTaken, chargedOn, type Credited } from './credit-notes.ts';
 import {
-  type Conversion,
-  convertMinor,
-  lineAmountMinor,
-  sumMinor,
-  vatBreakdown,
-  vatOf,
-} from '../../contract/vat.ts';
-import { amountsTaken, type Credited } from './credit-notes.ts';
-import { withinRange } from './document-lines.ts';
-import { Refusal } from './refusal.ts';
+  type Adjustments,
+  type AmountsDraft,
+  documentAdjustments,
+  type PricedLine,
+  pricedLine,
+  vatLinesOf,
+  withoutVat,
+} from './document-amounts.ts';
+import { Refusal, withinRange } from './refusal.ts';
 
 type Item = Invoice['vatBreakdown'][number];
 type Amounts = Pick<Invoice, 'vatBreakdown' | 'totals'>;
-type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> & Amounts;
+type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> &
+  Amounts &
+  Omit<AmountsDraft, 'lines'>;
+
+/** The lines, discounts and charges of an imported document as its prices give them. */
+export interface PricedImport {
+  /** With VAT where prices include it. */
+  breakdown: Item[];
+  /** Without VAT. */
+  net: { lines: PricedLine[]; adjustments: Adjustments };
+}
+
+/** @throws Refusal for bad prices, discounts and charges, and `amount_out_of_range`. */
+export function pricedImport(given: Given): PricedImport {
+  const lines = given.lines.map((line, index) => pricedLine(line, given, `/with/lines/${index}`));
+  const adjustments = documentAdjustments(given, lines, '/with');
+  return withinRange('/with', () => {
+    const asLines = lines.map(({ line, amountMinor }) => ({ ...line, amountMinor }));
+    const breakdown = vatBreakdown(vatLinesOf(asLines, adjustments));
+    const charged = breakdown.map((item) => chargedOn(item, true));
+    const isWithVat = given.pricesIncludeVat === true;
+    return { breakdown, net: isWithVat ? withoutVat(lines, adjustments, charged) : { lines, adjustments } };
+  });
+}
 
 /** An amount that isn't what it has to be; `path` leads to it within the change. */
 interface Difference {
@@ -34,12 +59,13 @@ const NAMED_MAX = 20;
  */
 export function checkedAmounts(
   given: Given,
+  priced: PricedImport,
   terms: { conversion?: Conversion | null; credited?: Credited | undefined } = {},
 ): { breakdown: Item[]; accounted: Item[] } {
   return withinRange('/with', () => {
     const differences: Difference[] = [];
-    const { lines, vatBreakdown: stated, accountingCurrency: own } = given;
-    const expected = vatBreakdown(lines);
+    const { vatBreakdown: stated, accountingCurrency: own, pricesIncludeVat: includesVat = false } = given;
+    const expected = vatBreakdown(vatLinesOf(given.lines, priced.net.adjustments));
     const breakdown = matched(expected, stated, '/with/vatBreakdown', differences);
     const accounted = own
       ? matched(expected, own.vatBreakdown, '/with/accountingCurrency/vatBreakdown', differences)
@@ -47,7 +73,9 @@ export function checkedAmounts(
     // Amounts of an item that is missing depend on too much to be named.
     if (differences.length === 0) {
       const { conversion = null, credited } = terms;
-      const taken = credited && amountsTaken(credited, breakdown, conversion);
+      const taken =
+        credited &&
+        amountsTaken(credited, includesVat ? priced.breakdown : breakdown, conversion, includesVat);
       const slack = slackOf(given);
       const vatSlack = (item: Item) => (mayBeRounded(item) ? slack(item) : 0);
       const left = (items: Item[] | undefined, item: Item) => items?.find((one) => isLike(one, item));
@@ -57,10 +85,7 @@ export function checkedAmounts(
           return {
             taxable: [{ minor: sum, rule: 'the sum of its lines' }],
             vat: [
-              {
-                minor: vatOf(item),
-                rule: `the VAT on ${item.taxableMinor} at ${item.rateBasisPoints} basis points`,
-              },
+              vatIn(item, includesVat ? priced.breakdown : undefined),
               ...asTaken(left(taken?.vatBreakdown, item)?.vatMinor),
             ],
             slack: slack(item),
@@ -85,7 +110,7 @@ export function checkedAmounts(
           : []),
       );
     }
-    refuse([...lineDifferences(given), ...differences]);
+    refuse([...lineDifferences(given, priced), ...differences]);
     return { breakdown, accounted };
   });
 }
@@ -100,12 +125,30 @@ function asTaken(minor: number | undefined): Expected[] {
   return minor === undefined ? [] : [{ minor, rule: 'what is left of its invoice' }];
 }
 
-function lineDifferences({ lines, tolerate }: Given): Difference[] {
-  return lines.flatMap(({ quantity, unitPriceMinor, amountMinor }, index) => {
-    const rule = `quantity ${quantity} times unitPriceMinor ${unitPriceMinor}`;
-    const expected = [{ minor: lineAmountMinor(quantity, unitPriceMinor), rule }];
-    return difference(`/with/lines/${index}/amountMinor`, amountMinor, expected, tolerate ? 1 : 0);
+function lineDifferences({ lines, tolerate, pricesIncludeVat }: Given, { net }: PricedImport): Difference[] {
+  return lines.flatMap(({ quantity, unitPriceMinor, unitPrice, amountMinor, ...line }, index) => {
+    const price = unitPrice === undefined ? `unitPriceMinor ${unitPriceMinor}` : `unitPrice ${unitPrice}`;
+    const base = line.priceBaseQuantity === undefined ? '' : ` for ${line.priceBaseQuantity}`;
+    const isAdjusted = line.allowances !== undefined || line.charges !== undefined;
+    const rule = [
+      `quantity ${quantity} times ${price}${base}`,
+      ...(isAdjusted ? ['with its discounts and charges'] : []),
+      ...(pricesIncludeVat === true ? ['without VAT'] : []),
+    ].join(' ');
+    const expected = [{ minor: net.lines[index]?.amountMinor ?? 0, rule }];
+    // Another program may share out the rounding of VAT in another way.
+    const slack = tolerate !== undefined || pricesIncludeVat === true ? 1 : 0;
+    return difference(`/with/lines/${index}/amountMinor`, amountMinor, expected, slack);
   });
+}
+
+/** The VAT of an item: on its net, or in its total where prices include VAT. */
+function vatIn(item: Item, withVat: readonly Item[] | undefined): Expected {
+  const { taxableMinor: totalMinor } = withVat?.find((one) => isLike(one, item)) ?? item;
+  const at = `${totalMinor} at ${item.rateBasisPoints} basis points`;
+  return withVat
+    ? { minor: chargedOn({ ...item, taxableMinor: totalMinor }, true).vatMinor, rule: `the VAT in ${at}` }
+    : { minor: vatOf(item), rule: `the VAT on ${at}` };
 }
 
 /** The items that are given, one for each category and rate of the lines, in the order of these. */
@@ -142,8 +185,8 @@ function slackOf({ lines, tolerate }: Given): (item: Item) => number {
   if (tolerate === undefined) return () => 0;
   return ({ category, rateBasisPoints }) =>
     lines.filter(
-      ({ quantity, unitPriceMinor, vatCategory, vatRateBasisPoints }) =>
-        Number(quantity) * unitPriceMinor !== 0 &&
+      ({ quantity, unitPriceMinor, unitPrice, vatCategory, vatRateBasisPoints }) =>
+        Number(quantity) * Number(unitPrice ?? unitPriceMinor) !== 0 &&
         vatCategory === category &&
         vatRateBasisPoints === rateBasisPoints,
     ).length;

@@ -3,15 +3,15 @@ import type { Quote } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { hasQuoteGroup, hasQuoteNumber } from '../store/records/moves.ts';
-import { reverseChargeRatesOf } from './document-lines.ts';
+import { documentAmounts, refuseBadReferences, reverseChargeRatesOf } from './document-lines.ts';
 import { quoteTermsOf } from './document-terms.ts';
-import { checkedAmounts } from './import-check.ts';
-import { importedLines, importedNaming, refuseDayToCome } from './imports.ts';
+import { checkedAmounts, pricedImport } from './import-check.ts';
+import { importedLines, importedNaming } from './imports.ts';
 import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { getInState } from './quotes.ts';
 import { pointingAt, Refusal } from './refusal.ts';
-import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
+import { DOCUMENT_DAYS, refuseDayOutside, refuseDayToCome } from './times.ts';
 
 type Imported = WithOf<'quote.import'>;
 
@@ -28,7 +28,9 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   refuseDayOutside(DOCUMENT_DAYS, given.validUntil, '/with/validUntil');
   const customer = await move.get('customers', given.customerId, '/with/customerId');
   const before = await supersededBy(move, given);
-  const lines = await importedLines(move, given.lines);
+  await refuseBadReferences(move, given.lines, '/with/lines');
+  const priced = pricedImport(given);
+  const lines = importedLines(move, given);
   const id = given.id ?? move.mintUuid();
   const record = {
     id,
@@ -43,7 +45,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
     respondedAt: respondedAtOf(move, given),
     buyerReference: given.buyerReference ?? null,
     lines,
-    vatBreakdown: checkedAmounts(given).breakdown,
+    vatBreakdown: checkedAmounts(given, priced).breakdown,
     totals: given.totals,
     convertedJobId: null,
     convertedInvoiceId: null,
@@ -55,7 +57,12 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   };
   if (before) await move.putStamped('quotes', { ...before, status: 'revised' });
   const reverseChargeRates = reverseChargeRatesOf(given.lines, lines);
-  const unpublished = { reverseChargeRates, ...quoteTermsOf(given.lines, lines) };
+  const amounts = documentAmounts(given, lines, priced.net);
+  const unpublished = {
+    reverseChargeRates,
+    ...(amounts ? { amounts } : {}),
+    ...quoteTermsOf(given.lines, lines),
+  };
   const rendered = await move.put({ resource: 'quotes', record }, unpublished);
   if (given.status === 'accepted') move.send('quote.accepted', rendered.body);
   return rendered;

@@ -1,4 +1,5 @@
 import { companyInstant } from '../../contract/company-time.ts';
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import { DAY_MS } from '../../contract/durations.ts';
 import { buyerTermNames, type KeptTerms, withValue, without } from '../../contract/document-terms.ts';
 import type { WithOf } from '../../contract/feed.ts';
@@ -10,9 +11,15 @@ import { quote } from '../../errors.ts';
 import { hasNumber } from '../store/records/moves.ts';
 import { type Naming, namingOf } from './buyers.ts';
 import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
-import { lineOf, refuseBadReferences, reverseChargeRatesOf } from './document-lines.ts';
+import {
+  documentAmounts,
+  lineOf,
+  refuseBadReferences,
+  reverseChargeRatesOf,
+  unitPriceMinorOf,
+} from './document-lines.ts';
 import { keptTerms, refuseBadParty } from './document-terms.ts';
-import { checkedAmounts } from './import-check.ts';
+import { checkedAmounts, pricedImport, type PricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
 import {
   blankUnpublished,
@@ -24,8 +31,10 @@ import {
 import { creditInvoice } from './issue-invoice.ts';
 import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
-import { Refusal } from './refusal.ts';
-import { daysAfter, DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
+import { usePrepayments, withPayable } from './prepayments.ts';
+import { Refusal, withinRange } from './refusal.ts';
+import { sendPrepaid } from './settlement.ts';
+import { daysAfter, DOCUMENT_DAYS, refuseDayOutside, refuseDayToCome } from './times.ts';
 import type { CustomerUnpublished } from './unpublished.ts';
 
 /** openapi.yaml, `PaymentTermsDays`. */
@@ -39,8 +48,10 @@ type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.impo
  * @throws Refusal `wrong_sums`, or `wrong_state` while invoices are issued here.
  */
 export async function importInvoice(move: Move, given: WithOf<'invoice.import'>): Promise<RenderedRecord> {
-  const { rendered } = await putIssued(move, 'invoice', given);
+  const { record, amounts, rendered } = await putIssued(move, 'invoice', given);
   move.send('invoice.issued', rendered.body);
+  await usePrepayments(move, record, amounts, '/with/prepayments');
+  sendPrepaid(move, record, amounts);
   return rendered;
 }
 
@@ -53,9 +64,9 @@ export async function importCreditNote(
   move: Move,
   given: WithOf<'credit_note.import'>,
 ): Promise<RenderedRecord> {
-  const { record, rendered } = await putIssued(move, 'credit_note', given);
+  const { record, amounts, rendered } = await putIssued(move, 'credit_note', given);
   move.send('credit_note.issued', rendered.body);
-  await creditInvoice(move, record, '/with/creditsInvoiceId');
+  await creditInvoice(move, record, amounts, '/with/creditsInvoiceId');
   return rendered;
 }
 
@@ -63,7 +74,11 @@ async function putIssued(
   move: Move,
   kind: 'invoice' | 'credit_note',
   given: Imported,
-): Promise<{ record: Drafted['record']; rendered: RenderedRecord }> {
+): Promise<{
+  record: Drafted['record'];
+  amounts: DocumentAmounts | undefined;
+  rendered: RenderedRecord;
+}> {
   mustBeIssuedElsewhere(move, kind);
   if (given.notify !== true) move.keepQuiet();
   refuseBelowZero(kind, given.totals);
@@ -74,12 +89,19 @@ async function putIssued(
   const { record: customer, unpublished } = await move.getCustomer(given.customerId, '/with/customerId');
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
   if (credited) refuseContradiction(given, credited.record);
-  const lines = await importedLines(move, givenLines);
+  await refuseBadReferences(move, givenLines, '/with/lines');
+  const priced = pricedImport(given);
+  const lines = importedLines(move, given);
+  const naming = importedNaming(customer, given);
+  const { totals, currency } = given;
+  const document = { id, kind, totals, currency, ...naming };
+  const found = documentAmounts(given, lines, priced.net);
+  const amounts = await withPayable(move, { amounts: found, given, document, credited }, '/with');
   const record = {
     ...{ id, kind, status: 'issued' as const, number: given.number, currency: given.currency },
     ...datesOf(move, kind, given, customer),
-    ...importedNaming(customer, given),
-    ...amountsOf(move, given, credited),
+    ...naming,
+    ...amountsOf(move, given, priced, credited),
     buyerReference: given.buyerReference ?? null,
     purchaseOrderReference: given.purchaseOrderReference ?? null,
     note: given.note ?? null,
@@ -89,18 +111,19 @@ async function putIssued(
     creditsInvoiceId: given.creditsInvoiceId ?? null,
     creditNotes: [],
     creditedInvoice: credited ? referenceTo(credited.record) : null,
-    ...balanceAtIssue({ kind, totals: given.totals }),
+    ...balanceAtIssue({ kind, totals, currency }, amounts),
   };
   const rendered = await move.putStamped('invoices', record, {
     ...blankUnpublished,
     quoteId: null,
     reverseChargeRates: reverseChargeRatesOf(givenLines, lines),
+    ...(amounts ? { amounts } : {}),
     ...importedTerms(given, { credited: credited?.terms, lines, unpublished }, record.buyer),
     supplier: await move.keepSupplier(given.supplier),
     isImported: true,
   });
   await keepImportedPdf(move, record, pdf);
-  return { record, rendered };
+  return { record, amounts, rendered };
 }
 
 function refuseBadPaymentLink(link: string | undefined): void {
@@ -142,14 +165,6 @@ async function refuseTwin(
   if (!(await hasNumber(move.transaction, move.company.id, number, kind))) return;
   const message = `The company has another ${kind.replace('_', ' ')} with the number ${quote(number)}.`;
   throw new Refusal('duplicate_id', message, '/with/number');
-}
-
-/** @throws Refusal `invalid_change` for a day that is outside those of documents, or still to come. */
-export function refuseDayToCome(move: Move, day: string, path: string): void {
-  refuseDayOutside(DOCUMENT_DAYS, day, path);
-  if (!isToCome(day, move.today)) return;
-  const message = `${path} is ${day}, which is still to come on ${move.today}, the day of the change.`;
-  throw new Refusal('invalid_change', message, path);
 }
 
 function refuseBadDays(move: Move, kind: 'invoice' | 'credit_note', given: Imported): void {
@@ -241,12 +256,17 @@ function importedTerms(
 /** Members that a buyer may be without. */
 const UNNAMED = { legalName: null, vatId: null, contactName: null, email: null };
 
-/** The lines as they are given. @throws Refusal for a job the company doesn't have, and an id used twice. */
-export async function importedLines(move: Move, given: Imported['lines']): Promise<Invoice['lines']> {
-  await refuseBadReferences(move, given, '/with/lines');
-  return given.map((line, index) => {
+/** The lines as they are given. @throws Refusal `amount_out_of_range`. */
+export function importedLines(
+  move: Move,
+  given: Pick<Imported, 'lines' | 'currency' | 'pricesIncludeVat'>,
+): Invoice['lines'] {
+  return given.lines.map((line, index) => {
     const { amountMinor, vatExemptionReason = null } = line;
-    return lineOf(move, line, { position: index + 1, amountMinor, vatExemptionReason });
+    const unitPriceMinor = withinRange(`/with/lines/${index}`, () =>
+      unitPriceMinorOf({ line, amountMinor }, given),
+    );
+    return lineOf(move, line, { position: index + 1, unitPriceMinor, amountMinor, vatExemptionReason });
   });
 }
 
@@ -254,6 +274,7 @@ export async function importedLines(move: Move, given: Imported['lines']): Promi
 function amountsOf(
   move: Move,
   given: Imported,
+  priced: PricedImport,
   credited: Credited | undefined,
 ): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
   const { accountingCurrency = null, totals, currency } = given;
@@ -266,7 +287,7 @@ function amountsOf(
     }
   }
   const conversion = conversionOf(move, currency, accountingCurrency, credited?.record);
-  const { breakdown, accounted } = checkedAmounts(given, { conversion, credited });
+  const { breakdown, accounted } = checkedAmounts(given, priced, { conversion, credited });
   if (credited) refuseExcess(credited, given, '/with');
   return {
     vatBreakdown: breakdown,

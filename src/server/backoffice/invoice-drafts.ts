@@ -1,22 +1,22 @@
 import type { NewInvoice } from '../../contract/feed.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import { namingOf } from './buyers.ts';
-import { amountsTaken, type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
+import { type Credited, creditedInvoiceOf } from './credit-notes.ts';
 import {
-  asDraft,
+  asDraftWithoutLegends,
   legendsOf,
   legendTermsOf,
   reverseChargeRatesOf,
+  type Sums,
   sumsOf,
-  withinRange,
-  withoutLegends,
 } from './document-lines.ts';
 import { keptTerms, termsAgain } from './document-terms.ts';
 import type { Move } from './move.ts';
-import { Refusal } from './refusal.ts';
+import { withPayable } from './prepayments.ts';
+import { Refusal, withinRange } from './refusal.ts';
 import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { StoredDocument, Unpublished } from './unpublished.ts';
-import { type Conversion, convertBreakdown, totals } from '../../contract/vat.ts';
+import { type Conversion, totals } from '../../contract/vat.ts';
 
 /** A document before it is stamped, with the data that the API doesn't show. */
 export interface Drafted {
@@ -46,8 +46,9 @@ async function draftOf(move: Move, { record, unpublished }: StoredDocument): Pro
     buyerReference: record.buyerReference,
     purchaseOrderReference: record.purchaseOrderReference,
     note: record.note,
-    lines: withoutLegends(asDraft(record.lines, unpublished), terms),
+    lines: asDraftWithoutLegends(record.lines, unpublished, terms),
     terms: termsAgain(unpublished.terms),
+    ...unpublished.amounts?.given,
     ...(creditsInvoiceId === null
       ? { dueDate: record.dueDate, paymentTermsDays: record.paymentTermsDays, exchange: accountingCurrency }
       : { creditsInvoiceId }),
@@ -87,15 +88,12 @@ export async function composeInvoice(
   const conversion = conversionOf(move, currency, exchange, credited?.record);
   const isCreditNote = draft.kind === 'credit_note';
   const legendTerms = await legendTermsOf(move, currency, customer.countryCode, { isCreditNote, conversion });
-  const { lines, ...sums } = await sumsOf(
-    move,
-    draft.lines ?? [],
-    legendsOf(legendTerms),
-    `${path}/lines`,
-    credited?.record.lines,
-  );
-  if (credited) refuseExcess(credited, sums, path);
-  const amounts = withinRange(`${path}/lines`, () => amountsOf(sums, exchange, conversion, credited));
+  const { sums, amounts } = await sumsOf(move, { ...draft, currency }, legendsOf(legendTerms), path, {
+    credited,
+    conversion,
+  });
+  const { lines } = sums;
+  const accountingCurrency = withinRange(`${path}/lines`, () => accountedFor(sums, exchange, conversion));
   const record: Drafted['record'] = {
     id: fixed.id,
     kind: draft.kind,
@@ -106,7 +104,9 @@ export async function composeInvoice(
     ...terms,
     ...namingOf(customer, terms.siteId, path),
     lines,
-    ...amounts,
+    vatBreakdown: sums.vatBreakdown,
+    totals: sums.totals,
+    accountingCurrency,
     createdAt: fixed.createdAt,
     links: { self: `/api/v1/invoices/${fixed.id}`, pdf: `/api/v1/invoices/${fixed.id}/pdf` },
     creditNotes: [],
@@ -114,11 +114,13 @@ export async function composeInvoice(
   };
   const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
   const given = { terms: draft.terms, credited: credited?.terms, buyer, given: draft.lines ?? [], lines };
+  const payable = await withPayable(move, { amounts, given: draft, document: record, credited }, path);
   return {
     record,
     unpublished: {
       ...blankUnpublished,
       reverseChargeRates,
+      ...(payable ? { amounts: payable } : {}),
       quoteId: fixed.quoteId,
       ...keptTerms(given, record.buyer, path),
     },
@@ -218,29 +220,17 @@ function exchangeOf(
   return (credited ? credited.record.accountingCurrency : exchange) ?? null;
 }
 
-function amountsOf(
-  sums: Pick<Invoice, 'vatBreakdown'>,
+function accountedFor(
+  { accounted }: Pick<Sums, 'accounted'>,
   exchange: Exchange | null,
   conversion: Conversion | null,
-  credited: Credited | undefined,
-): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
-  const { vatBreakdown, accounted } = credited
-    ? amountsTaken(credited, sums.vatBreakdown, conversion)
-    : { ...sums, accounted: conversion ? convertBreakdown(sums.vatBreakdown, conversion) : [] };
+): Invoice['accountingCurrency'] {
+  if (!exchange || !conversion) return null;
+  const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
   return {
-    vatBreakdown,
-    totals: totals(vatBreakdown),
-    accountingCurrency:
-      exchange && conversion
-        ? {
-            currency: conversion.to,
-            exchangeRate: exchange.exchangeRate,
-            exchangeRateDate: exchange.exchangeRateDate,
-            exchangeRateSource: exchange.exchangeRateSource,
-            totals: totals(accounted),
-            vatBreakdown: accounted,
-          }
-        : null,
+    ...{ currency: conversion.to, exchangeRate, exchangeRateDate, exchangeRateSource },
+    totals: totals(accounted),
+    vatBreakdown: accounted,
   };
 }
 

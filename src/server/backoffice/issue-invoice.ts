@@ -1,9 +1,9 @@
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
 import { accountedCreditsOf, addCredit } from './credit-notes.ts';
-import { withinRange } from './document-lines.ts';
 import { type Drafted, recompose, referenceTo } from './invoice-drafts.ts';
 import { getDraft, nameOf } from './invoices.ts';
 import { checkDocument, type CheckedDocument } from './legal-checklist.ts';
@@ -11,8 +11,9 @@ import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
-import { pointingAt, Refusal } from './refusal.ts';
-import { putRebalanced } from './settlement.ts';
+import { pointingAt, Refusal, withinRange } from './refusal.ts';
+import { usePrepayments } from './prepayments.ts';
+import { putRebalanced, sendPrepaid } from './settlement.ts';
 import { daysAfter, DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 
@@ -31,22 +32,29 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
   const supplier = await move.keepSupplier();
-  const issued = asIssued(move, composed.record);
-  const { reverseChargeRates, terms } = composed.unpublished;
-  refuseIncomplete({ document: issued, supplier, reverseChargeRates, terms });
+  const { reverseChargeRates, amounts, terms } = composed.unpublished;
+  const issued = asIssued(move, composed);
+  refuseIncomplete({ document: issued, supplier, reverseChargeRates, amounts, terms });
   const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };
   const rendered = await move.putStamped('invoices', record, { ...composed.unpublished, supplier });
   if (record.kind !== 'pro_forma') await move.handOver(record.id);
-  if (record.kind === 'invoice') move.send('invoice.issued', rendered.body);
+  if (record.kind === 'invoice') {
+    move.send('invoice.issued', rendered.body);
+    await usePrepayments(move, record, amounts, '/with/id');
+    sendPrepaid(move, record, amounts);
+  }
   if (record.kind === 'credit_note') {
     move.send('credit_note.issued', rendered.body);
-    await creditInvoice(move, record, '/with/id');
+    await creditInvoice(move, record, amounts, '/with/id');
   }
   return rendered;
 }
 
 /** The draft with its dates of issue. A pro forma's supply may still be to come; a credit note isn't due. */
-export function asIssued(move: Pick<Move, 'today' | 'at'>, draft: Drafted['record']): Drafted['record'] {
+export function asIssued(
+  move: Pick<Move, 'today' | 'at'>,
+  { record: draft, unpublished: { amounts } }: Drafted,
+): Drafted['record'] {
   const { kind, paymentTermsDays } = draft;
   return {
     ...draft,
@@ -55,19 +63,18 @@ export function asIssued(move: Pick<Move, 'today' | 'at'>, draft: Drafted['recor
     issuedAt: move.at,
     supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : move.today),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? daysAfter(move.today, paymentTermsDays)),
-    ...balanceAtIssue(draft),
+    ...balanceAtIssue(draft, amounts),
   };
 }
 
 function refuseIncomplete(checked: CheckedDocument): void {
-  const { document, supplier } = checked;
-  refuseUnsupported(supplier);
+  refuseUnsupported(checked.supplier);
   const missing = checkDocument(checked).filter(({ problem }) => problem !== undefined);
   if (missing.length === 0) return;
   const problems = missing.map(({ problem }) => problem).join('; ');
   throw new Refusal(
     'incomplete_document',
-    `The ${nameOf(document.kind)} can't be issued: ${problems}.`,
+    `The ${nameOf(checked.document.kind)} can't be issued: ${problems}.`,
     '/with/id',
   );
 }
@@ -81,7 +88,12 @@ export function refuseUnsupported({ countryCode }: Supplier): void {
 }
 
 /** Takes an issued credit note off the invoice it corrects. `path` is the member that named either. */
-export async function creditInvoice(move: Move, creditNote: Drafted['record'], path: string): Promise<void> {
+export async function creditInvoice(
+  move: Move,
+  creditNote: Drafted['record'],
+  amounts: DocumentAmounts | undefined,
+  path: string,
+): Promise<void> {
   const invoice = await move.getDocument(creditNote.creditsInvoiceId ?? '', path);
   const { record, unpublished } = invoice;
   if (record.creditNotes.length >= CREDIT_NOTES_MAX) {
@@ -94,6 +106,9 @@ export async function creditInvoice(move: Move, creditNote: Drafted['record'], p
   const sums = withinRange(path, () => ({
     credited: addCredit(unpublished.credited, vatBreakdown),
     creditedAccounted: addCredit(accounted, accountingCurrency?.vatBreakdown ?? []),
+    ...(amounts
+      ? { creditedRoundingMinor: (unpublished.creditedRoundingMinor ?? 0) + amounts.roundingMinor }
+      : {}),
   }));
   await putRebalanced(move, invoice, { record: { creditNotes }, unpublished: sums }, path);
 }

@@ -1,4 +1,5 @@
 import { unitCodes } from '../../contract/code-lists.ts';
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { KeptTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
@@ -14,6 +15,7 @@ export interface CheckedDocument {
   reverseChargeRates: Readonly<Record<string, number>>;
   /** What it shows beside the contract's members. */
   terms?: KeptTerms | undefined;
+  amounts?: DocumentAmounts | undefined;
 }
 
 /** One thing that the law asks for, and what is wrong with it; `problem` is undefined when it is there. */
@@ -249,6 +251,10 @@ function reverseChargeProblem(checked: CheckedDocument): string | undefined {
 
 function notionalRateProblem(checked: CheckedDocument): string | undefined {
   if (countryOf(checked) !== 'GB' || !isDomesticDocument(checked)) return undefined;
+  const { allowances = [], charges = [] } = checked.amounts ?? {};
+  // The words state the VAT of lines.
+  if ([...allowances, ...charges].some(({ vatCategory }) => vatCategory === 'AE'))
+    return 'a discount or charge in category AE is on the document, and must be on its lines';
   const isWithout = linesUnderReverseCharge(checked).some(
     ({ id }) => (checked.reverseChargeRates[id] ?? 0) === 0,
   );

@@ -1,6 +1,7 @@
 import { amountText, rateText } from '../../contract/currencies.ts';
 import type { DraftLine } from '../../contract/feed.ts';
-import { type Conversion, lineAmountMinor, reverseChargeVat, sumMinor } from '../../contract/vat.ts';
+import { sumMinor } from '../../contract/exact.ts';
+import { type Conversion, reverseChargeVat } from '../../contract/vat.ts';
 
 /** The countries whose documents can be issued (openapi.yaml, "Invoices"). */
 export type SupportedCountry = 'IE' | 'GB';
@@ -30,6 +31,11 @@ export interface LegendTerms extends Parties {
   conversion: Conversion | null;
 }
 
+/** A line with the amount that words about its VAT state. */
+export type StatedLine = Pick<DraftLine, 'vatCategory' | 'reverseChargeRateBasisPoints'> & {
+  amountMinor: number;
+};
+
 export function isSupported(country: string | undefined): country is SupportedCountry {
   return country === 'IE' || country === 'GB';
 }
@@ -46,7 +52,7 @@ export function isDomestic({ supplierCountry, buyerCountry }: Parties): boolean 
 export function legendOf(
   category: DraftLine['vatCategory'],
   terms: LegendTerms,
-  lines: readonly DraftLine[],
+  lines: readonly StatedLine[],
 ): string | null {
   const { supplierCountry } = terms;
   if (!isSupported(supplierCountry)) return null;
@@ -79,13 +85,14 @@ export function asksForReverseCharge(
  */
 function domesticLegend(
   { currency, isCreditNote, conversion }: LegendTerms,
-  lines: readonly DraftLine[],
+  lines: readonly StatedLine[],
 ): string {
   const charged = lines
     .filter(({ vatCategory }) => vatCategory === 'AE')
-    .map(({ quantity, unitPriceMinor, reverseChargeRateBasisPoints: rateBasisPoints }) => {
-      return { amountMinor: lineAmountMinor(quantity, unitPriceMinor), rateBasisPoints };
-    });
+    .map(({ amountMinor, reverseChargeRateBasisPoints: rateBasisPoints }) => ({
+      amountMinor,
+      rateBasisPoints,
+    }));
   const vat = reverseChargeVat(charged, currency, conversion).sort(
     (a, b) => b.rateBasisPoints - a.rateBasisPoints,
   );

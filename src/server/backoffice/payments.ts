@@ -49,7 +49,7 @@ export async function recordRefund(move: Move, given: WithOf<'refund.record'>): 
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { refunds = [] } = invoice.record;
   refuseBadMoney('refund', given, invoice, refunds, invoice.unpublished.voidedRefunds);
-  const { paidMinor, refundedMinor } = movementsOf(invoice.record);
+  const { paidMinor, refundedMinor } = movementsOf(invoice.record, invoice.unpublished);
   if (given.amountMinor > paidMinor - refundedMinor) {
     const message = `The refund of ${given.amountMinor} is more than the ${paidMinor - refundedMinor} that was received.`;
     throw new Refusal('exceeds_payments', message, '/with/amountMinor');

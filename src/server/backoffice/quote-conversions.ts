@@ -34,11 +34,12 @@ export async function convertToInvoice(
 ): Promise<RenderedRecord> {
   const accepted = await getInState(move, id, ['accepted'], 'converted');
   refuseTwice(accepted.convertedInvoiceId, 'invoice');
-  const { lines = [] } = await draftOf(move, accepted);
+  const { lines = [], pricesIncludeVat, allowances, charges } = await draftOf(move, accepted);
   const draft = {
     siteId: accepted.siteId,
     currency: accepted.currency,
     buyerReference: accepted.buyerReference,
+    ...(invoice.lines ? {} : { pricesIncludeVat, allowances, charges }),
     // Lines of another document are other lines, and have the words that belong on an invoice.
     lines: lines.map(({ id: _id, ...line }) => ({
       ...line,

@@ -5,12 +5,11 @@ import { quote as quoted } from '../../errors.ts';
 import { namingOf } from './buyers.ts';
 import { hasQuoteGroup } from '../store/records/moves.ts';
 import {
-  asDraft,
+  asDraftWithoutLegends,
   legendsOf,
   legendTermsOf,
   reverseChargeRatesOf,
   sumsOf,
-  withoutLegends,
 } from './document-lines.ts';
 import { quoteTermsOf } from './document-terms.ts';
 import { mustBeIssuedHere } from './issued-elsewhere.ts';
@@ -171,7 +170,8 @@ export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
     validUntil: quote.validUntil,
     buyerReference: quote.buyerReference,
     note: quote.note,
-    lines: withoutLegends(asDraft(quote.lines, unpublished), terms),
+    lines: asDraftWithoutLegends(quote.lines, unpublished, terms),
+    ...unpublished.amounts?.given,
   };
 }
 
@@ -186,7 +186,8 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
   const terms = await legendTermsOf(move, currency, customer.countryCode);
-  const sums = await sumsOf(move, draft.lines ?? [], legendsOf(terms), '/with/lines');
+  const { sums, amounts } = await sumsOf(move, { ...draft, currency }, legendsOf(terms), '/with');
+  const { lines, vatBreakdown, totals } = sums;
   const record: Composed['record'] = {
     id: fixed.id,
     quoteGroupId: fixed.quoteGroupId,
@@ -201,13 +202,14 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
     sentDate: null,
     respondedAt: null,
     buyerReference: draft.buyerReference ?? null,
-    ...sums,
+    ...{ lines, vatBreakdown, totals },
     convertedJobId: null,
     convertedInvoiceId: null,
     createdAt: fixed.createdAt,
     links: { self: `/api/v1/quotes/${fixed.id}` },
     note: draft.note ?? null,
   };
-  const reverseChargeRates = reverseChargeRatesOf(draft.lines, sums.lines);
-  return { record, unpublished: { reverseChargeRates, ...quoteTermsOf(draft.lines ?? [], sums.lines) } };
+  const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
+  const beside = { ...(amounts ? { amounts } : {}), ...quoteTermsOf(draft.lines ?? [], lines) };
+  return { record, unpublished: { reverseChargeRates, ...beside } };
 }

@@ -41,3 +41,17 @@ export async function pointingAt<T>(path: string, work: () => Promise<T>): Promi
     throw new Refusal(error.code, error.message, path);
   }
 }
+
+/** Runs arithmetic that throws a RangeError where a number can't hold an amount exactly. */
+export function withinRange<T>(path: string, compute: () => T): T {
+  try {
+    return compute();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    throw new Refusal(
+      'amount_out_of_range',
+      `${path} is beyond what can be computed exactly: ${error.message}`,
+      path,
+    );
+  }
+}

@@ -1,15 +1,29 @@
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { InvoicePaid, PaymentRecorded } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
-import { balance, type Movements, sumMinor } from '../../contract/vat.ts';
-import { withinRange } from './document-lines.ts';
+import { sumMinor } from '../../contract/exact.ts';
+import { balance, type Movements } from '../../contract/vat.ts';
 import type { Move } from './move.ts';
+import { withinRange } from './refusal.ts';
 import type { Payment, StoredDocument, Unpublished } from './unpublished.ts';
 
+/** What the balance needs that the record doesn't show. */
+interface Roundings {
+  amounts?: DocumentAmounts | undefined;
+  creditedRoundingMinor?: number;
+}
+
+type Settled = Omit<Invoice, 'updatedAt'>;
+
 /** The amounts invoiced, credited, paid and refunded so far. */
-export function movementsOf({ totals, creditNotes, payments = [], refunds = [] }: Invoice): Movements {
+export function movementsOf(
+  { totals, creditNotes, payments = [], refunds = [] }: Settled,
+  { amounts, creditedRoundingMinor = 0 }: Roundings,
+): Movements {
   return {
+    roundingMinor: (amounts?.roundingMinor ?? 0) - creditedRoundingMinor,
     grossMinor: totals.grossMinor,
     creditedMinor: sumMinor(creditNotes.map(({ grossMinor }) => grossMinor)),
     paidMinor: sumMinor(payments.map(({ amountMinor }) => amountMinor)),
@@ -29,19 +43,30 @@ export async function putRebalanced(
   path: string,
   payment?: Payment,
 ): Promise<RenderedRecord> {
-  const wasSettled = balance(movementsOf(before.record)).isSettled;
-  const changed = { ...before.record, ...changes.record };
-  const { isSettled, ...amounts } = withinRange(path, () => balance(movementsOf(changed)));
-  const record = { ...changed, ...amounts };
+  const wasSettled = balance(movementsOf(before.record, before.unpublished)).isSettled;
   const unpublished = { ...before.unpublished, ...changes.unpublished };
+  const changed = { ...before.record, ...changes.record };
+  const { isSettled, ...amounts } = withinRange(path, () => balance(movementsOf(changed, unpublished)));
+  const record = { ...changed, ...amounts };
   const rendered = await move.putStamped('invoices', record, unpublished);
   if (payment) sendRecorded(move, record, payment);
   if (isSettled && !wasSettled) sendPaid(move, record, payment);
   return rendered;
 }
 
+/** Sends payment.recorded for each payment before the issue of an invoice, and invoice.paid if they settle it. */
+export function sendPrepaid(move: Move, invoice: Settled, amounts: DocumentAmounts | undefined): void {
+  const { payments = [] } = invoice;
+  for (const [index, payment] of payments.entries()) {
+    const upTo = { ...invoice, payments: payments.slice(0, index + 1) };
+    const { isSettled, ...due } = balance(movementsOf(upTo, { amounts }));
+    sendRecorded(move, { ...upTo, ...due }, payment);
+    if (isSettled) sendPaid(move, invoice, payment);
+  }
+}
+
 /** An issued invoice has a number, in both events. */
-function sendRecorded(move: Move, invoice: Invoice, { id: paymentId, ...payment }: Payment): void {
+function sendRecorded(move: Move, invoice: Settled, { id: paymentId, ...payment }: Payment): void {
   const { amountMinor, currency, paidOn, method } = payment;
   const recorded: PaymentRecorded = {
     invoiceId: invoice.id,
@@ -59,8 +84,8 @@ function sendRecorded(move: Move, invoice: Invoice, { id: paymentId, ...payment 
 }
 
 /** Names the payment that settles the invoice: the latest one, when something else does. A settled invoice has one. */
-function sendPaid(move: Move, invoice: Invoice, payment: Payment | undefined): void {
-  const { grossMinor, paidMinor, creditedMinor } = movementsOf(invoice);
+function sendPaid(move: Move, invoice: Settled, payment: Payment | undefined): void {
+  const { grossMinor, paidMinor, creditedMinor } = movementsOf(invoice, {});
   const paid: InvoicePaid = {
     invoiceId: invoice.id,
     invoiceNumber: invoice.number ?? '',

@@ -61,7 +61,7 @@ function nameOf(letter: string): string {
 }
 
 /** Every text that the document shows, without ids, codes and the logo. */
-function textsOf({ document, supplier, terms = {} }: CheckedDocument): PlacedText[] {
+function textsOf({ document, supplier, amounts, terms = {} }: CheckedDocument): PlacedText[] {
   const { buyer, lines, buyerReference, purchaseOrderReference, note, accountingCurrency } = document;
   const { site, ...customer } = buyer;
   const { buyer: buyerTerms, lines: lineTerms, ...documentTerms } = terms;
@@ -72,14 +72,23 @@ function textsOf({ document, supplier, terms = {} }: CheckedDocument): PlacedTex
     ...lines.flatMap(({ id, position, description, vatExemptionReason }) =>
       placed(`line ${position}'s`, { description, vatExemptionReason, ...lineTerms?.[id] }),
     ),
+    ...Object.values(amounts?.lines ?? {}).flatMap(({ allowances, charges }) =>
+      placed("a line's discount's or charge's", { reason: reasonsOf(allowances, charges) }),
+    ),
     ...placed("the document's", {
       buyerReference,
       purchaseOrderReference,
       note,
       exchangeRateSource: accountingCurrency?.exchangeRateSource,
       ...documentTerms,
+      reason: reasonsOf(amounts?.allowances, amounts?.charges),
+      reference: amounts?.prepayments.map(({ reference }) => reference),
     }),
   ];
+}
+
+function reasonsOf(...lists: ({ reason?: string }[] | undefined)[]) {
+  return lists.flatMap((list = []) => list.map(({ reason }) => reason));
 }
 
 function placed(whose: string, members: object): PlacedText[] {

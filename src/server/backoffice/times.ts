@@ -45,6 +45,14 @@ export function refuseDayOutside({ first, last }: Days, day: string | null | und
   throw new Refusal('invalid_change', `${path} is ${day}, and must be from ${first} to ${last}.`, path);
 }
 
+/** @throws Refusal `invalid_change` for a day that is outside those of documents, or still to come. */
+export function refuseDayToCome({ today }: { today: string }, day: string, path: string): void {
+  refuseDayOutside(DOCUMENT_DAYS, day, path);
+  if (!isToCome(day, today)) return;
+  const message = `${path} is ${day}, which is still to come on ${today}, the day of the change.`;
+  throw new Refusal('invalid_change', message, path);
+}
+
 /** The calendar day `YYYY-MM-DD` that comes so many days after another. */
 export function daysAfter(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`);

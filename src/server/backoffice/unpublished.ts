@@ -1,3 +1,4 @@
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { BuyerTerms, KeptTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { KeptSupplier } from '../store/records/suppliers.ts';
@@ -5,8 +6,8 @@ import type { KeptSupplier } from '../store/records/suppliers.ts';
 export type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
 
-/** Data of a quote that the API doesn't show: what its lines share with those of a document. */
-export interface QuoteUnpublished extends Pick<Unpublished, 'reverseChargeRates'> {
+/** Data of a quote that the API doesn't show: what it and its lines share with those of a document. */
+export interface QuoteUnpublished extends Pick<Unpublished, 'reverseChargeRates' | 'amounts'> {
   terms?: Pick<KeptTerms, 'lines'>;
 }
 
@@ -19,6 +20,12 @@ export interface CustomerUnpublished extends BuyerTerms {
 export interface Unpublished {
   /** The rate that the customer accounts for, of each line under reverse charge that states one, by the line's id. */
   reverseChargeRates: Record<string, number>;
+  /** Amounts that the API has no place for, where there are any. */
+  amounts?: DocumentAmounts;
+  /** Of an issued document that asked for money: the issued invoice that has this as paid before. */
+  prepaidInvoiceId?: string;
+  /** Of an issued invoice: the rounding of its credit notes. */
+  creditedRoundingMinor?: number;
   /** The quote that was converted to it, which can be converted again when the draft is discarded. */
   quoteId: string | null;
   /** What the feed gave beside the contract's members, where it gave any. */

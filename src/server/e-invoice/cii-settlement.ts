@@ -1,5 +1,6 @@
 import { payeeParty } from './cii-parties.ts';
 import type {
+  AllowanceCharge,
   CreditTransfer,
   EInvoice,
   PaymentInstructions,
@@ -25,6 +26,12 @@ export function settlement(invoice: EInvoice): string {
     ...(payment ? paymentMeans(payment) : []),
     ...invoice.vatBreakdown.map((item) => tradeTax(item, invoice)),
     billingPeriod(invoice.invoicingPeriod),
+    ...invoice.allowanceCharges.map(({ category, rate, ...one }) =>
+      allowanceCharge(one, [
+        leaf('ram:CategoryCode', category),
+        optionalLeaf('ram:RateApplicablePercent', rate),
+      ]),
+    ),
     optionalElement(
       'ram:SpecifiedTradePaymentTerms',
       optionalLeaf('ram:Description', invoice.paymentTerms),
@@ -114,16 +121,34 @@ export function accountingAccount(reference: string | undefined): string | undef
   return optionalElement('ram:ReceivableSpecifiedTradeAccountingAccount', optionalLeaf('ram:ID', reference));
 }
 
+/** A discount or charge of a line, or with its VAT of the document. */
+export function allowanceCharge(given: AllowanceCharge, vat?: (string | undefined)[]): string {
+  return element(
+    'ram:SpecifiedTradeAllowanceCharge',
+    element('ram:ChargeIndicator', leaf('udt:Indicator', String(given.isCharge))),
+    optionalLeaf('ram:CalculationPercent', given.percent),
+    optionalLeaf('ram:BasisAmount', given.base),
+    leaf('ram:ActualAmount', given.amount),
+    optionalLeaf('ram:ReasonCode', given.reasonCode),
+    optionalLeaf('ram:Reason', given.reason),
+    vat && element('ram:CategoryTradeTax', leaf('ram:TypeCode', 'VAT'), ...vat),
+  );
+}
+
 /** The totals (BG-22). BT-110 and BT-111 are told apart by their currencies. */
 function summation({ totals, currency, vatAccounting }: EInvoice): string {
   return element(
     'ram:SpecifiedTradeSettlementHeaderMonetarySummation',
     leaf('ram:LineTotalAmount', totals.lines),
+    optionalLeaf('ram:ChargeTotalAmount', totals.charges),
+    optionalLeaf('ram:AllowanceTotalAmount', totals.allowances),
     leaf('ram:TaxBasisTotalAmount', totals.withoutVat),
     leaf('ram:TaxTotalAmount', totals.vat, { currencyID: currency }),
     vatAccounting &&
       leaf('ram:TaxTotalAmount', vatAccounting.totalVat, { currencyID: vatAccounting.currency }),
+    optionalLeaf('ram:RoundingAmount', totals.rounding),
     leaf('ram:GrandTotalAmount', totals.withVat),
+    optionalLeaf('ram:TotalPrepaidAmount', totals.prepaid),
     leaf('ram:DuePayableAmount', totals.due),
   );
 }

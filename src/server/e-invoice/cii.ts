@@ -1,5 +1,12 @@
 import { shipToParty, tradeParty } from './cii-parties.ts';
-import { accountingAccount, billingPeriod, date, optionalDate, settlement } from './cii-settlement.ts';
+import {
+  accountingAccount,
+  allowanceCharge,
+  billingPeriod,
+  date,
+  optionalDate,
+  settlement,
+} from './cii-settlement.ts';
 import type { EInvoice, Identifier, Line } from './model.ts';
 import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
 
@@ -132,7 +139,11 @@ function lineItem(line: Line): string {
         'ram:BuyerOrderReferencedDocument',
         optionalLeaf('ram:LineID', line.orderLineReference),
       ),
-      element('ram:NetPriceProductTradePrice', leaf('ram:ChargeAmount', line.netPrice)),
+      element(
+        'ram:NetPriceProductTradePrice',
+        leaf('ram:ChargeAmount', line.netPrice),
+        optionalLeaf('ram:BasisQuantity', line.priceBaseQuantity, { unitCode: line.unitCode }),
+      ),
     ),
     element(
       'ram:SpecifiedLineTradeDelivery',
@@ -147,6 +158,7 @@ function lineItem(line: Line): string {
         optionalLeaf('ram:RateApplicablePercent', line.rate),
       ),
       billingPeriod(line.period),
+      ...line.allowanceCharges.map((one) => allowanceCharge(one)),
       element('ram:SpecifiedTradeSettlementLineMonetarySummation', leaf('ram:LineTotalAmount', line.net)),
       objectReference(line.invoicedObject),
       accountingAccount(line.buyerAccountingReference),

@@ -30,7 +30,9 @@ const SUM_MINOR_MAX = 5_000_000_000_000;
  * list (BR-CL), or blank names (BR-06, BR-07, BR-25).
  */
 export function hasEInvoice(document: PrintedDocument): boolean {
-  const { record, isImported = false } = document;
+  const { record, amounts, isImported = false } = document;
+  const { allowances = [], charges = [] } = amounts ?? {};
+  const added = [...record.lines, ...allowances, ...charges];
   return (
     record.status === 'issued' &&
     !isImported &&
@@ -38,7 +40,7 @@ export function hasEInvoice(document: PrintedDocument): boolean {
     hasKnownCodes(document) &&
     hasNames(document) &&
     hasPossibleVat(document) &&
-    record.lines.reduce((sum, line) => sum + Math.abs(line.amountMinor), 0) <= SUM_MINOR_MAX
+    added.reduce((sum, { amountMinor }) => sum + Math.abs(amountMinor), 0) <= SUM_MINOR_MAX
   );
 }
 

@@ -60,6 +60,8 @@ export interface EInvoice {
   invoicingPeriod?: Period | undefined;
   /** BG-16. */
   payment?: PaymentInstructions | undefined;
+  /** BG-20 and BG-21. */
+  allowanceCharges: readonly DocumentAllowanceCharge[];
   /** BG-22. */
   totals: Totals;
   /** BG-23. */
@@ -197,15 +199,41 @@ export interface CreditTransfer {
   serviceProvider?: string | undefined;
 }
 
+/** BG-20 or BG-27, and as a charge BG-21 or BG-28. */
+export interface AllowanceCharge {
+  isCharge: boolean;
+  /** BT-92, BT-99, BT-136, BT-141. */
+  amount: string;
+  /** BT-93, BT-100, BT-137, BT-142: with its percentage alone. */
+  base?: string | undefined;
+  /** BT-94, BT-101, BT-138, BT-143. */
+  percent?: string | undefined;
+  /** BT-97, BT-104, BT-139, BT-144. */
+  reason?: string | undefined;
+  /** BT-98, BT-140 from UNTDID 5189; BT-105, BT-145 from UNTDID 7161. */
+  reasonCode?: string | undefined;
+}
+
+/** With its VAT: BT-95 and BT-96, BT-102 and BT-103. */
+export interface DocumentAllowanceCharge extends AllowanceCharge, VatRate {}
+
 export interface Totals {
   /** BT-106. */
   lines: string;
+  /** BT-107. */
+  allowances?: string | undefined;
+  /** BT-108. */
+  charges?: string | undefined;
   /** BT-109. */
   withoutVat: string;
   /** BT-110. */
   vat: string;
   /** BT-112. */
   withVat: string;
+  /** BT-113. */
+  prepaid?: string | undefined;
+  /** BT-114. */
+  rounding?: string | undefined;
   /** BT-115. */
   due: string;
 }
@@ -222,9 +250,9 @@ export interface VatBreakdown extends VatRate {
 }
 
 interface VatRate {
-  /** BT-118, BT-151, from UNCL 5305. */
+  /** BT-95, BT-102, BT-118, BT-151, from UNCL 5305. */
   category: string;
-  /** BT-119, BT-152, in per cent. A supply outside the scope of VAT has none, not even zero (BR-O-05). */
+  /** BT-96, BT-103, BT-119, BT-152, in per cent. A supply outside the scope of VAT has none, not even zero (BR-O-05). */
   rate?: string | undefined;
 }
 
@@ -247,8 +275,12 @@ export interface Line extends VatRate {
   buyerAccountingReference?: string | undefined;
   /** BG-26. */
   period?: Period | undefined;
-  /** BT-146. */
+  /** BG-27 and BG-28. */
+  allowanceCharges: readonly AllowanceCharge[];
+  /** BT-146, with as many decimals as it takes. */
   netPrice: string;
+  /** BT-149, in the unit of the quantity (BT-150). */
+  priceBaseQuantity?: string | undefined;
   /** BT-153. */
   itemName: string;
   /** BT-154, of any number of lines. */

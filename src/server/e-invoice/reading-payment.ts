@@ -10,11 +10,12 @@ const CREDIT_TRANSFER = '30';
 const SEPA_CREDIT_TRANSFER = '58';
 
 /** How it is paid: as the document says, or else into the supplier's bank account, where something is to be paid. */
-export function paymentOf({ record, supplier, terms }: PrintedDocument): PaymentInstructions | undefined {
+export function paymentOf(document: PrintedDocument): PaymentInstructions | undefined {
+  const { record, supplier, terms } = document;
   const remittance = optionalText(terms?.payment?.remittance ?? record.number);
   if (terms?.payment) return { ...statedPayment(terms.payment), remittance };
   const account = accountOf({ id: supplier.iban, name: supplier.bankAccountName, bic: supplier.bic });
-  if (!asksForPayment(record) || account.id === '') return undefined;
+  if (!asksForPayment(document) || account.id === '') return undefined;
   const isSepa = account.isIban && record.currency === 'EUR';
   return { meansCode: isSepa ? SEPA_CREDIT_TRANSFER : CREDIT_TRANSFER, remittance, accounts: [account] };
 }

@@ -1,18 +1,11 @@
 import { unitCodes } from '../../contract/code-lists.ts';
-import { decimalAmount, decimalText } from '../../contract/currencies.ts';
+import { decimalAmount } from '../../contract/currencies.ts';
 import type { KeptTerms, LineTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
 import { asksForPayment, taxPointOf } from '../invoice-pdf/wording.ts';
-import type {
-  EInvoice,
-  Line,
-  Note,
-  PrecedingInvoice,
-  SupportingDocument,
-  Totals,
-  VatBreakdown,
-} from './model.ts';
+import type { EInvoice, Line, Note, PrecedingInvoice, SupportingDocument, VatBreakdown } from './model.ts';
+import { documentAllowanceCharges, lineAmounts, rateOf, totalsOf } from './reading-amounts.ts';
 import { buyerOf, deliveryOf, identifierOf, payeeOf, representativeOf, sellerOf } from './reading-parties.ts';
 import { paymentOf } from './reading-payment.ts';
 import { oneLine, optionalText } from './xml-text.ts';
@@ -47,7 +40,7 @@ export function readDocument(document: PrintedDocument): EInvoice {
     vatPointDate: terms.taxPointDate,
     vatPointDateCode: taxPointCodeOf(record, terms),
     // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
-    paymentDueDate: asksForPayment(record) ? (record.dueDate ?? undefined) : undefined,
+    paymentDueDate: asksForPayment(document) ? (record.dueDate ?? undefined) : undefined,
     paymentTerms: terms.paymentTerms ?? (credited ? creditTerms(credited) : undefined),
     buyerReference: optionalText(record.buyerReference),
     purchaseOrderReference: optionalText(record.purchaseOrderReference),
@@ -61,11 +54,12 @@ export function readDocument(document: PrintedDocument): EInvoice {
     delivery: deliveryOf(document),
     invoicingPeriod: record.supplyPeriod ?? undefined,
     payment: paymentOf(document),
-    totals: totalsOf(record),
+    allowanceCharges: documentAllowanceCharges(document),
+    totals: totalsOf(document),
     vatBreakdown: record.vatBreakdown.map((item) => breakdownOf(item, document)),
     supportingDocuments: documentsOf(terms),
     lines: record.lines.map((line) => ({
-      ...lineOf(line, currency),
+      ...lineOf(line, document),
       ...lineTermsOf(terms.lines?.[line.id] ?? {}),
     })),
   };
@@ -125,19 +119,6 @@ function exchangeNote({ currency, accountingCurrency }: Invoice): string {
   return `1 ${currency} = ${exchangeRate} ${accountingCurrency.currency} (${exchangeRateSource}, ${exchangeRateDate})`;
 }
 
-/** The whole amount is due, as at issue. */
-function totalsOf({ totals, currency }: Invoice): Totals {
-  const net = decimalAmount(totals.netMinor, currency);
-  const gross = decimalAmount(totals.grossMinor, currency);
-  return {
-    lines: net,
-    withoutVat: net,
-    vat: decimalAmount(totals.vatMinor, currency),
-    withVat: gross,
-    due: gross,
-  };
-}
-
 /** The VAT of a category and rate. */
 function breakdownOf(
   item: Invoice['vatBreakdown'][number],
@@ -158,13 +139,9 @@ function breakdownOf(
   };
 }
 
-function rateOf(category: string, rateBasisPoints: number): string | undefined {
-  return category === 'O' ? undefined : decimalText(rateBasisPoints, 2);
-}
-
 /** The first line of a description names the item, the others describe it. */
-function lineOf(line: Invoice['lines'][number], currency: string): Omit<Line, keyof ReadTerms> {
-  const { position, quantity, unitCode, unitPriceMinor, amountMinor, vatCategory, vatRateBasisPoints } = line;
+function lineOf(line: Invoice['lines'][number], document: PrintedDocument): Omit<Line, keyof ReadTerms> {
+  const { position, quantity, unitCode, vatCategory, vatRateBasisPoints } = line;
   const texts = line.description.split(/\r\n?|\n/).map(oneLine);
   const [itemName = '', ...others] = texts.filter((text) => text !== '');
   const isKnownUnit = unitCodes.has(unitCode);
@@ -173,8 +150,7 @@ function lineOf(line: Invoice['lines'][number], currency: string): Omit<Line, ke
     id: String(position),
     quantity,
     unitCode: isKnownUnit ? unitCode : OTHER_UNIT,
-    net: decimalAmount(amountMinor, currency),
-    netPrice: decimalAmount(unitPriceMinor, currency),
+    ...lineAmounts(line, document),
     category: vatCategory,
     rate: rateOf(vatCategory, vatRateBasisPoints),
     itemName,

@@ -1,4 +1,5 @@
 import type {
+  AllowanceCharge,
   EInvoice,
   Identifier,
   Line,
@@ -45,6 +46,9 @@ export function ublText(invoice: EInvoice): string {
     deliveryOf(invoice.delivery),
     ...(invoice.payment ? paymentMeans(invoice.payment) : []),
     optionalElement('cac:PaymentTerms', optionalLeaf('cbc:Note', invoice.paymentTerms)),
+    ...invoice.allowanceCharges.map((one) =>
+      allowanceCharge(one, amount, taxCategory('cac:TaxCategory', one)),
+    ),
     ...taxTotals(invoice, amount),
     monetaryTotal(invoice, amount),
     ...invoice.lines.map((line) => lineOf(line, isCreditNote ? 'Credit' : 'Invoice', amount)),
@@ -239,11 +243,16 @@ function taxSubtotal(item: VatBreakdown, amount: Amount): string {
 
 /** The totals (BG-22). */
 function monetaryTotal({ totals }: EInvoice, amount: Amount): string {
+  const optionalAmount = (name: string, value: string | undefined) => value && amount(name, value);
   return element(
     'cac:LegalMonetaryTotal',
     amount('cbc:LineExtensionAmount', totals.lines),
     amount('cbc:TaxExclusiveAmount', totals.withoutVat),
     amount('cbc:TaxInclusiveAmount', totals.withVat),
+    optionalAmount('cbc:AllowanceTotalAmount', totals.allowances),
+    optionalAmount('cbc:ChargeTotalAmount', totals.charges),
+    optionalAmount('cbc:PrepaidAmount', totals.prepaid),
+    optionalAmount('cbc:PayableRoundingAmount', totals.rounding),
     amount('cbc:PayableAmount', totals.due),
   );
 }
@@ -262,8 +271,13 @@ function lineOf(line: Line, kind: 'Invoice' | 'Credit', amount: Amount): string 
     period(line.period, undefined),
     optionalElement('cac:OrderLineReference', optionalLeaf('cbc:LineID', line.orderLineReference)),
     objectReference('cac:DocumentReference', line.invoicedObject),
+    ...line.allowanceCharges.map((one) => allowanceCharge(one, amount)),
     itemOf(line),
-    element('cac:Price', amount('cbc:PriceAmount', line.netPrice)),
+    element(
+      'cac:Price',
+      amount('cbc:PriceAmount', line.netPrice),
+      optionalLeaf('cbc:BaseQuantity', line.priceBaseQuantity, { unitCode: line.unitCode }),
+    ),
   );
 }
 
@@ -286,14 +300,27 @@ function itemOf(line: Line): string {
         leaf('cbc:ItemClassificationCode', code, { listID: scheme, listVersionID: version }),
       ),
     ),
-    element(
-      'cac:ClassifiedTaxCategory',
-      leaf('cbc:ID', line.category),
-      optionalLeaf('cbc:Percent', line.rate),
-      taxScheme(),
-    ),
+    taxCategory('cac:ClassifiedTaxCategory', line),
     ...line.attributes.map(({ name, value }) =>
       element('cac:AdditionalItemProperty', leaf('cbc:Name', name), leaf('cbc:Value', value)),
     ),
   );
+}
+
+/** A discount or charge of a line, or with its VAT of the document. */
+function allowanceCharge(given: AllowanceCharge, amount: Amount, vat?: string): string {
+  return element(
+    'cac:AllowanceCharge',
+    leaf('cbc:ChargeIndicator', String(given.isCharge)),
+    optionalLeaf('cbc:AllowanceChargeReasonCode', given.reasonCode),
+    optionalLeaf('cbc:AllowanceChargeReason', given.reason),
+    optionalLeaf('cbc:MultiplierFactorNumeric', given.percent),
+    amount('cbc:Amount', given.amount),
+    given.base && amount('cbc:BaseAmount', given.base),
+    vat,
+  );
+}
+
+function taxCategory(name: string, { category, rate }: Pick<Line, 'category' | 'rate'>): string {
+  return element(name, leaf('cbc:ID', category), optionalLeaf('cbc:Percent', rate), taxScheme());
 }

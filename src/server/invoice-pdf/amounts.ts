@@ -1,4 +1,4 @@
-import { amountText } from '../../contract/currencies.ts';
+import { amountText, minorDigits } from '../../contract/currencies.ts';
 
 /** How amounts of one currency are printed, in the conventions of Ireland and the United Kingdom. */
 export interface MoneyFormat {
@@ -18,6 +18,12 @@ export function moneyFormat(currency: string): MoneyFormat {
 /** The minus sign is as wide as a figure, and stays with its number at a line break. */
 export function withMinus(text: string): string {
   return text.replace('-', '\u2212');
+}
+
+/** An exact price of the feed, such as '1234.5', with as many decimals as its currency has at least: '1,234.50'. */
+export function priceText(price: string, currency: string): string {
+  const format = { minimumFractionDigits: minorDigits(currency), maximumFractionDigits: 6 };
+  return new Intl.NumberFormat('en-GB', format).format(price as Intl.StringNumericLiteral);
 }
 
 // Avoids a negative zero.

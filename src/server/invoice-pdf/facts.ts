@@ -1,5 +1,6 @@
 import type { DocumentTerms } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
+import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
 import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -23,7 +24,8 @@ const SPACE = { x: COLUMN, width: WIDTH };
 const LABEL_WIDTH = 92;
 
 /** Draws the title, the number, the dates and the references in the right column. */
-export function drawFacts(sheet: Sheet, { record, terms, statementOn }: PrintedDocument): void {
+export function drawFacts(sheet: Sheet, printed: PrintedDocument): void {
+  const { record, statementOn } = printed;
   const [what, which] =
     statementOn === undefined
       ? [titleOf(record), numberOf(record)]
@@ -44,12 +46,13 @@ export function drawFacts(sheet: Sheet, { record, terms, statementOn }: PrintedD
     sheet.tagged(sheet.root, 'P', () => sheet.drawDown(block, SPACE));
     sheet.y += 3;
   }
-  drawRows(sheet, statementOn === undefined ? rowsOf(record, terms) : rowsOfStatement(record, statementOn));
+  drawRows(sheet, statementOn === undefined ? rowsOf(printed) : rowsOfStatement(record, statementOn));
 }
 
 type Row = readonly [label: string, value: string | null, style?: TextStyle];
 
-function rowsOf(record: Invoice, terms: PrintedDocument['terms'] = {}): Row[] {
+function rowsOf(printed: PrintedDocument): Row[] {
+  const { record, terms = {} } = printed;
   const { supplyDate, supplyPeriod, creditedInvoice } = record;
   const rows: Row[] = [
     ['Date of issue', dateOrNull(record.issueDate)],
@@ -57,14 +60,14 @@ function rowsOf(record: Invoice, terms: PrintedDocument['terms'] = {}): Row[] {
       ? ['Date of supply', dateOrNull(supplyDate)]
       : ['Period of supply', periodText(supplyPeriod)],
     ['Tax point', dateOrNull(terms.taxPointDate ?? taxPointOf(record))],
-    ['Due date', asksForPayment(record) ? dateOrNull(record.dueDate) : null],
+    ['Due date', asksForPayment(printed) ? dateOrNull(record.dueDate) : null],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],
     ...referenceRows(terms),
     ['Credits invoice', creditedInvoice?.number ?? null],
     ['Invoice dated', dateOrNull(creditedInvoice?.issueDate ?? null)],
     ['Earlier invoices', earlierText(terms.precedingInvoices)],
-    amountRow(record),
+    amountRow(printed),
   ];
   return rows.filter(([, value]) => value !== null);
 }
@@ -108,8 +111,8 @@ function dateOrNull(date: string | null): string | null {
 }
 
 /** The amount due or credited. An issued document shows it as at its issue: later payments don't change it. */
-function amountRow(record: Invoice): Row {
-  const amount = moneyFormat(record.currency).withSymbol(record.totals.grossMinor);
+function amountRow({ record, amounts }: PrintedDocument): Row {
+  const amount = moneyFormat(record.currency).withSymbol(payableMinor(record.totals, amounts));
   const asked = isDraft(record) ? 'Total' : 'Amount due';
   return [record.kind === 'credit_note' ? 'Credit total' : asked, amount, STYLES.strong];
 }

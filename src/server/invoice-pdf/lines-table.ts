@@ -1,11 +1,12 @@
 import type { LineTerms } from '../../contract/document-terms.ts';
-import { moneyFormat, quantityText, shareText } from './amounts.ts';
+import { adjustmentText, shownMinor } from './adjustments.ts';
+import { moneyFormat, priceText, quantityText, shareText } from './amounts.ts';
 import { ACCENT, CONTENT_WIDTH, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable, type NaturalColumn, naturalWidths, placeColumns } from './table.ts';
 import { unitText } from './units.ts';
-import { periodText, showsVat, vatOfLine } from './wording.ts';
+import { type Line, periodText, pricesIncludeVat, showsVat, vatOfLine } from './wording.ts';
 
 /** The unit of things that are only counted (UN/ECE Recommendation 20). */
 const ONE = 'C62';
@@ -31,7 +32,7 @@ export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: nu
     hasRowHeads: false,
   });
   const drawCarried = (label: string, begun: number) => {
-    const sumMinor = lines.slice(0, begun).reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+    const sumMinor = lines.slice(0, begun).reduce((sum, line) => sum + shownMinor(line, printed), 0);
     const box = { ...SPACE, y: sheet.y + PADDING };
     sheet.artifact(() => {
       sheet.draw(sheet.text(label, STYLES.cellStrong, 200), box);
@@ -44,8 +45,9 @@ export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: nu
   table.draw(sheet.root, { tailHeight, keptLinesMax: 12, carried });
 }
 
-function columnsOf({ record }: PrintedDocument): NaturalColumn[] {
-  const { currency } = record;
+function columnsOf(printed: PrintedDocument): NaturalColumn[] {
+  const { record } = printed;
+  const currency = pricesIncludeVat(printed) ? `${record.currency} incl. VAT` : record.currency;
   const vat: NaturalColumn[] = showsVat(record) ? [{ head: 'VAT', align: 'right', widthMax: 88 }] : [];
   return [
     { head: 'Description', align: 'left', widthMax: CONTENT_WIDTH },
@@ -57,17 +59,26 @@ function columnsOf({ record }: PrintedDocument): NaturalColumn[] {
   ];
 }
 
-function textsOf(printed: PrintedDocument, line: PrintedDocument['record']['lines'][number]): string[] {
+function textsOf(printed: PrintedDocument, line: Line): string[] {
   const { plain } = moneyFormat(printed.record.currency);
+  const { allowances = [], charges = [] } = printed.amounts?.lines[line.id] ?? {};
+  const adjusted = [
+    ...allowances.map((one) => adjustmentText('discount', one, printed.record.currency)),
+    ...charges.map((one) => adjustmentText('charge', one, printed.record.currency)),
+  ];
   // A negative part of one is a discount, and -0.05 units are shown as -5 %.
   const share = line.unitCode === ONE ? shareText(line.quantity) : undefined;
   return [
-    [line.description, ...aboutItem(printed.terms?.lines?.[line.id] ?? {})].join('\n'),
+    [
+      line.description,
+      ...aboutItem(printed.terms?.lines?.[line.id] ?? {}),
+      ...adjusted.map(({ label, countedMinor }) => `${label}: ${plain(countedMinor)}`),
+    ].join('\n'),
     share ?? quantityText(line.quantity),
     share === undefined ? unitText(line.unitCode, line.quantity) : '',
-    plain(line.unitPriceMinor),
+    unitPriceText(line, printed),
     ...(showsVat(printed.record) ? [vatOfLine(line, printed)] : []),
-    plain(line.amountMinor),
+    plain(shownMinor(line, printed)),
   ];
 }
 
@@ -89,4 +100,16 @@ function aboutItem(terms: LineTerms): string[] {
   const texts = [...[numbers, properties].map((some) => some.filter(Boolean).join('  ·  ')), terms.note];
   if (supplyPeriod) texts.splice(2, 0, periodText(supplyPeriod));
   return texts.flatMap((text) => text || []);
+}
+
+/** The price as it was given: exact, and with VAT where the prices include it. */
+function unitPriceText({ id, unitPriceMinor }: Line, { record, amounts }: PrintedDocument): string {
+  const { given, grossMinor, unitPrice, priceBaseQuantity } = amounts?.lines[id] ?? {};
+  const priceMinor =
+    priceBaseQuantity === undefined && grossMinor === undefined ? undefined : given?.unitPriceMinor;
+  const price =
+    unitPrice === undefined
+      ? moneyFormat(record.currency).plain(priceMinor ?? unitPriceMinor)
+      : priceText(unitPrice, record.currency);
+  return priceBaseQuantity === undefined ? price : `${price} per ${quantityText(priceBaseQuantity)}`;
 }

@@ -1,3 +1,4 @@
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { KeptTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { ShownSupplier } from '../store/records/suppliers.ts';
@@ -14,6 +15,8 @@ export interface PrintedDocument extends ShownSupplier {
   reverseChargeRates: Readonly<Record<string, number>>;
   /** What it shows beside the contract's members. */
   terms?: KeptTerms | undefined;
+  /** Amounts that the record doesn't show, where there are any. */
+  amounts?: DocumentAmounts | undefined;
   /** Whether the business system has issued it: this is made from its data then, and isn't the original. */
   isImported?: boolean;
   /** The calendar day of a statement of account about the invoice; undefined for the document itself. */

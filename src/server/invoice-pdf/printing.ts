@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
 import { type DocumentHead, findPrintable, keepPdf } from '../store/records/documents.ts';
@@ -34,18 +35,11 @@ export function createPrint(engine: Engine, renderer: Renderer, accent?: string)
     const found = await findPrintable(db, company, id);
     if (!found || (statementOn !== undefined && !hasStatement(found.record))) return { outcome: 'absent' };
     const outcome = statementOn === undefined ? outcomeOf(found.record) : 'statement';
-    const { reverseChargeRates, terms, isImported } = found;
-    const record = outcome === 'stored' ? asIssued(found.record) : found.record;
-    const shown = await findSupplier(db, company, outcome === 'stored' ? found.supplier : null);
+    const { supplier: named, ...others } = found;
+    const record = outcome === 'stored' ? asIssued(found.record, found.amounts) : found.record;
+    const shown = await findSupplier(db, company, outcome === 'stored' ? named : null);
     const look = outcome === 'stored' ? shown : { ...shown, accent };
-    const bytes = await renderer.render({
-      record,
-      reverseChargeRates,
-      terms,
-      isImported,
-      statementOn,
-      ...look,
-    });
+    const bytes = await renderer.render({ ...others, record, statementOn, ...look });
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
     }
@@ -80,12 +74,12 @@ export async function findPrinted(
  * members that are set back here: the PDF is the same before and after a payment (VAT law: an issued document doesn't
  * change).
  */
-export function asIssued(record: Invoice): Invoice {
+export function asIssued(record: Invoice, amounts?: DocumentAmounts): Invoice {
   return {
     ...record,
     // Every later change moves it. An issued document has a time of issue.
     updatedAt: record.issuedAt ?? record.createdAt,
     creditNotes: [],
-    ...balanceAtIssue(record),
+    ...balanceAtIssue(record, amounts),
   };
 }

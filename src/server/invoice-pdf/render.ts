@@ -151,10 +151,12 @@ function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   sheet.makeRoom(height);
   const { page, y } = sheet;
   totals.draw(sheet.root);
-  sheet.goTo({ page, y: summary?.isNarrow === true ? y : y + height });
+  // Many discounts or prepayments go on from page to page.
+  const end = sheet.page === page ? { page, y: y + height } : { page: sheet.page, y: sheet.y };
+  sheet.goTo(summary?.isNarrow === true ? { page, y } : end);
   if (summary?.isNarrow === false) sheet.y += TABLE_GAP;
   summary?.draw();
-  if (summary?.isNarrow === true) sheet.goTo({ page, y: y + height });
+  if (summary?.isNarrow === true) sheet.goTo(end);
 }
 
 const TABLE_GAP = 14;

@@ -2,6 +2,7 @@ import { writtenLines } from '../../contract/addresses.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
 import type { DocumentTerms } from '../../contract/feed.ts';
 import { paymentAddress } from '../../contract/payment-links.ts';
+import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
 import { CONTENT_WIDTH, LEFT, RIGHT, STYLES } from './page-design.ts';
 import { type PaymentCode, paymentCodeOf } from './payment-code.ts';
@@ -18,6 +19,7 @@ import {
   isDraft,
   isMargin,
   numberOf,
+  pricesIncludeVat,
   titleOf,
 } from './wording.ts';
 
@@ -65,7 +67,11 @@ function vatStatement(printed: PrintedDocument): Statement | undefined {
     const reason = line.vatExemptionReason;
     if (reason !== null) reasons.set(`${line.vatCategory} ${reason}`, reasonText(line, reason));
   }
-  const paragraphs = [...reasons.values(), ...reverseChargeStatements(printed, [...reasons.values()])];
+  const paragraphs = [
+    ...(pricesIncludeVat(printed) ? ['The prices on this document include VAT.'] : []),
+    ...reasons.values(),
+    ...reverseChargeStatements(printed, [...reasons.values()]),
+  ];
   return paragraphs.length === 0 ? undefined : { heading: 'About VAT', paragraphs, details: [] };
 }
 
@@ -144,9 +150,9 @@ function documentsStatement({ terms }: PrintedDocument): Statement | undefined {
 
 /** What a document asks to be paid. Where it says itself how, no account, link or code of the supplier's may lead elsewhere. */
 function requestOf(printed: PrintedDocument): Statement | undefined {
-  const { record, supplier, terms = {}, statementOn } = printed;
+  const { record, supplier, terms = {}, statementOn, amounts } = printed;
   if (record.kind === 'credit_note') return undefined;
-  const asked = asksForPayment(record) ? record.totals.grossMinor : 0;
+  const asked = asksForPayment(printed) ? payableMinor(record.totals, amounts) : 0;
   const amountMinor = statementOn === undefined ? asked : (record.amountDueMinor ?? 0);
   if (amountMinor === 0) return nothingDue(record);
   const account = terms.payment ? [] : bankDetails(supplier);

@@ -1,35 +1,86 @@
+import type { DocumentAdjustment } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
+import { sumMinor } from '../../contract/exact.ts';
+import { payableMinor } from '../../contract/vat.ts';
+import { adjustmentText, shownMinor } from './adjustments.ts';
 import { moneyFormat } from './amounts.ts';
 import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { type LaidTable, layTable, type Row } from './table.ts';
-import { isDraft, isMarginOnly, isSilent, showsVat } from './wording.ts';
+import {
+  categoryText,
+  dateText,
+  isDraft,
+  isMarginOnly,
+  isSilent,
+  pricesIncludeVat,
+  showsVat,
+} from './wording.ts';
 
 /** The panel stands out to both sides, so that the last amount is in one column with those above it. */
 const HANG = 9;
 const GRAND = STYLES.grand;
 const GRAND_PADDING = 7;
+/** Between a label and its amount. */
+const GAP = 8;
 
 interface Space {
   x: number;
   width: number;
 }
 
-function sumsOf(printed: PrintedDocument): [label: string, amountMinor: number][] {
-  const { record } = printed;
+type Sum = [label: string, amountMinor: number];
+
+/** The sums from the lines to the amount to pay; those that would only repeat another are left out. */
+function sumsOf(printed: PrintedDocument): Sum[] {
+  const { record, amounts } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;
-  const grand: [string, number] = [grandLabel(record), grossMinor];
-  if (!showsVat(record) || isMarginOnly(record)) return [grand];
+  const toPay = payableSums(printed);
+  const grand: Sum = [grandLabel(record, toPay.length > 0), payableMinor(record.totals, amounts)];
+  const hasVat = showsVat(record) && !isMarginOnly(record);
+  const total: Sum = [vatMinor === 0 ? 'Total' : 'Total including VAT', grossMinor];
   return [
-    ['Total excluding VAT', netMinor],
-    ...(isSilent(printed) ? [] : [['Total VAT', vatMinor] as [string, number]]),
+    ...adjustmentSums(printed),
+    ...(hasVat ? [['Total excluding VAT', netMinor] as Sum] : []),
+    ...(hasVat && !isSilent(printed) ? [['Total VAT', vatMinor] as Sum] : []),
+    ...(toPay.length === 0 ? [] : [total, ...toPay]),
     grand,
   ];
 }
 
-function grandLabel(record: Invoice): string {
+/** The discounts and charges on the whole document, under the sum of the lines. */
+function adjustmentSums(printed: PrintedDocument): Sum[] {
+  const { record, amounts } = printed;
+  const { allowances = [], charges = [] } = amounts ?? {};
+  if (allowances.length + charges.length === 0) return [];
+  const vat = ({ vatCategory, vatRateBasisPoints }: DocumentAdjustment) =>
+    record.vatBreakdown.length > 1 ? `, ${categoryText(vatCategory, vatRateBasisPoints)}` : '';
+  const sumOf = (kind: 'discount' | 'charge', one: DocumentAdjustment): Sum => {
+    const { label, countedMinor } = adjustmentText(kind, one, record.currency);
+    return [`${label}${vat(one)}`, countedMinor];
+  };
+  const lines = sumMinor(record.lines.map((line) => shownMinor(line, printed)));
+  return [
+    [pricesIncludeVat(printed) ? 'Sum of lines including VAT' : 'Sum of lines', lines],
+    ...allowances.map((one) => sumOf('discount', one)),
+    ...charges.map((one) => sumOf('charge', one)),
+  ];
+}
+
+/** What stands between the total and the amount to pay. */
+function payableSums({ amounts }: PrintedDocument): Sum[] {
+  const { roundingMinor = 0, prepayments = [] } = amounts ?? {};
+  const paid = prepayments.map(({ paidOn, documentNumber, reference, amountMinor }): Sum => {
+    const asked = documentNumber ?? reference;
+    return [`Paid on ${dateText(paidOn)}${asked === undefined ? '' : `, ${asked}`}`, -amountMinor];
+  });
+  return [...(roundingMinor === 0 ? [] : [['Rounding', roundingMinor] as Sum]), ...paid];
+}
+
+function grandLabel(record: Invoice, isBelowTotal: boolean): string {
   const hasVat = record.totals.vatMinor !== 0;
+  if (isBelowTotal) return record.kind === 'credit_note' ? 'Amount credited' : 'Amount due';
   if (record.kind === 'credit_note') return hasVat ? 'Credit including VAT' : 'Total credit';
   if (isDraft(record)) return hasVat ? 'Total including VAT' : 'Total';
   return 'Amount due';
@@ -59,5 +110,7 @@ export function laySums(
       ? { texts, style: GRAND, padding: GRAND_PADDING, behind: behindGrand }
       : { texts, style: STYLES.body, padding: 3.5, below: [RULE] };
   });
-  return layTable(sheet, { columns: [space, { ...space, align: 'right' }], rows, hasRowHeads: true });
+  const widest = Math.max(...rows.map(({ texts: [, amount = ''], style }) => sheet.textWidth(amount, style)));
+  const labels = { ...space, width: space.width - widest - GAP };
+  return layTable(sheet, { columns: [labels, { ...space, align: 'right' }], rows, hasRowHeads: true });
 }

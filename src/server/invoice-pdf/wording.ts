@@ -1,5 +1,6 @@
 import type { Invoice } from '../../contract/records.ts';
 import { rateText } from '../../contract/currencies.ts';
+import { payableMinor } from '../../contract/vat.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 export type Line = Invoice['lines'][number];
@@ -24,9 +25,13 @@ export function hasStatement({ kind, status }: Invoice): boolean {
   return kind === 'invoice' && status === 'issued';
 }
 
-/** Whether a document asks for money: neither a credit note nor a document of zero does. */
-export function asksForPayment({ kind, totals }: Invoice): boolean {
-  return kind !== 'credit_note' && totals.grossMinor > 0;
+/** Whether a document asks for money: neither a credit note nor one on which nothing is to pay does. */
+export function asksForPayment({ record, amounts }: PrintedDocument): boolean {
+  return record.kind !== 'credit_note' && payableMinor(record.totals, amounts) > 0;
+}
+
+export function pricesIncludeVat({ amounts }: PrintedDocument): boolean {
+  return amounts?.given.pricesIncludeVat === true;
 }
 
 /** The number, or the word that stands for it on a draft. */

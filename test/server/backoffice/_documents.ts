@@ -11,7 +11,7 @@ export function line(given: Partial<DraftLine> = {}): DraftLine {
   return {
     description: 'Labour',
     quantity: '1',
-    unitPriceMinor: 10_000,
+    ...(given.unitPrice === undefined ? { unitPriceMinor: 10_000 } : {}),
     vatCategory: 'S',
     vatRateBasisPoints: 2300,
     ...given,

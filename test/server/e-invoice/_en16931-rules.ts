@@ -1,5 +1,5 @@
 /**
- * The rules of EN 16931-1:2017 that an invoice without allowances, charges, payee and tax representative can break, as
+ * The rules of EN 16931-1:2017 that an invoice without payee and tax representative can break, as
  * expressions over its XML, exact to the cent; and those of its binding to CII and of Factur-X that the schema leaves
  * open. The names are the norm's. A code counts as known here when another table than the writer's knows it.
  */
@@ -26,6 +26,9 @@ const LINE_AMOUNT =
   'ram:SpecifiedLineTradeSettlement/ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount';
 const LINE_TAX = 'ram:SpecifiedLineTradeSettlement/ram:ApplicableTradeTax';
 const BREAKDOWN = `${SETTLEMENT}/ram:ApplicableTradeTax`;
+const ADJUSTMENT = 'ram:SpecifiedTradeAllowanceCharge';
+const isCharge = (is: boolean) => `[ram:ChargeIndicator/udt:Indicator = '${is}']`;
+const LINE_ADJUSTMENT = `${LINE}/ram:SpecifiedLineTradeSettlement/${ADJUSTMENT}`;
 const SELLER = `${AGREEMENT}/ram:SellerTradeParty`;
 const BUYER = `${AGREEMENT}/ram:BuyerTradeParty`;
 const VAT_ID = "ram:SpecifiedTaxRegistration/ram:ID[@schemeID = 'VA']";
@@ -67,10 +70,19 @@ const totalsRules = rulesOf(TOTALS, {
   'BR-14, CII-SR-482': 'count(ram:GrandTotalAmount) = 1',
   'BR-15, CII-SR-487': 'count(ram:DuePayableAmount) = 1',
   'BR-CO-10': `${minor('ram:LineTotalAmount')} = ${minor(`${LINE}/${LINE_AMOUNT}`)}`,
-  'BR-CO-13': `${minor('ram:TaxBasisTotalAmount')} = ${minor('ram:LineTotalAmount')}`,
+  ...Object.fromEntries(
+    [
+      ['BR-CO-11', 'ram:AllowanceTotalAmount', false] as const,
+      ['BR-CO-12', 'ram:ChargeTotalAmount', true] as const,
+    ].map(([name, total, is]) => {
+      const parts = `${SETTLEMENT}/${ADJUSTMENT}${isCharge(is)}/ram:ActualAmount`;
+      return [name, `${minor(total)} = ${minor(parts)} and count(${total}) = number(exists(${parts}))`];
+    }),
+  ),
+  'BR-CO-13': `${minor('ram:TaxBasisTotalAmount')} = ${minor('ram:LineTotalAmount | ram:ChargeTotalAmount')} - ${minor('ram:AllowanceTotalAmount')}`,
   'BR-CO-14': `count(ram:TaxTotalAmount[${OWN_CURRENCY}]) = 1 and ${minor(`ram:TaxTotalAmount[${OWN_CURRENCY}]`)} = ${minor(`${BREAKDOWN}/ram:CalculatedAmount`)}`,
   'BR-CO-15': `${minor('ram:GrandTotalAmount')} = ${minor(`ram:TaxBasisTotalAmount | ram:TaxTotalAmount[${OWN_CURRENCY}]`)}`,
-  'BR-CO-16': `${minor('ram:DuePayableAmount')} = ${minor('ram:GrandTotalAmount')} and empty(ram:TotalPrepaidAmount | ram:RoundingAmount)`,
+  'BR-CO-16': `${minor('ram:DuePayableAmount')} = ${minor('ram:GrandTotalAmount | ram:RoundingAmount')} - ${minor('ram:TotalPrepaidAmount')}`,
   'BR-CO-25': `not(${minor('ram:DuePayableAmount')} > 0) or exists(${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/(ram:DueDateDateTime | ram:Description))`,
   'BR-DEC-09 to 18': twoDecimals('*'),
   'nothing due below zero':
@@ -85,6 +97,7 @@ const lineRules = rulesOf(LINE, {
   'BR-26, CII-SR-439': filled(
     'ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:ChargeAmount',
   ),
+  'PEPPOL-EN16931-R120': `let $unit := if (//ram:InvoiceCurrencyCode = 'JPY') then 1 else 100, $price := ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice, $adjustments := ram:SpecifiedLineTradeSettlement/${ADJUSTMENT} return abs(xs:decimal(ram:SpecifiedLineTradeDelivery/ram:BilledQuantity) * xs:decimal($price/ram:ChargeAmount) div xs:decimal(($price/ram:BasisQuantity, 1)[1]) * $unit + ${minor(`$adjustments${isCharge(true)}/ram:ActualAmount`)} - ${minor(`$adjustments${isCharge(false)}/ram:ActualAmount`)} - ${minor(LINE_AMOUNT)}) le 2`,
   'BR-27': 'xs:decimal(ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:ChargeAmount) >= 0',
   'BR-CO-04, BR-CL-18': `${LINE_TAX}[ram:TypeCode = 'VAT']/ram:CategoryCode = ('S', 'Z', 'E', 'AE', 'K', 'G', 'O')`,
   'BR-DEC-23': twoDecimals(LINE_AMOUNT),
@@ -94,9 +107,36 @@ const breakdownRules = rulesOf(BREAKDOWN, {
   'BR-45, BR-46': 'count(ram:BasisAmount) = 1 and count(ram:CalculatedAmount) = 1',
   'BR-47, CII-DT-037': "ram:TypeCode = 'VAT' and count(ram:CategoryCode) = 1",
   'BR-48': "exists(ram:RateApplicablePercent) or ram:CategoryCode = 'O'",
-  'BR-CO-17, BR-S-09': `abs(${minor('ram:CalculatedAmount')}) = xs:integer(floor((abs(${minor('ram:BasisAmount')}) * (${minor('ram:RateApplicablePercent')}) * 2 + 10000) div 20000))`,
+  // The norm's validators give or take a whole unit; VAT taken out of prices is a cent away.
+  'BR-CO-17, BR-S-09': `abs(abs(${minor('ram:CalculatedAmount')}) - xs:integer(floor((abs(${minor('ram:BasisAmount')}) * (${minor('ram:RateApplicablePercent')}) * 2 + 10000) div 20000))) le 1`,
   'BR-DEC-19, BR-DEC-20': twoDecimals('(ram:BasisAmount | ram:CalculatedAmount)'),
 });
+
+/** The charges of the document with such VAT, less its discounts. */
+function adjusted(vat: string): string {
+  const amounts = (is: boolean) => minor(`${SETTLEMENT}/${ADJUSTMENT}${isCharge(is)}${vat}/ram:ActualAmount`);
+  return `+ ${amounts(true)} - ${amounts(false)}`;
+}
+
+const allowanceRules = [
+  ...rulesOf(`${SETTLEMENT}/${ADJUSTMENT}`, {
+    'BR-32, BR-37': "ram:CategoryTradeTax[ram:TypeCode = 'VAT']/ram:CategoryCode",
+    'BR-S-06, BR-Z-06': `(xs:decimal(ram:CategoryTradeTax/ram:RateApplicablePercent) > 0) = (ram:CategoryTradeTax/ram:CategoryCode = 'S')`,
+  }),
+  ...rulesOf(`//${ADJUSTMENT}`, {
+    'BR-31, BR-36, BR-41, BR-43': 'count(ram:ActualAmount) = 1',
+    'BR-33, BR-38, BR-42, BR-44, BR-CO-21 to 24': 'exists(ram:Reason | ram:ReasonCode)',
+    'BR-DEC-01 to 06, BR-DEC-24 to 28': twoDecimals('(ram:ActualAmount | ram:BasisAmount)'),
+    'PEPPOL-EN16931-R040 to R042': `exists(ram:CalculationPercent) = exists(ram:BasisAmount) and (empty(ram:BasisAmount) or abs(xs:decimal(ram:CalculationPercent) * ${minor('ram:BasisAmount')} div 100 - ${minor('ram:ActualAmount')}) le 2)`,
+    'no amount below zero': 'xs:decimal(ram:ActualAmount) >= 0',
+  }),
+  ...rulesOf(`(${LINE_ADJUSTMENT} | ${SETTLEMENT}/${ADJUSTMENT})${isCharge(false)}/ram:ReasonCode`, {
+    'BR-CL-19': isAnyOf(['95']),
+  }),
+  ...rulesOf(`(${LINE_ADJUSTMENT} | ${SETTLEMENT}/${ADJUSTMENT})${isCharge(true)}/ram:ReasonCode`, {
+    'BR-CL-20': isAnyOf(['FC']),
+  }),
+];
 
 /** The rules of every category: its lines and its part of the breakdown agree. `abbreviation` is the norm's. */
 function categoryRules(code: string, abbreviation: string): Rule[] {
@@ -107,8 +147,8 @@ function categoryRules(code: string, abbreviation: string): Rule[] {
   return [
     ...rulesOf(`${BREAKDOWN}[ram:CategoryCode = '${code}']`, {
       [`BR-${abbreviation}-08`]: isCharged
-        ? `let $rate := string(ram:RateApplicablePercent) return ${minor('ram:BasisAmount')} = ${minor(`${LINE}[${LINE_TAX}[ram:CategoryCode = '${code}' and ram:RateApplicablePercent = $rate]]/${LINE_AMOUNT}`)}`
-        : `${minor('ram:BasisAmount')} = ${minor(`${lines}/${LINE_AMOUNT}`)}`,
+        ? `let $rate := string(ram:RateApplicablePercent) return ${minor('ram:BasisAmount')} = ${minor(`${LINE}[${LINE_TAX}[ram:CategoryCode = '${code}' and ram:RateApplicablePercent = $rate]]/${LINE_AMOUNT}`)} ${adjusted(`[ram:CategoryTradeTax[ram:CategoryCode = '${code}' and ram:RateApplicablePercent = $rate]]`)}`
+        : `${minor('ram:BasisAmount')} = ${minor(`${lines}/${LINE_AMOUNT}`)} ${adjusted(`[ram:CategoryTradeTax/ram:CategoryCode = '${code}']`)}`,
       [`BR-${abbreviation}-10`]: isSilent
         ? 'empty(ram:ExemptionReason | ram:ExemptionReasonCode)'
         : hasReason,
@@ -192,7 +232,7 @@ const codeRules = [
   ...rulesOf('//ram:ExemptionReasonCode', {
     'BR-CL-22': isAnyOf(['VATEX-EU-AE', 'VATEX-EU-IC', 'VATEX-EU-G', 'VATEX-EU-O']),
   }),
-  ...rulesOf('//@unitCode', { 'BR-CL-23': isAnyOf(['C62', 'HUR', 'H87', 'MTR', 'KGM', 'ZZ']) }),
+  ...rulesOf('//@unitCode', { 'BR-CL-23': isAnyOf(['C62', 'HUR', 'H87', 'LTR', 'MTR', 'KGM', 'ZZ']) }),
 ];
 
 function isAnyOf(codes: readonly string[]): string {
@@ -212,6 +252,7 @@ export const rules: readonly Rule[] = [
   ...categoryRules('G', 'G'),
   ...categoryRules('O', 'O'),
   ...numbersRules,
+  ...allowanceRules,
   ...partRules,
   ...codeRules,
 ];

@@ -67,6 +67,27 @@ function placesOfParty(numbers: Record<string, string>, cii: string, ubl: string
   );
 }
 
+/** Discounts and charges alike, which an indicator tells apart. */
+function placesOfAllowances(
+  numbers: Record<string, string>,
+  cii: string,
+  ubl: string,
+): Record<string, Places> {
+  const places: Record<string, Places> = {
+    amount: ['ram:ActualAmount', 'cbc:Amount'],
+    base: ['ram:BasisAmount', 'cbc:BaseAmount'],
+    percent: ['ram:CalculationPercent', 'cbc:MultiplierFactorNumeric'],
+    reason: ['ram:Reason', 'cbc:AllowanceChargeReason'],
+    reasonCode: ['ram:ReasonCode', 'cbc:AllowanceChargeReasonCode'],
+  };
+  const indicators: Places = [`${cii}/ram:ChargeIndicator/udt:Indicator`, `${ubl}/cbc:ChargeIndicator`];
+  const found = Object.entries(numbers).map(([member, number]) => {
+    const [inCii, inUbl] = places[member] ?? ['', ''];
+    return [number, [`${cii}/${inCii}`, `${ubl}/${inUbl}`]] as const;
+  });
+  return { ...Object.fromEntries(found), [`${numbers['amount']} or charge`]: indicators };
+}
+
 function placesOfAddress(cii: string, ubl: string): Record<string, Places> {
   return {
     line1: [`${cii}/ram:LineOne`, `${ubl}/cbc:StreetName`],
@@ -314,7 +335,22 @@ const places: Record<string, Places> = {
     `${MEANS}/ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID`,
     `${UBL_MEANS}/cac:PayeeFinancialAccount/cac:FinancialInstitutionBranch/cbc:ID`,
   ],
+  ...placesOfAllowances(
+    { amount: 'BT-92', base: 'BT-93', percent: 'BT-94', reason: 'BT-97', reasonCode: 'BT-98' },
+    `${SETTLEMENT}/ram:SpecifiedTradeAllowanceCharge`,
+    'cac:AllowanceCharge',
+  ),
+  'BT-95': [
+    `${SETTLEMENT}/ram:SpecifiedTradeAllowanceCharge/ram:CategoryTradeTax/ram:CategoryCode`,
+    'cac:AllowanceCharge/cac:TaxCategory/cbc:ID',
+  ],
+  'BT-96': [
+    `${SETTLEMENT}/ram:SpecifiedTradeAllowanceCharge/ram:CategoryTradeTax/ram:RateApplicablePercent`,
+    'cac:AllowanceCharge/cac:TaxCategory/cbc:Percent',
+  ],
   'BT-106': [`${SUMS}/ram:LineTotalAmount`, `${UBL_SUMS}/cbc:LineExtensionAmount`],
+  'BT-107': [`${SUMS}/ram:AllowanceTotalAmount`, `${UBL_SUMS}/cbc:AllowanceTotalAmount`],
+  'BT-108': [`${SUMS}/ram:ChargeTotalAmount`, `${UBL_SUMS}/cbc:ChargeTotalAmount`],
   'BT-109': [`${SUMS}/ram:TaxBasisTotalAmount`, `${UBL_SUMS}/cbc:TaxExclusiveAmount`],
   'BT-110': [
     `${SUMS}/ram:TaxTotalAmount[${OWN_CURRENCY}]`,
@@ -325,6 +361,8 @@ const places: Record<string, Places> = {
     `cac:TaxTotal/cbc:TaxAmount[not(${UBL_OWN_CURRENCY})]`,
   ],
   'BT-112': [`${SUMS}/ram:GrandTotalAmount`, `${UBL_SUMS}/cbc:TaxInclusiveAmount`],
+  'BT-113': [`${SUMS}/ram:TotalPrepaidAmount`, `${UBL_SUMS}/cbc:PrepaidAmount`],
+  'BT-114': [`${SUMS}/ram:RoundingAmount`, `${UBL_SUMS}/cbc:PayableRoundingAmount`],
   'BT-115': [`${SUMS}/ram:DuePayableAmount`, `${UBL_SUMS}/cbc:PayableAmount`],
   'BT-116': [`${TAX}/ram:BasisAmount`, `${UBL_TAX}/cbc:TaxableAmount`],
   'BT-117': [`${TAX}/ram:CalculatedAmount`, `${UBL_TAX}/cbc:TaxAmount`],
@@ -344,6 +382,15 @@ const places: Record<string, Places> = {
   'BT-131': [
     `${LINE_SETTLEMENT}/ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount`,
     `${UBL_LINE}/cbc:LineExtensionAmount`,
+  ],
+  ...placesOfAllowances(
+    { amount: 'BT-136', base: 'BT-137', percent: 'BT-138', reason: 'BT-139', reasonCode: 'BT-140' },
+    `${LINE_SETTLEMENT}/ram:SpecifiedTradeAllowanceCharge`,
+    `${UBL_LINE}/cac:AllowanceCharge`,
+  ),
+  'BT-149': [
+    `${LINE}/ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:BasisQuantity`,
+    `${UBL_LINE}/cac:Price/cbc:BaseQuantity`,
   ],
   'BT-146': [
     `${LINE}/ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:ChargeAmount`,

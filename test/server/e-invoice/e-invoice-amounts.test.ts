@@ -45,7 +45,7 @@ const draftLine: fc.Arbitrary<DraftLine> = fc.record({
 });
 const otherLine: fc.Arbitrary<DraftLine> = fc
   .tuple(draftLine, fc.constantFrom('Z' as const, 'E' as const, 'AE' as const))
-  .map(([line, category]) => ({ ...line, ...lineIn(category), unitPriceMinor: line.unitPriceMinor }));
+  .map(([line, category]) => ({ ...line, ...lineIn(category), unitPriceMinor: line.unitPriceMinor ?? 0 }));
 const draft = fc.record({
   lines: fc.array(fc.oneof({ weight: 3, arbitrary: draftLine }, otherLine), { minLength: 1, maxLength: 12 }),
   in: fc.constantFrom(...currencies),

@@ -68,7 +68,45 @@ const scripts: readonly [language: string, name: string, addressLine: string][] 
   ['Korean', '한국난방 주식회사', '서울특별시 강남구 테헤란로 152'],
 ];
 
+/** Lines and terms with discounts, charges, exact prices, and something paid before. */
+const adjusted = {
+  lines: [
+    line({
+      description: 'Heating oil',
+      quantity: '1500',
+      unitCode: 'LTR',
+      unitPrice: '84.275',
+      priceBaseQuantity: '100',
+      allowances: [{ percent: '10', reason: 'Trade discount', reasonCode: '95' }],
+    }),
+    line({ quantity: '3', unitPriceMinor: 6850, charges: [{ amountMinor: 1500, reasonCode: 'FC' }] }),
+    lineIn('Z', { description: 'Book', unitPriceMinor: 2499 }),
+  ],
+  allowances: [
+    { percent: '2', reason: 'Early booking', vatCategory: 'S' as const, vatRateBasisPoints: 2300 },
+    { amountMinor: 99, reasonCode: '95', vatCategory: 'Z' as const, vatRateBasisPoints: 0 },
+  ],
+  charges: [{ amountMinor: 1250, reason: 'Delivery', vatCategory: 'S' as const, vatRateBasisPoints: 2300 }],
+};
+const paid = { paidOn: '2026-11-02', method: 'bank_transfer' };
+
 export const peculiarDocuments: readonly Story[] = [
+  peculiar('discounts, charges and a payment before', {
+    draft: {
+      ...adjusted,
+      roundingMinor: -2,
+      prepayments: [{ ...paid, amountMinor: 50_000, reference: 'Deposit of October' }],
+    },
+  }),
+  peculiar('prices that include VAT, paid before in cash', {
+    draft: {
+      ...adjusted,
+      pricesIncludeVat: true,
+      cashRounding: true,
+      prepayments: [{ ...paid, amountMinor: 100_001, method: 'cash' }],
+    },
+  }),
+  peculiar('discounts that are credited', { kind: 'credit_note', draft: adjusted }),
   peculiar('500 lines', { draft: { lines: manyLines(500) } }),
   peculiar('1,000 lines', { draft: { lines: manyLines(1000) } }),
   ...[12, 20, 24, 28, 32, 36].map((count) =>

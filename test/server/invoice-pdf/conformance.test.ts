@@ -194,7 +194,10 @@ function wholeTexts({ record, supplier, terms }: PrintedDocument): string[] {
 t.test('a reader that follows the tags hears every text word by word', async (t) => {
   for (const { name, document, bytes } of rendered) {
     const heard = new Set((await readByTags(bytes)).map(({ text }) => text));
-    const missing = wholeTexts(document).filter((text) => !heard.has(text));
+    // Under a line's description stand its discounts and charges.
+    const isBegun = (text: string) =>
+      document.amounts !== undefined && [...heard].some((other) => other.startsWith(`${text} `));
+    const missing = wholeTexts(document).filter((text) => !heard.has(text) && !isBegun(text));
     t.strictSame(missing, [], name);
   }
 });

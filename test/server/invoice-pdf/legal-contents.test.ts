@@ -142,14 +142,17 @@ function partiesOf({ record, supplier }: PrintedDocument): Item[] {
 
 /** Each line as it reads from left to right: description, quantity, unit, price, VAT, amount (20(2)(g) to (j), 14(1)(g), (h), (m)). */
 function linesOf(document: PrintedDocument): Item[] {
-  const { record } = document;
-  return record.lines.map((line) => [
-    `line ${line.position}`,
-    [
-      line.description.slice(0, 150),
-      `${amount(line.unitPriceMinor, record.currency)} ${vatOfLine(document, line)} ${amount(line.amountMinor, record.currency)}`,
-    ],
-  ]);
+  const { record, amounts } = document;
+  return record.lines.map((line) => {
+    const details = amounts?.lines[line.id];
+    // A price that the record has rounded is shown as it was given.
+    const price = details ? [] : [amount(line.unitPriceMinor, record.currency)];
+    const shown = amount(details?.grossMinor ?? line.amountMinor, record.currency);
+    return [
+      `line ${line.position}`,
+      [line.description.slice(0, 150), [...price, vatOfLine(document, line), shown].join(' ')],
+    ];
+  });
 }
 
 function vatOfLine(document: PrintedDocument, line: Invoice['lines'][number]): string {
@@ -222,7 +225,10 @@ function sumsOf(document: PrintedDocument): Item[] {
       [isWithoutVat ? undefined : sum('Total excluding VAT', totals.netMinor)],
     ],
     ['the total VAT', [isWithoutVat || isSilent ? undefined : sum('Total VAT', totals.vatMinor)]],
-    ['what it comes to', [sum(record.kind === 'credit_note' ? credit : asked, totals.grossMinor)]],
+    [
+      'what it comes to',
+      [sum(record.kind === 'credit_note' ? credit : asked, record.amountDueMinor ?? totals.grossMinor)],
+    ],
   ];
 }
 

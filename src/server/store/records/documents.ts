@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 
+import type { DocumentAmounts } from '../../../contract/document-amounts.ts';
 import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
 import type { KeptTerms } from '../../../contract/document-terms.ts';
 import type { Invoice } from '../../../contract/records.ts';
@@ -31,7 +32,9 @@ export interface PrintableDocument {
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
   /** What it shows beside the contract's members. */
-  terms: KeptTerms | undefined;
+  terms?: KeptTerms;
+  /** Amounts that the record doesn't show, where there are any. */
+  amounts?: DocumentAmounts;
   /** Whether the business system has issued it. */
   isImported: boolean;
 }
@@ -107,8 +110,10 @@ export async function findPrintable(
   // The two parts were rendered from one Invoice; what is beside them is written by moves, and empty without them.
   const text = joinObjects(row.body as JsonText<object>, row.detail as JsonText<object>);
   const unpublished = JSON.parse(row.unpublished) as Partial<PrintableDocument>;
-  const { supplier = null, reverseChargeRates = {}, terms, isImported = false } = unpublished;
-  return { record: JSON.parse(text) as Invoice, supplier, reverseChargeRates, terms, isImported };
+  const { supplier = null, reverseChargeRates = {}, amounts, terms, isImported = false } = unpublished;
+  const record = JSON.parse(text) as Invoice;
+  const beside = { ...(amounts ? { amounts } : {}), ...(terms ? { terms } : {}) };
+  return { record, supplier, reverseChargeRates, ...beside, isImported };
 }
 
 /**

@@ -1,0 +1,63 @@
+import type { DraftLine, NewInvoice } from './feed.ts';
+
+/** Members of a draft about its amounts that the API has no place for. */
+export type GivenAmounts = Pick<
+  NewInvoice,
+  'pricesIncludeVat' | 'allowances' | 'charges' | 'prepayments' | 'roundingMinor' | 'cashRounding'
+>;
+
+/** The same of a line. */
+export type GivenLineAmounts = Pick<
+  DraftLine,
+  'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity' | 'allowances' | 'charges'
+>;
+
+/** A discount or a charge, worked out (BG-20, BG-21, BG-27 and BG-28). Amounts are in minor units. */
+export interface Adjustment {
+  /** Without VAT, and not below zero. */
+  amountMinor: number;
+  /** As it was given where prices include VAT: with VAT. */
+  grossMinor?: number;
+  /** What the percentage was taken of, as it was given. */
+  percent?: string;
+  baseMinor?: number;
+  reason?: string;
+  reasonCode?: string;
+}
+
+export interface DocumentAdjustment extends Adjustment {
+  vatCategory: DraftLine['vatCategory'];
+  vatRateBasisPoints: number;
+}
+
+export interface LineAmounts {
+  /** What the draft gave, which drafts the line again. */
+  given: GivenLineAmounts;
+  /** The exact price in the main unit, with VAT where prices include it; undefined where the record has the exact one. */
+  unitPrice?: string;
+  priceBaseQuantity?: string;
+  /** The amount of the line with VAT, where prices include it. */
+  grossMinor?: number;
+  allowances: Adjustment[];
+  charges: Adjustment[];
+  /** The invoice's line of which a credit note takes a part that is worked out from the whole. */
+  creditsLineId?: string;
+}
+
+export type Prepayment = NonNullable<NewInvoice['prepayments']>[number] & {
+  id: string;
+  /** The number of the document that asked for it, where one here did. */
+  documentNumber?: string;
+};
+
+/** Amounts of a document that the API has no place for. Documents without any have none. */
+export interface DocumentAmounts {
+  given: GivenAmounts;
+  /** By the ids of the lines. */
+  lines: Record<string, LineAmounts>;
+  allowances: DocumentAdjustment[];
+  charges: DocumentAdjustment[];
+  prepayments: Prepayment[];
+  /** Added to the total with VAT (BT-114). */
+  roundingMinor: number;
+}

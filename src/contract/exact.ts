@@ -1,0 +1,76 @@
+/**
+ * Exact arithmetic of amounts: integers in minor units and decimal texts, with BigInt between them, so that nothing is
+ * rounded by accident. Rounding is half up and symmetric: -0.5 becomes -1.
+ */
+
+/** A quantity of the contract: at most nine digits before and six behind the point. */
+export const QUANTITY = /^-?(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;
+
+export function sumMinor(amounts: readonly number[]): number {
+  return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
+}
+
+/** A percentage of an amount, such as '12.5', rounded (PEPPOL-EN16931-R040). */
+export function percentMinor(baseMinor: number, percent: string): number {
+  const { numerator, denominator } = parseDecimal(percent, /^(?:0|[1-9]\d{0,2})(?:\.\d{1,4})?$/);
+  return safeNumber(divideHalfUp(BigInt(baseMinor) * numerator, denominator * 100n));
+}
+
+/** A quantity in millionths, in which it is an integer. */
+export function millionths(quantity: string): bigint {
+  const { numerator, denominator } = parseDecimal(quantity, QUANTITY);
+  return (numerator * 1_000_000n) / denominator;
+}
+
+/** What a part of a whole has of an amount, rounded; part and whole have the same sign. */
+export function proportionMinor(amountMinor: number, part: bigint, whole: bigint): number {
+  const sign = whole < 0n ? -1n : 1n;
+  return safeNumber(divideHalfUp(BigInt(amountMinor) * part * sign, whole * sign));
+}
+
+/**
+ * Splits an amount in the proportion of others, whose sum is above zero: each sum so far is rounded, so that the parts
+ * add up and each is within a minor unit of its share.
+ */
+export function splitMinor(amountMinor: number, weights: readonly number[]): number[] {
+  const whole = BigInt(sumMinor(weights));
+  let [weight, before] = [0n, 0];
+  return weights.map((own) => {
+    weight += BigInt(own);
+    const upTo = proportionMinor(amountMinor, weight, whole);
+    const part = upTo - before;
+    before = upTo;
+    return part;
+  });
+}
+
+export interface Fraction {
+  numerator: bigint;
+  denominator: bigint;
+}
+
+/** @throws RangeError for a text of another form. */
+export function parseDecimal(text: string, pattern: RegExp): Fraction {
+  if (!pattern.test(text))
+    throw new RangeError(`Not a decimal of the expected form: ${JSON.stringify(text)}.`);
+  const pointAt = text.indexOf('.');
+  if (pointAt < 0) return { numerator: BigInt(text), denominator: 1n };
+  return {
+    numerator: BigInt(text.slice(0, pointAt) + text.slice(pointAt + 1)),
+    denominator: 10n ** BigInt(text.length - pointAt - 1),
+  };
+}
+
+/** The denominator is positive. */
+export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
+  const magnitude = numerator < 0n ? -numerator : numerator;
+  const rounded = (2n * magnitude + denominator) / (2n * denominator);
+  return numerator < 0n ? -rounded : rounded;
+}
+
+/** @throws RangeError for what a number can't hold exactly. */
+export function safeNumber(amount: bigint): number {
+  const number = Number(amount);
+  if (!Number.isSafeInteger(number)) throw new RangeError(`Amount out of range: ${amount}.`);
+  return number;
+}

@@ -1,0 +1,246 @@
+/** Discounts, charges, exact prices and prices that include VAT: what a draft gives, worked out. */
+import { allowanceCodes, chargeCodes } from '../../contract/code-lists.ts';
+import type {
+  Adjustment,
+  DocumentAdjustment,
+  GivenLineAmounts,
+  LineAmounts,
+} from '../../contract/document-amounts.ts';
+import type { DraftLine, GivenAdjustment, NewInvoice } from '../../contract/feed.ts';
+import type { Invoice } from '../../contract/records.ts';
+import { percentMinor, sumMinor } from '../../contract/exact.ts';
+import { lineAmountMinor, netShares, type VatLine, vatWithinMinor } from '../../contract/vat.ts';
+import { Refusal, withinRange } from './refusal.ts';
+import { isVisible } from './text-rules.ts';
+
+/** The members of a draft that its sums are worked out from. */
+export type AmountsDraft = Pick<NewInvoice, 'lines' | 'pricesIncludeVat' | 'allowances' | 'charges'> & {
+  currency: string;
+};
+
+/** A line with its amount, which includes VAT where the prices do. */
+export interface PricedLine {
+  line: DraftLine;
+  amountMinor: number;
+  /** Undefined where quantity times `unitPriceMinor` says it all. */
+  amounts?: LineAmounts | undefined;
+}
+
+export interface Adjustments {
+  allowances: DocumentAdjustment[];
+  charges: DocumentAdjustment[];
+}
+
+type List = keyof Adjustments;
+type Category = Pick<VatLine, 'vatCategory' | 'vatRateBasisPoints'>;
+
+const words: Record<List, string> = { allowances: 'discount', charges: 'charge' };
+
+/**
+ * Works out the amount of a line from what it gives itself.
+ * @throws Refusal for two prices or none, a bad discount or charge, and an amount beyond 2^53 - 1.
+ */
+export function pricedLine(line: DraftLine, draft: Omit<AmountsDraft, 'lines'>, path: string): PricedLine {
+  const { unitPriceMinor, unitPrice, priceBaseQuantity, quantity, allowances = [], charges = [] } = line;
+  refuseBadPrice(line, path);
+  const wholeMinor = withinRange(path, () =>
+    lineAmountMinor(quantity, { currency: draft.currency, unitPriceMinor, unitPrice, priceBaseQuantity }),
+  );
+  const worked = (list: List, given: readonly GivenAdjustment[]) =>
+    given.map((one, index) => adjustmentOf(list, one, wholeMinor, `${path}/${list}/${index}`));
+  const own = { allowances: worked('allowances', allowances), charges: worked('charges', charges) };
+  const amountMinor = withinRange(path, () => sumMinor([wholeMinor, ...signedMinors(own)]));
+  if (wholeMinor >= 0 && amountMinor < 0) {
+    const message = `The discounts of ${path} take more than the ${sumMinor([amountMinor, ...minorsOf(own.allowances)])} that the line comes to.`;
+    throw new Refusal('invalid_change', message, `${path}/allowances`);
+  }
+  const given = givenOf(line);
+  const isPlain =
+    draft.pricesIncludeVat !== true && Object.keys(given).length === 1 && unitPriceMinor !== undefined;
+  return { line, amountMinor, amounts: isPlain ? undefined : { given, ...exactPrice(given), ...own } };
+}
+
+/** The members of a line that its price and amount are worked out from, without those that are empty. */
+export function givenOf(line: DraftLine): GivenLineAmounts {
+  const { unitPriceMinor, unitPrice, priceBaseQuantity, allowances = [], charges = [] } = line;
+  return {
+    ...(unitPriceMinor === undefined ? {} : { unitPriceMinor }),
+    ...(unitPrice === undefined ? {} : { unitPrice }),
+    ...(priceBaseQuantity === undefined ? {} : { priceBaseQuantity }),
+    ...(allowances.length === 0 ? {} : { allowances }),
+    ...(charges.length === 0 ? {} : { charges }),
+  };
+}
+
+function exactPrice({ unitPrice, priceBaseQuantity }: GivenLineAmounts) {
+  return {
+    ...(unitPrice === undefined ? {} : { unitPrice }),
+    ...(priceBaseQuantity === undefined ? {} : { priceBaseQuantity }),
+  };
+}
+
+function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string): void {
+  if (unitPriceMinor === undefined && unitPrice === undefined)
+    throw new Refusal('invalid_change', `${path} has no unitPriceMinor.`, `${path}/unitPriceMinor`);
+  if (unitPriceMinor === undefined || unitPrice === undefined) return;
+  const message = `${path} has unitPriceMinor ${unitPriceMinor} and unitPrice ${unitPrice}; it has one of them.`;
+  throw new Refusal('invalid_change', message, `${path}/unitPrice`);
+}
+
+/** Works out a discount or a charge of a line, or of the document, of `wholeMinor`. */
+function adjustmentOf(list: List, given: GivenAdjustment, wholeMinor: number, path: string): Adjustment {
+  const { percent, reason, reasonCode } = given;
+  refuseBadReason(list, given, path);
+  const share = percent === undefined ? undefined : shareOf(list, { ...given, percent }, wholeMinor, path);
+  if (share === undefined && given.baseMinor !== undefined)
+    throw new Refusal('invalid_change', `${path} has baseMinor and no percent.`, `${path}/baseMinor`);
+  const amountMinor = given.amountMinor ?? share?.amountMinor;
+  if (amountMinor === undefined)
+    throw new Refusal('invalid_change', `${path} has neither amountMinor nor percent.`, path);
+  return {
+    ...share,
+    amountMinor,
+    ...(reason === undefined ? {} : { reason }),
+    ...(reasonCode === undefined ? {} : { reasonCode }),
+  };
+}
+
+/** A percentage with its base, and what it comes to. */
+function shareOf(
+  list: List,
+  { percent, amountMinor, baseMinor: given }: GivenAdjustment & { percent: string },
+  wholeMinor: number,
+  path: string,
+): Required<Pick<Adjustment, 'amountMinor' | 'percent' | 'baseMinor'>> {
+  const refuse = (message: string, member: string) => {
+    throw new Refusal('invalid_change', message, `${path}/${member}`);
+  };
+  const baseMinor = given ?? wholeMinor;
+  if (list === 'allowances' && Number(percent) > 100)
+    refuse(`${path} is ${percent} %; a discount is at most 100 %.`, 'percent');
+  const ofBaseMinor = withinRange(path, () => percentMinor(baseMinor, percent));
+  if (ofBaseMinor < 0)
+    refuse(`${path} is ${percent} % of ${baseMinor}; a ${words[list]} isn't below zero.`, 'percent');
+  // Another program may have rounded otherwise.
+  if (amountMinor !== undefined && Math.abs(amountMinor - ofBaseMinor) > 1) {
+    const problem = `is ${amountMinor}, and ${percent} % of ${baseMinor} is ${ofBaseMinor}`;
+    refuse(`${path}/amountMinor ${problem}.`, 'amountMinor');
+  }
+  return { amountMinor: ofBaseMinor, percent, baseMinor };
+}
+
+/** EN 16931 BR-33, BR-38, BR-42, BR-44, BR-CL-19 and BR-CL-20. */
+function refuseBadReason(list: List, { reason, reasonCode }: GivenAdjustment, path: string): void {
+  if (reasonCode === undefined && !isVisible(reason))
+    throw new Refusal('invalid_change', `${path} has neither reason nor reasonCode.`, `${path}/reason`);
+  const [codes, name] = list === 'allowances' ? [allowanceCodes, '5189'] : [chargeCodes, '7161'];
+  if (reasonCode === undefined || codes.has(reasonCode)) return;
+  const message = `${path}/reasonCode is ${reasonCode}, which isn't a code of UNTDID ${name} for a ${words[list]}.`;
+  throw new Refusal('invalid_change', message, `${path}/reasonCode`);
+}
+
+/**
+ * Works out the discounts and charges of a document as a whole. `path` is where the draft is.
+ * @throws Refusal for one that is bad, in a category that no line has, or more than its lines.
+ */
+export function documentAdjustments(
+  draft: AmountsDraft,
+  lines: readonly PricedLine[],
+  path: string,
+): Adjustments {
+  const worked = (list: List) =>
+    (draft[list] ?? []).map((given, index): DocumentAdjustment => {
+      const { vatCategory, vatRateBasisPoints } = given;
+      const at = `${path}/${list}/${index}`;
+      const own = lines.filter(({ line }) => isOfCategory(line, given));
+      const mayStandAlone = list === 'charges' && (vatCategory === 'S' || vatCategory === 'Z');
+      if (own.length === 0 && !mayStandAlone) {
+        const message = `${at} is in category ${vatCategory} at ${vatRateBasisPoints} basis points, which no line has.`;
+        throw new Refusal('invalid_change', message, `${at}/vatCategory`);
+      }
+      const wholeMinor = withinRange(at, () => sumMinor(minorsOf(own)));
+      return { ...adjustmentOf(list, given, wholeMinor, at), vatCategory, vatRateBasisPoints };
+    });
+  const adjustments = { allowances: worked('allowances'), charges: worked('charges') };
+  refuseExcessiveAllowances(adjustments.allowances, lines, path);
+  return adjustments;
+}
+
+function refuseExcessiveAllowances(
+  allowances: readonly DocumentAdjustment[],
+  lines: readonly PricedLine[],
+  path: string,
+): void {
+  for (const [index, allowance] of allowances.entries()) {
+    const wholeMinor = sumMinor(minorsOf(lines.filter(({ line }) => isOfCategory(line, allowance))));
+    const upTo = allowances.slice(0, index + 1).filter((other) => isOfCategory(other, allowance));
+    const takenMinor = withinRange(path, () => sumMinor(minorsOf(upTo)));
+    if (takenMinor <= Math.max(0, wholeMinor)) continue;
+    const message = `The discounts in category ${allowance.vatCategory} at ${allowance.vatRateBasisPoints} basis points take ${takenMinor}, and its lines come to ${wholeMinor}.`;
+    throw new Refusal('invalid_change', message, `${path}/allowances/${index}`);
+  }
+}
+
+export function isOfCategory(one: Category, other: Category): boolean {
+  return one.vatCategory === other.vatCategory && one.vatRateBasisPoints === other.vatRateBasisPoints;
+}
+
+const minorsOf = (list: readonly { amountMinor: number }[]) => list.map(({ amountMinor }) => amountMinor);
+
+/** The amounts of charges, and those of discounts below zero. */
+function signedMinors({ allowances, charges }: Pick<LineAmounts, List>): number[] {
+  return [...minorsOf(charges), ...minorsOf(allowances).map((minor) => -minor)];
+}
+
+/** What a breakdown is made of: the lines, the charges, and the discounts below zero. */
+export function vatLinesOf(
+  lines: readonly (Category & { amountMinor: number })[],
+  { allowances, charges }: Adjustments,
+): VatLine[] {
+  return [
+    ...lines,
+    ...charges,
+    ...allowances.map(({ amountMinor, ...one }) => ({ ...one, amountMinor: -amountMinor })),
+  ];
+}
+
+/** Takes the VAT out of lines, discounts and charges, so that those of each item add up to its `taxableMinor`. */
+export function withoutVat(
+  lines: readonly PricedLine[],
+  { allowances, charges }: Adjustments,
+  breakdown: Invoice['vatBreakdown'],
+): { lines: PricedLine[]; adjustments: Adjustments } {
+  const nets = new Map<object, number>();
+  const taken = new Set<object>(allowances);
+  for (const { category, rateBasisPoints, taxableMinor } of breakdown) {
+    const item = { vatCategory: category, vatRateBasisPoints: rateBasisPoints };
+    const parts = [
+      ...lines.filter(({ line }) => isOfCategory(line, item)),
+      ...[...charges, ...allowances].filter((one) => isOfCategory(one, item)),
+    ];
+    const signed = parts.map((part) => (taken.has(part) ? -part.amountMinor : part.amountMinor));
+    const shares = netShares(signed, taxableMinor, chargedRate(item));
+    for (const [index, part] of parts.entries()) nets.set(part, shares[index] ?? 0);
+  }
+  const netOf = (one: DocumentAdjustment) => {
+    return { ...one, amountMinor: Math.abs(nets.get(one) ?? 0), grossMinor: one.amountMinor };
+  };
+  return {
+    lines: lines.map((priced) => netLine(priced, nets.get(priced) ?? 0)),
+    adjustments: { allowances: allowances.map(netOf), charges: charges.map(netOf) },
+  };
+}
+
+const chargedRate = ({ vatCategory, vatRateBasisPoints }: Category) =>
+  vatCategory === 'S' ? vatRateBasisPoints : 0;
+
+function netLine({ line, amountMinor: grossMinor, amounts }: PricedLine, amountMinor: number): PricedLine {
+  const net = (list: readonly Adjustment[]) =>
+    list.map((one) => {
+      const ownMinor = one.amountMinor - vatWithinMinor(one.amountMinor, chargedRate(line));
+      return { ...one, amountMinor: ownMinor, grossMinor: one.amountMinor };
+    });
+  const { allowances = [], charges = [] } = amounts ?? {};
+  const worked = amounts && { ...amounts, grossMinor, allowances: net(allowances), charges: net(charges) };
+  return { line, amountMinor, amounts: worked };
+}

@@ -1,0 +1,196 @@
+/** What stands between a document's total and the amount to pay: what was paid before, and rounding. */
+import { minorDigits } from '../../contract/currencies.ts';
+import type { DocumentAmounts, GivenAmounts, Prepayment } from '../../contract/document-amounts.ts';
+import type { Invoice } from '../../contract/records.ts';
+import { sumMinor } from '../../contract/exact.ts';
+import { payableMinor } from '../../contract/vat.ts';
+import { quote } from '../../errors.ts';
+import type { Credited } from './credit-notes.ts';
+import type { Move } from './move.ts';
+import { Refusal, refuseTwins, withinRange } from './refusal.ts';
+import { refuseDayToCome } from './times.ts';
+
+type Payable = Pick<Invoice, 'id' | 'kind' | 'customer' | 'currency' | 'totals'>;
+type Given = Pick<GivenAmounts, 'prepayments' | 'roundingMinor' | 'cashRounding'>;
+
+/** A document whose sums are known, with what its draft gave. */
+interface Paid {
+  amounts: DocumentAmounts | undefined;
+  given: Given;
+  document: Payable;
+  credited: Credited | undefined;
+}
+
+/** Irish shops round to it what is paid in cash. */
+const CASH_MINOR = 5;
+
+/**
+ * Works out what was paid before a document, and its rounding. `path` is where its draft is.
+ * @returns the amounts with both, where the document has any.
+ * @throws Refusal for a prepayment that isn't this invoice's, and for more than is to pay.
+ */
+export async function withPayable(
+  move: Move,
+  { amounts, given, document, credited }: Paid,
+  path: string,
+): Promise<DocumentAmounts | undefined> {
+  const prepayments = await prepaymentsOf(move, given, document, path);
+  const { cashRounding, roundingMinor } = given;
+  const before = amounts ?? {
+    given: {},
+    lines: {},
+    allowances: [],
+    charges: [],
+    prepayments,
+    roundingMinor: 0,
+  };
+  const rounded = {
+    ...before,
+    given: {
+      ...before.given,
+      ...(prepayments.length === 0 ? {} : { prepayments }),
+      ...(cashRounding === true ? { cashRounding } : {}),
+      ...(roundingMinor === undefined ? {} : { roundingMinor }),
+    },
+    prepayments,
+  };
+  rounded.roundingMinor = await roundingOf(move, given, { document, amounts: rounded, credited }, path);
+  const dueMinor = withinRange(path, () => payableMinor(document.totals, rounded));
+  if (dueMinor < 0 && (prepayments.length > 0 || rounded.roundingMinor !== 0)) {
+    const [member, what] =
+      prepayments.length > 0 ? ['prepayments', 'was paid before'] : ['roundingMinor', 'is rounded'];
+    const message = `The total is ${document.totals.grossMinor}, and ${-dueMinor} more than that ${what}.`;
+    throw new Refusal('invalid_change', message, `${path}/${member}`);
+  }
+  const isPlain = !amounts && Object.keys(rounded.given).length === 0 && rounded.roundingMinor === 0;
+  return isPlain ? undefined : rounded;
+}
+
+async function prepaymentsOf(
+  move: Move,
+  { prepayments = [] }: Given,
+  document: Payable,
+  path: string,
+): Promise<Prepayment[]> {
+  const at = `${path}/prepayments`;
+  if (prepayments.length > 0 && document.kind !== 'invoice')
+    throw new Refusal('invalid_change', 'An invoice has prepayments, and no other kind of document.', at);
+  refuseTwins('prepayments', prepayments, at);
+  const paid: Prepayment[] = [];
+  for (const [index, given] of prepayments.entries()) {
+    refuseDayToCome(move, given.paidOn, `${at}/${index}/paidOn`);
+    const { documentId } = given;
+    const own = { ...given, id: given.id ?? move.mintId('pay_') };
+    if (documentId === undefined) {
+      paid.push(own);
+      continue;
+    }
+    const asking = await askingDocument(move, documentId, document, `${at}/${index}/documentId`);
+    paid.push({ ...own, documentNumber: asking.number ?? '' });
+    const ofIt = paid.filter((one) => one.documentId === documentId);
+    refuseMoreThanAsked(asking, ofIt, `${at}/${index}/amountMinor`);
+  }
+  return paid;
+}
+
+/** The issued pro forma or invoice that asked for a prepayment. */
+async function askingDocument(
+  move: Move,
+  documentId: string,
+  { id, customer, currency }: Payable,
+  path: string,
+): Promise<Invoice> {
+  const { record, unpublished } = await move.getDocument(documentId, path);
+  const name = quote(record.number ?? documentId);
+  if (record.status !== 'issued' || record.kind === 'credit_note' || documentId === id)
+    throw new Refusal('wrong_state', `${name} isn't an issued pro forma, and no other issued invoice.`, path);
+  if (record.customer.id !== customer.id)
+    throw new Refusal(
+      'invalid_change',
+      `${name} belongs to the customer ${quote(record.customer.id)}.`,
+      path,
+    );
+  if (record.currency !== currency)
+    throw new Refusal('wrong_currency', `${name} is in ${record.currency}, and not in ${currency}.`, path);
+  const { prepaidInvoiceId = id } = unpublished;
+  if (prepaidInvoiceId === id) return record;
+  const message = `${name} is a prepayment of the invoice ${quote(prepaidInvoiceId)} already.`;
+  throw new Refusal('wrong_state', message, path);
+}
+
+function refuseMoreThanAsked(asking: Invoice, paid: readonly Prepayment[], path: string): void {
+  const paidMinor = withinRange(path, () => sumMinor(paid.map(({ amountMinor }) => amountMinor)));
+  if (paidMinor <= asking.totals.grossMinor) return;
+  const message = `The prepayments of ${quote(asking.number ?? '')} are ${paidMinor}, and it asked for ${asking.totals.grossMinor}.`;
+  throw new Refusal('invalid_change', message, path);
+}
+
+interface Roundable {
+  document: Payable;
+  amounts: DocumentAmounts;
+  credited: Credited | undefined;
+}
+
+async function roundingOf(
+  move: Move,
+  { roundingMinor, cashRounding = false }: Given,
+  { document, amounts, credited }: Roundable,
+  path: string,
+): Promise<number> {
+  if (cashRounding) {
+    await refuseCashRounding(move, document, roundingMinor, path);
+    const dueMinor = payableMinor(document.totals, { ...amounts, roundingMinor: 0 });
+    return Math.round(dueMinor / CASH_MINOR) * CASH_MINOR - dueMinor;
+  }
+  const mainUnitMinor = 10 ** minorDigits(document.currency);
+  if (roundingMinor !== undefined && Math.abs(roundingMinor) > mainUnitMinor) {
+    const message = `roundingMinor is ${roundingMinor}, and at most one unit of ${document.currency}, ${mainUnitMinor}.`;
+    throw new Refusal('invalid_change', message, `${path}/roundingMinor`);
+  }
+  return roundingMinor ?? roundingLeft(document, credited);
+}
+
+/** A credit note of all that is left takes the rounding back. */
+function roundingLeft({ totals }: Payable, credited: Credited | undefined): number {
+  if (!credited) return 0;
+  const creditedMinor = sumMinor(
+    [...credited.record.creditNotes, totals].map(({ grossMinor }) => grossMinor),
+  );
+  if (creditedMinor !== credited.record.totals.grossMinor) return 0;
+  const takenMinor = sumMinor(
+    credited.notes.map(({ unpublished }) => unpublished.amounts?.roundingMinor ?? 0),
+  );
+  return (credited.amounts?.roundingMinor ?? 0) - takenMinor;
+}
+
+async function refuseCashRounding(
+  move: Move,
+  { currency }: Payable,
+  roundingMinor: number | undefined,
+  path: string,
+): Promise<void> {
+  const { countryCode } = await move.supplier();
+  const problem =
+    roundingMinor !== undefined
+      ? `roundingMinor is ${roundingMinor}; a document has one of both`
+      : countryCode !== 'IE' || currency !== 'EUR'
+        ? `the company is in ${countryCode ?? 'no country'}, and the document in ${currency}; it is for EUR in IE`
+        : undefined;
+  if (problem === undefined) return;
+  throw new Refusal('invalid_change', `cashRounding can't be: ${problem}.`, `${path}/cashRounding`);
+}
+
+/** Says of the documents that asked for the prepayments of an issued invoice that they are used. */
+export async function usePrepayments(
+  move: Move,
+  { id }: Pick<Invoice, 'id'>,
+  amounts: DocumentAmounts | undefined,
+  path: string,
+): Promise<void> {
+  const ids = new Set(amounts?.prepayments.flatMap(({ documentId }) => documentId ?? []));
+  for (const documentId of ids) {
+    const { record, unpublished } = await move.getDocument(documentId, path);
+    // Nothing that the API shows of it changes, so it keeps its stamp.
+    await move.put({ resource: 'invoices', record }, { ...unpublished, prepaidInvoiceId: id });
+  }
+}

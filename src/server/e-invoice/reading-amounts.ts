@@ -1,0 +1,98 @@
+import { decimalAmount, decimalText } from '../../contract/currencies.ts';
+import type { Adjustment, DocumentAdjustment, LineAmounts } from '../../contract/document-amounts.ts';
+import type { Invoice } from '../../contract/records.ts';
+import { sumMinor } from '../../contract/exact.ts';
+import { exactUnitPrice, payableMinor, vatWithinMinor } from '../../contract/vat.ts';
+import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
+import type { AllowanceCharge, DocumentAllowanceCharge, Line, Totals } from './model.ts';
+import { optionalText } from './xml-text.ts';
+
+type RecordLine = Invoice['lines'][number];
+type Category = Pick<RecordLine, 'vatCategory' | 'vatRateBasisPoints'>;
+
+/** The totals with the amounts at issue: later payments aren't in them. */
+export function totalsOf({ record, amounts }: PrintedDocument): Totals {
+  const { totals, currency, lines } = record;
+  const { allowances = [], charges = [], prepayments = [], roundingMinor = 0 } = amounts ?? {};
+  const text = (minor: number) => decimalAmount(minor, currency);
+  const sum = (list: readonly { amountMinor: number }[]) =>
+    text(sumMinor(list.map(({ amountMinor }) => amountMinor)));
+  return {
+    lines: sum(lines),
+    allowances: allowances.length === 0 ? undefined : sum(allowances),
+    charges: charges.length === 0 ? undefined : sum(charges),
+    withoutVat: text(totals.netMinor),
+    vat: text(totals.vatMinor),
+    withVat: text(totals.grossMinor),
+    prepaid: prepayments.length === 0 ? undefined : sum(prepayments),
+    rounding: roundingMinor === 0 ? undefined : text(roundingMinor),
+    due: text(payableMinor(totals, amounts)),
+  };
+}
+
+export function documentAllowanceCharges({ record, amounts }: PrintedDocument): DocumentAllowanceCharge[] {
+  const read = (isCharge: boolean) => (one: DocumentAdjustment) => ({
+    ...allowanceCharge(one, { isCharge, currency: record.currency, ...one }),
+    category: one.vatCategory,
+    rate: rateOf(one.vatCategory, one.vatRateBasisPoints),
+  });
+  return [...(amounts?.allowances ?? []).map(read(false)), ...(amounts?.charges ?? []).map(read(true))];
+}
+
+/** The amount of a line, its discounts and charges, and its price. */
+export function lineAmounts(
+  line: RecordLine,
+  { record: { currency }, amounts }: PrintedDocument,
+): Pick<Line, 'net' | 'allowanceCharges' | 'netPrice' | 'priceBaseQuantity'> {
+  const { allowances = [], charges = [] } = amounts?.lines[line.id] ?? {};
+  const read = (isCharge: boolean) => (one: Adjustment) =>
+    allowanceCharge(one, { isCharge, currency, ...line });
+  return {
+    net: decimalAmount(line.amountMinor, currency),
+    allowanceCharges: [...allowances.map(read(false)), ...charges.map(read(true))],
+    ...priceOf(line, currency, amounts?.lines[line.id]),
+  };
+}
+
+/** The price as it was given, or without VAT so exact that the quantity times it is the amount of the line. */
+function priceOf(
+  { quantity, unitPriceMinor, amountMinor }: RecordLine,
+  currency: string,
+  amounts: LineAmounts | undefined,
+): Pick<Line, 'netPrice' | 'priceBaseQuantity'> {
+  const asShown = { netPrice: decimalAmount(unitPriceMinor, currency) };
+  if (!amounts || Number(quantity) === 0) return asShown;
+  const { given, unitPrice, priceBaseQuantity, grossMinor, allowances, charges } = amounts;
+  if (grossMinor === undefined && amounts.creditsLineId === undefined) {
+    const netPrice = unitPrice ?? decimalAmount(given.unitPriceMinor ?? unitPriceMinor, currency);
+    return { netPrice, priceBaseQuantity };
+  }
+  const wholeMinor = sumMinor([
+    amountMinor,
+    ...allowances.map((one) => one.amountMinor),
+    ...charges.map((one) => -one.amountMinor),
+  ]);
+  return { netPrice: exactUnitPrice(wholeMinor, quantity, currency) };
+}
+
+function allowanceCharge(
+  { amountMinor, grossMinor, percent, baseMinor, reason, reasonCode }: Adjustment,
+  { isCharge, currency, vatCategory, vatRateBasisPoints }: Category & { isCharge: boolean; currency: string },
+): AllowanceCharge {
+  // The base of prices with VAT has VAT in it too.
+  const isWithVat = grossMinor !== undefined && vatCategory === 'S';
+  const base =
+    baseMinor && (isWithVat ? baseMinor - vatWithinMinor(baseMinor, vatRateBasisPoints) : baseMinor);
+  return {
+    isCharge,
+    amount: decimalAmount(amountMinor, currency),
+    base: base === undefined ? undefined : decimalAmount(base, currency),
+    percent,
+    reason: optionalText(reason),
+    reasonCode,
+  };
+}
+
+export function rateOf(category: string, rateBasisPoints: number): string | undefined {
+  return category === 'O' ? undefined : decimalText(rateBasisPoints, 2);
+}

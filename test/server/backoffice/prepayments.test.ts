@@ -1,0 +1,161 @@
+import t from 'tap';
+
+import type { NewInvoice } from '../../../src/contract/feed.ts';
+import { without } from '../../model/_model.ts';
+import { openTestDatabase } from '../../_server.ts';
+import { createTestBackoffice, onEachEngine, type TestCompany } from './_backoffice.ts';
+import { customerSave } from './_changes.ts';
+import { creditNoteOf, documentOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
+import { creditNoteImport, importedLine, invoiceImport, openImporter, amountsOf } from './_imports.ts';
+import { customerIn } from './_parties.ts';
+
+const paid = { paidOn: '2026-11-10', method: 'bank_transfer' };
+const proForma = (company: TestCompany, given: Partial<NewInvoice> = {}) =>
+  issued(company, invoiceDraft({ kind: 'pro_forma', ...given }));
+
+onEachEngine(
+  'a pro forma that is paid is a prepayment of the invoice that follows',
+  async (t, testBackoffice) => {
+    const company = await openIssuer(testBackoffice);
+    const asked = await proForma(company);
+    const prepayments = [{ id: 'pay_1', ...paid, amountMinor: 10_000, documentId: asked.id }];
+    const draft = await company.apply(invoiceDraft({ prepayments }));
+    t.equal(draft.payments, undefined, 'a draft shows no payments');
+    const edited = { change: 'invoice.edit' as const, with: { id: draft.id, note: 'Thank you.' } };
+    await company.apply(edited);
+    const invoice = await company.apply(issue(draft.id));
+    const payment = { id: 'pay_1', amountMinor: 10_000, currency: 'EUR', ...paid };
+    t.strictSame([invoice.payments, invoice.amountDueMinor], [[payment], 2300]);
+    const after = await company.record('invoices', asked.id);
+    t.equal(after?.updatedAt, asked.updatedAt, 'the pro forma is as it was');
+    const events = await company.events();
+    t.match(
+      events.map(({ kind, data }) => ({ kind, data })),
+      [
+        { kind: 'invoice.issued' },
+        { kind: 'payment.recorded', data: { paymentId: 'pay_1', amountMinor: 10_000, amountDueMinor: 2300 } },
+      ],
+    );
+    const twice = await company.refusal(invoiceDraft({ prepayments }));
+    t.match(twice, { code: 'wrong_state', path: '/with/prepayments/0/documentId', message: /already/ });
+    // The payment may turn out not to have been made, and the invoice be paid and credited like others.
+    const voided = await company.apply({
+      change: 'payment.void',
+      with: { invoiceId: invoice.id, id: 'pay_1' },
+    });
+    t.equal(voided.amountDueMinor, 12_300);
+  },
+);
+
+onEachEngine('an invoice that was paid before is settled by its issue', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
+  const parts = [5000, 7300].map((amountMinor) => ({ ...paid, amountMinor, reference: 'Order 7' }));
+  const invoice = await issued(company, invoiceDraft({ prepayments: parts }));
+  t.equal(invoice.amountDueMinor, 0);
+  const events = await company.events();
+  t.match(
+    events.map(({ kind, data }) => [kind, data['amountDueMinor']]),
+    [
+      ['invoice.issued', undefined],
+      ['payment.recorded', 7300],
+      ['payment.recorded', 0],
+      ['invoice.paid', undefined],
+    ],
+  );
+  const ids = new Set(invoice.payments?.map(({ id }) => id));
+  t.equal(ids.size, 2, 'each has an id of its own');
+  await issued(company, creditNoteOf(invoice, { lines: [line()] }));
+  t.equal((await documentOf(company, invoice.id)).creditBalanceMinor, 12_300);
+});
+
+t.test('prepayments that are none of the invoice are refused by their path and the rule', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const company = await openIssuer(createTestBackoffice(database));
+  await company.apply(customerSave({ id: 'cus_2', ...customerIn('IE', 'EUR') }));
+  const asked = await proForma(company);
+  const theirs = await proForma(company, { customerId: 'cus_2' });
+  const inDollars = await proForma(company, { currency: 'USD' });
+  const draft = await company.apply(invoiceDraft());
+  const of = (...given: object[]) =>
+    invoiceDraft({ prepayments: given.map((one) => ({ ...paid, amountMinor: 100, ...one })) });
+  const cases: [path: string, code: string, rule: RegExp, change: object][] = [
+    ['/0/documentId', 'invalid_change', /belongs to the customer "cus_2"/, of({ documentId: theirs.id })],
+    ['/0/documentId', 'wrong_currency', /is in USD, and not in EUR/, of({ documentId: inDollars.id })],
+    ['/0/documentId', 'wrong_state', /isn't an issued pro forma/, of({ documentId: draft.id })],
+    [
+      '/0/documentId',
+      'unknown_record',
+      /no record/,
+      of({ documentId: '01930000-0000-7000-8000-00000000ffff' }),
+    ],
+    [
+      '/1/amountMinor',
+      'invalid_change',
+      /are 12301, and it asked for 12300/,
+      of({ documentId: asked.id, amountMinor: 12_300 }, { documentId: asked.id, amountMinor: 1 }),
+    ],
+    ['', 'invalid_change', /total is 12300, and 1 more than that was paid/, of({ amountMinor: 12_301 })],
+    ['/1/id', 'duplicate_id', /same id|have the id/, of({ id: 'pay_1' }, { id: 'pay_1' })],
+    ['/0/paidOn', 'invalid_change', /still to come/, of({ paidOn: '2026-12-24' })],
+    [
+      '',
+      'invalid_change',
+      /no other kind/,
+      invoiceDraft({ kind: 'pro_forma', prepayments: [{ ...paid, amountMinor: 1 }] }),
+    ],
+  ];
+  for (const [path, code, rule, change] of cases) {
+    const refusal = await company.refusal(change);
+    t.strictSame([refusal.path, refusal.code], [`/with/prepayments${path}`, code], refusal.message);
+    t.match(refusal.message, rule);
+  }
+});
+
+onEachEngine('history comes in with all of its amounts', async (t, testBackoffice) => {
+  const company = await openImporter(testBackoffice);
+  const why = { reason: 'Agreed in May' };
+  const of23 = { vatCategory: 'S' as const, vatRateBasisPoints: 2300 };
+  const oil = without(importedLine({ quantity: '1500', amountMinor: 113_772 }), 'unitPriceMinor');
+  const lines = [
+    {
+      ...oil,
+      ...{ unitPrice: '84.275', priceBaseQuantity: '100' },
+      allowances: [{ percent: '10', ...why }],
+    },
+    importedLine(),
+  ];
+  const given = {
+    lines,
+    allowances: [{ amountMinor: 3772, ...why, ...of23 }],
+    vatBreakdown: [{ category: 'S', rateBasisPoints: 2300, taxableMinor: 120_000, vatMinor: 27_600 }],
+    totals: { netMinor: 120_000, vatMinor: 27_600, grossMinor: 147_600 },
+  };
+  const terms = { prepayments: [{ ...paid, paidOn: '2026-10-01', amountMinor: 47_600 }], roundingMinor: 5 };
+  const invoice = await company.apply(invoiceImport({ ...given, ...terms }));
+  t.strictSame([invoice.lines[0]?.unitPriceMinor, invoice.amountDueMinor], [84, 100_005]);
+  const wrong = await company.refusal(invoiceImport({ ...given, number: 'RE-2', allowances: [] }));
+  t.match(wrong, { code: 'wrong_sums', path: '/with/vatBreakdown/0/taxableMinor' });
+  const short = [{ ...lines[0], amountMinor: 113_771 }, importedLine()] as typeof lines;
+  const off = await company.refusal(invoiceImport({ ...given, number: 'RE-3', lines: short }));
+  t.match(off, {
+    path: '/with/lines/0/amountMinor',
+    message: /must be 113772, quantity 1500 times unitPrice 84.275 for 100 with its discounts/,
+  });
+  await company.apply(creditNoteImport(invoice.id, given));
+  const after = await documentOf(company, invoice.id);
+  t.strictSame(
+    [after.amountDueMinor, after.creditBalanceMinor],
+    [0, 47_600],
+    'the rounding went with all lines',
+  );
+  const withVat = {
+    ...amountsOf([importedLine({ unitPriceMinor: 8000, amountMinor: 7048, vatRateBasisPoints: 1350 })]),
+    pricesIncludeVat: true,
+    vatBreakdown: [{ category: 'S', rateBasisPoints: 1350, taxableMinor: 7048, vatMinor: 952 }],
+    totals: { netMinor: 7048, vatMinor: 952, grossMinor: 8000 },
+  };
+  const gross = await company.apply(invoiceImport({ ...withVat, number: 'RE-4' }));
+  t.equal(gross.lines[0]?.unitPriceMinor, 7048);
+  const net = without(withVat, 'pricesIncludeVat');
+  t.equal((await company.refusal(invoiceImport({ ...net, number: 'RE-5' }))).code, 'wrong_sums');
+});
