@@ -167,6 +167,8 @@ export async function lookAt(t: Test, { page }: Pick<PortalWindow, 'page'>, name
   for (const [look, { colorScheme, viewport }] of Object.entries(looks)) {
     await page.emulateMedia({ colorScheme });
     await page.setViewportSize(viewport);
+    // Another scheme has other colours, some of which would change slowly.
+    await page.evaluate('for (const animation of document.getAnimations()) animation.cancel()');
     await picture(page, `${name}-${look}`);
     // In the dark a page has other colours, and nothing else.
     const violations = await axeViolations(page, look === 'dark' ? ['color-contrast'] : STANDARDS);

@@ -20,6 +20,7 @@ export interface Schema {
   minItems?: number;
   maxItems?: number;
   minProperties?: number;
+  dependentRequired?: Record<string, string[]>;
   maxProperties?: number;
   default?: unknown;
   examples?: unknown[];

@@ -83,11 +83,17 @@ async function compareKept(engine: Engine, company: ModelCompany): Promise<void>
   );
 }
 
+/** Irish and British VAT numbers are addresses in networks of e-invoices, by their schemes in the EAS list. */
+const SCHEMES: Partial<Record<string, string>> = { IE: '9935', GB: '9932' };
+
 function snapshotOf({ supplier }: Kept) {
   if (!supplier) return null;
   const { logo, ...shown } = supplier;
   const logoSha256 = logo === undefined ? null : createHash('sha256').update(logo).digest('hex');
-  return { ...shown, logoSha256 };
+  const { vatId: id = '' } = shown;
+  const scheme = SCHEMES[id.slice(0, 2)];
+  const electronicAddress = scheme === undefined ? {} : { electronicAddress: { scheme, id } };
+  return { ...shown, ...electronicAddress, logoSha256, hasPaymentCode: true };
 }
 
 async function compareEvents(engine: Engine, company: ModelCompany): Promise<void> {

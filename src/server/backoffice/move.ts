@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { companyDay } from '../../contract/company-time.ts';
 import type { MoveEventKind } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
-import type { Customer, RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
+import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
@@ -23,17 +23,17 @@ import { createIds } from './ids.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
-import type { CustomerUnpublished, QuoteUnpublished, StoredDocument, Unpublished } from './unpublished.ts';
-
-type AnyUnpublished = Unpublished | QuoteUnpublished | CustomerUnpublished;
+import type {
+  AnyUnpublished,
+  CustomerUnpublished,
+  QuoteUnpublished,
+  StoredCustomer,
+  StoredDocument,
+  Unpublished,
+} from './unpublished.ts';
 
 /** A record whose time of change is known only when it is put. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
-
-interface StoredCustomer {
-  record: Customer;
-  unpublished: CustomerUnpublished;
-}
 
 /** Resources whose records say when they last changed. */
 type StampedResource = { [R in Resource]: RecordOf[R] extends { updatedAt: string } ? R : never }[Resource];
@@ -289,17 +289,12 @@ function render(record: ResourceRecord): RenderedRecord {
     return renderRecord(record);
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error;
-    throw new Refusal(
-      'invalid_change',
-      `The contract refuses the record that this would make: ${error.message}.`,
-    );
+    const message = `The contract refuses the record that this would make: ${error.message}.`;
+    throw new Refusal('invalid_change', message);
   }
 }
 
 function unknownRecord(resource: Resource, id: string, path: string): Refusal {
-  return new Refusal(
-    'unknown_record',
-    `There is no record with the id ${quote(id)} among the company's ${resource}.`,
-    path,
-  );
+  const message = `There is no record with the id ${quote(id)} among the company's ${resource}.`;
+  return new Refusal('unknown_record', message, path);
 }

@@ -1,6 +1,6 @@
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { BuyerTerms, KeptTerms } from '../../contract/document-terms.ts';
-import type { Invoice } from '../../contract/records.ts';
+import type { Customer, Invoice } from '../../contract/records.ts';
 import type { KeptSupplier } from '../store/records/suppliers.ts';
 
 export type Payment = NonNullable<Invoice['payments']>[number];
@@ -48,3 +48,12 @@ export interface StoredDocument {
   record: Invoice;
   unpublished: Unpublished;
 }
+
+/** A stored customer with that data. */
+export interface StoredCustomer {
+  record: Customer;
+  unpublished: CustomerUnpublished;
+}
+
+/** Data of a record that the API doesn't show. */
+export type AnyUnpublished = Unpublished | QuoteUnpublished | CustomerUnpublished;

@@ -52,15 +52,7 @@ export function documentCommand(terminal: Terminal): Command {
     .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
     .action(async (id: string, options: { company?: string; format: EInvoiceFormat; out: string }) => {
       checkOut(options.out);
-      await withDatabase(terminal, async (engine) => {
-        const company = await companyOf(engine, id, options.company);
-        const found = await findEInvoice(engine, company, id);
-        // It was there just now.
-        const absence = found ? found.absence : `The company ${quote(company)} has no document ${quote(id)}.`;
-        if (!found || absence !== undefined) throw new UsageError(absence ?? '');
-        const bytes = Buffer.from(found.text(options.format));
-        await writeFile({ name: found.name, bytes, out: options.out }, terminal);
-      });
+      await withDatabase(terminal, (engine) => writeEInvoice(engine, id, options, terminal));
     });
   addressed(command.command('check'))
     .description('check the legal contents of a document; a draft is checked as if it were issued now')
@@ -144,6 +136,20 @@ async function writePdf(
   const file = found && (await prepare(documents, found, await getCompany(engine, company)));
   if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
   await writeFile({ name: file.name, bytes: await file.read(), out }, terminal);
+}
+
+async function writeEInvoice(
+  engine: Engine,
+  id: string,
+  { company: given, format, out }: { company?: string; format: EInvoiceFormat; out: string },
+  terminal: Terminal,
+): Promise<void> {
+  const company = await companyOf(engine, id, given);
+  const found = await findEInvoice(engine, company, id);
+  // It was there just now.
+  if (!found) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
+  if (found.absence !== undefined) throw new UsageError(found.absence);
+  await writeFile({ name: found.name, bytes: Buffer.from(found.text(format)), out }, terminal);
 }
 
 async function writeFile(

@@ -65,7 +65,7 @@ export async function findPrinted(
   const found = await findPrintable(db, company, id);
   if (!found) return undefined;
   const { record: stored, supplier, ...beside } = found;
-  const record = stored.status === 'draft' ? stored : asIssued(stored);
+  const record = stored.status === 'draft' ? stored : asIssued(stored, found.amounts);
   return { ...beside, record, ...(await findSupplier(db, company, supplier)) };
 }
 
@@ -74,7 +74,7 @@ export async function findPrinted(
  * members that are set back here: the PDF is the same before and after a payment (VAT law: an issued document doesn't
  * change).
  */
-export function asIssued(record: Invoice, amounts?: DocumentAmounts): Invoice {
+export function asIssued(record: Invoice, amounts: DocumentAmounts | undefined): Invoice {
   return {
     ...record,
     // Every later change moves it. An issued document has a time of issue.

@@ -42,12 +42,12 @@ interface Kind {
 /** Makes the small letters of DejaVu Sans as high as those of Source Sans. */
 const FALLBACK: Kind = { sizeFactor: 0.89 };
 
-const noto: Record<string, Kind> = {
+const noto = {
   Arabic: { shaping: 'joined', letters: /\p{scx=Arab}/u },
   Hebrew: { shaping: 'clusters', letters: /\p{scx=Hebr}/u },
   Devanagari: { shaping: 'clusters', letters: /\p{scx=Deva}/u },
   Thai: { shaping: 'clusters', letters: /\p{scx=Thai}/u },
-};
+} satisfies Record<string, Kind>;
 
 /** Signs that stand between Chinese and Japanese letters, and are as wide. */
 const SIGNS = String.raw`\u3001-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65`;
@@ -71,13 +71,14 @@ export function loadFonts(): Fonts {
 }
 
 function facesOf(style: string, weight: number, fallback: string): Face[] {
-  const file = (typeface: string, name: string) =>
-    import.meta.resolve(`@expo-google-fonts/${typeface}/${style}/${name}_${style}.ttf`);
+  const load = (typeface: string, name: string) =>
+    import.meta.resolve(`${typeface}/${style}/${name}_${style}.ttf`);
   return [
-    fontFace(file('source-sans-3', 'SourceSans3')),
-    ...Object.entries(noto).map(([script, kind]) =>
-      fontFace(file(`noto-sans-${script.toLowerCase()}`, `NotoSans${script}`), kind),
-    ),
+    fontFace(load('@expo-google-fonts/source-sans-3', 'SourceSans3')),
+    fontFace(load('@expo-google-fonts/noto-sans-arabic', 'NotoSansArabic'), noto.Arabic),
+    fontFace(load('@expo-google-fonts/noto-sans-hebrew', 'NotoSansHebrew'), noto.Hebrew),
+    fontFace(load('@expo-google-fonts/noto-sans-devanagari', 'NotoSansDevanagari'), noto.Devanagari),
+    fontFace(load('@expo-google-fonts/noto-sans-thai', 'NotoSansThai'), noto.Thai),
     ...(Object.keys(han) as Han[]).map((name) => hanFace(name, weight)),
     fontFace(fallback, FALLBACK),
   ];

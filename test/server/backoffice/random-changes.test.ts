@@ -58,6 +58,7 @@ const byFormat: Record<string, fc.Arbitrary<string>> = {
   'date-time': anyTime,
   uuid: fc.constantFrom(...(pools['document'] ?? [])),
   email: fc.emailAddress({ size: 'small' }),
+  uri: fc.webUrl({ size: 'small' }),
 };
 
 function valueOf(schema: Schema, subject: string): fc.Arbitrary<unknown> {
@@ -104,7 +105,7 @@ function textOf(schema: Schema, subject: string): fc.Arbitrary<string> {
 }
 
 function objectOf(
-  { properties, required = [], minProperties = 0, additionalProperties }: Schema,
+  { properties, required = [], minProperties = 0, additionalProperties, dependentRequired = {} }: Schema,
   subject: string,
 ): fc.Arbitrary<object> {
   if (typeof additionalProperties === 'object') {
@@ -117,7 +118,12 @@ function objectOf(
   const values = Object.fromEntries(members) as Record<string, fc.Arbitrary<unknown>>;
   return fc
     .record(values, { requiredKeys: required })
-    .filter((value) => Object.keys(value).length >= minProperties);
+    .filter((value) => Object.keys(value).length >= minProperties)
+    .filter((value) =>
+      Object.entries(dependentRequired).every(
+        ([name, needed]) => !(name in value) || needed.every((other) => other in value),
+      ),
+    );
 }
 
 interface AnyChange {

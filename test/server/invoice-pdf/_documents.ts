@@ -93,6 +93,6 @@ export async function printedDocument(
 ): Promise<PrintedDocument> {
   const found = await findPrintable(db, company, id);
   if (!found) throw new Error(`There is no document ${id}.`);
-  const { supplier, isImported: _isImported, ...others } = found;
+  const { supplier, ...others } = found;
   return { ...others, ...(await findSupplier(db, company, supplier)) };
 }

@@ -19,13 +19,13 @@ const printed = await Promise.all(
 );
 
 /**
- * Without space, since a line may end between any two words, and within a very long one; and without what has no form.
- * A code point that is no character at all is shown as a replacement.
+ * Without space, since a line may end between any two words, and within a very long one; and without what has no form, such
+ * as the sign against joining, which pdf.js leaves out. A code point that is no character at all is shown as a replacement.
  */
 function squeezed(text: string): string {
   return text
     .normalize('NFC')
-    .replace(/[\s\u00a0\u00ad\u200b\p{Cc}]/gu, '')
+    .replace(/[\s\u00a0\u00ad\u200b\u200c\p{Cc}]/gu, '')
     .replace(/[\ufffe\uffff\p{Cn}]/gu, '\ufffd')
     .replaceAll('\u2212', '-');
 }

@@ -40,13 +40,21 @@ onEachEngine('the store of documents', async (t, backoffice) => {
     t.strictSame(found?.record, invoice);
     t.strictSame(found?.reverseChargeRates, {});
     const kept = found?.supplier ?? null;
-    t.strictSame({ ...kept, logoSha256: null }, { ...irishProfile, logoSha256: null });
-    t.strictSame(await findSupplier(db, company.id, kept), { supplier: irishProfile, logo: LOGO });
+    const electronicAddress = { scheme: '9935', id: irishProfile.vatId };
+    const supplier = { ...irishProfile, electronicAddress };
+    t.strictSame({ ...kept, logoSha256: null }, { ...supplier, logoSha256: null, hasPaymentCode: true });
+    const shown = { supplier, logo: LOGO, accent: undefined, hasPaymentCode: true };
+    t.strictSame(await findSupplier(db, company.id, kept), shown);
     await t.rejects(findSupplier(db, other.id, kept), /isn't stored/);
     t.equal((await findPrintable(db, company.id, draft.id))?.supplier, null);
     t.equal(await findPrintable(db, other.id, invoice.id), undefined);
-    t.strictSame(await findSupplier(db, company.id, null), { supplier: irishProfile, logo: LOGO });
-    t.strictSame(await findSupplier(db, 'nobody', null), { supplier: {}, logo: undefined });
+    const present = { supplier: irishProfile, logo: LOGO, hasPaymentCode: true };
+    t.strictSame(await findSupplier(db, company.id, null), present);
+    t.strictSame(await findSupplier(db, 'nobody', null), {
+      supplier: {},
+      logo: undefined,
+      hasPaymentCode: true,
+    });
   });
 
   await t.test('keeps the first PDF of those that come at once, byte for byte', async (t) => {

@@ -1,0 +1,101 @@
+import { CONTENT_WIDTH, LEFT, RIGHT, STYLES } from './page-design.ts';
+import type { PaymentCode } from './payment-code.ts';
+import type { Sheet, Tag } from './sheet.ts';
+import { layTable } from './table.ts';
+import type { TextBlock } from './text-blocks.ts';
+
+/** A part of the document that is a heading and text under it. */
+export interface Statement {
+  heading: string;
+  paragraphs: readonly string[];
+  /** An address to which its text leads, under the paragraphs. */
+  link?: { text: string; url: string } | undefined;
+  /** Set as a table under both. */
+  details: readonly (readonly [label: string, value: string])[];
+  /** Stands beside the text, for those who don't see it as `alt`. */
+  code?: (PaymentCode & { alt: string }) | undefined;
+}
+
+const GAP = 16;
+
+/** As wide as is read with ease. */
+const TEXT_WIDTH = CONTENT_WIDTH * 0.82;
+const LABEL_WIDTH = 92;
+/** A statement up to this height is kept on one page. */
+const KEPT_HEIGHT = 200;
+/** What the text leaves for a code. Even the largest one has modules of 0.4 mm there, which telephones read. */
+const CODE_WIDTH = CONTENT_WIDTH - TEXT_WIDTH;
+/** Modules that stay light around a code (ISO/IEC 18004); on the other sides are the margin and the gap above. */
+const LIGHT_MODULES = 4;
+
+/** Draws a statement; one that doesn't fit on the page begins on the next, and goes on from page to page. */
+export function drawStatement(sheet: Sheet, statement: Statement): void {
+  const { heading, paragraphs, link, details, code } = statement;
+  const title = sheet.text(heading, STYLES.label, CONTENT_WIDTH);
+  const blocks = paragraphs.map((paragraph) => sheet.text(paragraph, STYLES.body, TEXT_WIDTH));
+  const address = sheet.text(link?.text ?? '', STYLES.link, TEXT_WIDTH);
+  const caption = sheet.text(code ? 'Scan in a banking app' : '', STYLES.fine, CODE_WIDTH);
+  const codeHeight = code ? CODE_WIDTH + caption.height : 0;
+  const begun = Math.max(title.height + 3 + 3 * STYLES.body.leading, codeHeight);
+  const height = [...blocks, address].reduce((sum, block) => sum + block.height, title.height + 3);
+  const whole = Math.max(height + details.length * STYLES.body.leading, codeHeight);
+  sheet.y += GAP;
+  sheet.makeRoom(whole <= KEPT_HEIGHT ? whole : begun);
+  const { page, y } = sheet;
+  const section = sheet.group(sheet.root, 'Sect');
+  sheet.tagged(section, 'H2', () => sheet.drawDown(title, { x: LEFT, width: CONTENT_WIDTH }));
+  sheet.y += 3;
+  for (const block of blocks) drawFlowing(sheet, section, block);
+  if (link) {
+    sheet.makeRoom(address.height);
+    sheet.link(section, address, { x: LEFT, width: TEXT_WIDTH }, link.url);
+  }
+  if (details.length > 0) drawDetails(sheet, section, details);
+  const end = { page: sheet.page, y: sheet.y };
+  if (code) {
+    sheet.goTo({ page, y });
+    drawCode(sheet, section, code, caption);
+    if (end.page > page || end.y > sheet.y) sheet.goTo(end);
+  }
+  section.end();
+}
+
+/** Draws a code to the right of the text, with its caption. */
+function drawCode(sheet: Sheet, section: Tag, code: PaymentCode & { alt: string }, caption: TextBlock): void {
+  const width = (CODE_WIDTH * code.size) / (code.size + LIGHT_MODULES);
+  const box = { x: RIGHT - width, y: sheet.y, width };
+  sheet.figure(section, { ...box, height: width }, code.alt, () => sheet.code(code, box));
+  sheet.y += CODE_WIDTH;
+  const below = { x: RIGHT - CODE_WIDTH, y: sheet.y, width: CODE_WIDTH };
+  sheet.tagged(section, 'P', () => sheet.draw(caption, below, 'right'));
+  sheet.y += caption.height;
+}
+
+function drawDetails(sheet: Sheet, section: Tag, details: Statement['details']): void {
+  sheet.y += 3;
+  layTable(sheet, {
+    columns: [
+      { x: LEFT, width: LABEL_WIDTH, style: STYLES.bodyGrey },
+      { x: LEFT + LABEL_WIDTH, width: TEXT_WIDTH - LABEL_WIDTH },
+    ],
+    rows: details.map((texts) => ({ texts, style: STYLES.body, padding: 0 })),
+    hasRowHeads: true,
+  }).draw(section);
+}
+
+function drawFlowing(sheet: Sheet, section: Tag, { lines, style }: TextBlock): void {
+  const paragraph = sheet.group(section, 'P');
+  let rest = lines;
+  while (rest.length > 0) {
+    sheet.makeRoom(style.leading);
+    const page = rest.slice(0, sheet.linesLeft(style));
+    rest = rest.slice(page.length);
+    sheet.content(paragraph, 'P', () => {
+      for (const line of page) {
+        sheet.drawLine(line, style, LEFT, sheet.y);
+        sheet.y += style.leading;
+      }
+    });
+  }
+  paragraph.end();
+}
