@@ -375,7 +375,7 @@ export interface components {
                 companyNumberScheme?: string;
                 /** @description A number of the tax office other than the VAT number (BT-32). */
                 taxNumber?: string;
-                /** @description What the law wants said of the company beside that, such as its directors (BT-33). */
+                /** @description Further statements about the company that the law wants, such as its directors (BT-33). */
                 legalText?: string;
                 /** @description Identifiers that trading partners know it by (BT-29). */
                 identifiers?: components["schemas"]["PartyIdentifier"][];
@@ -1513,7 +1513,7 @@ export interface components {
             despatchAdviceReference?: components["schemas"]["ShortText"];
             /** @description The tender or lot (BT-17). */
             tenderReference?: components["schemas"]["ShortText"];
-            /** @description What is invoiced, such as a meter or a vehicle (BT-18). */
+            /** @description The object that is invoiced, such as a meter or a vehicle (BT-18). */
             invoicedObject?: components["schemas"]["ObjectIdentifier"];
             /** @description Where the customer books it (BT-19). */
             buyerAccountingReference?: components["schemas"]["ShortText"];
@@ -1617,7 +1617,7 @@ export interface components {
             meansCode: string;
             /** @description The same in words (BT-82). */
             meansText?: components["schemas"]["ShortText"];
-            /** @description What the payer states, if not the number of the document (BT-83). */
+            /** @description The reference that the payer states, if not the number of the document (BT-83). */
             remittance?: components["schemas"]["ShortText"];
             /** @description The accounts to pay into (BG-17). */
             accounts?: components["schemas"]["Account"][];
@@ -1771,7 +1771,7 @@ export interface components {
             companyNumberScheme?: string;
             /** @description A number of the tax office other than the VAT number (BT-32). */
             taxNumber?: string;
-            /** @description What the law wants said of the company beside that, such as its directors (BT-33). */
+            /** @description Further statements about the company that the law wants, such as its directors (BT-33). */
             legalText?: string;
             /** @description Identifiers that trading partners know it by (BT-29). */
             identifiers?: components["schemas"]["PartyIdentifier"][];

@@ -18,7 +18,7 @@ export interface Adjustment {
   amountMinor: number;
   /** As it was given where prices include VAT: with VAT. */
   grossMinor?: number;
-  /** What the percentage was taken of, as it was given. */
+  /** The amount of which the percentage was taken, as it was given. */
   percent?: string;
   baseMinor?: number;
   reason?: string;
@@ -31,7 +31,7 @@ export interface DocumentAdjustment extends Adjustment {
 }
 
 export interface LineAmounts {
-  /** What the draft gave, which drafts the line again. */
+  /** The members that the draft gave, which draft the line again. */
   given: GivenLineAmounts;
   /** The exact price in the main unit, with VAT where prices include it; undefined where the record has the exact one. */
   unitPrice?: string;

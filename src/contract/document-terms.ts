@@ -30,7 +30,7 @@ export const buyerTermNames = [
 export type LineTerms = Pick<DraftLine, (typeof lineTermNames)[number]>;
 export type BuyerTerms = Pick<NamedBuyer, (typeof buyerTermNames)[number]>;
 
-/** What a document shows beside the members of the contract. */
+/** The terms that a document shows beside the members of the contract. */
 export interface KeptTerms extends DocumentTerms {
   buyer?: BuyerTerms;
   /** Of the lines that have any, by the line's id. */

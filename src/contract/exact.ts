@@ -22,7 +22,7 @@ export function millionths(quantity: string): bigint {
   return (numerator * 1_000_000n) / denominator;
 }
 
-/** What a part of a whole has of an amount, rounded; part and whole have the same sign. */
+/** The share of an amount that a part of a whole has, rounded; part and whole have the same sign. */
 export function proportionMinor(amountMinor: number, part: bigint, whole: bigint): number {
   const sign = whole < 0n ? -1n : 1n;
   return safeNumber(divideHalfUp(BigInt(amountMinor) * part * sign, whole * sign));

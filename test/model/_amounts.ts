@@ -25,7 +25,7 @@ const isOf = (one: Category, other: Category) =>
 const adjusted = (whole: bigint, { amountMinor, percent = '0' }: Adjustment) =>
   amountMinor === undefined ? percentOf(whole, percent) : BigInt(amountMinor);
 
-/** What a line comes to; with VAT where the prices include it. */
+/** The amount of a line; with VAT where the prices include it. */
 export function amountOfLine(line: DraftLine, currency: string): bigint {
   const whole = lineAmount(line.quantity, line, currency);
   const { allowances = [], charges = [] } = line;

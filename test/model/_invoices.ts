@@ -85,7 +85,7 @@ const priceOf = ({ unitPriceMinor, unitPrice, priceBaseQuantity, allowances, cha
   ...{ unitPriceMinor, unitPrice, priceBaseQuantity, allowances, charges },
 });
 
-/** What a draft gives of amounts; a credit note without discounts takes its invoice's, and one with none doesn't. */
+/** The amounts that a draft gives; a credit note without discounts takes its invoice's, and one with none doesn't. */
 const givenIn = ({ lines, pricesIncludeVat = false, allowances, charges }: Draft) => ({
   ...{ pricesIncludeVat, allowances, charges },
   lines: lines.map(priceOf),

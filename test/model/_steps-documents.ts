@@ -84,7 +84,7 @@ function drawInvoice(draw: Draw): NewInvoice | undefined {
   };
 }
 
-/** What was paid before, and rounding. */
+/** Prepayments, and rounding. */
 function drawPaid(
   draw: Draw,
   kind: NewInvoice['kind'],

@@ -12,12 +12,12 @@ import { type Conversion, convertBreakdown, vatOf, vatWithinMinor } from '../../
 /** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
 export interface Credited {
   record: Invoice;
-  /** What the API doesn't show of its amounts. Where it has any, `notes` are its issued credit notes. */
+  /** Its amounts that the API doesn't show. Where it has any, `notes` are its issued credit notes. */
   amounts: DocumentAmounts | undefined;
   notes: StoredDocument[];
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
-  /** What it shows beside the contract's members. */
+  /** The terms that it shows beside the contract's members. */
   terms?: KeptTerms | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What a credit note takes over from its invoice: the parts of lines, discounts and charges that it gives back. */
+/** The members that a credit note takes over from its invoice: the parts of lines, discounts and charges that it gives back. */
 import { isDeepStrictEqual } from 'node:util';
 
 import type { Adjustment, DocumentAdjustment, LineAmounts } from '../../contract/document-amounts.ts';
@@ -70,7 +70,7 @@ function isLeft(origin: Line, { quantity }: DraftLine, taken: readonly Taken[]):
 const quantityOf = (list: readonly { quantity: string }[]) =>
   list.reduce((sum, { quantity }) => sum + millionths(quantity), 0n);
 
-/** What earlier notes, and lines above in the same one, took of a line. */
+/** The amounts that earlier notes, and lines above in the same one, took of a line. */
 function takenOf(
   { id }: Line,
   { notes }: Credited,

@@ -192,7 +192,7 @@ function signedMinors({ allowances, charges }: Pick<LineAmounts, List>): number[
   return [...minorsOf(charges), ...minorsOf(allowances).map((minor) => -minor)];
 }
 
-/** What a breakdown is made of: the lines, the charges, and the discounts below zero. */
+/** The parts of a breakdown: the lines, the charges, and the discounts below zero. */
 export function vatLinesOf(
   lines: readonly (Category & { amountMinor: number })[],
   { allowances, charges }: Adjustments,

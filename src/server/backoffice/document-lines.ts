@@ -111,7 +111,7 @@ export function unitPriceMinorOf({ line }: PricedLine, { currency, pricesInclude
   return isWithVat ? priceMinor - vatWithinMinor(priceMinor, vatRateBasisPoints) : priceMinor;
 }
 
-/** What the API has no place for; undefined where that is nothing. */
+/** The amounts for which the API has no place; undefined where there are none. */
 export function documentAmounts(
   { pricesIncludeVat, allowances, charges }: Omit<AmountsDraft, 'currency'>,
   lines: readonly Line[],

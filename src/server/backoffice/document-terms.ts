@@ -50,7 +50,7 @@ const documentTermNames = [
   'supportingDocuments',
 ] as const;
 
-/** What a document keeps of the terms that it is given, or has from the invoice that it credits. */
+/** The terms that a document keeps of those that it is given, or has from the invoice that it credits. */
 export interface GivenTerms {
   terms: DocumentTerms | undefined;
   credited?: KeptTerms | undefined;
@@ -89,7 +89,7 @@ export function termsAgain(kept: KeptTerms | undefined): DocumentTerms {
   return withValue(kept ?? {}, documentTermNames);
 }
 
-/** What a quote keeps of its lines, so that its invoice has it. */
+/** The terms of its lines that a quote keeps, so that its invoice has it. */
 export function quoteTermsOf(
   given: readonly DraftLine[],
   lines: Invoice['lines'],

@@ -13,7 +13,7 @@ export interface CheckedDocument {
   document: Omit<Invoice, 'updatedAt' | 'number'>;
   supplier: Supplier;
   reverseChargeRates: Readonly<Record<string, number>>;
-  /** What it shows beside the contract's members. */
+  /** The terms that it shows beside the contract's members. */
   terms?: KeptTerms | undefined;
   amounts?: DocumentAmounts | undefined;
 }

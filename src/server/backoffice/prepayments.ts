@@ -1,4 +1,4 @@
-/** What stands between a document's total and the amount to pay: what was paid before, and rounding. */
+/** The steps from a document's total to the amount to pay: prepayments, and rounding. */
 import { minorDigits } from '../../contract/currencies.ts';
 import type { DocumentAmounts, GivenAmounts, Prepayment } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';

@@ -9,7 +9,7 @@ import type { Move } from './move.ts';
 import { withinRange } from './refusal.ts';
 import type { Payment, StoredDocument, Unpublished } from './unpublished.ts';
 
-/** What the balance needs that the record doesn't show. */
+/** The amounts that the balance needs and the record doesn't show. */
 interface Roundings {
   amounts?: DocumentAmounts | undefined;
   creditedRoundingMinor?: number;

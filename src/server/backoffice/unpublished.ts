@@ -28,7 +28,7 @@ export interface Unpublished {
   creditedRoundingMinor?: number;
   /** The quote that was converted to it, which can be converted again when the draft is discarded. */
   quoteId: string | null;
-  /** What the feed gave beside the contract's members, where it gave any. */
+  /** The terms that the feed gave beside the contract's members, where it gave any. */
   terms?: KeptTerms;
   /** Set when the document is issued. */
   supplier: KeptSupplier | null;

@@ -6,7 +6,7 @@ const DIRECT_DEBITS = ['49', '59'];
 /** Peppol's list of schemes has no letters, such as EM for e-mail (PEPPOL-EN16931-CL008). */
 const PEPPOL_SCHEME = /^\d{4}$/;
 
-/** What an e-invoice lacks of Peppol BIS Billing 3, beyond the norm, in the words of the feed. */
+/** The members of Peppol BIS Billing 3 that an e-invoice lacks, beyond the norm, in the words of the feed. */
 export function peppolProblems(invoice: EInvoice): string[] {
   const { seller, buyer, payment, invoicingPeriod, lines } = invoice;
   const isDirectDebit = payment !== undefined && DIRECT_DEBITS.includes(payment.meansCode);

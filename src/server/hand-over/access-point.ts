@@ -21,7 +21,7 @@ export interface Handed {
 export interface Taking {
   problem?: string | undefined;
   answer?: string | undefined;
-  /** What the access point asks for in `Retry-After`. */
+  /** The wait that the access point asks for in `Retry-After`. */
   retryAfterSeconds?: number | undefined;
 }
 

@@ -1,7 +1,7 @@
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Those of the access point's group may read a document, whatever the umask: it runs as another user. */
+/** Members of the access point's group may read a document, whatever the umask: it runs as another user. */
 const MODE = 0o640;
 
 /** The problem of a folder that has another file of the name. */
@@ -9,7 +9,7 @@ export const TAKEN = 'taken';
 
 /**
  * Puts a document into a folder: whole or not at all, also when the power goes. A file that has the same content already is
- * as good. What an earlier attempt left unfinished is removed.
+ * as good. The unfinished file of an earlier attempt is removed.
  * @param name of the file, without a slash.
  * @param attempt which no other attempt of the document has had.
  * @returns `TAKEN` when a file of the name says something else, which stays.

@@ -14,11 +14,11 @@ export interface Entry {
   /** The method in words; undefined for a credit note. */
   method?: string;
   creditNote?: Invoice['creditNotes'][number];
-  /** What it takes off the balance; below zero for a refund. */
+  /** The amount that it takes off the balance; below zero for a refund. */
   settledMinor: number;
 }
 
-/** What happened to an invoice since its issue, day by day. */
+/** The payments, refunds and credits of an invoice since its issue, day by day. */
 export function entriesOf({ payments = [], refunds = [], creditNotes }: Invoice): Entry[] {
   const entries: Entry[] = [
     ...payments.map(({ paidOn, method, amountMinor }) => ({
@@ -66,7 +66,7 @@ function textsOf(record: Invoice): string[][] {
   const { plain } = moneyFormat(record.currency);
   const entries = entriesOf(record);
   const { amountDueMinor = 0, creditBalanceMinor = 0, issueDate } = record;
-  // What is left and what was settled: the amount with which the invoice began.
+  // The sum of what is left and what was settled: the amount with which the invoice began.
   const settledMinor = entries.reduce((sum, entry) => sum + entry.settledMinor, 0);
   let balanceMinor = amountDueMinor - creditBalanceMinor + settledMinor;
   const begun = plain(balanceMinor);

@@ -3,7 +3,7 @@ import { type Glyph, wordsOf } from '../typefaces/glyphs.ts';
 import type { Outlined } from '../typefaces/outlines.ts';
 import type { Run } from '../typefaces/shaping.ts';
 
-/** What pdfkit keeps of a font in a document, which its types lack. */
+/** The members of a document's font that pdfkit keeps, and its types lack. */
 interface PdfFont {
   /** Its name among the fonts of a page. */
   id: string;
@@ -14,7 +14,7 @@ interface PdfFont {
   subset: { glyphs: (number | Outlined)[] };
 }
 
-/** Glyphs are numbered with 16 bits. Those that others are made of get numbers too. */
+/** Glyphs are numbered with 16 bits. Glyphs that others are made of get numbers too. */
 const GLYPHS_MAX = 30_000;
 
 /** A font as one document embeds it: with the glyphs that the document shows. */

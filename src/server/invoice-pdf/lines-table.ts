@@ -85,7 +85,7 @@ function textsOf(printed: PrintedDocument, line: Line): string[] {
 /** GTIN, by its code of ISO 6523. */
 const GTIN = '0160';
 
-/** What a person reads of a line beside its description: numbers and properties of the article, its period, a note. */
+/** The facts about a line that a person reads beside its description: numbers and properties of the article, its period, a note. */
 function aboutItem(terms: LineTerms): string[] {
   const { sellerItemId, buyerItemId, standardItemId, attributes = [], supplyPeriod } = terms;
   const numbers = [

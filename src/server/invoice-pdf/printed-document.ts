@@ -13,7 +13,7 @@ export interface PrintedDocument extends ShownSupplier {
    * line's id.
    */
   reverseChargeRates: Readonly<Record<string, number>>;
-  /** What it shows beside the contract's members. */
+  /** The terms that it shows beside the contract's members. */
   terms?: KeptTerms | undefined;
   /** Amounts that the record doesn't show, where there are any. */
   amounts?: DocumentAmounts | undefined;

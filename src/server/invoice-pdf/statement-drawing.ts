@@ -23,7 +23,7 @@ const TEXT_WIDTH = CONTENT_WIDTH * 0.82;
 const LABEL_WIDTH = 92;
 /** A statement up to this height is kept on one page. */
 const KEPT_HEIGHT = 200;
-/** What the text leaves for a code. Even the largest one has modules of 0.4 mm there, which telephones read. */
+/** The width that the text leaves for a code. Even the largest one has modules of 0.4 mm there, which telephones read. */
 const CODE_WIDTH = CONTENT_WIDTH - TEXT_WIDTH;
 /** Modules that stay light around a code (ISO/IEC 18004); on the other sides are the margin and the gap above. */
 const LIGHT_MODULES = 4;

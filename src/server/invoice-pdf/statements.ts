@@ -133,7 +133,7 @@ function documentsStatement({ terms }: PrintedDocument): Statement | undefined {
   return { heading: 'Documents that go with this one', paragraphs: [], details };
 }
 
-/** What a document asks to be paid. Where it says itself how, no account, link or code of the supplier's may lead elsewhere. */
+/** The request for payment of a document. Where it says itself how, no account, link or code of the supplier's may lead elsewhere. */
 function requestOf(printed: PrintedDocument): Statement | undefined {
   const { record, supplier, terms = {} } = printed;
   if (record.kind === 'credit_note') return undefined;
@@ -160,7 +160,7 @@ function askedMinor(printed: PrintedDocument): number {
   return asksForPayment(printed) ? payableMinor(record.totals, amounts) : 0;
 }
 
-/** What is asked for, and until when. */
+/** The sentences that ask for an amount by a day. */
 function askedFor({ record, statementOn }: PrintedDocument, amountMinor: number): string[] {
   const { dueDate, paymentTermsDays, currency } = record;
   const amount = moneyFormat(currency).withSymbol(amountMinor);

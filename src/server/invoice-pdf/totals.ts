@@ -68,7 +68,7 @@ function adjustmentSums(printed: PrintedDocument): Sum[] {
   ];
 }
 
-/** What stands between the total and the amount to pay. */
+/** The rows between the total and the amount to pay. */
 function payableSums({ amounts }: PrintedDocument): Sum[] {
   const { roundingMinor = 0, prepayments = [] } = amounts ?? {};
   const paid = prepayments.map(({ paidOn, documentNumber, reference, amountMinor }): Sum => {

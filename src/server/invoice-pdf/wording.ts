@@ -45,7 +45,7 @@ export function nameOf({ record, statementOn }: PrintedDocument): string {
   return `Statement of account for invoice ${numberOf(record)} as of ${dateText(statementOn)}`;
 }
 
-/** What is left of an issued invoice, in words and as an amount. */
+/** The balance of an issued invoice, in words and as an amount. */
 export function balanceOf({ amountDueMinor = 0, creditBalanceMinor = 0 }: Invoice): [string, number] {
   return creditBalanceMinor > 0 ? ['Credit balance', creditBalanceMinor] : ['Balance due', amountDueMinor];
 }

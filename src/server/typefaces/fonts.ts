@@ -31,7 +31,7 @@ export interface Face {
 /** For each weight the main font, after it those of single scripts, and at the end the one for what all of them lack. */
 export type Fonts = Readonly<Record<Weight, readonly Face[]>>;
 
-/** What tells a font from the main one. */
+/** The ways in which a font differs from the main one. */
 interface Kind {
   sizeFactor?: number;
   shaping?: Shaping;

@@ -114,7 +114,7 @@ function shaperOf(font: Font): Font {
   return shaper;
 }
 
-/** What fontkit places marks with. */
+/** The tables by which fontkit places marks. */
 interface LayoutEngine {
   engine: { GPOSProcessor: { applyLookup: (type: number, table: unknown) => boolean } };
 }

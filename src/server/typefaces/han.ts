@@ -15,7 +15,7 @@ interface Sliced {
   folder: string;
   /** The slice of each letter. */
   slices: ReadonlyMap<number, string>;
-  /** Those that have been read. */
+  /** The ones that have been read. */
   fonts: Map<string, Font>;
 }
 

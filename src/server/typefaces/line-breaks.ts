@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 /** Loaded with the first text that has no spaces. */
 const load = createRequire(import.meta.url);
 
-/** What linebreak exports; it comes without types. */
+/** The exports of linebreak, which comes without types. */
 type LineBreaker = new (text: string) => { nextBreak: () => { position: number } | null };
 
 /** Scripts that put no spaces between words. */

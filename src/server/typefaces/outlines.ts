@@ -3,7 +3,7 @@ import type { Part } from './glyphs.ts';
 
 /** fontkit's subset of a TrueType font, which pdfkit embeds; its types lack all of this. */
 interface Subset {
-  /** What it holds: glyphs of the font by their numbers, and such as are drawn anew. */
+  /** The glyphs that it holds: those of the font by their numbers, and such as are drawn anew. */
   glyphs: (number | Outlined)[];
   glyf: Uint8Array[];
   loca: { offsets: number[] };

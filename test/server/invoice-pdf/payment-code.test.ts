@@ -37,7 +37,7 @@ const SCALE = 3;
 const readByJsqr = jsQR as unknown as typeof jsQR.default;
 const TRY_HARDER = new Map([[DecodeHintType.TRY_HARDER, true]]);
 
-/** What two programs that aren't ours read on the pages. */
+/** The texts that two foreign programs read on the pages. */
 async function readCodes(bytes: Buffer) {
   const found: { jsqr: string; zxing: string; level: unknown; version: number }[] = [];
   for (const { data, width, height } of await pixelsOf(bytes, SCALE)) {
@@ -82,7 +82,7 @@ t.test('two readers read the transfer on the page, on each paper and in each len
   t.ok(Buffer.byteLength(transferText(changed(longest), 20_141) ?? '') > 200);
 });
 
-/** What those hear who don't see the code, as a PDF writes it. */
+/** The words for people who don't see the code, as a PDF writes them. */
 const ALTERNATIVE = Buffer.from('QR code for banking apps: a SEPA credit transfer of €', 'utf16le').swap16();
 
 t.test(

@@ -31,7 +31,7 @@ export interface PrintableDocument {
   /** Null on a draft, and on a document that was loaded without the company as it was at its issue. */
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
-  /** What it shows beside the contract's members. */
+  /** The terms that it shows beside the contract's members. */
   terms?: KeptTerms;
   /** Amounts that the record doesn't show, where there are any. */
   amounts?: DocumentAmounts;

@@ -26,7 +26,7 @@ export interface DocumentSearch {
 /** An invoice may be in several states: one that is overdue is open too. */
 export type DocumentState = 'draft' | 'open' | 'overdue' | 'part_paid' | 'paid' | 'credited' | 'in_credit';
 
-/** What documents that stand together in the index have in common. */
+/** The columns that documents side by side in the index have in common. */
 export type Group = Pick<Invoice, 'currency' | 'kind' | 'status'>;
 
 /** Documents of a group that stand beside each other in the index, by their places. */
