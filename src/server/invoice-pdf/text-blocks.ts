@@ -42,20 +42,23 @@ export function textBlock(
   const broken = paragraphsOf(printable(text, fonts)).flatMap((paragraph) => {
     const direction = directionOf(paragraph);
     let from = 0;
-    return linesOf(paragraph, width, measure).map((line) => {
+    const all = linesOf(paragraph, width, measure);
+    // Lines from right to left begin at one edge, that of the widest.
+    const edge = direction?.base === 1 ? Math.max(...all.map((line) => measure(line.trimEnd()))) : undefined;
+    return all.map((line) => {
       const own = direction && directionOfLine(direction, from, line);
       from += line.length;
-      return { line, direction: own };
+      return { line, direction: own, edge };
     });
   });
-  const lines = broken.map(({ line, direction }, index): TextLine => {
+  const lines = broken.map(({ line, direction, edge }, index): TextLine => {
     const seen = line.trimEnd();
     const isEnd = index === broken.length - 1 && !goesOn;
     const runs = runsOf(isEnd ? seen : line, fonts, style.weight, direction);
-    const seenWidth = measure(seen);
-    // The space at the end of a line from right to left stands out into the margin at the left.
-    const out = direction?.base === 1 ? seenWidth / style.size - sumWidth(runs) : 0;
-    return { runs: runs.map((run) => ({ ...run, left: run.left + out })), width: seenWidth };
+    const end = edge ?? measure(seen);
+    // The space at the end of a line from right to left stands out at its left.
+    const out = edge === undefined ? 0 : edge / style.size - sumWidth(runs);
+    return { runs: runs.map((run) => ({ ...run, left: run.left + out })), width: end };
   });
   return { lines, style, height: lines.length * style.leading };
 }

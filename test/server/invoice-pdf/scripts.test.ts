@@ -75,10 +75,14 @@ t.test('a line of both directions is seen in the order of UAX 9', async (t) => {
 });
 
 t.test('a line of its own goes on in the direction of its paragraph', async (t) => {
-  const { lines } = textBlock('שרה כהן '.repeat(20), style, 100, fonts);
+  const { lines } = textBlock('שרה כהן מירושלים '.repeat(20), style, 65, fonts);
   t.ok(lines.length > 5);
-  // The space at its end stands out to the left, so the letters begin at the margin.
-  t.ok(lines.slice(0, -1).every(({ runs: [run] }) => run && run.left < 0 && run.left > -0.4));
+  // The space at its end stands out to the left, so the widest begins at the margin.
+  const lefts = lines.map(({ runs: [run] }) => run?.left ?? 0);
+  t.ok(Math.min(...lefts) < 0 && Math.min(...lefts) > -0.4);
+  const rights = lines.map(({ runs: [run] }) => Math.round(100 * ((run?.left ?? 0) + (run?.width ?? 0))));
+  t.equal(new Set(rights).size, 1, 'all lines begin at one edge, the short ones too');
+  t.ok(new Set(lefts).size > 2);
 });
 
 t.test('letters take the forms that their neighbours ask for', async (t) => {
