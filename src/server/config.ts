@@ -256,7 +256,7 @@ export function readConfig(environment: Environment): Config {
     }
   }
   if (config.smtpUrl && !(config.mailFrom && config.baseUrl))
-    problems.push('SMTP_URL needs MAIL_FROM and BASE_URL: mails are from somewhere, and lead to the portal.');
+    problems.push('SMTP_URL needs MAIL_FROM and BASE_URL: a mail has a sender, and links to the portal.');
   if (config.accessPointFolder && config.accessPointUrl)
     problems.push('ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: one of them has to go.');
   if (config.accessPointToken && !config.accessPointUrl)

@@ -282,7 +282,8 @@ function amountsOf(
     const own = credited?.record.accountingCurrency?.currency ?? move.company.currency;
     const path = '/with/accountingCurrency/currency';
     if (accountingCurrency.currency !== own || currency === own) {
-      const message = `accountingCurrency is in ${accountingCurrency.currency}, and the document in ${currency}; it is ${own}, ${credited ? "its invoice's" : "the company's own"}, and no other, beside another currency.`;
+      const whose = credited ? "its invoice's" : "the company's own";
+      const message = `accountingCurrency is in ${accountingCurrency.currency} and the document in ${currency}; it must be ${own}, ${whose}, on a document in another currency.`;
       throw new Refusal('wrong_currency', message, path);
     }
   }

@@ -36,7 +36,7 @@ export function createPrint(engine: Engine, renderer: Renderer, accent?: string)
     if (!found || (statementOn !== undefined && !hasStatement(found.record))) return { outcome: 'absent' };
     const outcome = statementOn === undefined ? outcomeOf(found.record) : 'statement';
     const { supplier: named, ...others } = found;
-    const record = outcome === 'stored' ? asIssued(found.record, found.amounts) : found.record;
+    const record = outcome === 'stored' ? asOfIssue(found.record, found.amounts) : found.record;
     const shown = await findSupplier(db, company, outcome === 'stored' ? named : null);
     const look = outcome === 'stored' ? shown : { ...shown, accent };
     const bytes = await renderer.render({ ...others, record, statementOn, ...look });
@@ -65,7 +65,7 @@ export async function findPrinted(
   const found = await findPrintable(db, company, id);
   if (!found) return undefined;
   const { record: stored, supplier, ...beside } = found;
-  const record = stored.status === 'draft' ? stored : asIssued(stored, found.amounts);
+  const record = stored.status === 'draft' ? stored : asOfIssue(stored, found.amounts);
   return { ...beside, record, ...(await findSupplier(db, company, supplier)) };
 }
 
@@ -74,7 +74,7 @@ export async function findPrinted(
  * members that are set back here: the PDF is the same before and after a payment (VAT law: an issued document doesn't
  * change).
  */
-export function asIssued(record: Invoice, amounts: DocumentAmounts | undefined): Invoice {
+export function asOfIssue(record: Invoice, amounts: DocumentAmounts | undefined): Invoice {
   return {
     ...record,
     // Every later change moves it. An issued document has a time of issue.

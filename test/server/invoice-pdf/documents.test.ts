@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 
 import { setCompany } from '../../../src/server/access/companies.ts';
 import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
-import { asIssued, createPrint } from '../../../src/server/invoice-pdf/printing.ts';
+import { asOfIssue, createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { until } from '../../_command.ts';
 import {
@@ -244,8 +244,8 @@ onEachEngine('a document as it was issued', async (t, backoffice) => {
     t.equal(later.creditNotes.length, 1);
     t.not(later.creditBalanceMinor, 0);
     t.not(later.updatedAt, invoice.updatedAt);
-    t.strictSame(asIssued(later, undefined), asIssued(invoice, undefined));
-    t.strictSame(asIssued(invoice, undefined), { ...invoice, updatedAt: invoice.issuedAt });
+    t.strictSame(asOfIssue(later, undefined), asOfIssue(invoice, undefined));
+    t.strictSame(asOfIssue(invoice, undefined), { ...invoice, updatedAt: invoice.issuedAt });
   });
 
   for (const kind of ['credit_note', 'pro_forma'] as const) {
@@ -256,7 +256,7 @@ onEachEngine('a document as it was issued', async (t, backoffice) => {
           ? invoiceDraft({ kind })
           : creditNoteOf(await issued(company, invoiceDraft({ lines })));
       const document = await issued(company, draft);
-      t.strictSame(asIssued(document, undefined), { ...document, updatedAt: document.issuedAt });
+      t.strictSame(asOfIssue(document, undefined), { ...document, updatedAt: document.issuedAt });
     });
   }
 });

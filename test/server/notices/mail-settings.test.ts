@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { readConfig } from '../../../src/server/config.ts';
 
-t.test('a mail server is a bare address, and mails are from somewhere and lead somewhere', async (t) => {
+t.test('a mail server is a bare address, and mails have a sender and links', async (t) => {
   const more = { MAIL_FROM: 'notices@example.com', BASE_URL: 'https://api.example.com' };
   const refused = (environment: Record<string, string>, message: RegExp) =>
     t.throws(() => readConfig(environment), { message });

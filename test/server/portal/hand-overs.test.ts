@@ -62,7 +62,7 @@ onEachEngine(
     await addHandOver(engine, OTHER, { state: 'withheld', problem: 'no_e_invoice' });
     const visitor = await portal.signedIn();
     await visitor.visit('/portal');
-    t.match(visitor.text, /Needs somebody .*1 document could not be handed over to the access point\./);
+    t.match(visitor.text, /Needs attention .*1 document could not be handed over to the access point\./);
     await visitor.visit('/portal/hand-overs');
     t.match(
       visitor.text,

@@ -19,10 +19,10 @@ onEachEngine('the overview says what there is and how it does', async (t, portal
   const { engine } = portal;
   const visitor = await portal.signedIn();
   await visitor.visit('/portal');
-  t.match(visitor.text, /Overview Needs somebody Set up your second factor , so that .*\. Address/);
+  t.match(visitor.text, /Overview Needs attention Set up your second factor , so that .*\. Address/);
   await engine.run("UPDATE administrators SET second_factor = 'sealed'");
   await visitor.visit('/portal');
-  t.match(visitor.text, /Overview Nothing needs you now\./);
+  t.match(visitor.text, /Overview Nothing needs attention now\./);
   t.match(visitor.text, /Address of the API http:\/\/127\.0\.0\.1\/api\/v1 How it works The reference/);
   t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 First steps Create a key/);
   const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
@@ -36,7 +36,7 @@ onEachEngine('the overview says what there is and how it does', async (t, portal
   await visitor.visit('/portal');
   t.match(visitor.text, /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
   t.match(visitor.text, /programs\. Done Make a first request with it\. Register a webhook.* Done Send the/);
-  t.match(visitor.text, /Overview Nothing needs you now\./);
+  t.match(visitor.text, /Overview Nothing needs attention now\./);
 });
 
 onEachEngine('it begins with what needs somebody', async (t, portal) => {
@@ -67,7 +67,7 @@ onEachEngine('it begins with what needs somebody', async (t, portal) => {
   const needs = textOf(/<section class="notice problem"[\s\S]*?<\/section>/.exec(visitor.shown)?.[0] ?? '');
   t.match(
     needs,
-    /^Needs somebody The webhook to down\.example\.com Partly failing .* Last success: 20 Nov 2026, \d\d:\d\d/,
+    /^Needs attention The webhook to down\.example\.com Partly failing .* Last success: 20 Nov 2026, \d\d:\d\d/,
   );
   t.match(
     needs,
@@ -76,7 +76,7 @@ onEachEngine('it begins with what needs somebody', async (t, portal) => {
   t.match(needs, /Busy : 1,200 requests were refused by the rate limit in the last 24 hours\./);
   t.match(needs, / Forgotten : never used .* Of Gone : made by somebody who has left/);
   t.notMatch(needs, /fine\.example|Young/);
-  t.notMatch(visitor.text, /Nothing needs you/);
+  t.notMatch(visitor.text, /Nothing needs attention/);
   await addAdministrator(engine, { ...CONOR, scopes: ['jobs:read'] });
   const limited = await portal.signedIn(CONOR);
   await limited.visit('/portal');

@@ -46,12 +46,12 @@ export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff 
       ${
         needs.length > 0
           ? html`<section class="notice problem" aria-labelledby="needs">
-              <h2 id="needs">Needs somebody</h2>
+              <h2 id="needs">Needs attention</h2>
               <ul>
                 ${needs.map((need) => html`<li>${need}</li>`)}
               </ul>
             </section>`
-          : !stopped && html`<p class="notice done">Nothing needs you now.</p>`
+          : !stopped && html`<p class="notice done">Nothing needs attention now.</p>`
       }
       ${facts([
         ['Address of the API', html`<code>${baseUrl()}/api/v1</code>`],
