@@ -132,12 +132,14 @@ export function noticeTexts(
   const [words, sentences, name] = [subject, text, '{company}'].map((template) => fill(template, shown));
   return {
     subject: words ?? '',
-    text: sentences ?? '',
+    text: `${sentences ?? ''}${details.isLast === undefined ? '' : LAST}`,
     path: fill(path, encodeURIComponent),
     company: name ?? '',
   };
 }
 
+const LAST =
+  ' You were told of this 20 times in 24 hours, and aren’t told again for now. The portal shows what else happens.';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 const CHARACTERS_MAX = 100;
 

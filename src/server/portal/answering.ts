@@ -13,6 +13,7 @@ import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised
 import { findFormResult, keepFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
+import type { createDownloadLimit } from './download.ts';
 import { formTokenFor } from './form-tokens.ts';
 import type { Services } from './options.ts';
 import { notWellFormed, PageError, toPageError } from './page-error.ts';
@@ -33,6 +34,7 @@ import {
 } from './visit.ts';
 
 export interface Answering extends Services {
+  countDownload: ReturnType<typeof createDownloadLimit>;
   cookies: Cookies;
   assets: AssetPaths;
 }
@@ -88,7 +90,10 @@ export function answer(route: Route, answering: Answering): RequestHandler {
     const visit = await visitOf(guest, res, answering);
     if (!visit) res.redirect(303, signInPath(req, guest, await hasEnded(guest, answering)));
     else if (mustSetUpFirst(visit, route, answering)) res.redirect(303, SECOND_FACTOR_PATH);
-    else await write(await replyOnce(visit, route, answering), { req, res, visit, answering });
+    else {
+      answering.countDownload(route, visit, res);
+      await write(await replyOnce(visit, route, answering), { req, res, visit, answering });
+    }
   };
 }
 

@@ -1,5 +1,9 @@
+import type { Writable } from 'node:stream';
+
+import { MINUTE_MS } from '../../contract/durations.ts';
 import type { Column } from '../../tables/columns.ts';
 import { csvHead, csvLine } from '../../tables/csv.ts';
+import { PageError } from './page-error.ts';
 import { countText } from './views/formats.ts';
 import { html, type Html } from './views/html.ts';
 import type { FileReply } from './visit.ts';
@@ -53,5 +57,44 @@ export async function tableFile(
       'Content-Disposition': `attachment; filename="${name}.${format}"`,
     },
     body: format === 'csv' ? csvPieces() : xlsxPieces(name, columns, pages, shortened),
+  };
+}
+
+/** Tables take seconds to read and to write, and files are in memory whole. */
+export type DownloadKind = 'table' | 'file';
+
+/** Downloads under way in this process: of a company, and of all. A browser asks for six files at once. */
+const AT_ONCE = { table: { ofCompany: 2, ofAll: 8 }, file: { ofCompany: 6, ofAll: 24 } };
+/** A client that takes one more slowly would keep others from theirs. */
+const DOWNLOAD_MS_MAX = 5 * MINUTE_MS;
+
+/**
+ * Bounds the downloads that are under way, and the time of each.
+ * @returns a function that counts a request's download until its answer is closed; a page of documents is one only where its
+ *   address asks for a format. It throws PageError: 429 if the company has too many under way, and 503 if all together have.
+ */
+export function createDownloadLimit() {
+  const underWay = new Set<{ kind: DownloadKind; company: string }>();
+  const refusal = (status: 429 | 503, text: string) =>
+    new PageError(status, 'Too many downloads at once', text, { headers: { 'Retry-After': '5' } });
+  return (
+    { downloads: kind }: { downloads?: DownloadKind },
+    { company: { id: company }, query }: { company: { id: string }; query: URLSearchParams },
+    answer: Pick<Writable, 'closed' | 'destroy' | 'once'>,
+  ): void => {
+    if (kind === undefined || (kind === 'table' && !query.has('format')) || answer.closed) return;
+    const { ofCompany, ofAll } = AT_ONCE[kind];
+    const others = [...underWay].filter((one) => one.kind === kind);
+    if (others.filter((one) => one.company === company).length >= ofCompany)
+      throw refusal(429, `Your company has ${ofCompany} downloads under way. Try again when one has ended.`);
+    if (others.length >= ofAll)
+      throw refusal(503, 'Other companies have many downloads under way. Try again in a few seconds.');
+    const download = { kind, company };
+    underWay.add(download);
+    const cutOff = setTimeout(() => answer.destroy(), DOWNLOAD_MS_MAX).unref();
+    answer.once('close', () => {
+      clearTimeout(cutOff);
+      underWay.delete(download);
+    });
   };
 }

@@ -6,6 +6,7 @@ import { createSignInLimits } from '../access/sign-in-limits.ts';
 import { mintToken } from '../access/tokens.ts';
 import { createAssets } from './assets.ts';
 import { createCookies } from './cookies.ts';
+import { createDownloadLimit } from './download.ts';
 import { FORM_TOKEN_FIELD, formIdOf, isFormToken, isFromOwnPage } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
 import { notFound, PageError, toPageError } from './page-error.ts';
@@ -25,6 +26,7 @@ export function createPortal(options: PortalOptions): Router {
   const answering: Answering = {
     ...options,
     limits: createSignInLimits(options.engine),
+    countDownload: createDownloadLimit(),
     cookies: createCookies({ isSecure }),
     assets: assets.paths,
   };

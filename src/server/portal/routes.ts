@@ -33,13 +33,14 @@ import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
 import { showUsage } from './pages/usage.ts';
 import { pause, remove, resume, sendPing, showWebhook } from './pages/webhook.ts';
 import { registerWebhook, showNewWebhook, showWebhooks } from './pages/webhooks.ts';
+import type { DownloadKind } from './download.ts';
 import type { GuestPage, Page } from './visit.ts';
 
 /**
  * A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. An action that
  * ends the session leads to the sign-in page also when the session has ended before. One that needs passwords is refused
  * where there are none. Another program may send one that `isOpen`, without a form token: the code in its path is the
- * authority.
+ * authority. One with `downloads` is limited as they are.
  */
 export type Route = {
   method: 'get' | 'post';
@@ -47,7 +48,9 @@ export type Route = {
   endsSession?: boolean;
   needsPasswords?: boolean;
   isOpen?: boolean;
-} & ({ access: 'administrators'; page: Page } | { access: 'guests'; page: GuestPage });
+} & (
+  { access: 'administrators'; page: Page; downloads?: DownloadKind } | { access: 'guests'; page: GuestPage }
+);
 
 export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
 
@@ -101,16 +104,16 @@ export const routes: readonly Route[] = [
   get('/webhooks/:id/deliveries/:delivery', showDelivery),
   post('/webhooks/:id/deliveries/:delivery/send-again', sendAgain),
 
-  get('/documents', showDocuments),
+  { ...get('/documents', showDocuments), downloads: 'table' },
   get('/documents/:id', showDocument),
-  get('/documents/:id/pdf', downloadDocument),
-  get('/documents/:id/statement', downloadStatement),
+  { ...get('/documents/:id/pdf', downloadDocument), downloads: 'file' },
+  { ...get('/documents/:id/statement', downloadStatement), downloads: 'file' },
   post('/documents/:id/hand-over', handOneOver),
   get('/hand-overs', showHandOvers),
   post('/hand-overs/again', handAllOver),
-  get('/documents/:id/xml', downloadEInvoice),
+  { ...get('/documents/:id/xml', downloadEInvoice), downloads: 'file' },
 
-  get('/receivables', showReceivables),
+  { ...get('/receivables', showReceivables), downloads: 'table' },
 
   get('/usage', showUsage),
 
@@ -137,7 +140,7 @@ export const routes: readonly Route[] = [
 ];
 
 /** A page for administrators who are signed in; other visitors are sent to the sign-in page and back. */
-function get(path: string, page: Page): Route {
+function get(path: string, page: Page): AdministratorsRoute {
   return { method: 'get', path, access: 'administrators', page };
 }
 

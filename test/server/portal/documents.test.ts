@@ -167,6 +167,13 @@ onEachEngine('the documents of a search are downloaded', RECORDS, async (t, { en
   t.match((await visitor.visit('/portal/documents?format=pdf')).headers, { 'content-type': /html/ });
   t.equal(downloadIn(new URLSearchParams('format=csv'), 50_001), undefined);
   t.match(downloadLinks(50_001, () => '').toString(), /at most 50,000 documents/);
+  const atOnce = await Promise.all(
+    Array.from({ length: 12 }, () => visitor.copy().visit('/portal/documents?format=csv')),
+  );
+  const [refused] = atOnce.filter(({ statusCode }) => statusCode !== 200);
+  t.match(refused, { statusCode: 429, headers: { 'retry-after': '5' } });
+  t.match(refused?.body, /Your company has 2 downloads under way\. Try again when one has ended\./);
+  t.equal((await visitor.visit('/portal/documents?format=csv')).statusCode, 200, 'and then it can');
 });
 
 onEachEngine('receivables are aged by customer and currency', RECORDS, async (t, portal) => {
@@ -252,6 +259,11 @@ onEachEngine('an issued invoice has a statement of account of today', RECORDS, a
     await textOf(Buffer.from(answer.body)),
     /Statement of account for invoice INV-2026-0003 .*Balance due €596\.52/,
   );
+  const atOnce = await Promise.all(
+    Array.from({ length: 8 }, () => visitor.copy().visit(`/portal/documents/${PART_PAID}/statement`)),
+  );
+  const statuses = atOnce.map(({ statusCode }) => statusCode).sort();
+  t.strictSame(statuses, [200, 200, 200, 200, 200, 200, 429, 429], 'six at once');
   await visitor.visit(`/portal/documents/${DRAFT}`);
   t.notMatch(visitor.shown, '/statement');
   t.equal((await visitor.visit(`/portal/documents/${DRAFT}/statement`)).statusCode, 404);

@@ -2,7 +2,7 @@ import { noticeChoices, noticeTexts } from '../../notices/texts.ts';
 import { stopMails } from '../../notices/stopping.ts';
 import { updateAdministratorRow } from '../../store/accounts/administrator-rows.ts';
 import { authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
-import { listNotices, type Notice } from '../../store/accounts/notice-rows.ts';
+import { listNotices, type Notice, NOTICES_LISTED_MAX } from '../../store/accounts/notice-rows.ts';
 import { button, checkboxes, form } from '../views/form.ts';
 import { time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
@@ -18,7 +18,7 @@ export const showNotices: Page = async (visit, { engine, serviceName, isMailing 
   return page(
     'Notices',
     html`<p>
-        What you were told of in the last 30 days.
+        What you were told of in the last 30 days, the newest ${NOTICES_LISTED_MAX} at most.
         ${isMailing ? `They are mailed to ${visit.administrator.email}.` : NOBODY_IS_MAILED}
         <a href="/portal/account#mails">Choose what is mailed to you</a>
       </p>

@@ -1,7 +1,8 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { MoveEventKind } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { NoticesTable } from '../accounts-schema.ts';
@@ -44,9 +45,13 @@ export interface NewNotice {
   now: Date;
 }
 
+/** Of a kind, a person is told so often in 24 hours: nobody reads more, and a flood of one kind hides no other. */
+const TOLD_MAX = 20;
+
 /**
  * Tells administrators of something, in the transaction in which it happens. Each gets a mail, where the operator has set
- * mail up and the administrator hasn't stopped that kind, and sees it on their page of notices for 30 days.
+ * mail up and the administrator hasn't stopped that kind, and sees it on their page of notices for 30 days. The 20th of a kind
+ * in 24 hours says that further ones aren't told (`isLast`). Links are always mailed, because those who ask for them are limited.
  */
 export async function addNotice(transaction: StoreTransaction, notice: NewNotice): Promise<void> {
   const { company, kind, details, administrator, events, now } = notice;
@@ -57,10 +62,35 @@ export async function addNotice(transaction: StoreTransaction, notice: NewNotice
       (!events || events.some((event) => maySeeEvent(scopes, event))),
   );
   const ids = administrator === null ? [null] : people.map(({ id }) => id);
+  if (ids.length === 0) return;
+  const told =
+    kind === 'reset.asked' ? new Map<string | null, number>() : await countTold(transaction, notice, ids);
   const at = now.toISOString();
-  const row = { company, kind, details: JSON.stringify(details), created_at: at, due_at: at };
-  const rows = ids.map((id) => ({ ...row, id: randomUUIDv7(), administrator: id }));
+  const row = { company, kind, created_at: at, due_at: at };
+  const rows = ids.flatMap((id) => {
+    const count = (told.get(id) ?? 0) + 1;
+    const all = JSON.stringify(count === TOLD_MAX ? { ...details, isLast: 'yes' } : details);
+    return count > TOLD_MAX ? [] : [{ ...row, id: randomUUIDv7(), administrator: id, details: all }];
+  });
   if (rows.length > 0) await transaction.insertInto('notices').values(rows).execute();
+}
+
+/** How often each administrator was told of a kind in the 24 hours before. */
+async function countTold(
+  transaction: StoreTransaction,
+  { company, kind, now }: NewNotice,
+  ids: readonly (string | null)[],
+): Promise<Map<string | null, number>> {
+  const rows = await transaction
+    .selectFrom('notices')
+    .select(['administrator', sql<number | string>`COUNT(*)`.as('count')])
+    .where('company', '=', company)
+    .where('administrator', 'in', ids)
+    .where('kind', '=', kind)
+    .where('created_at', '>', new Date(now.getTime() - DAY_MS).toISOString())
+    .groupBy('administrator')
+    .execute();
+  return new Map(rows.map(({ administrator, count }) => [administrator, Number(count)]));
 }
 
 export interface Notice extends Pick<NoticesTable, 'company' | 'id' | 'administrator'> {
@@ -83,7 +113,7 @@ function toNotice(row: Selectable<NoticesTable>): Notice {
   };
 }
 
-const LISTED_MAX = 200;
+export const NOTICES_LISTED_MAX = 200;
 
 /** The notices of an administrator, the newest first, 200 at most. */
 export async function listNotices({ db }: Engine, { company, id }: AccountKey): Promise<Notice[]> {
@@ -93,7 +123,7 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
     .where('company', '=', company)
     .where('administrator', '=', id)
     .orderBy('created_at', 'desc')
-    .limit(LISTED_MAX)
+    .limit(NOTICES_LISTED_MAX)
     .execute();
   return rows.map(toNotice);
 }
