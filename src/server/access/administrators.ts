@@ -66,15 +66,19 @@ export async function signIn(
   // Also where one account is left, because the password of another has changed meanwhile.
   let isWaiting = opened.length > 1;
   const tokens: string[] = [];
+  // Whoever has several accounts has one mailbox.
+  let isTold = !isNewBrowser;
   for (const account of opened)
     await engine.transaction(async (transaction) => {
       const administrator = await withSamePassword(transaction, account);
       if (!administrator) return;
       isWaiting ||= administrator.hasSecondFactor;
       const begun = { administrator, address, client, now, lengths, isWaiting };
-      // Whoever has several accounts has one mailbox. With a second factor nobody is in yet.
-      if (isNewBrowser && tokens.length === 0 && !administrator.hasSecondFactor)
+      // With a second factor nobody is in yet.
+      if (!isTold && !administrator.hasSecondFactor) {
         await tellOfBrowser(transaction, begun);
+        isTold = true;
+      }
       tokens.push(await beginSession(transaction, begun));
     });
   if (tokens.length === 0) throw new UsageError(WRONG);

@@ -153,6 +153,8 @@ onEachEngine('a link gives at most what its token may, and is of its companies a
     t.match(errorIn(answer.body).message, message);
   }
   t.strictSame(await engine.run('SELECT id FROM portal_links'), []);
+  const renamed = (await linkOf(door)).replace('#brennan.', '#rival.');
+  t.match((await follow(portal, renamed)).text, UNUSABLE, 'under the name of another company');
   const elsewhere = await addAdministrator(engine, {
     company: 'rival',
     email: NIAMH.email,

@@ -137,6 +137,22 @@ onEachEngine(
   },
 );
 
+onSqlite(
+  'somebody with accounts in two companies is told once, also where one account asks for a code',
+  mailing,
+  async (t, portal) => {
+    const { engine } = portal;
+    const look = await mailbox(t, portal);
+    await createCompany(engine, OTHER, { name: 'Other Plumbing' }, STORY_NOW);
+    await addAdministrator(engine, { company: OTHER, email: EMAIL, password: PASSWORD });
+    await portal.signedIn();
+    t.match(await look(), { length: 1 });
+    await engine.run(`UPDATE administrators SET second_factor = 'sealed' WHERE company = '${COMPANY}'`);
+    await portal.signedIn();
+    t.match(await look(), [{ text: /Other Plumbing/ }], 'the other account is open without one');
+  },
+);
+
 onEachEngine(
   'what is mailed is chosen on the account’s page, or stopped by a mail',
   mailing,
