@@ -24,7 +24,11 @@ interface Behaviour {
   isLockedOut?: boolean;
   /** Before it answers to the data. */
   waitMs?: number;
+  /** Before it greets, answers to a recipient, reads a mail, and answers to one that it has. */
+  reached?: (stage: Stage) => Promise<void>;
 }
+
+export type Stage = 'connected' | 'addressed' | 'begun' | 'taken';
 
 export interface MailServer {
   mails: Mail[];
@@ -36,10 +40,15 @@ export interface MailServer {
 /** Starts a real mail server that asks for a password, until the test ends. @param tls its certificate; without it, no TLS. */
 export async function startMailServer(
   t: Test,
-  { port = 0, tls }: { port?: number; tls?: { key: string; cert: string } } = {},
+  {
+    port = 0,
+    host = '127.0.0.1',
+    tls,
+  }: { port?: number; host?: string; tls?: { key: string; cert: string } } = {},
 ): Promise<MailServer> {
   const behaviour: Behaviour = {};
   const mails: Mail[] = [];
+  const reached = async (stage: Stage) => behaviour.reached?.(stage);
   const refusal = (responseCode: number) => Object.assign(new Error('no'), { responseCode });
   const server = new SMTPServer({
     ...(tls ? { secure: true, ...tls } : { disabledCommands: ['STARTTLS'] }),
@@ -49,23 +58,26 @@ export async function startMailServer(
       const isRight = username === 'mailer' && password === 'p@ss' && !behaviour.isLockedOut;
       done(isRight ? null : refusal(535), { user: 'mailer' });
     },
+    onConnect: (_session, done) => void reached('connected').then(() => done()),
     onRcptTo: ({ address }, _session, done) => {
       const code = behaviour.refuse?.(address);
-      done(code === undefined ? null : refusal(code));
+      void reached('addressed').then(() => done(code === undefined ? null : refusal(code)));
     },
     onData: (stream, { envelope }, done) => {
       void (async () => {
+        await reached('begun');
         const chunks: Buffer[] = [];
         for await (const chunk of stream) chunks.push(chunk as Buffer);
         await pause(behaviour.waitMs ?? 0);
         const to = envelope.rcptTo.map(({ address }) => address);
         mails.push(mailIn(Buffer.concat(chunks).toString(), to));
+        await reached('taken');
         done();
-      })();
+      })().catch(done);
     },
   });
   server.on('error', () => undefined);
-  await new Promise<void>((resolve) => void server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => void server.listen(port, host, resolve));
   const close = () => new Promise<void>((resolve) => server.close(resolve));
   t.teardown(close);
   // A server that listens on a port has an address of this shape.
@@ -73,7 +85,7 @@ export async function startMailServer(
   return {
     mails,
     behaviour,
-    url: `${tls ? 'smtps' : 'smtp'}://mailer:p%40ss@${tls ? 'localhost' : '127.0.0.1'}:${taken}`,
+    url: `${tls ? 'smtps' : 'smtp'}://mailer:p%40ss@${tls ? 'localhost' : host}:${taken}`,
     close,
   };
 }
