@@ -2,9 +2,10 @@ import { readFileSync } from 'node:fs';
 
 import t from 'tap';
 
+import { scopes } from '../../src/contract/scopes.ts';
 import { createKey } from '../../src/server/access/keys.ts';
 import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
-import { COMPANY, startPortal, type TestPortal } from '../server/portal/_portal.ts';
+import { addAdministrator, COMPANY, startPortal, type TestPortal } from '../server/portal/_portal.ts';
 import { addHistory } from '../server/portal/_history.ts';
 import { addWebhook } from '../server/portal/_webhooks.ts';
 import { KEY_PREFIX, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
@@ -103,8 +104,26 @@ t.test('every page is legible for everybody, with and without scripts', async (t
   await lookAtPages(t, place, guestPages, { signIn: false });
 });
 
-t.test('a day of use is legible for everybody', async (t) => {
-  const portal = await startPortal(t, 'sqlite', { hasRecords: true });
+/** Pages that have nothing above have much here, and the other way round. */
+const opposites = {
+  'usage-some': '/portal/usage',
+  'keys-some': '/portal/keys',
+  'people-some': '/portal/people',
+  'notices-some': '/portal/notices',
+  'documents-none': '/portal/documents',
+  'receivables-none': '/portal/receivables',
+};
+
+t.test('a day of use, and a company without documents, are legible for everybody', async (t) => {
+  const portal = await startPortal(t);
+  for (const name of [
+    'Niamh',
+    'Caoimhe Ní Dhomhnaill-Featherstonehaugh of the second workshop in Ballyfermot',
+  ])
+    await addAdministrator(portal.engine, {
+      email: `${name.slice(0, 7)}.${'x'.repeat(50)}@brennan.example`,
+      name,
+    });
   let at = STORY_NOW;
   const usage = openKeyUsage(portal.engine, {
     now: () => at,
@@ -112,8 +131,9 @@ t.test('a day of use is legible for everybody', async (t) => {
       throw error;
     },
   });
-  for (const [index, name] of ['Ledger export', 'Dashboard in the workshop', 'Never used'].entries()) {
-    const options = { prefix: KEY_PREFIX, company: COMPANY, scopes: ['jobs:read'], now: STORY_NOW };
+  const names = ['Ledger export', `Dashboard-in-the-workshop-${'x'.repeat(70)}`, 'Never used'];
+  for (const [index, name] of names.entries()) {
+    const options = { prefix: KEY_PREFIX, company: COMPANY, scopes: scopes.slice(index), now: STORY_NOW };
     const { record } = await createKey(portal.engine, { ...options, name });
     for (let hour = 0; hour < 24 && index < 2; hour += 1) {
       at = new Date(STORY_NOW.getTime() - hour * 3_600_000);
@@ -123,7 +143,7 @@ t.test('a day of use is legible for everybody', async (t) => {
     }
   }
   await usage[Symbol.asyncDispose]();
-  await lookAtPages(t, { browser: await browser, portal }, { 'usage-some': '/portal/usage' });
+  await lookAtPages(t, { browser: await browser, portal }, opposites);
 });
 
 for (const javaScript of [true, false]) {

@@ -19,7 +19,7 @@ import { downloadIn, downloadLinks, tableFile } from '../download.ts';
 import { PageError, type Problems } from '../page-error.ts';
 import { filterForm, select, textField, withQuery } from '../views/form.ts';
 import { countText, dayText } from '../views/formats.ts';
-import { type Html, html } from '../views/html.ts';
+import { type Content, type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
 import { amount, named, pagination, table } from '../views/table.ts';
 import { page, type Page, type PageReply, type Visit } from '../visit.ts';
@@ -232,8 +232,9 @@ function documentTable(found: readonly FoundDocument[], search: DocumentSearch):
   });
 }
 
-export function dueText(dueMinor: number, currency: string): string {
-  return dueMinor === 0 ? '—' : amountText(dueMinor, currency);
+/** An amount that is due. A card leaves none out. */
+export function dueText(dueMinor: number, currency: string): Content {
+  return dueMinor === 0 ? html`<span class="none">—</span>` : amountText(dueMinor, currency);
 }
 
 export function stateBadge(document: Invoice, today: string): Html {
