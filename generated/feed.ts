@@ -1720,7 +1720,7 @@ export interface components {
             amountMinor: number;
             paidOn: components["schemas"]["CalendarDate"];
             method: components["schemas"]["PaymentMethod"];
-            /** @description The id of the issued pro forma or invoice that asked for it, of the same customer and currency. Prepayments that name it are at most its total, and only one issued invoice has them. */
+            /** @description The id of the issued pro forma or invoice that asked for it, of the same customer and currency. Prepayments that name it are at most its rounded total less its credit notes. Only one issued invoice has them, until their payments are voided there. */
             documentId?: components["schemas"]["Uuid"];
             /** @description What asked for it, if no document here did. */
             reference?: components["schemas"]["ShortText"];

@@ -112,17 +112,22 @@ function checkAsked(
   if (!isAsking || isUsed(turn, asked.id, id)) turn.fault('wrong_state', path);
   if (asked.customer.id !== customer.id) turn.fault('invalid_change', path);
   if (asked.currency !== currency) turn.fault('wrong_currency', path);
-  if (amountMinor > asked.totals.grossMinor) turn.fault('invalid_change', within('amountMinor'));
+  const credited = sumOf(asked.creditNotes.map(({ grossMinor }) => grossMinor));
+  const total = BigInt(asked.totals.grossMinor) + roundingOf(turn, asked) - credited;
+  if (BigInt(amountMinor) > total) turn.fault('invalid_change', within('amountMinor'));
 }
 
-/** Whether another issued invoice has a document's money as paid before. */
+/** Whether another issued invoice has a document's money as paid before, in a payment that isn't voided. */
 function isUsed({ company }: Turn, documentId: string, invoiceId: string): boolean {
-  return [...company.kept].some(
-    ([id, { draft }]) =>
-      id !== invoiceId &&
-      company.tables.invoices.get(id)?.status === 'issued' &&
-      (draft.prepayments ?? []).some((one) => one.documentId === documentId),
-  );
+  return [...company.kept].some(([id, { draft }]) => {
+    const { payments = [] } = company.tables.invoices.get(id) ?? {};
+    return (draft.prepayments ?? []).some(
+      (one) =>
+        id !== invoiceId &&
+        one.documentId === documentId &&
+        payments.some((payment) => payment.id === one.id),
+    );
+  });
 }
 
 /** The rounding of an invoice; the credit notes of rounded ones have a test of their own. */

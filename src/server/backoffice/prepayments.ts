@@ -8,7 +8,9 @@ import { quote } from '../../errors.ts';
 import type { Credited } from './credit-notes.ts';
 import type { Move } from './move.ts';
 import { Refusal, refuseTwins, withinRange } from './refusal.ts';
+import { movementsOf } from './settlement.ts';
 import { refuseDayToCome } from './times.ts';
+import type { StoredDocument } from './unpublished.ts';
 
 type Payable = Pick<Invoice, 'id' | 'kind' | 'customer' | 'currency' | 'totals'>;
 type Given = Pick<GivenAmounts, 'prepayments' | 'roundingMinor' | 'cashRounding'>;
@@ -86,7 +88,7 @@ async function prepaymentsOf(
       continue;
     }
     const asking = await askingDocument(move, documentId, document, `${at}/${index}/documentId`);
-    paid.push({ ...own, documentNumber: asking.number ?? '' });
+    paid.push({ ...own, documentNumber: asking.record.number ?? '' });
     const ofIt = paid.filter((one) => one.documentId === documentId);
     refuseMoreThanAsked(asking, ofIt, `${at}/${index}/amountMinor`);
   }
@@ -99,8 +101,9 @@ async function askingDocument(
   documentId: string,
   { id, customer, currency }: Payable,
   path: string,
-): Promise<Invoice> {
-  const { record, unpublished } = await move.getDocument(documentId, path);
+): Promise<StoredDocument> {
+  const asking = await move.getDocument(documentId, path);
+  const { record, unpublished } = asking;
   const name = quote(record.number ?? documentId);
   if (record.status !== 'issued' || record.kind === 'credit_note' || documentId === id)
     throw new Refusal('wrong_state', `${name} isn't an issued pro forma, and no other issued invoice.`, path);
@@ -113,15 +116,30 @@ async function askingDocument(
   if (record.currency !== currency)
     throw new Refusal('wrong_currency', `${name} is in ${record.currency}, and not in ${currency}.`, path);
   const { prepaidInvoiceId = id } = unpublished;
-  if (prepaidInvoiceId === id) return record;
-  const message = `${name} is a prepayment of the invoice ${quote(prepaidInvoiceId)} already.`;
+  if (prepaidInvoiceId === id || !(await isPrepaidWith(move, prepaidInvoiceId, documentId))) return asking;
+  const message = `${name} is a prepayment of the invoice ${quote(prepaidInvoiceId)} already; the payment has to be voided there first.`;
   throw new Refusal('wrong_state', message, path);
 }
 
-function refuseMoreThanAsked(asking: Invoice, paid: readonly Prepayment[], path: string): void {
+/** Whether an issued invoice still has a payment that a document asked for. A payment that is voided isn't shown any more. */
+async function isPrepaidWith(move: Move, invoiceId: string, documentId: string): Promise<boolean> {
+  const { record, unpublished } = await move.getDocument(invoiceId, '');
+  const shown = new Set(record.payments?.map(({ id }) => id));
+  const prepayments = unpublished.amounts?.prepayments ?? [];
+  return prepayments.some((one) => one.documentId === documentId && shown.has(one.id));
+}
+
+/** A document asks for its rounded total, less what credit notes took of it. */
+function refuseMoreThanAsked(
+  { record, unpublished }: StoredDocument,
+  paid: readonly Prepayment[],
+  path: string,
+): void {
   const paidMinor = withinRange(path, () => sumMinor(paid.map(({ amountMinor }) => amountMinor)));
-  if (paidMinor <= asking.totals.grossMinor) return;
-  const message = `The prepayments of ${quote(asking.number ?? '')} are ${paidMinor}, and it asked for ${asking.totals.grossMinor}.`;
+  const { grossMinor, roundingMinor = 0, creditedMinor } = movementsOf(record, unpublished);
+  const askedMinor = grossMinor + roundingMinor - creditedMinor;
+  if (paidMinor <= askedMinor) return;
+  const message = `The prepayments of ${quote(record.number ?? '')} are ${paidMinor}, and it asked for ${askedMinor}.`;
   throw new Refusal('invalid_change', message, path);
 }
 

@@ -22,7 +22,7 @@ export interface Unpublished {
   reverseChargeRates: Record<string, number>;
   /** Amounts that the API has no place for, where there are any. */
   amounts?: DocumentAmounts;
-  /** Of an issued document that asked for money: the issued invoice that has this as paid before. */
+  /** Of an issued document that asked for money: the last issued invoice that had this as paid before. */
   prepaidInvoiceId?: string;
   /** Of an issued invoice: the rounding of its credit notes. */
   creditedRoundingMinor?: number;

@@ -37,15 +37,38 @@ onEachEngine(
       ],
     );
     const twice = await company.refusal(invoiceDraft({ prepayments }));
-    t.match(twice, { code: 'wrong_state', path: '/with/prepayments/0/documentId', message: /already/ });
-    // The payment may turn out not to have been made, and the invoice be paid and credited like others.
-    const voided = await company.apply({
-      change: 'payment.void',
-      with: { invoiceId: invoice.id, id: 'pay_1' },
-    });
-    t.equal(voided.amountDueMinor, 12_300);
+    const rule = /already; the payment has to be voided there first/;
+    t.match(twice, { code: 'wrong_state', path: '/with/prepayments/0/documentId', message: rule });
+    // A wrong invoice is credited. What was paid is owed back until it is voided there, so it can't be paid elsewhere too.
+    await issued(company, creditNoteOf(invoice, { lines: [line()] }));
+    t.equal((await documentOf(company, invoice.id)).creditBalanceMinor, 10_000);
+    t.match(await company.refusal(invoiceDraft({ prepayments })), { code: 'wrong_state', message: rule });
+    const voiding = { invoiceId: invoice.id, id: 'pay_1' };
+    const voided = await company.apply({ change: 'payment.void', with: voiding });
+    t.strictSame([voided.amountDueMinor, voided.creditBalanceMinor], [0, 0]);
+    const again = invoiceDraft({ prepayments });
+    const [right, other] = [await company.apply(again), await company.apply(again)];
+    t.equal((await company.apply(issue(right.id))).amountDueMinor, 2300, 'the right invoice has it instead');
+    t.match(await company.refusal(issue(other.id)), { code: 'wrong_state', message: rule }, 'once');
   },
 );
+
+t.test('a document asks for its rounded total, less what was credited of it', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const company = await openIssuer(createTestBackoffice(database));
+  const paidFor = ({ id }: { id: string }, amountMinor: number) =>
+    invoiceDraft({
+      lines: [line({ quantity: '2' })],
+      prepayments: [{ ...paid, amountMinor, documentId: id }],
+    });
+  const rounded = await proForma(company, { lines: [line({ unitPriceMinor: 10_003 })], cashRounding: true });
+  t.match(await company.refusal(paidFor(rounded, 12_306)), { message: /are 12306, and it asked for 12305/ });
+  await company.apply(paidFor(rounded, 12_305));
+  const deposit = await issued(company, invoiceDraft());
+  await issued(company, creditNoteOf(deposit, { lines: [line({ unitPriceMinor: 4_000 })] }));
+  t.match(await company.refusal(paidFor(deposit, 7_381)), { message: /are 7381, and it asked for 7380/ });
+  await issued(company, paidFor(deposit, 7_380));
+});
 
 onEachEngine('an invoice that was paid before is settled by its issue', async (t, testBackoffice) => {
   const company = await openIssuer(testBackoffice);
