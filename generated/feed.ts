@@ -1650,12 +1650,12 @@ export interface components {
         PricesIncludeVat: boolean;
         /** @description A discount. It has `amountMinor` or `percent`; with both, one follows from the other. It has `reason`, `reasonCode` or both. */
         LineAllowance: {
-            /** @description How much, in minor units. */
-            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
-            /** @description How much, as a percentage; at most 100 for a discount. */
+            /** @description How much, in minor units; below zero only on a line that is, as in a correction. */
+            amountMinor?: components["schemas"]["MoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
             /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
-            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
             /** @description A code of UNTDID 5189, such as `95`, discount. */
@@ -1663,12 +1663,12 @@ export interface components {
         };
         /** @description A charge, with members as a discount has. */
         LineCharge: {
-            /** @description How much, in minor units. */
-            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
-            /** @description How much, as a percentage; at most 100 for a discount. */
+            /** @description How much, in minor units; below zero only on a line that is, as in a correction. */
+            amountMinor?: components["schemas"]["MoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
             /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
-            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
             /** @description A code of UNTDID 7161, such as `FC`, freight. */
@@ -1676,12 +1676,12 @@ export interface components {
         };
         /** @description The discounts on the document as a whole, each on the lines of a VAT category and rate; together at most the sum of these lines. A credit note that doesn't give any takes back those of its invoice in the proportion of the lines that it credits. */
         DocumentAllowances: {
-            /** @description How much, in minor units. */
-            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
-            /** @description How much, as a percentage; at most 100 for a discount. */
+            /** @description How much, in minor units; below zero only on a line that is, as in a correction. */
+            amountMinor?: components["schemas"]["MoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
             /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
-            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
             /** @description A code of UNTDID 5189, such as `95`, discount. */
@@ -1695,12 +1695,12 @@ export interface components {
         }[];
         /** @description The charges on the document as a whole, such as for delivery. They are in a VAT category that lines have, or in S or Z at any rate. Credit notes take them back as they do allowances. */
         DocumentCharges: {
-            /** @description How much, in minor units. */
-            amountMinor?: components["schemas"]["UnsignedMoneyMinor"];
-            /** @description How much, as a percentage; at most 100 for a discount. */
+            /** @description How much, in minor units; below zero only on a line that is, as in a correction. */
+            amountMinor?: components["schemas"]["MoneyMinor"];
+            /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
             /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
-            baseMinor?: components["schemas"]["UnsignedMoneyMinor"];
+            baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
             /** @description A code of UNTDID 7161, such as `FC`, freight. */
@@ -2064,6 +2064,12 @@ export interface components {
          */
         UnsignedMoneyMinor: number;
         /**
+         * Format: int64
+         * @description An amount in minor units of the currency: cents, pence.
+         * @example 12300
+         */
+        MoneyMinor: number;
+        /**
          * Format: int32
          * @description A rate in basis points: 2300 is 23 %.
          * @example 2300
@@ -2089,12 +2095,6 @@ export interface components {
              */
             postcode: string | null;
         } | null;
-        /**
-         * Format: int64
-         * @description An amount in minor units of the currency: cents, pence.
-         * @example 12300
-         */
-        MoneyMinor: number;
         /**
          * @description The VAT category, as in UNCL 5305 and EN 16931. An open set:
          *

@@ -14,7 +14,7 @@ export type GivenLineAmounts = Pick<
 
 /** A discount or a charge, worked out (BG-20, BG-21, BG-27 and BG-28). Amounts are in minor units. */
 export interface Adjustment {
-  /** Without VAT, and not below zero. */
+  /** Without VAT, and below zero only on a line that is. */
   amountMinor: number;
   /** As it was given where prices include VAT: with VAT. */
   grossMinor?: number;

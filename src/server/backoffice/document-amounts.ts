@@ -46,18 +46,24 @@ export function pricedLine(line: DraftLine, draft: Omit<AmountsDraft, 'lines'>, 
   const wholeMinor = withinRange(path, () =>
     lineAmountMinor(quantity, { currency: draft.currency, unitPriceMinor, unitPrice, priceBaseQuantity }),
   );
+  const whole = { minor: wholeMinor, isBelowZero: wholeMinor < 0 };
   const worked = (list: List, given: readonly GivenAdjustment[]) =>
-    given.map((one, index) => adjustmentOf(list, one, wholeMinor, `${path}/${list}/${index}`));
+    given.map((one, index) => adjustmentOf(list, one, whole, `${path}/${list}/${index}`));
   const own = { allowances: worked('allowances', allowances), charges: worked('charges', charges) };
   const amountMinor = withinRange(path, () => sumMinor([wholeMinor, ...signedMinors(own)]));
-  if (wholeMinor >= 0 && amountMinor < 0) {
-    const message = `The discounts of ${path} take more than the ${sumMinor([amountMinor, ...minorsOf(own.allowances)])} that the line comes to.`;
-    throw new Refusal('invalid_change', message, `${path}/allowances`);
-  }
+  refuseBeyondZero(amountMinor, own.allowances, path);
   const given = givenOf(line);
   const isPlain =
     draft.pricesIncludeVat !== true && Object.keys(given).length === 1 && unitPriceMinor !== undefined;
   return { line, amountMinor, amounts: isPlain ? undefined : { given, ...exactPrice(given), ...own } };
+}
+
+/** Discounts of a line take at most what it comes to with its charges, be that below zero. */
+function refuseBeyondZero(amountMinor: number, allowances: readonly Adjustment[], path: string): void {
+  const beforeMinor = sumMinor([amountMinor, ...minorsOf(allowances)]);
+  if (beforeMinor < 0 ? amountMinor <= 0 : amountMinor >= 0) return;
+  const message = `The discounts of ${path} take more than the ${beforeMinor} that the line comes to.`;
+  throw new Refusal('invalid_change', message, `${path}/allowances`);
 }
 
 /** The members of a line that its price and amount are worked out from, without those that are empty. */
@@ -87,16 +93,29 @@ function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string):
   throw new Refusal('invalid_change', message, `${path}/unitPrice`);
 }
 
-/** Works out a discount or a charge of a line, or of the document, of `wholeMinor`. */
-function adjustmentOf(list: List, given: GivenAdjustment, wholeMinor: number, path: string): Adjustment {
+/**
+ * Works out a discount or a charge of a line, or of the document.
+ * @param whole what a percentage is taken of; of a line below zero, as in a correction, the discount is below zero too
+ *   (EN 16931 BT-136 and BT-141, PEPPOL-EN16931-R040).
+ */
+function adjustmentOf(
+  list: List,
+  given: GivenAdjustment,
+  whole: { minor: number; isBelowZero: boolean },
+  path: string,
+): Adjustment {
   const { percent, reason, reasonCode } = given;
   refuseBadReason(list, given, path);
-  const share = percent === undefined ? undefined : shareOf(list, { ...given, percent }, wholeMinor, path);
+  const share = percent === undefined ? undefined : shareOf(list, { ...given, percent }, whole.minor, path);
   if (share === undefined && given.baseMinor !== undefined)
     throw new Refusal('invalid_change', `${path} has baseMinor and no percent.`, `${path}/baseMinor`);
   const amountMinor = given.amountMinor ?? share?.amountMinor;
   if (amountMinor === undefined)
     throw new Refusal('invalid_change', `${path} has neither amountMinor nor percent.`, path);
+  if (amountMinor < 0 && !whole.isBelowZero) {
+    const message = `${path} is ${amountMinor}; a ${words[list]} is below zero only on a line that is.`;
+    throw new Refusal('invalid_change', message, `${path}/${share ? 'percent' : 'amountMinor'}`);
+  }
   return {
     ...share,
     amountMinor,
@@ -119,8 +138,6 @@ function shareOf(
   if (list === 'allowances' && Number(percent) > 100)
     refuse(`${path} is ${percent} %; a discount is at most 100 %.`, 'percent');
   const ofBaseMinor = withinRange(path, () => percentMinor(baseMinor, percent));
-  if (ofBaseMinor < 0)
-    refuse(`${path} is ${percent} % of ${baseMinor}; a ${words[list]} isn't below zero.`, 'percent');
   // Another program may have rounded otherwise.
   if (amountMinor !== undefined && Math.abs(amountMinor - ofBaseMinor) > 1) {
     const problem = `is ${amountMinor}, and ${percent} % of ${baseMinor} is ${ofBaseMinor}`;
@@ -159,7 +176,8 @@ export function documentAdjustments(
         throw new Refusal('invalid_change', message, `${at}/vatCategory`);
       }
       const wholeMinor = withinRange(at, () => sumMinor(minorsOf(own)));
-      return { ...adjustmentOf(list, given, wholeMinor, at), vatCategory, vatRateBasisPoints };
+      const whole = { minor: wholeMinor, isBelowZero: false };
+      return { ...adjustmentOf(list, given, whole, at), vatCategory, vatRateBasisPoints };
     });
   const adjustments = { allowances: worked('allowances'), charges: worked('charges') };
   refuseExcessiveAllowances(adjustments.allowances, lines, path);

@@ -102,6 +102,24 @@ onEachEngine(
   },
 );
 
+onEachEngine('a line below zero corrects another with its discount and charge', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
+  const adjusted = { allowances: [{ percent: '10', ...why }] };
+  const lines = [
+    line({ quantity: '2', ...adjusted, charges: [{ amountMinor: 500, reasonCode: 'FC' }] }),
+    line({ quantity: '-1', ...adjusted, charges: [{ amountMinor: -250, reasonCode: 'FC' }] }),
+  ];
+  for (const pricesIncludeVat of [false, true]) {
+    const given = { lines, pricesIncludeVat };
+    const invoice = await issued(company, invoiceDraft(given));
+    const { totals } = invoice;
+    t.equal(pricesIncludeVat ? totals.grossMinor : totals.netMinor, 18_500 - 9250);
+    await issued(company, creditNoteOf(invoice, given));
+    const after = await documentOf(company, invoice.id);
+    t.strictSame([after.amountDueMinor, after.creditBalanceMinor], [0, 0]);
+  }
+});
+
 onEachEngine('prices have up to six decimals, and are for a number of units', async (t, testBackoffice) => {
   const company = await openIssuer(testBackoffice);
   const lines = [
@@ -170,9 +188,19 @@ t.test('bad discounts, charges and prices are refused by their path and the rule
       of({ allowances: [{ amountMinor: 5, baseMinor: 9, ...why }] }),
     ],
     [
-      '/lines/0/allowances/0/percent',
-      /isn't below zero/,
-      of({ quantity: '-1', allowances: [{ percent: '5', ...why }] }),
+      '/lines/0/allowances/0/amountMinor',
+      /is -1; a discount is below zero only on a line that is/,
+      of({ allowances: [{ amountMinor: -1, ...why }] }),
+    ],
+    [
+      '/lines/0/allowances',
+      /more than the -10000 that the line comes to/,
+      of({ quantity: '-1', allowances: [{ amountMinor: -10_001, ...why }] }),
+    ],
+    [
+      '/charges/0/percent',
+      /is -500; a charge is below zero only on a line that is/,
+      { ...of({ quantity: '-1' }), charges: [one({ percent: '5' })] },
     ],
     [
       '/allowances/0/vatCategory',
@@ -193,8 +221,8 @@ t.test('bad discounts, charges and prices are refused by their path and the rule
     t.strictSame([refusal.path, refusal.code], [`/with${path}`, 'invalid_change'], refusal.message);
     t.match(refusal.message, rule);
   }
-  for (const draft of [of({ allowances: [{ amountMinor: -1, ...why }] }), of({ unitPrice: '1.0000001' })])
-    t.equal((await company.refusal(invoiceDraft(draft))).code, 'invalid_change', 'by the schema');
+  const tooFine = await company.refusal(invoiceDraft(of({ unitPrice: '1.0000001' })));
+  t.equal(tooFine.code, 'invalid_change', 'by the schema');
   const british = await openIssuer(testBackoffice, {
     company: britishCompany,
     customer: customerIn('GB', 'GBP'),
