@@ -386,9 +386,9 @@ export interface components {
                 email?: string;
                 phone?: string;
                 website?: string;
-                /** @description The name of the account. A payment code has its first 70 characters, as a transfer has. */
+                /** @description The name of the account, of at most 70 characters, as a transfer has. */
                 bankAccountName?: string;
-                /** @description The account. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
+                /** @description The account: an IBAN, whose check digits have to be right, or another number. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
                 iban?: string;
                 bic?: string;
                 /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */
@@ -1782,9 +1782,9 @@ export interface components {
             email?: string;
             phone?: string;
             website?: string;
-            /** @description The name of the account. A payment code has its first 70 characters, as a transfer has. */
+            /** @description The name of the account, of at most 70 characters, as a transfer has. */
             bankAccountName?: string;
-            /** @description The account. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
+            /** @description The account: an IBAN, whose check digits have to be right, or another number. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
             iban?: string;
             bic?: string;
             /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */

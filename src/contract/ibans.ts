@@ -11,3 +11,8 @@ export function isIban(account: string): boolean {
   );
   return BigInt(digits) % 97n === 1n;
 }
+
+/** ISO 9362: bank, country, place, and perhaps a branch. */
+export function isBic(bic: string): boolean {
+  return /^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/.test(bic);
+}

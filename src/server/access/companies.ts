@@ -1,9 +1,16 @@
 import { isTimeZone } from '../../contract/company-time.ts';
+import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
 import { isModule, modules } from '../../contract/scopes.ts';
 import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote, UsageError } from '../../errors.ts';
-import { type Company, findCompanyRow, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
+import {
+  type Company,
+  type CompanyProfile,
+  findCompanyRow,
+  insertCompany,
+  updateCompanyRow,
+} from '../store/records/companies.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 
 /** A company's changeable settings. */
@@ -38,6 +45,7 @@ export async function createCompany(
 ): Promise<Company> {
   const company = newCompany(id, given, now);
   refuseBadVatId(given.profile?.vatId);
+  refuseBadAccount(given.profile);
   if (!(await engine.transaction((transaction) => insertCompany(transaction, company))))
     throw new UsageError(`There is a company ${quote(id)} already.`);
   return company;
@@ -86,8 +94,9 @@ export async function changeCompany(
   id: string,
   changes: Partial<CompanySettings>,
 ): Promise<Company> {
-  // Only a number that is given now is checked, so that an old invalid one doesn't block other changes.
+  // Only what is given now is checked, so that an old invalid number doesn't block other changes.
   refuseBadVatId(changes.profile?.vatId);
+  refuseBadAccount(changes.profile);
   const changed = await updateCompanyRow(transaction, id, (company) => {
     const next = { ...company, ...changes, profile: { ...company.profile, ...changes.profile } };
     refuseBadSettings(next);
@@ -139,6 +148,27 @@ function refuseBadVatId(vatId: string | undefined): void {
   const problem = problemOfVatNumber(vatId);
   if (problem !== undefined)
     throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`, { field: 'vatId' });
+}
+
+/** As many characters as a SEPA credit transfer has, and its QR code (EPC069-12). */
+const ACCOUNT_NAME_CHARACTERS_MAX = 70;
+
+/** An account that has no IBAN may have any number. */
+function refuseBadAccount({ bankAccountName = '', iban, bic }: CompanyProfile = {}): void {
+  const characters = [...bankAccountName].length;
+  if (characters > ACCOUNT_NAME_CHARACTERS_MAX) {
+    const message = `The name of the account has ${characters} characters, and a transfer at most ${ACCOUNT_NAME_CHARACTERS_MAX}.`;
+    throw new UsageError(message, { field: 'bankAccountName' });
+  }
+  const [account, bank] = [compactAccount(iban), compactAccount(bic)];
+  if (/^[A-Z]{2}\d{2}/.test(account) && !isIban(account))
+    throw new UsageError(`${quote(account)} is not an IBAN: its length or check digits are wrong.`, {
+      field: 'iban',
+    });
+  if (bank !== '' && !isBic(bank))
+    throw new UsageError(`${quote(bank)} is not a BIC, which has 8 or 11 letters and digits.`, {
+      field: 'bic',
+    });
 }
 
 function refuseBadPaymentLink(link: string | undefined): void {

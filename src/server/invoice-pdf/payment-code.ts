@@ -1,7 +1,7 @@
 import { encode } from 'uqr';
 
 import { decimalAmount } from '../../contract/currencies.ts';
-import { compactAccount, isIban } from '../../contract/ibans.ts';
+import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 /** A QR code as its dark modules: where each run of them begins, and how long it is. */
@@ -59,7 +59,7 @@ function isReached(iban: string, bic: string): boolean {
 
 function bicOf(given: string | undefined): string {
   const bic = compactAccount(given);
-  return /^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/.test(bic) ? bic : '';
+  return isBic(bic) ? bic : '';
 }
 
 /** A line break would begin the next element. */

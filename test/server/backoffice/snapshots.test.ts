@@ -99,7 +99,7 @@ onEachEngine('an issued document', async (t, testBackoffice) => {
             legalName: 'Other Limited',
             addressLines: ['Elsewhere'],
             vatId: 'IE1111111L',
-            iban: 'IE00',
+            iban: 'DE89370400440532013000',
           },
         }),
     ],

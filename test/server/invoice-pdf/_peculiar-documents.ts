@@ -120,7 +120,7 @@ export const peculiarDocuments: readonly Story[] = [
   ),
   peculiar('characters that XML escapes', {
     company: {
-      profile: { ...irishProfile, legalName: 'Smith & Sons <Heating> "Ltd" \'22\'', iban: 'IE29&<>"' },
+      profile: { ...irishProfile, legalName: 'Smith & Sons <Heating> "Ltd" \'22\'', iban: 'Account 29 &<>"' },
     },
     customer: { ...galway, name: 'A <b>& Co</b> ]]> <!-- -->', contactName: '&amp; &#x0; <?xml?>' },
     draft: {
