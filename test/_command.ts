@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { createTerminal } from '../src/command-line/terminal.ts';
 import { main } from '../src/main.ts';
+import { createFilledFile } from './_migrated.ts';
 import { createDatabase, startPostgres } from './_postgres.ts';
 import type { EngineName } from './_server.ts';
 import type { ServerPair } from './_standby.ts';
@@ -91,7 +92,8 @@ export async function openWorkplace(
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
   const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair);
   const databaseUrl = settings.DATABASE_URL;
-  if (!isEmpty && engine === 'sqlite') await callCommand(['migrate'], settings);
+  if (!isEmpty && engine === 'sqlite')
+    await createFilledFile(databaseUrl.slice('sqlite:'.length), 'migrated');
   const started = new Set<Running>();
   const { NODE_COMPILE_CACHE: compiled } = process.env;
   // The test command keeps compiled code for all files. Without it, a start in a new home takes twice as long.

@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { createHash, randomBytes } from 'node:crypto';
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 
 import pg from 'pg';
 
@@ -12,25 +12,60 @@ import { createDatabase } from './_postgres.ts';
 const DUPLICATE_DATABASE = '42P04';
 const UNKNOWN_DATABASE = '3D000';
 
+const root = join(import.meta.dirname, '..');
+const KEPT = join(root, 'node_modules', '.cache', 'databases');
+
+/** All that decides what a database holds when a test gets it: the schema alone, or the example company too. */
+const SOURCES = { migrated: join(root, 'src', 'server', 'store', 'migrations'), example: join(root, 'src') };
+export type Contents = keyof typeof SOURCES;
+
 /**
- * Creates a migrated database on a server that many tests use, and gives its address. It is a copy of the one that was
- * migrated first, which takes a quarter of the time; PostgreSQL lets several be copied at once.
+ * Creates a database on a server that many tests use, and gives its address. It is a copy of the one that was made
+ * first, which takes a quarter of the time; PostgreSQL lets several be copied at once.
  */
-export async function createMigratedDatabase(serverUrl: string): Promise<string> {
+export async function createFilledDatabase(serverUrl: string, contents: Contents): Promise<string> {
   const workers = process.env.TEST_CITUS_WORKERS;
-  if (workers !== undefined) return createSpreadDatabase(serverUrl, workers.split(','));
-  const template = `migrated_${schemaHash()}`;
+  if (workers !== undefined) return createSpreadDatabase(serverUrl, workers.split(','), contents);
+  const template = nameOf(contents);
   try {
     return await createDatabase(serverUrl, template);
   } catch (error) {
     if ((error as { code?: unknown }).code !== UNKNOWN_DATABASE) throw error;
   }
-  await createTemplate(serverUrl, template);
+  await createTemplate(serverUrl, template, contents);
   return createDatabase(serverUrl, template);
 }
 
+/** Creates a database in a SQLite file, as a copy of the one that was made first: all test files share that. */
+export async function createFilledFile(path: string, contents: Contents): Promise<void> {
+  const name = `${nameOf(contents)}.db`;
+  const kept = join(KEPT, name);
+  if (!existsSync(kept)) {
+    const draft = join(KEPT, `draft-${randomBytes(6).toString('hex')}.db`);
+    await fill(`sqlite:${draft}`, contents);
+    // Those of other sources; another test may make the same one at this moment.
+    for (const other of readdirSync(KEPT))
+      if (other.startsWith(contents) && other !== name) rmSync(join(KEPT, other), { force: true });
+    renameSync(draft, kept);
+  }
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  copyFileSync(kept, path);
+}
+
+async function fill(url: string, contents: Contents): Promise<void> {
+  await using engine = await openEngine(url);
+  await migrate(engine);
+  if (contents === 'migrated') return;
+  const { loadExampleCompany } = await import('../src/demo/load.ts');
+  await loadExampleCompany(engine);
+}
+
 /** Creates a migrated database that Citus spreads over machines: the coordinator's address, and those of its workers. */
-async function createSpreadDatabase(serverUrl: string, workers: readonly string[]): Promise<string> {
+async function createSpreadDatabase(
+  serverUrl: string,
+  workers: readonly string[],
+  contents: Contents,
+): Promise<string> {
   const url = new URL(await createDatabase(serverUrl));
   const at = async (address: string, ...statements: string[]) => {
     const client = new pg.Client({ connectionString: address });
@@ -54,24 +89,28 @@ async function createSpreadDatabase(serverUrl: string, workers: readonly string[
     ...hosts.map((host) => `citus_add_node(${host})`),
   ];
   await at(url.href, 'CREATE EXTENSION citus', ...nodes.map((call) => `SELECT ${call}`));
-  await using engine = await openEngine(url.href);
-  await migrate(engine);
-  await distribute(engine);
+  {
+    await using engine = await openEngine(url.href);
+    await migrate(engine);
+    await distribute(engine);
+  }
+  await fill(url.href, contents);
   return url.href;
 }
 
-/** Migrations of another text make another template: a server may outlive them. */
-function schemaHash(): string {
-  const folder = join(import.meta.dirname, '..', 'src', 'server', 'store', 'migrations');
+/** Sources of another text make another database: a server, and the folder of the files, outlive them. */
+function nameOf(contents: Contents): string {
+  const folder = SOURCES[contents];
   const hash = createHash('sha256');
-  for (const name of readdirSync(folder).sort()) hash.update(readFileSync(join(folder, name)));
-  return hash.digest('hex').slice(0, 16);
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
+    if (name.endsWith('.ts')) hash.update(readFileSync(join(folder, name)));
+  return `${contents}_${hash.digest('hex').slice(0, 16)}`;
 }
 
 /** It gets its name when it is complete. Of several that are made at once, the first one counts. */
-async function createTemplate(serverUrl: string, name: string): Promise<void> {
+async function createTemplate(serverUrl: string, name: string, contents: Contents): Promise<void> {
   const url = await createDatabase(serverUrl);
-  await migrateAt(url);
+  await fill(url, contents);
   const client = new pg.Client({ connectionString: serverUrl });
   await client.connect();
   try {
@@ -81,9 +120,4 @@ async function createTemplate(serverUrl: string, name: string): Promise<void> {
   } finally {
     await client.end();
   }
-}
-
-async function migrateAt(url: string): Promise<void> {
-  await using engine = await openEngine(url);
-  await migrate(engine);
 }

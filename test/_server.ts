@@ -10,7 +10,6 @@ import type { Test } from 'tap';
 import { createKey } from '../src/server/access/keys.ts';
 import type { VendorLook } from '../src/server/vendor-look.ts';
 import { scopes } from '../src/contract/scopes.ts';
-import { loadExampleCompany } from '../src/demo/load.ts';
 import { openDocuments } from '../src/server/invoice-pdf/documents.ts';
 import { listen } from '../src/server/listen.ts';
 import { createLogger } from '../src/server/log.ts';
@@ -20,9 +19,8 @@ import { createServer } from '../src/server/server.ts';
 import type { Engine } from '../src/server/store/engines/engine.ts';
 import { openEngine } from '../src/server/store/engines/open-engine.ts';
 import { type KeyUsage, openKeyUsage } from '../src/server/store/keys/key-usage.ts';
-import { migrate } from '../src/server/store/migrations/migrate.ts';
 import { createSecretBox } from '../src/server/secret-box.ts';
-import { createMigratedDatabase } from './_migrated.ts';
+import { type Contents, createFilledDatabase, createFilledFile } from './_migrated.ts';
 import { startPostgres } from './_postgres.ts';
 
 export type EngineName = Engine['dialect']['name'];
@@ -41,20 +39,22 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 /**
- * Opens an empty, migrated database of its own. PostgreSQL is the server that TEST_POSTGRES_URL names (the test
+ * Opens a migrated database of its own, empty unless told. PostgreSQL is the server that TEST_POSTGRES_URL names (the test
  * command starts one for all files), or one that is started now and stopped at the end.
  */
-export async function openTestDatabase(name: EngineName): Promise<TestDatabase> {
+export async function openTestDatabase(
+  name: EngineName,
+  contents: Contents = 'migrated',
+): Promise<TestDatabase> {
   const given = process.env.TEST_POSTGRES_URL;
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-test-'));
   const server = name === 'postgres' && !given ? await startPostgres() : undefined;
+  const file = join(folder, 'test.db');
+  if (name === 'sqlite') await createFilledFile(file, contents);
   const url =
-    name === 'sqlite'
-      ? `sqlite:${join(folder, 'test.db')}`
-      : await createMigratedDatabase(given ?? server?.url ?? '');
+    name === 'sqlite' ? `sqlite:${file}` : await createFilledDatabase(given ?? server?.url ?? '', contents);
   const engine = await openEngine(url);
   urls.set(engine, url);
-  if (name === 'sqlite') await migrate(engine);
   return {
     engine,
     url,
@@ -208,8 +208,7 @@ export async function startExampleServer(
   name: EngineName,
   options: Omit<TestServerOptions, 'engine'> = {},
 ): Promise<ExampleServer> {
-  const database = await openTestDatabase(name);
-  await loadExampleCompany(database.engine);
+  const database = await openTestDatabase(name, 'example');
   const server = await startTestServer({ ...options, engine: database.engine });
   const key = await keyFor(database.engine, 'brennan');
   return {

@@ -9,7 +9,6 @@ import { beginSession } from '../../../src/server/access/sessions.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import { exampleCompany } from '../../../src/demo/example-company.ts';
-import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { createLogger } from '../../../src/server/log.ts';
 import type { Services } from '../../../src/server/portal/options.ts';
 import {
@@ -49,16 +48,15 @@ export interface TestPortal extends TestServer {
 
 /**
  * Starts a real server with the example company and an administrator of it, until the test ends.
- * @param options.hasRecords whether the company has its records too: loading them takes longer than everything else.
+ * @param options.hasRecords whether the company has its records too.
  */
 export async function startPortal(
   t: Test,
   name: EngineName = 'sqlite',
   { hasRecords = false, ...options }: Omit<TestServerOptions, 'engine'> & { hasRecords?: boolean } = {},
 ): Promise<TestPortal> {
-  const database = await openTestDatabase(name);
-  if (hasRecords) await loadExampleCompany(database.engine);
-  else await addCompany(database.engine);
+  const database = await openTestDatabase(name, hasRecords ? 'example' : 'migrated');
+  if (!hasRecords) await addCompany(database.engine);
   const server = await startTestServer({ ...options, engine: database.engine });
   const administrator = await addAdministrator(database.engine, { email: EMAIL, password: PASSWORD });
   t.teardown(async () => {
