@@ -97,7 +97,7 @@ const lineRules = rulesOf(LINE, {
   'BR-26, CII-SR-439': filled(
     'ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:ChargeAmount',
   ),
-  'PEPPOL-EN16931-R120': `let $unit := if (//ram:InvoiceCurrencyCode = 'JPY') then 1 else 100, $price := ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice, $adjustments := ram:SpecifiedLineTradeSettlement/${ADJUSTMENT} return abs(xs:decimal(ram:SpecifiedLineTradeDelivery/ram:BilledQuantity) * xs:decimal($price/ram:ChargeAmount) div xs:decimal(($price/ram:BasisQuantity, 1)[1]) * $unit + ${minor(`$adjustments${isCharge(true)}/ram:ActualAmount`)} - ${minor(`$adjustments${isCharge(false)}/ram:ActualAmount`)} - ${minor(LINE_AMOUNT)}) le 2`,
+  'PEPPOL-EN16931-R120': `let $unit := if (${SETTLEMENT}/ram:InvoiceCurrencyCode = 'JPY') then 1 else 100, $price := ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice, $adjustments := ram:SpecifiedLineTradeSettlement/${ADJUSTMENT} return abs(xs:decimal(ram:SpecifiedLineTradeDelivery/ram:BilledQuantity) * xs:decimal($price/ram:ChargeAmount) div xs:decimal(($price/ram:BasisQuantity, 1)[1]) * $unit + ${minor(`$adjustments${isCharge(true)}/ram:ActualAmount`)} - ${minor(`$adjustments${isCharge(false)}/ram:ActualAmount`)} - ${minor(LINE_AMOUNT)}) le 2`,
   'BR-27': 'xs:decimal(ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:ChargeAmount) >= 0',
   'BR-CO-04, BR-CL-18': `${LINE_TAX}[ram:TypeCode = 'VAT']/ram:CategoryCode = ('S', 'Z', 'E', 'AE', 'K', 'G', 'O')`,
   'BR-DEC-23': twoDecimals(LINE_AMOUNT),
