@@ -7,6 +7,7 @@ import { createKey } from '../../src/server/access/keys.ts';
 import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
 import { addAdministrator, COMPANY, startPortal, type TestPortal } from '../server/portal/_portal.ts';
 import { addHistory } from '../server/portal/_history.ts';
+import { issueInvoice } from '../server/portal/_rich-invoice.ts';
 import { addWebhook } from '../server/portal/_webhooks.ts';
 import { KEY_PREFIX, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { openBrowser } from './_browser.ts';
@@ -100,7 +101,9 @@ t.test('every page is legible for everybody, with and without scripts', async (t
     browser: await browser,
     portal: await startPortal(t, 'sqlite', { hasRecords: true, ...mailing }),
   };
-  await lookAtPages(t, place, { ...pages, ...(await webhookPages(place.portal)) });
+  const { id } = await issueInvoice(place.portal.engine);
+  const rich = { 'document-rich': `/portal/documents/${id}` };
+  await lookAtPages(t, place, { ...pages, ...rich, ...(await webhookPages(place.portal)) });
   await lookAtPages(t, place, guestPages, { signIn: false });
 });
 

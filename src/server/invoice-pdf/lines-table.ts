@@ -4,7 +4,7 @@ import { moneyFormat, priceText, quantityText, shareText } from './amounts.ts';
 import { ACCENT, CONTENT_WIDTH, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
-import { layTable, type NaturalColumn, naturalWidths, placeColumns } from './table.ts';
+import { layTable, type NaturalColumn, naturalWidths, placeColumns, type TextTable } from './table.ts';
 import { unitText } from './units.ts';
 import { type Line, periodText, pricesIncludeVat, showsVat, vatOfLine } from './wording.ts';
 
@@ -22,13 +22,12 @@ const SPACE = { x: LEFT, width: CONTENT_WIDTH };
  */
 export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: number): void {
   const { lines, currency } = printed.record;
-  const columns = columnsOf(printed);
-  const texts = lines.map((line) => textsOf(printed, line));
-  const widths = naturalWidths(sheet, columns, texts, STYLES);
+  const { columns, rows } = linesOf(printed);
+  const widths = naturalWidths(sheet, columns, rows, STYLES);
   const table = layTable(sheet, {
     columns: placeColumns(columns, widths, SPACE),
     heads: { style: STYLES.head, padding: PADDING, below: [ACCENT, 1] },
-    rows: texts.map((own) => ({ texts: own, style: STYLES.cell, padding: PADDING, below: [RULE] })),
+    rows: rows.map((texts) => ({ texts, style: STYLES.cell, padding: PADDING, below: [RULE] })),
     hasRowHeads: false,
   });
   const drawCarried = (label: string, begun: number) => {
@@ -43,6 +42,12 @@ export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: nu
   };
   const carried = { height: CARRIED_HEIGHT, draw: drawCarried };
   table.draw(sheet.root, { tailHeight, keptLinesMax: 12, carried });
+}
+
+/** The lines of a document as they are shown, in texts of one or more lines. */
+export function linesOf(printed: PrintedDocument): TextTable {
+  const rows = printed.record.lines.map((line) => textsOf(printed, line));
+  return { columns: columnsOf(printed), rows };
 }
 
 function columnsOf(printed: PrintedDocument): NaturalColumn[] {

@@ -9,7 +9,7 @@ import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Renderer } from './render.ts';
-import { hasStatement } from './wording.ts';
+import { hasStatement, isDraft } from './wording.ts';
 
 /** Even 1,000 lines and a large logo stay far below it, so a larger PDF is a fault. */
 const PDF_BYTES_MAX = 16 * 1024 * 1024;
@@ -30,21 +30,19 @@ export type Print = (company: string, id: string, statementOn?: string) => Promi
 
 /** @param accent the operator's accent colour, for drafts and statements; an issued document keeps that of its issue. */
 export function createPrint(engine: Engine, renderer: Renderer, accent?: string): Print {
-  const { db } = engine;
   return async (company, id, statementOn) => {
-    const found = await findPrintable(db, company, id);
-    if (!found || (statementOn !== undefined && !hasStatement(found.record))) return { outcome: 'absent' };
-    const outcome = statementOn === undefined ? outcomeOf(found.record) : 'statement';
-    const { supplier: named, ...others } = found;
-    const record = outcome === 'stored' ? asOfIssue(found.record, found.amounts) : found.record;
-    const shown = await findSupplier(db, company, outcome === 'stored' ? named : null);
-    const look = outcome === 'stored' ? shown : { ...shown, accent };
-    const bytes = await renderer.render({ ...others, record, statementOn, ...look });
+    const isStatement = statementOn !== undefined;
+    const found = await findPrinted(engine.db, company, id, isStatement ? 'now' : 'issue');
+    if (!found || (isStatement && !hasStatement(found.current))) return { outcome: 'absent' };
+    const { current, printed } = found;
+    const outcome = isStatement ? 'statement' : isDraft(current) ? 'draft' : 'stored';
+    const look = outcome === 'stored' ? {} : { accent };
+    const bytes = await renderer.render({ ...printed, ...look, statementOn });
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
     }
     const sha256 = createHash('sha256').update(bytes).digest('hex');
-    const number = record.number ?? id;
+    const number = current.number ?? id;
     if (outcome !== 'stored') return { outcome, number, bytes, sha256 };
     const head = { number, sha256, byteCount: bytes.length };
     const kept = { company, invoice: id, number: head.number, sha256, byte_count: head.byteCount, bytes };
@@ -52,21 +50,31 @@ export function createPrint(engine: Engine, renderer: Renderer, accent?: string)
   };
 }
 
-function outcomeOf({ status }: Invoice): 'draft' | 'stored' {
-  return status === 'draft' ? 'draft' : 'stored';
+/** A stored document, read once. */
+export interface KeptDocument {
+  /** As it is now, with its payments, refunds and credit notes. */
+  current: Invoice;
+  /** Everything that it shows. */
+  printed: PrintedDocument;
 }
 
-/** Everything that a document shows: an issued one as it was at its issue. */
+/**
+ * Reads a document with everything that it shows: as of its issue, unless it is a draft or `asOf` is `now`. Undefined when
+ * the company has none with that id.
+ */
 export async function findPrinted(
   db: Connection,
   company: string,
   id: string,
-): Promise<PrintedDocument | undefined> {
+  asOf: 'issue' | 'now' = 'issue',
+): Promise<KeptDocument | undefined> {
   const found = await findPrintable(db, company, id);
   if (!found) return undefined;
-  const { record: stored, supplier, ...beside } = found;
-  const record = stored.status === 'draft' ? stored : asOfIssue(stored, found.amounts);
-  return { ...beside, record, ...(await findSupplier(db, company, supplier)) };
+  const { record: current, supplier, ...beside } = found;
+  const isOfIssue = asOf === 'issue' && !isDraft(current);
+  const record = isOfIssue ? asOfIssue(current, found.amounts) : current;
+  const shown = await findSupplier(db, company, isOfIssue ? supplier : null);
+  return { current, printed: { ...beside, record, ...shown } };
 }
 
 /**

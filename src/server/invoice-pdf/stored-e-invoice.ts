@@ -1,4 +1,6 @@
 import { type EInvoiceFormat, eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
+import { peppolProblems } from '../e-invoice/peppol.ts';
+import { readDocument } from '../e-invoice/reading.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findPrinted } from './printing.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -8,6 +10,8 @@ export interface StoredEInvoice {
   /** The document's number, or `draft-<id>`. */
   name: string;
   absence: string | undefined;
+  /** What Peppol BIS Billing 3 asks for and it lacks, in the words of the feed. */
+  peppolProblems: () => string[];
   /** @throws Error for a document that has none. */
   text: (format: EInvoiceFormat) => string;
 }
@@ -18,14 +22,19 @@ export async function findEInvoice(
   company: string,
   id: string,
 ): Promise<StoredEInvoice | undefined> {
-  const printed = await findPrinted(db, company, id);
-  return (
-    printed && {
-      name: printed.record.number ?? `draft-${id}`,
-      absence: hasEInvoice(printed) ? undefined : absenceOf(printed),
-      text: (format) => eInvoiceText(printed, format),
-    }
-  );
+  const found = await findPrinted(db, company, id);
+  return found && eInvoiceOf(found.printed);
+}
+
+export function eInvoiceOf(printed: PrintedDocument): StoredEInvoice {
+  const { id, number } = printed.record;
+  const absence = hasEInvoice(printed) ? undefined : absenceOf(printed);
+  return {
+    name: number ?? `draft-${id}`,
+    absence,
+    peppolProblems: () => (absence === undefined ? peppolProblems(readDocument(printed)) : []),
+    text: (format) => eInvoiceText(printed, format),
+  };
 }
 
 function absenceOf({ record, isImported = false }: PrintedDocument): string {

@@ -13,6 +13,12 @@ export interface Column {
   drop?: number;
 }
 
+/** A table before it is laid out, for the page and for whoever shows the same elsewhere. */
+export interface TextTable {
+  columns: readonly NaturalColumn[];
+  rows: readonly (readonly string[])[];
+}
+
 /** A column that is as wide as its widest text, up to `widthMax`; beyond, its text goes on in the next line. */
 export interface NaturalColumn {
   head: string;

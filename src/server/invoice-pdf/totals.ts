@@ -33,7 +33,7 @@ interface Space {
 type Sum = [label: string, amountMinor: number];
 
 /** The sums from the lines to the amount to pay; those that would only repeat another are left out. */
-function sumsOf(printed: PrintedDocument): Sum[] {
+export function sumsOf(printed: PrintedDocument): Sum[] {
   const { record, amounts } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;
   const toPay = payableSums(printed);

@@ -3,14 +3,7 @@ import { moneyFormat } from './amounts.ts';
 import { ACCENT, LEFT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
-import {
-  type LaidTable,
-  layTable,
-  type NaturalColumn,
-  naturalWidths,
-  placeColumns,
-  sumWidths,
-} from './table.ts';
+import { type LaidTable, layTable, naturalWidths, placeColumns, sumWidths, type TextTable } from './table.ts';
 import type { TextBlock } from './text-blocks.ts';
 import {
   categoryText,
@@ -47,7 +40,14 @@ interface Amounts {
   caption?: string;
 }
 
-/** A table of such amounts, in one width. */
+/** Such amounts as they are shown. */
+export interface VatTable extends TextTable {
+  title: string;
+  /** The exchange rate, or an empty text. */
+  caption: string;
+}
+
+/** Such a table in one width. */
 interface Part {
   title: TextBlock;
   caption: TextBlock;
@@ -55,9 +55,24 @@ interface Part {
   isCramped: boolean;
 }
 
+/** The VAT for each category and rate, in the document's currency and in that of the VAT return; nothing on a document without VAT. */
+export function vatTablesOf(printed: PrintedDocument): VatTable[] {
+  const { record } = printed;
+  if (!showsVat(record) || isSilent(printed) || isMarginOnly(record)) return [];
+  return amountsOf(record).map((amounts) => ({
+    title: amounts.caption === undefined ? 'VAT summary' : `VAT in ${amounts.currency}`,
+    caption: amounts.caption ?? '',
+    columns: [
+      { head: 'Rate', align: 'left', widthMax: 110 },
+      { head: `Net (${amounts.currency})`, align: 'right', widthMax: 130 },
+      { head: `VAT (${amounts.currency})`, align: 'right', widthMax: 130 },
+    ],
+    rows: textsOf(printed, amounts),
+  }));
+}
+
 /**
- * Measures the VAT for each category and rate, in the document's currency and in that of the VAT return. It is
- * `narrow` points wide, or `wide` where its amounts need it. Undefined on a document without VAT.
+ * Measures the VAT for each category and rate. It is `narrow` points wide, or `wide` where its amounts need it. Undefined on a document without VAT.
  */
 export function vatSummary(
   sheet: Sheet,
@@ -65,10 +80,9 @@ export function vatSummary(
   narrow: number,
   wide: number,
 ): VatSummary | undefined {
-  const { record } = printed;
-  if (!showsVat(record) || isSilent(printed) || isMarginOnly(record)) return undefined;
-  const partsIn = (width: number) =>
-    amountsOf(record).map((amounts) => layPart(sheet, printed, amounts, width));
+  const tables = vatTablesOf(printed);
+  if (tables.length === 0) return undefined;
+  const partsIn = (width: number) => tables.map((table) => layPart(sheet, table, width));
   const narrowParts = partsIn(narrow);
   const isNarrow =
     !narrowParts.some(({ isCramped }) => isCramped) && heightOf(narrowParts) <= NARROW_HEIGHT_MAX;
@@ -100,18 +114,11 @@ function amountsOf({ currency, vatBreakdown, accountingCurrency }: Invoice): Amo
   return [own, { ...accountingCurrency, caption }];
 }
 
-function layPart(sheet: Sheet, printed: PrintedDocument, amounts: Amounts, width: number): Part {
-  const { currency, caption } = amounts;
-  const columns: NaturalColumn[] = [
-    { head: 'Rate', align: 'left', widthMax: 110 },
-    { head: `Net (${currency})`, align: 'right', widthMax: 130 },
-    { head: `VAT (${currency})`, align: 'right', widthMax: 130 },
-  ];
-  const rows = textsOf(printed, amounts);
+function layPart(sheet: Sheet, { title, caption, columns, rows }: VatTable, width: number): Part {
   const widths = naturalWidths(sheet, columns, rows, STYLES);
   return {
-    title: sheet.text(caption === undefined ? 'VAT summary' : `VAT in ${currency}`, STYLES.label, width),
-    caption: sheet.text(caption ?? '', STYLES.small, width),
+    title: sheet.text(title, STYLES.label, width),
+    caption: sheet.text(caption, STYLES.small, width),
     table: layTable(sheet, {
       columns: placeColumns(columns, widths, { x: LEFT, width }),
       heads: { ...CELL, style: STYLES.head, below: [ACCENT, 0.8] },

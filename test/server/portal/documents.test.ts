@@ -7,7 +7,15 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../../_records.ts';
 import { keyFor, STORY_NOW } from '../../_server.ts';
 import { textOf } from '../invoice-pdf/_reading.ts';
-import { addAdministrator, COMPANY, onEachEngine, onSqlite, type Visitor } from './_portal.ts';
+import {
+  addAdministrator,
+  COMPANY,
+  onEachEngine,
+  onSqlite,
+  type TestPortal,
+  type Visitor,
+} from './_portal.ts';
+import { issueInvoice } from './_rich-invoice.ts';
 
 const RECORDS = { hasRecords: true };
 const PAID = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
@@ -48,6 +56,12 @@ async function copyDocuments(engine: Engine, company: string, count: number): Pr
     copies.map((record) => renderRecord({ resource: 'invoices', record })),
   );
 }
+
+/** A file that the page of a document offers, as bytes. */
+const fileAt = ({ http }: TestPortal, { cookies }: Visitor, path: string) => {
+  const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  return http(`portal/documents/${path}`, { headers: { cookie }, responseType: 'buffer' });
+};
 
 const address = (parameters: Record<string, string>) =>
   `/portal/documents?${new URLSearchParams(parameters).toString()}`;
@@ -227,11 +241,7 @@ onEachEngine('a document’s PDF is the one that the API serves', RECORDS, async
       headers: { authorization: `Bearer ${key}` },
       responseType: 'buffer',
     });
-    const cookie = [...visitor.cookies].map(([cookieName, value]) => `${cookieName}=${value}`).join('; ');
-    const fromPortal = await portal.http(`portal/documents/${id}/pdf`, {
-      headers: { cookie },
-      responseType: 'buffer',
-    });
+    const fromPortal = await fileAt(portal, visitor, `${id}/pdf`);
     t.equal(fromApi.statusCode, 200);
     t.equal(fromPortal.statusCode, 200);
     t.equal(fromPortal.headers['content-type'], 'application/pdf');
@@ -241,15 +251,37 @@ onEachEngine('a document’s PDF is the one that the API serves', RECORDS, async
   }
 });
 
+onEachEngine('a document’s page says of its amounts what its PDF says', RECORDS, async (t, portal) => {
+  const visitor = await portal.signedIn();
+  const { id } = await issueInvoice(portal.engine);
+  await visitor.visit(`/portal/documents/${id}`);
+  const { body } = await fileAt(portal, visitor, `${id}/pdf`);
+  const both = { page: visitor.text, pdf: await textOf(Buffer.from(body)) };
+  for (const [where, text] of Object.entries(both))
+    for (const told of [
+      'Unit price (EUR incl. VAT)',
+      '1 unit 80.00 23% 72.00',
+      'Regular customer (10% of 80.00): -8.00',
+      'Item no. PIPE-15',
+      '35.5 metres 412.3456 per 100 23% 146.38',
+      'Sum of lines including VAT €218.38 Goodwill -€5.00 Call-out €12.30 Total excluding VAT €183.48 Total VAT €42.20',
+      'Total including VAT €225.68 Rounding €0.02 Paid on 10 November 2026, Order 7 -€100.00 Amount due €125.70',
+      'Rate Net (EUR) VAT (EUR) 23% 183.48 42.20',
+    ])
+      t.ok(text.replaceAll('\u2212', '-').includes(told), `${where}: ${told}`);
+  t.match(visitor.shown, /Boiler service<br \/>with &lt;b&gt;parts&lt;\/b&gt;/);
+  t.match(visitor.text, /Peppol would refuse it, and .*: it has neither a buyerReference nor a purchase/);
+  const conforming = await issueInvoice(portal.engine, { buyerReference: 'PO 7' });
+  await visitor.visit(`/portal/documents/${conforming.id}`);
+  t.match(visitor.text, /Download its e-invoice/);
+  t.notMatch(visitor.text, /Peppol would refuse it/);
+});
+
 onEachEngine('an issued invoice has a statement of account of today', RECORDS, async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit(`/portal/documents/${PART_PAID}`);
   t.match(visitor.shown, `<a href="/portal/documents/${PART_PAID}/statement">`);
-  const cookie = [...visitor.cookies].map(([cookieName, value]) => `${cookieName}=${value}`).join('; ');
-  const answer = await portal.http(`portal/documents/${PART_PAID}/statement`, {
-    headers: { cookie },
-    responseType: 'buffer',
-  });
+  const answer = await fileAt(portal, visitor, `${PART_PAID}/statement`);
   t.match(answer.headers, {
     'content-type': 'application/pdf',
     'content-disposition': 'attachment; filename="statement-INV-2026-0003-2026-11-20.pdf"',

@@ -3,17 +3,22 @@ import { amountText } from '../../../contract/currencies.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { handOverAgain } from '../../hand-over/again.ts';
 import { entriesOf } from '../../invoice-pdf/account-statement.ts';
+import { moneyFormat } from '../../invoice-pdf/amounts.ts';
 import type { Documents } from '../../invoice-pdf/documents.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
-import { findEInvoice, type StoredEInvoice } from '../../invoice-pdf/stored-e-invoice.ts';
-import { unitText } from '../../invoice-pdf/units.ts';
+import { linesOf } from '../../invoice-pdf/lines-table.ts';
+import type { PrintedDocument } from '../../invoice-pdf/printed-document.ts';
+import { findPrinted } from '../../invoice-pdf/printing.ts';
+import { eInvoiceOf, findEInvoice, type StoredEInvoice } from '../../invoice-pdf/stored-e-invoice.ts';
+import type { TextTable } from '../../invoice-pdf/table.ts';
+import { sumsOf } from '../../invoice-pdf/totals.ts';
+import { type VatTable, vatTablesOf } from '../../invoice-pdf/vat-summary.ts';
 import { hasStatement } from '../../invoice-pdf/wording.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { findInvoice } from '../../store/records/invoices.ts';
 import { notFound, refusalOf } from '../page-error.ts';
 import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
-import { amount, facts, table } from '../views/table.ts';
+import { amount, facts, named, table } from '../views/table.ts';
 import { type FileReply, page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments, stateBadge } from './documents.ts';
 import { handOverPart } from './hand-overs.ts';
@@ -37,9 +42,9 @@ export const handOneOver: Page = async (visit, { engine }) => {
 };
 
 async function documentPage(visit: Visit, engine: Engine, problem?: string): Promise<PageReply> {
-  const found = await findInvoice(engine.db, visit.company.id, visit.params.id ?? '');
+  const found = await findPrinted(engine.db, visit.company.id, visit.params.id ?? '');
   if (!found) throw notFound();
-  const document = JSON.parse(found.body) as Invoice;
+  const { current: document, printed } = found;
   const { kind, number, id, note } = document;
   return page(
     `${kindNames[kind]} ${number ?? '(draft)'}`,
@@ -50,22 +55,28 @@ async function documentPage(visit: Visit, engine: Engine, problem?: string): Pro
           html`<a href="/portal/documents/${id}/statement">Download a statement of account of today</a>`
         }
       </p>
-      ${eInvoiceLinks(id, await findEInvoice(engine, visit.company.id, id))}
-      ${facts(factsOf(visit, document))} ${note !== null && html`<p class="note">${note}</p>`}
+      ${eInvoiceLinks(id, eInvoiceOf(printed))} ${facts(factsOf(visit, document))}
+      ${note !== null && html`<p class="note">${note}</p>`}
       <h2>Lines</h2>
-      ${linesOf(document)}
-      <h2>VAT and totals</h2>
-      ${totalsOf(document)} ${settlementOf(document)} ${await handOverPart(visit, engine, { id, problem })}
+      ${textTable('Lines', linesOf(printed))}
+      <h2>Totals</h2>
+      ${totalsTable(printed)} ${vatTablesOf(printed).map(vatPart)} ${settlementOf(document)}
+      ${await handOverPart(visit, engine, { id, problem })}
       <p><a href="/portal/documents">Back to the search</a></p>`,
     { section: 'documents', isRefused: problem !== undefined },
   );
 }
 
-function eInvoiceLinks(id: string, found: StoredEInvoice | undefined): Html {
-  if (found?.absence !== undefined) return html`<p>${found.absence}</p>`;
+function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice): Html {
+  if (absence !== undefined) return html`<p>${absence}</p>`;
+  const problems = peppolProblems();
   return html`<p>
     Download its e-invoice as <a href="/portal/documents/${id}/xml?format=ubl">UBL</a>, for networks such as
     Peppol, or as <a href="/portal/documents/${id}/xml?format=cii">CII</a>, which the PDF has inside.
+    ${
+      problems.length > 0 &&
+      `Peppol would refuse it, and its UBL follows EN 16931 alone: ${problems.join(', ')}.`
+    }
   </p>`;
 }
 
@@ -136,39 +147,34 @@ function documentLink({ id, number }: { id: string; number: string | null }): Ht
   return html`<a href="/portal/documents/${id}">${number ?? 'a draft'}</a>`;
 }
 
-function linesOf({ lines, currency }: Invoice): Html {
+/** A table of the PDF. */
+function textTable(caption: string, { columns, rows }: TextTable): Html {
   return table({
-    caption: 'Lines',
-    columns: ['Description', amount('Quantity'), amount('Price'), amount('VAT'), amount('Amount')],
-    rows: lines.map((line) => [
-      line.description,
-      `${line.quantity.replace(/^-(?=[0.]+$)/, '')} ${unitText(line.unitCode, line.quantity)}`,
-      amountText(line.unitPriceMinor, currency),
-      rateText(line.vatRateBasisPoints, line.vatCategory),
-      amountText(line.amountMinor, currency),
-    ]),
+    caption,
+    columns: columns.map(({ head, align }, index) => {
+      if (align === 'right') return amount(head);
+      return index === 0 ? head : named(head);
+    }),
+    rows: rows.map((cells) => cells.map(inLines)),
   });
 }
 
-function rateText(basisPoints: number, category: string): string {
-  return category === 'S' ? `${basisPoints / 100} %` : `${basisPoints / 100} % (${category})`;
+function inLines(text: string): Html {
+  return html`${text.split('\n').map((line, index) => html`${index > 0 && html`<br />`}${line}`)}`;
 }
 
-function totalsOf({ vatBreakdown, totals, currency }: Invoice): Html {
-  return html`${table({
-    caption: 'VAT',
-    columns: ['Rate', amount('Taxable'), amount('VAT')],
-    rows: vatBreakdown.map(({ rateBasisPoints, category, taxableMinor, vatMinor }) => [
-      rateText(rateBasisPoints, category),
-      amountText(taxableMinor, currency),
-      amountText(vatMinor, currency),
-    ]),
-  })}
-  ${facts([
-    ['Net', amountText(totals.netMinor, currency)],
-    ['VAT', amountText(totals.vatMinor, currency)],
-    ['Total', amountText(totals.grossMinor, currency)],
-  ])}`;
+function totalsTable(printed: PrintedDocument): Html {
+  const { withSymbol } = moneyFormat(printed.record.currency);
+  return table({
+    caption: 'Totals',
+    columns: ['Sum', amount('Amount')],
+    rows: sumsOf(printed).map(([label, amountMinor]) => [label, withSymbol(amountMinor)]),
+  });
+}
+
+function vatPart({ title, caption, ...texts }: VatTable): Html {
+  return html`<h2>${title}</h2>
+    ${caption !== '' && html`<p>${caption}</p>`} ${textTable(title, texts)}`;
 }
 
 function settlementOf(document: Invoice): Html {
@@ -182,7 +188,7 @@ function settlementOf(document: Invoice): Html {
         dayText(day),
         kind,
         creditNote ? documentLink(creditNote) : method,
-        amountText(settledMinor, document.currency),
+        moneyFormat(document.currency).withSymbol(settledMinor),
       ]),
     })}`;
 }
