@@ -223,7 +223,7 @@ const owners = {
   tldts: ['server/webhooks'],
   pdfkit: ['server/invoice-pdf'],
   // Processes that print, and a thread that judges passwords.
-  tinypool: ['server/invoice-pdf', 'server/access'],
+  tinypool: ['server/invoice-pdf', 'server/access', 'server/hand-over'],
   fontkit: ['server/typefaces'],
   'bidi-js': ['server/typefaces'],
   linebreak: ['server/typefaces'],

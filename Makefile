@@ -74,8 +74,8 @@ failover: setup ## Kill the primary under a feed 20 times, and let its standby t
 backups: setup ## Kill a backup 100 times and look at what is left; some minutes
 	BACKUP_KILLS=100 $(NODE) $(BIN)/tap --timeout=1800 test/server/cli/backup.test.ts
 
-deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL; half an hour
-	DELIVERY_KILLS=1000 $(NODE) $(BIN)/tap --timeout=7200 test/server/webhooks/delivery-kills.test.ts
+deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL, and hand-overs 100 times on each; an hour
+	DELIVERY_KILLS=1000 HAND_OVER_KILLS=100 $(NODE) $(BIN)/tap --jobs=1 --timeout=7200 test/server/webhooks/delivery-kills.test.ts test/server/hand-over/kills.test.ts
 
 upgrades: setup ## Upgrade 100,000 records, and kill that 100 times on each engine; half an hour
 	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/server/store/migrations/upgrade.test.ts

@@ -134,6 +134,7 @@ export function startDeliveries({
     async [Symbol.asyncDispose]() {
       // Side by side, so that none begins anything while another is waited for.
       await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
+      await accessPoint?.[Symbol.asyncDispose]();
       await sender[Symbol.asyncDispose]();
     },
   };

@@ -1,10 +1,13 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { extname, join } from 'node:path';
+
+import { Tinypool } from 'tinypool';
 
 import { UsageError } from '../../errors.ts';
+import { TOLERATE_MISSING_PROC } from '../memory-usage.ts';
 import { keptAnswer } from '../webhooks/answer-text.ts';
 import type { Sender } from '../webhooks/sender.ts';
 import { canonicalWebhookUrl } from '../webhooks/webhook-urls.ts';
-import { dropInto } from './folder-drop.ts';
+import type { Drop } from './folder-drop.ts';
 
 /** A document on its way. */
 export interface Handed {
@@ -26,7 +29,7 @@ export interface Taking {
 }
 
 /** The operator's access point, which sends documents on. */
-export interface AccessPoint {
+export interface AccessPoint extends AsyncDisposable {
   /** Documents that are handed over at once. */
   atOnce: number;
   /** Makes one attempt, which takes some ten seconds at the longest. It never rejects. */
@@ -38,6 +41,8 @@ export interface AccessPointSettings {
   url?: string | undefined;
   token?: string | undefined;
   serviceName: string;
+  /** For tests: the time that a folder has for a document. */
+  dropMsMax?: number;
 }
 
 /**
@@ -45,10 +50,10 @@ export interface AccessPointSettings {
  * @throws UsageError when its address isn't one that may be called; see webhook-urls.ts.
  */
 export function createAccessPoint(
-  { folder, url, token, serviceName }: AccessPointSettings,
+  { folder, url, token, serviceName, dropMsMax = DROP_MS_MAX }: AccessPointSettings,
   sender: Sender,
 ): AccessPoint | undefined {
-  if (folder !== undefined) return folderOf(folder);
+  if (folder !== undefined) return folderOf(folder, dropMsMax);
   return url === undefined ? undefined : serviceAt(checkedUrl(url), { token, serviceName }, sender);
 }
 
@@ -86,34 +91,51 @@ function serviceAt(
       const answer = answerText === undefined ? undefined : keptAnswer(answerText, token ?? '');
       return { problem: error ?? String(status), answer, retryAfterSeconds };
     },
+    // The sender is the webhooks' too.
+    [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
 /** As for an attempt of a webhook. */
 const DROP_MS_MAX = 10_000;
+/** The process takes some 40 MB. */
+const IDLE_MS_MAX = 60_000;
 
 /**
- * A folder from which the access point takes files. Documents go there one at a time, and none while the folder doesn't answer,
- * as one of a network may not: each would keep one of Node's four threads for the file system.
+ * A folder from which the access point takes files. Documents go there one at a time, from a process of its own: a folder that
+ * doesn't answer, as one of a network may not, keeps a thread for ever, and with it a process from ending. That one is ended.
  */
-function folderOf(folder: string): AccessPoint {
-  let underWay: Promise<Taking> | undefined;
+function folderOf(folder: string, dropMsMax: number): AccessPoint {
+  const processes = new Tinypool({
+    filename: join(import.meta.dirname, `folder-drop${extname(import.meta.url)}`),
+    name: 'dropInto',
+    runtime: 'child_process',
+    // No setting is for it, and none of the secrets.
+    env: {},
+    execArgv: TOLERATE_MISSING_PROC,
+    minThreads: 0,
+    maxThreads: 1,
+    idleTimeout: IDLE_MS_MAX,
+  });
+  // A process that ends while idle is no fault: the next document starts another.
+  processes.on('error', () => undefined);
   return {
     atOnce: 1,
     async take({ company, id, number, text, attempt }) {
-      if (underWay) return { problem: 'timeout' };
-      const name = fileNameOf([company, number, id]);
-      const dropped = dropInto(folder, { name, text, attempt })
-        .then((problem): Taking => ({ problem }))
-        .catch((error: unknown): Taking => ({ problem: (error as NodeJS.ErrnoException).code ?? 'internal' }))
-        .finally(() => (underWay = undefined));
-      underWay = dropped;
-      const late = new AbortController();
-      const tooLate = pause(DROP_MS_MAX, { problem: 'timeout' }, { signal: late.signal, ref: false });
-      const taking = await Promise.race([dropped, tooLate]);
-      late.abort();
-      await tooLate.catch(() => undefined);
-      return taking;
+      const signal = AbortSignal.timeout(dropMsMax);
+      const drop: Drop = { folder, name: fileNameOf([company, number, id]), text, attempt };
+      try {
+        return { problem: (await processes.run(drop, { signal })) as string | undefined };
+      } catch (error) {
+        // Without a code it is tinypool's, whose process was ended by somebody else.
+        const { code = 'interrupted' } = error as NodeJS.ErrnoException;
+        return { problem: signal.aborted ? 'timeout' : code };
+      }
+    },
+    async [Symbol.asyncDispose]() {
+      // tinypool lets this process end before it.
+      for (const worker of processes.threads) worker.ref?.();
+      await processes.destroy();
     },
   };
 }

@@ -5,26 +5,31 @@ import { join } from 'node:path';
 const MODE = 0o640;
 
 /** The problem of a folder that has another file of the name. */
-export const TAKEN = 'taken';
+const TAKEN = 'taken';
+
+export interface Drop {
+  folder: string;
+  /** Of the file, without a slash. */
+  name: string;
+  text: string;
+  /** Which no other attempt of the document has had. */
+  attempt: number;
+}
 
 /**
  * Puts a document into a folder: whole or not at all, also when the power goes. A file that has the same content already is
- * as good. The unfinished file of an earlier attempt is removed.
- * @param name of the file, without a slash.
- * @param attempt which no other attempt of the document has had.
+ * as good. The unfinished files of earlier attempts are removed. It runs in a process of its own; see access-point.ts.
  * @returns `TAKEN` when a file of the name says something else, which stays.
  * @throws an error of the system, such as ENOSPC.
  */
-export async function dropInto(
-  folder: string,
-  { name, text, attempt }: { name: string; text: string; attempt: number },
-): Promise<typeof TAKEN | undefined> {
+export async function dropInto({ folder, name, text, attempt }: Drop): Promise<typeof TAKEN | undefined> {
   const place = join(folder, name);
   const there = await sizeOf(place);
   if (there !== undefined)
     return there === Buffer.byteLength(text) && (await readFile(place, 'utf8')) === text ? undefined : TAKEN;
   const unfinished = (number: number) => `${place}.unfinished-${number}`;
-  await rm(unfinished(attempt - 1), { force: true });
+  // A process may have ended in any of them.
+  for (let earlier = 1; earlier < attempt; earlier += 1) await rm(unfinished(earlier), { force: true });
   const path = unfinished(attempt);
   try {
     const file = await open(path, 'wx', MODE);

@@ -1,12 +1,13 @@
-import { mkdtempSync } from 'node:fs';
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import type { Test } from 'tap';
 
-import { type AccessPoint, createAccessPoint } from '../../../src/server/hand-over/access-point.ts';
+import {
+  type AccessPoint,
+  type AccessPointSettings,
+  createAccessPoint,
+} from '../../../src/server/hand-over/access-point.ts';
 import { handOverDocuments } from '../../../src/server/hand-over/handing-over.ts';
 import { createLogger } from '../../../src/server/log.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -33,14 +34,22 @@ export async function startSender(backoffice: TestBackoffice) {
 export const handOverOnce = (engine: Engine, accessPoint: AccessPoint, now: Date) =>
   handOverDocuments({ engine, accessPoint, log: createLogger('silent'), now: () => now, random: () => 0 });
 
-export function openFolder(): { folder: string; accessPoint: AccessPoint } {
-  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-access-point-'));
-  return { folder, accessPoint: pointAt(folder) };
+/** An access point that takes files from an empty folder. */
+export function openFolder(t: Test, options: Pick<AccessPointSettings, 'dropMsMax'> = {}) {
+  const folder = t.testdir({});
+  return { folder, accessPoint: pointAt(t, folder, options) };
 }
 
-export function pointAt(folder: string): AccessPoint {
+export function pointAt(
+  t: Test,
+  folder: string,
+  options: Pick<AccessPointSettings, 'dropMsMax'> = {},
+): AccessPoint {
   // It sends nothing.
-  return createAccessPoint({ folder, serviceName: 'Acme' }, undefined as never) as AccessPoint;
+  const sender = undefined as never;
+  const accessPoint = createAccessPoint({ folder, serviceName: 'Acme', ...options }, sender) as AccessPoint;
+  t.teardown(() => accessPoint[Symbol.asyncDispose]());
+  return accessPoint;
 }
 
 export interface Request {

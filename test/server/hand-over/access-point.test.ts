@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -12,7 +13,7 @@ const handed: Handed = { company: 'brook', id: ID, number: 'INV-2026-0001', text
 const NAME = `brook_INV-2026-0001_${ID}.xml`;
 
 t.test('a document is one whole file, which its group may read', async (t) => {
-  const { folder, accessPoint } = openFolder();
+  const { folder, accessPoint } = openFolder(t);
   t.same(await accessPoint.take(handed), {});
   t.strictSame(readdirSync(folder), [NAME]);
   t.equal(readFileSync(join(folder, NAME), 'utf8'), handed.text);
@@ -20,7 +21,7 @@ t.test('a document is one whole file, which its group may read', async (t) => {
 });
 
 t.test('a file that is there is as good with the same content, and stays with another', async (t) => {
-  const { folder, accessPoint } = openFolder();
+  const { folder, accessPoint } = openFolder(t);
   await accessPoint.take(handed);
   const { mtimeMs, ino } = statSync(join(folder, NAME));
   t.same(await accessPoint.take({ ...handed, attempt: 2 }), {});
@@ -32,18 +33,18 @@ t.test('a file that is there is as good with the same content, and stays with an
   }
 });
 
-t.test('what a killed process has left goes with the next attempt', async (t) => {
-  const { folder, accessPoint } = openFolder();
-  writeFileSync(join(folder, `${NAME}.unfinished-1`), '<a>');
-  t.same(await accessPoint.take({ ...handed, attempt: 2 }), {});
+t.test('what killed processes have left goes with the next attempt', async (t) => {
+  const { folder, accessPoint } = openFolder(t);
+  for (const attempt of [1, 2]) writeFileSync(join(folder, `${NAME}.unfinished-${attempt}`), '<a>');
+  t.same(await accessPoint.take({ ...handed, attempt: 3 }), {});
   t.strictSame(readdirSync(folder), [NAME]);
 });
 
 t.test('a number never leads out of the folder', async (t) => {
-  const { folder } = openFolder();
+  const { folder } = openFolder(t);
   const inner = join(folder, 'inner');
   mkdirSync(inner);
-  const accessPoint = pointAt(inner);
+  const accessPoint = pointAt(t, inner);
   const numbers = [
     '../../x',
     '/etc/passwd',
@@ -64,10 +65,10 @@ t.test('a number never leads out of the folder', async (t) => {
 });
 
 t.test('a folder that can’t be written to is told by the system’s word', async (t) => {
-  const { folder, accessPoint } = openFolder();
+  const { folder, accessPoint } = openFolder(t);
   writeFileSync(join(folder, 'file'), '');
-  t.same(await pointAt(join(folder, 'file')).take(handed), { problem: 'ENOTDIR' });
-  t.same(await pointAt(join(folder, 'missing')).take(handed), { problem: 'ENOENT' });
+  t.same(await pointAt(t, join(folder, 'file')).take(handed), { problem: 'ENOTDIR' });
+  t.same(await pointAt(t, join(folder, 'missing')).take(handed), { problem: 'ENOENT' });
   mkdirSync(join(folder, `${NAME}.unfinished-1`));
   t.match(await accessPoint.take(handed), { problem: /^E/ });
   rmSync(folder, { recursive: true });
@@ -79,14 +80,26 @@ t.test('a folder that can’t be written to is told by the system’s word', asy
   t.same(await accessPoint.take(handed), { problem: 'EACCES' });
 });
 
+t.test('a folder that hangs keeps neither other documents nor the end of the process', async (t) => {
+  const { folder, accessPoint } = openFolder(t, { dropMsMax: 3_000 });
+  // Whoever reads a named pipe waits for somebody who writes, and no signal to a thread ends that.
+  execFileSync('mkfifo', [join(folder, NAME)]);
+  t.same(await accessPoint.take({ ...handed, text: '' }), { problem: 'timeout' });
+  t.same(await accessPoint.take({ ...handed, number: 'INV-2' }), {});
+  const hanging = accessPoint.take({ ...handed, text: '' });
+  await accessPoint[Symbol.asyncDispose]();
+  t.match(await hanging, { problem: /interrupted|timeout/ });
+});
+
 t.test('a folder that is full keeps no half of a document', async (t) => {
-  const { folder } = openFolder();
+  const { folder } = openFolder(t);
   const source = new URL('../../../src/server/hand-over/access-point.ts', import.meta.url).href;
   const script = `
     import { createAccessPoint } from '${source}';
     const point = createAccessPoint({ folder: '${folder}', serviceName: 'Acme' });
     const handed = { ...${JSON.stringify(handed)}, text: 'x'.repeat(100_000) };
-    process.stderr.write(JSON.stringify(await point.take(handed)));`;
+    process.stderr.write(JSON.stringify(await point.take(handed)));
+    await point[Symbol.asyncDispose]();`;
   const args = ['--input-type=module', '--eval', script];
   const { stderr } = await runOnFullDisk(args, { home: folder, kilobytes: 16, program: process.execPath });
   t.match(stderr, /\{"problem":"EFBIG"\}/);

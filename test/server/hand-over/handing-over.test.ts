@@ -38,7 +38,7 @@ onEachEngine('what is issued is to be handed over, with its issue and not withou
   await company.apply({ change: 'company.switch', with: { handOver: false } });
   await company.apply(issue(id));
   t.strictSame(await rows(), ids, 'a company that is switched off');
-  const { accessPoint } = openFolder();
+  const { accessPoint } = openFolder(t);
   await handOverOnce(engine, accessPoint, STORY_NOW);
   t.match(await stateOf(engine, company.id, note.id), { state: 'withheld', problem: 'hand_over_off' });
   await company.apply({ change: 'company.switch', with: { handOver: true } });
@@ -51,7 +51,7 @@ onEachEngine('a document that no e-invoice can express is withheld', async (t, b
   const { engine } = backoffice;
   const company = await openSender(backoffice);
   const { id } = await issued(company, invoiceDraft({ lines: [lineIn('O')] }));
-  const { accessPoint } = openFolder();
+  const { accessPoint } = openFolder(t);
   await handOverOnce(engine, accessPoint, STORY_NOW);
   t.match(await stateOf(engine, company.id, id), {
     state: 'withheld',
@@ -92,6 +92,10 @@ const answers: Record<string, { answer: RequestListener; problem: string; said?:
       },
       problem: '400',
       said: `${'x'.repeat(299)}…`,
+    },
+    'an end in the middle of the head': {
+      answer: (req) => void req.socket.end('HTTP/1.1 202 Accep'),
+      problem: 'reset',
     },
     'no answer': { answer: () => undefined, problem: 'timeout' },
     'an end of the connection': { answer: (req) => void req.socket.destroy(), problem: 'reset' },

@@ -26,7 +26,7 @@ onEachEngine('a document tells how it goes to the access point', { hasRecords: t
   await visitor.visit(path);
   t.match(visitor.text, /Hand-over to the access point State Waiting Back to/);
   t.notMatch(visitor.text, /Hand it over again/);
-  await handOverOnce(engine, pointAt('/nowhere'), STORY_NOW);
+  await handOverOnce(engine, pointAt(t, '/nowhere'), STORY_NOW);
   await visitor.visit(path);
   t.match(
     visitor.text,
@@ -38,7 +38,7 @@ onEachEngine('a document tells how it goes to the access point', { hasRecords: t
   await visitor.submitAndFollow(`${path}/hand-over`);
   t.match(visitor.text, /The document is handed over again\./);
   const folder = t.testdir({});
-  await handOverOnce(engine, pointAt(folder), STORY_NOW);
+  await handOverOnce(engine, pointAt(t, folder), STORY_NOW);
   await visitor.visit(path);
   t.match(visitor.text, /State Handed over Handed over 20 Nov 2026, 12:00:00 Attempts/);
   t.equal((await stale.submit(`${path}/hand-over`)).statusCode, 422);

@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { createFeedToken } from '../../../src/server/access/feed-tokens.ts';
 import { makePortalLink } from '../../../src/server/access/portal-links.ts';
@@ -94,7 +94,7 @@ async function changeThings(visitor: Visitor, engine: Engine): Promise<void> {
 }
 
 /** Issues an invoice, hands it over to a folder that isn't there, and again in the portal. */
-async function handOverAll(visitor: Visitor, engine: Engine): Promise<void> {
+async function handOverAll(t: Test, visitor: Visitor, engine: Engine): Promise<void> {
   const backoffice = openBackoffice(engine);
   const id = '01a1ef7b-a420-7b42-8594-7b990f1a8c5f';
   for (const change of [
@@ -102,7 +102,7 @@ async function handOverAll(visitor: Visitor, engine: Engine): Promise<void> {
     { change: 'invoice.issue', with: { id } },
   ] as const)
     await applyChange(backoffice, { company: COMPANY, ...change });
-  await handOverOnce(engine, pointAt('/nowhere'), new Date());
+  await handOverOnce(engine, pointAt(t, '/nowhere'), new Date());
   await engine.run("UPDATE hand_overs SET state = 'failed'");
   await visitor.visit('/portal/hand-overs');
   await visitor.submitAndFollow('/portal/hand-overs/again');
@@ -173,7 +173,7 @@ t.test('requests, changes and deliveries stay within one company, table by table
   await visitor.visit('/portal/notices');
   t.match(visitor.text, /fails.*There is a new webhook/);
   await mailOnce(engine, 'smtp://127.0.0.1:1', new Date());
-  await handOverAll(visitor, engine);
+  await handOverAll(t, visitor, engine);
   await stopMails(engine, `${COMPANY}.none.none`);
   await visitor.visit('/portal/account');
   const [made] = await database.engine.db.selectFrom('deliveries').select('state').execute();
