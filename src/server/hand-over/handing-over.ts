@@ -60,12 +60,13 @@ async function handOver({ company, id }: DueKey, means: HandOverMeans): Promise<
     taking = { problem: 'internal' };
   }
   const { problem = null, answer } = taking;
-  const dueAt = problem === null ? undefined : nextTry(leased, taking, now(), random);
-  const state = problem === null ? 'handed_over' : dueAt ? 'waiting' : 'failed';
+  const endedAt = now();
+  const next = problem === null ? undefined : nextTry(leased, taking, endedAt, random);
+  const state = problem === null ? 'handed_over' : next ? 'waiting' : 'failed';
   const ms = millisecondsSince(startedAt);
-  const attempt = { at: at.toISOString(), ms, problem, answer, nextAt: dueAt?.toISOString() };
-  await settleHandOver(engine, leased, lease, { state, problem, dueAt, attempt });
-  const line = { company, document: id, attempt: leased.attemptCount, state, problem, next: dueAt, ms };
+  const attempt = { at: at.toISOString(), ms, problem, answer, nextAt: next?.toISOString() };
+  await settleHandOver(engine, leased, lease, { state, problem, dueAt: next ?? endedAt, attempt });
+  const line = { company, document: id, attempt: leased.attemptCount, state, problem, next, ms };
   log[state === 'failed' ? 'warn' : 'info'](line, 'document.handed-over');
 }
 

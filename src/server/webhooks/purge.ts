@@ -5,6 +5,7 @@ import type { Logger } from '../log.ts';
 import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
 import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import { settleOldHandOvers } from '../store/records/hand-overs.ts';
 import { forgetChanges } from '../store/records/moves.ts';
 import { removeBefore } from '../store/stored-tables.ts';
 import { keepDoing } from './repeating.ts';
@@ -35,15 +36,17 @@ export function keepPurging(
   return keepDoing(work, { everyMs: roundMs, onError });
 }
 
-/** Removes old deliveries, those of deleted webhooks, old counts and notices, what has ended in the portal, and old entries of audit trails, in short passes. */
+/**
+ * Removes old deliveries, those of deleted webhooks, old counts and notices, what has ended in the portal, old attempts of
+ * hand-overs and old entries of audit trails, and gives up documents that nothing hands over, in short passes.
+ */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
-  const next = () => pause(PASS_MS);
   let after: string | undefined = '';
-  while (after !== undefined && !signal?.aborted) {
-    after = await removeOld(engine, new Date(now().getTime() - HISTORY_DAYS * DAY_MS), after);
-    if (after !== undefined) await next();
-  }
-  while (!signal?.aborted && (await removeDeleted(engine))) await next();
+  await untilDone(signal, async () => {
+    after = await removeOld(engine, new Date(now().getTime() - HISTORY_DAYS * DAY_MS), after ?? '');
+    return after !== undefined;
+  });
+  await untilDone(signal, () => removeDeleted(engine));
   const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
   for (const [table, before] of [
     ['webhook_hours', firstHour],
@@ -51,7 +54,8 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
     ['portal_sessions', now().toISOString()],
     ['portal_links', now().toISOString()],
   ] as const)
-    while (!signal?.aborted && (await removeBefore(engine, table, before))) await next();
+    await untilDone(signal, () => removeBefore(engine, table, before));
+  await untilDone(signal, () => settleOldHandOvers(engine, now()));
   await forgetOldEntries(engine, now());
 }
 
@@ -61,5 +65,10 @@ export async function purgeChangeIds(
   { now, days, signal }: { now: () => Date; days: number; signal?: AbortSignal },
 ): Promise<void> {
   const before = new Date(now().getTime() - days * DAY_MS);
-  while (!signal?.aborted && (await forgetChanges(engine, { before, now: now() }))) await pause(PASS_MS);
+  await untilDone(signal, () => forgetChanges(engine, { before, now: now() }));
+}
+
+/** Makes passes until one says that there is no more to do. */
+async function untilDone(signal: AbortSignal | undefined, pass: () => Promise<boolean>): Promise<void> {
+  while (!signal?.aborted && (await pass())) await pause(PASS_MS);
 }

@@ -4,6 +4,7 @@ import type { RequestListener } from 'node:http';
 import { handOverAgain } from '../../../src/server/hand-over/again.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { leaseHandOver, settleHandOver } from '../../../src/server/store/records/hand-overs.ts';
+import { purge } from '../../../src/server/webhooks/purge.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { onEachEngine } from '../backoffice/_backoffice.ts';
 import { credit, invoiceDraft, issue, issued, line, lineIn } from '../backoffice/_documents.ts';
@@ -216,6 +217,15 @@ onEachEngine('a process that dies with a document leaves it to another', async (
   await handOverOnce(engine, accessPoint, after(40 * DAY_MS));
   t.match(await stateOf(engine, ...keyOf(key)), { state: 'waiting' }, 'what was due a month ago isn’t sent');
   t.equal(requests.length, 1);
+  await purge(engine, () => after(40 * DAY_MS));
+  const givenUp = { state: 'failed', problem: 'waited', dueAt: after(40 * DAY_MS).toISOString() };
+  t.match(await stateOf(engine, ...keyOf(key)), { ...givenUp, attempts: [{ problem: null }] });
+  t.equal(await handOverAgain(engine, { company: company.id, now: after(41 * DAY_MS) }), 1);
+  await handOverOnce(engine, accessPoint, after(41 * DAY_MS));
+  const taken = { state: 'handed_over', dueAt: after(41 * DAY_MS).toISOString() };
+  t.match(await stateOf(engine, ...keyOf(key)), { ...taken, attempts: { length: 2 } });
+  await purge(engine, () => after(71 * DAY_MS));
+  t.match(await stateOf(engine, ...keyOf(key)), { ...taken, attempts: { length: 0 } }, 'that it was stays');
 });
 
 const keyOf = ({ company, id }: { company: string; id: string }) => [company, id] as const;

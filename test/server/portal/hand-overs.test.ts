@@ -73,7 +73,12 @@ onEachEngine(
     await visitor.visit(`/portal/documents/${OTHER}`);
     t.match(visitor.text, /State Withheld Because The document can’t be expressed as an e-invoice/);
     t.notMatch(visitor.text, /Hand it over again/);
-    await engine.run("UPDATE hand_overs SET state = 'failed'");
+    await engine.run("UPDATE hand_overs SET state = 'failed', problem = 'waited'");
+    await visitor.visit(`/portal/documents/${OTHER}`);
+    t.match(
+      visitor.text,
+      /State Failed Because It waited for 30 days, and nothing handed it over\. Hand it over/,
+    );
     portal.setNow(after(31 * 24));
     await visitor.visit('/portal/sign-in');
     const later = await portal.signedIn();

@@ -1,4 +1,5 @@
 import { failedSince, handOverAgain } from '../../hand-over/again.ts';
+import { QUEUE_DAYS } from '../../store/due-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import {
   findHandOver,
@@ -30,6 +31,7 @@ const states: Record<HandOverState, Parameters<typeof badge>> = {
 const reasons: Readonly<Record<string, string>> = {
   hand_over_off: 'The hand-over was switched off.',
   no_e_invoice: 'The document can’t be expressed as an e-invoice, so send it in another way.',
+  waited: `It waited for ${QUEUE_DAYS.hand_overs} days, and nothing handed it over.`,
   taken: 'The folder of the access point has another file of its name.',
 };
 
@@ -54,7 +56,8 @@ export const showHandOvers: Page = async (visit, { engine }) => {
       ? emptyState('Nothing has failed', 'Documents that your access point doesn’t take are listed here.')
       : html`<p>
             The access point didn’t take ${boundedCountText(failed.length, LISTED_MAX)}
-            ${failed.length === 1 ? 'document' : 'documents'} in some 20 hours.
+            ${failed.length === 1 ? 'document' : 'documents'} in some 20 hours, or nothing handed
+            ${failed.length === 1 ? 'it' : 'them'} over in ${QUEUE_DAYS.hand_overs} days.
           </p>
           ${form(visit, { action: `${PATH}/again` }, button('Hand all of them over again', 'quiet'))}
           ${table({
@@ -104,13 +107,12 @@ export async function handOverPart(
 }
 
 function factsOf(visit: Visit, { state, problem, attempts, dueAt }: HandOver): [string, Content][] {
-  const last = attempts.at(-1);
   const isStopped = state === 'failed' || state === 'withheld';
   return [
     ['State', badge(...states[state])],
-    ['Handed over', state === 'handed_over' && last ? exactTime(visit, last.at) : undefined],
+    ['Handed over', state === 'handed_over' ? exactTime(visit, dueAt) : undefined],
     ['Because', isStopped ? problemText(problem ?? '') : undefined],
-    ['Next attempt', state === 'waiting' && last ? exactTime(visit, dueAt) : undefined],
+    ['Next attempt', state === 'waiting' && attempts.length > 0 ? exactTime(visit, dueAt) : undefined],
   ];
 }
 

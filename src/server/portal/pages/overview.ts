@@ -34,8 +34,8 @@ export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff 
   const found = await lookAround(engine, visit);
   const needs = [
     ...webhookNeeds(visit, found),
-    ...keyNeeds(visit, found),
     ...(await documentNeeds(engine, visit)),
+    ...keyNeeds(visit, found),
     ...(passwordsOff ? [] : factorNeeds(visit, found)),
   ];
   const stopped = stoppedWarning(visit);

@@ -1,10 +1,12 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 
 import type { InvoiceSummary } from '../../../contract/records.ts';
+import { DAY_MS } from '../../../contract/durations.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import { type DueKey, leaseDue, type Prepared, settleDue } from '../due-rows.ts';
+import { type DueKey, leaseDue, type Prepared, QUEUE_DAYS, settleDue } from '../due-rows.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { HandOversTable } from '../hand-overs-schema.ts';
+import { ofAllCompanies } from '../machines.ts';
 import { findCompanyRow } from './companies.ts';
 
 export type HandOverState = Selectable<HandOversTable>['state'];
@@ -30,10 +32,11 @@ export interface HandOver {
   attemptCount: number;
   /** Attempts of the schedule under way that failed. */
   failureCount: number;
+  /** When it is to be handed over, or when it was, or has failed. */
   dueAt: string;
-  /** Why the last attempt failed, or why it is withheld: `hand_over_off` or `no_e_invoice`. */
+  /** Why the last attempt failed, why it was given up (`waited`), or why it is withheld: `hand_over_off` or `no_e_invoice`. */
   problem: string | null;
-  /** The latest, the last at the end. */
+  /** The latest, the last at the end; none 30 days after the document was settled. */
   attempts: HandOverAttempt[];
 }
 
@@ -173,4 +176,47 @@ export async function queueAgain(
     transaction,
   );
   return Number(numAffectedRows);
+}
+
+/** Rows of one transaction. SQLite answers no request meanwhile. */
+const OLD_AT_ONCE = 250;
+
+/**
+ * Gives up some of the documents that have waited for 30 days without being sent, and forgets the attempts of some that were settled
+ * as long ago.
+ * @returns whether there may be more.
+ */
+export async function settleOldHandOvers(engine: Engine, now: Date): Promise<boolean> {
+  const isOld = sql<boolean>`due_at <= ${new Date(now.getTime() - QUEUE_DAYS.hand_overs * DAY_MS).toISOString()}`;
+  const givenUp = sql`state = 'failed', problem = 'waited', due_at = ${now.toISOString()}`;
+  // Their first conditions must equal those of the partial indexes.
+  const counts = [
+    await changeSome(engine, sql`state IN ('waiting', 'sending') AND ${isOld}`, givenUp),
+    await changeSome(engine, sql`attempts <> '[]' AND ${isOld}`, sql`attempts = '[]'`),
+  ];
+  return counts.some((count) => count > 0);
+}
+
+/** Changes some of the rows of a condition, company by company. @returns how many. */
+async function changeSome(
+  engine: Engine,
+  which: RawBuilder<boolean>,
+  change: RawBuilder<unknown>,
+): Promise<number> {
+  const found = await ofAllCompanies(
+    engine,
+    (isReached) => sql<Pick<HandOver, 'company' | 'id'>>`
+      SELECT company, id FROM hand_overs WHERE ${which} AND ${isReached('company')} LIMIT ${sql.lit(OLD_AT_ONCE)}`,
+  );
+  let changed = 0;
+  for (const [company, rows] of Map.groupBy(found, (row) => row.company)) {
+    const ids = sql.join(rows.map(({ id }) => id));
+    const { numAffectedRows = 0n } = await engine.transaction((transaction) =>
+      sql`UPDATE hand_overs SET ${change} WHERE company = ${company} AND id IN (${ids}) AND ${which}`.execute(
+        transaction,
+      ),
+    );
+    changed += Number(numAffectedRows);
+  }
+  return changed;
 }
