@@ -393,7 +393,7 @@ export interface components {
                 bic?: string;
                 /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */
                 paymentLink?: string | null;
-                /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay. */
+                /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay, and in its e-invoice (BT-20). */
                 latePaymentTerms?: string | null;
                 /**
                  * @description The paper of documents; A4 unless given.
@@ -1407,6 +1407,8 @@ export interface components {
             unitPrice?: string;
             /** @description The number of units that the price is for, if not one. */
             priceBaseQuantity?: string;
+            /** @description How much the price was reduced by, in the main unit of the currency (BT-147): with `1` and a price of 9.00 the price before it was 10.00 (BT-148). It is for as many units as the price, with VAT where the document's prices include it, and changes no amount. */
+            priceDiscount?: string;
             /** @description The discounts of the line, which its amount is less, such as `{"percent":"10","reason":"Trade discount"}`. Together they are at most the line with its charges. */
             allowances?: components["schemas"]["LineAllowance"][];
             /** @description The charges of the line, which its amount has in it. */
@@ -1419,6 +1421,10 @@ export interface components {
             vatRateBasisPoints: components["schemas"]["BasisPoints"];
             /** @description Why no VAT is charged, in categories E, AE, K, G and O. The words that the law prescribes for reverse charge, intra-Community supply and export are filled in unless it is given. */
             vatExemptionReason?: string | null;
+            /** @description The same in category E as a code of the VATEX list, such as `VATEX-EU-132-1B` (BT-121). All lines of the category have one. */
+            vatExemptionReasonCode?: string;
+            /** @description The number of the line, if it isn't its place; no two lines have the same (BT-126). */
+            lineNumber?: components["schemas"]["ShortText"];
             jobId?: components["schemas"]["IdOrNull"];
             /** @description A note to the line (BT-127). */
             note?: components["schemas"]["LongText"];
@@ -1459,6 +1465,8 @@ export interface components {
             unitPrice?: string;
             /** @description The number of units that the price is for, if not one. */
             priceBaseQuantity?: string;
+            /** @description How much the price was reduced by, in the main unit of the currency (BT-147): with `1` and a price of 9.00 the price before it was 10.00 (BT-148). It is for as many units as the price, with VAT where the document's prices include it, and changes no amount. */
+            priceDiscount?: string;
             /** @description The discounts of the line, which its amount is less, such as `{"percent":"10","reason":"Trade discount"}`. Together they are at most the line with its charges. */
             allowances?: components["schemas"]["LineAllowance"][];
             /** @description The charges of the line, which its amount has in it. */
@@ -1471,6 +1479,10 @@ export interface components {
             vatRateBasisPoints: components["schemas"]["BasisPoints"];
             /** @description Why no VAT is charged, as the document says it. */
             vatExemptionReason?: string | null;
+            /** @description The same in category E as a code of the VATEX list, such as `VATEX-EU-132-1B` (BT-121). All lines of the category have one. */
+            vatExemptionReasonCode?: string;
+            /** @description The number of the line, if it isn't its place; no two lines have the same (BT-126). */
+            lineNumber?: components["schemas"]["ShortText"];
             jobId?: components["schemas"]["IdOrNull"];
             /** @description A note to the line (BT-127). */
             note?: components["schemas"]["LongText"];
@@ -1501,6 +1513,11 @@ export interface components {
         };
         /** @description References, parties and terms of a document beside those that the API shows. */
         DocumentTerms: {
+            /**
+             * @description Which kind of invoice it is, as a code of UNTDID 1001 (BT-3), if it isn't 380: a payment valuation (204), partial (326), corrected (384), for a prepayment (386) or a hire (387), self-billed (389), an insurer's (575), or for construction, partial (875), partial and final (876) or final (877). No other kind of document has one. Peppol doesn't take 204, 326, 384, 387 and 389.
+             * @enum {string}
+             */
+            typeCode?: "204" | "326" | "380" | "384" | "386" | "387" | "389" | "575" | "875" | "876" | "877";
             /** @description The project (BT-11). */
             projectReference?: components["schemas"]["ShortText"];
             /** @description The contract (BT-12). */
@@ -1519,6 +1536,11 @@ export interface components {
             buyerAccountingReference?: components["schemas"]["ShortText"];
             /** @description The day on which VAT becomes chargeable, if it isn't that of the supply (BT-7). */
             taxPointDate?: components["schemas"]["CalendarDate"];
+            /**
+             * @description The same as a code of UNTDID 2005: the day of issue (3), of the delivery (35) or of the payment (432); not beside `taxPointDate` (BT-8).
+             * @enum {string}
+             */
+            taxPointCode?: "3" | "35" | "432";
             /** @description How and when to pay, in words, beside the due date (BT-20). */
             paymentTerms?: components["schemas"]["LongText"];
             /** @description Further notes (BG-1). */
@@ -1529,7 +1551,7 @@ export interface components {
             payee?: components["schemas"]["Payee"];
             /** @description The company's tax representative in the customer's country (BG-11). */
             taxRepresentative?: components["schemas"]["TaxRepresentative"];
-            /** @description Where it was delivered, if not to a site of the customer (BG-13). */
+            /** @description Where it was delivered, if not to a site of the customer, and when (BG-13). */
             delivery?: components["schemas"]["Delivery"];
             /** @description How it is paid, if not into the company's account (BG-16). */
             payment?: components["schemas"]["PaymentTerms"];
@@ -1601,8 +1623,10 @@ export interface components {
             postcode?: components["schemas"]["ShortText"];
             countryCode: components["schemas"]["CountryCode"];
         };
-        /** @description A place of delivery. An address has a country. */
+        /** @description A place or a day of delivery. An address has a country. */
         Delivery: {
+            /** @description The day, if it isn't that of the supply or the last of its period (BT-72). */
+            date?: components["schemas"]["CalendarDate"];
             name?: components["schemas"]["ShortText"];
             locationId?: components["schemas"]["PartyIdentifier"];
             addressLines?: components["schemas"]["AddressLines"];
@@ -1674,7 +1698,7 @@ export interface components {
             /** @description A code of UNTDID 7161, such as `FC`, freight. */
             reasonCode?: string;
         };
-        /** @description The discounts on the document as a whole, each on the lines of a VAT category and rate; together at most the sum of these lines. A credit note that doesn't give any takes back those of its invoice in the proportion of the lines that it credits. */
+        /** @description The discounts on the document as a whole, each on the lines and charges of a VAT category and rate; together at most the sum of these. A credit note that doesn't give any takes back those of its invoice in the proportion of the lines that it credits. */
         DocumentAllowances: {
             /** @description How much, in minor units; below zero only on a line that is, as in a correction. */
             amountMinor?: components["schemas"]["MoneyMinor"];
@@ -1693,7 +1717,7 @@ export interface components {
             vatCategory: "S" | "Z" | "E" | "AE" | "K" | "G" | "O";
             vatRateBasisPoints: components["schemas"]["BasisPoints"];
         }[];
-        /** @description The charges on the document as a whole, such as for delivery. They are in a VAT category that lines have, or in S or Z at any rate. Credit notes take them back as they do allowances. */
+        /** @description The charges on the document as a whole, such as for delivery. They are in a VAT category and rate that lines have, or in S, Z or E; in E with a `vatExemptionReason` then. Credit notes take them back as they do allowances. */
         DocumentCharges: {
             /** @description How much, in minor units; below zero only on a line that is, as in a correction. */
             amountMinor?: components["schemas"]["MoneyMinor"];
@@ -1711,6 +1735,10 @@ export interface components {
              */
             vatCategory: "S" | "Z" | "E" | "AE" | "K" | "G" | "O";
             vatRateBasisPoints: components["schemas"]["BasisPoints"];
+            /** @description Why no VAT is charged, in category E where no line has that. */
+            vatExemptionReason?: string;
+            /** @description The same in category E as a code of the VATEX list, such as `VATEX-EU-132-1B` (BT-121). All lines of the category have one. */
+            vatExemptionReasonCode?: string;
         }[];
         /** @description What was paid before the invoice was issued, at most the amount to pay. From its issue on they are among its `payments`. A credit note and a pro forma have none. */
         Prepayments: {
@@ -1789,7 +1817,7 @@ export interface components {
             bic?: string;
             /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */
             paymentLink?: string;
-            /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay. */
+            /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay, and in its e-invoice (BT-20). */
             latePaymentTerms?: string;
             /**
              * @description The paper of documents; A4 unless given.

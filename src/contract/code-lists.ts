@@ -38,6 +38,17 @@ export const chargeCodes = setOf(`
   PAA PC PL RAB RAC RAD RAF RE RF RH RV SA SAA SAD SAE SAI SG SH SM SU TAB TAC TT TV V1 V2 WH XAA YY ZZZ
 `);
 
+/** VATEX of the Union, reasons of exemptions (BR-CL-22). The codes of categories AE, K, G and O follow from these. */
+export const exemptionCodes = setOf(
+  `
+  79-C 132 132-1A 132-1B 132-1C 132-1D 132-1E 132-1F 132-1G 132-1H 132-1I 132-1J 132-1K 132-1L 132-1M 132-1N
+  132-1O 132-1P 132-1Q 135-1 143 143-1A 143-1B 143-1C 143-1D 143-1E 143-1F 143-1FA 143-1G 143-1H 143-1I 143-1J
+  143-1K 143-1L 144 146-1E 148 148-A 148-B 148-C 148-D 148-E 148-F 148-G 151 151-1A 151-1AA 151-1B 151-1C 151-1D
+  151-1E 153 159 309 D F I J
+`,
+  'VATEX-EU-',
+);
+
 /** UN/ECE Recommendation 20, revision 11e, and 21: the packages, which begin with X. */
 export const unitCodes = setOf(`
   10 11 13 14 15 20 21 22 23 24 25 27 28 33 34 35 37 38 40 41 56 57 58 59 60 61 74 77 80 81 85 87 89 91 1I 2A 2B
@@ -209,6 +220,11 @@ export const noteSubjectCodes = setOf(`
   SAF SIC SIN SLR SPA SPG SPH SPP SPT SRN SSR SUR TCA TDT TRA TRR TXD WHI ZZZ
 `);
 
-function setOf(codes: string): ReadonlySet<string> {
-  return new Set(codes.trim().split(/\s+/));
+function setOf(codes: string, prefix = ''): ReadonlySet<string> {
+  return new Set(
+    codes
+      .trim()
+      .split(/\s+/)
+      .map((code) => `${prefix}${code}`),
+  );
 }

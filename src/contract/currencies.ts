@@ -25,9 +25,11 @@ export function decimalAmount(amountMinor: number, currency: string): string {
 }
 
 /** A count of smallest parts as a decimal, exact: -5 with two digits is `-0.05`. */
-export function decimalText(count: number, digits: number): string {
+export function decimalText(count: number | bigint, digits: number): string {
   // As text, an amount beyond a double's fifteen digits keeps its cents.
-  const text = String(Math.abs(count)).padStart(digits + 1, '0');
+  const text = String(count)
+    .replace('-', '')
+    .padStart(digits + 1, '0');
   const sign = count < 0 ? '-' : '';
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }

@@ -28,6 +28,9 @@ export interface Adjustment {
 export interface DocumentAdjustment extends Adjustment {
   vatCategory: DraftLine['vatCategory'];
   vatRateBasisPoints: number;
+  /** Of a charge in a category E that no line has. */
+  vatExemptionReason?: string;
+  vatExemptionReasonCode?: string;
 }
 
 export interface LineAmounts {

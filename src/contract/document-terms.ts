@@ -2,6 +2,9 @@ import type { DocumentTerms, DraftLine, NamedBuyer } from './feed.ts';
 
 /** Members of a line that the contract of the API has no place for. */
 export const lineTermNames = [
+  'lineNumber',
+  'priceDiscount',
+  'vatExemptionReasonCode',
   'note',
   'supplyPeriod',
   'invoicedObject',

@@ -6,6 +6,9 @@
 /** A quantity of the contract: at most nine digits before and six behind the point. */
 export const QUANTITY = /^-?(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;
 
+/** An exact price of the feed, in the main unit of its currency. */
+export const UNIT_PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/;
+
 export function sumMinor(amounts: readonly number[]): number {
   return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
 }

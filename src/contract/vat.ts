@@ -11,11 +11,11 @@ import { amountText, minorDigits } from './currencies.ts';
 import {
   divideHalfUp,
   type Fraction,
-  millionths,
   parseDecimal,
   QUANTITY,
   safeNumber,
   sumMinor,
+  UNIT_PRICE,
 } from './exact.ts';
 import type { DocumentAmounts } from './document-amounts.ts';
 import type { Invoice } from './records.ts';
@@ -59,24 +59,12 @@ function priceFraction({
   const price =
     unitPrice === undefined
       ? { numerator: BigInt(unitPriceMinor), denominator: 1n }
-      : parseDecimal(unitPrice, /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/);
+      : parseDecimal(unitPrice, UNIT_PRICE);
   const minor = unitPrice === undefined ? 1n : 10n ** BigInt(minorDigits(currency));
   return {
     numerator: price.numerator * minor * base.denominator,
     denominator: price.denominator * base.numerator,
   };
-}
-
-/** The price of one unit that gives an amount, in the main unit with up to twelve decimals, and at least zero. */
-export function exactUnitPrice(amountMinor: number, quantity: string, currency: string): string {
-  const digits = minorDigits(currency);
-  const scaled = BigInt(amountMinor) * 10n ** BigInt(18 - digits);
-  const whole = millionths(quantity);
-  const sign = whole < 0n ? -1n : 1n;
-  const price = divideHalfUp(scaled * sign, whole * sign);
-  const text = String(price < 0n ? 0n : price).padStart(13, '0');
-  const decimals = text.slice(-12).replace(new RegExp(`0{0,${12 - digits}}$`), '');
-  return decimals === '' ? text.slice(0, -12) : `${text.slice(0, -12)}.${decimals}`;
 }
 
 /** The VAT in an amount that includes it: 80.00 at 13.5 % has 9.52. */

@@ -8,8 +8,10 @@ import type {
 } from '../../contract/document-amounts.ts';
 import type { DraftLine, GivenAdjustment, NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
+import { withValue } from '../../contract/document-terms.ts';
 import { percentMinor, sumMinor } from '../../contract/exact.ts';
 import { lineAmountMinor, netShares, type VatLine, vatWithinMinor } from '../../contract/vat.ts';
+import { refuseBadExemptionCode } from './document-terms.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
 
@@ -170,31 +172,60 @@ export function documentAdjustments(
       const { vatCategory, vatRateBasisPoints } = given;
       const at = `${path}/${list}/${index}`;
       const own = lines.filter(({ line }) => isOfCategory(line, given));
-      const mayStandAlone = list === 'charges' && (vatCategory === 'S' || vatCategory === 'Z');
-      if (own.length === 0 && !mayStandAlone) {
+      const isWithCharge = list === 'allowances' && draft.charges?.some((one) => isOfCategory(one, given));
+      const standsAlone = own.length === 0 && isWithCharge !== true;
+      const isPossible =
+        STANDING_ALONE.includes(vatCategory) && (vatCategory === 'S') === vatRateBasisPoints > 0;
+      if (standsAlone && !(list === 'charges' && isPossible)) {
         const message = `${at} is in category ${vatCategory} at ${vatRateBasisPoints} basis points, which no line has.`;
         throw new Refusal('invalid_change', message, `${at}/vatCategory`);
       }
+      const exemption = exemptionOf(given, standsAlone && vatCategory === 'E', at);
       const wholeMinor = withinRange(at, () => sumMinor(minorsOf(own)));
       const whole = { minor: wholeMinor, isBelowZero: false };
-      return { ...adjustmentOf(list, given, whole, at), vatCategory, vatRateBasisPoints };
+      return { ...adjustmentOf(list, given, whole, at), vatCategory, vatRateBasisPoints, ...exemption };
     });
   const adjustments = { allowances: worked('allowances'), charges: worked('charges') };
-  refuseExcessiveAllowances(adjustments.allowances, lines, path);
+  refuseExcessiveAllowances(adjustments, lines, path);
   return adjustments;
 }
 
+/** The categories of charges that no line needs to have. The others depend on what is sold to whom. */
+const STANDING_ALONE = ['S', 'Z', 'E'];
+
+const EXEMPTION = ['vatExemptionReason', 'vatExemptionReasonCode'] as const;
+
+/** Why a charge has no VAT, where no line says it (BR-E-10). */
+function exemptionOf(
+  given: NonNullable<AmountsDraft['charges']>[number],
+  isNeeded: boolean,
+  path: string,
+): Pick<DocumentAdjustment, (typeof EXEMPTION)[number]> {
+  const isGiven = EXEMPTION.some((name) => given[name] !== undefined);
+  if (isNeeded ? !isVisible(given.vatExemptionReason) : isGiven) {
+    const problem = isNeeded
+      ? 'is in category E, which no line has, and has no vatExemptionReason'
+      : 'has a vatExemptionReason, which is for a charge in a category E that no line has';
+    throw new Refusal('invalid_change', `${path} ${problem}.`, `${path}/vatExemptionReason`);
+  }
+  refuseBadExemptionCode(given.vatExemptionReasonCode, given.vatCategory, path);
+  return withValue(given, EXEMPTION);
+}
+
 function refuseExcessiveAllowances(
-  allowances: readonly DocumentAdjustment[],
+  { allowances, charges }: Adjustments,
   lines: readonly PricedLine[],
   path: string,
 ): void {
   for (const [index, allowance] of allowances.entries()) {
-    const wholeMinor = sumMinor(minorsOf(lines.filter(({ line }) => isOfCategory(line, allowance))));
+    const own = lines.filter(({ line }) => isOfCategory(line, allowance));
+    const added = charges.filter((charge) => isOfCategory(charge, allowance));
     const upTo = allowances.slice(0, index + 1).filter((other) => isOfCategory(other, allowance));
-    const takenMinor = withinRange(path, () => sumMinor(minorsOf(upTo)));
+    const sum = (list: readonly { amountMinor: number }[]) =>
+      withinRange(path, () => sumMinor(minorsOf(list)));
+    const [wholeMinor, takenMinor] = [sum([...own, ...added]), sum(upTo)];
     if (takenMinor <= Math.max(0, wholeMinor)) continue;
-    const message = `The discounts in category ${allowance.vatCategory} at ${allowance.vatRateBasisPoints} basis points take ${takenMinor}, and its lines come to ${wholeMinor}.`;
+    const message = `The discounts in category ${allowance.vatCategory} at ${allowance.vatRateBasisPoints} basis points take ${takenMinor}, and its lines and charges come to ${wholeMinor}.`;
     throw new Refusal('invalid_change', message, `${path}/allowances/${index}`);
   }
 }

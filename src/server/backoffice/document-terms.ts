@@ -3,6 +3,7 @@ import {
   classificationSchemes,
   countryCodes,
   electronicAddressSchemes,
+  exemptionCodes,
   identifierSchemes,
   noteSubjectCodes,
   objectSchemes,
@@ -39,6 +40,8 @@ const inheritedNames = [
 
 const documentTermNames = [
   ...inheritedNames,
+  'typeCode',
+  'taxPointCode',
   'receivingAdviceReference',
   'despatchAdviceReference',
   'taxPointDate',
@@ -52,6 +55,7 @@ const documentTermNames = [
 
 /** The terms that a document keeps of those that it is given, or has from the invoice that it credits. */
 export interface GivenTerms {
+  kind: Invoice['kind'];
   terms: DocumentTerms | undefined;
   credited?: KeptTerms | undefined;
   /** The customer's own terms, or those that the document names. */
@@ -67,11 +71,11 @@ export interface GivenTerms {
  * @throws Refusal `invalid_change` for a code that is in no list, a check digit, and a period that ends before it starts.
  */
 export function keptTerms(
-  { terms, credited, buyer, given, lines }: GivenTerms,
+  { kind, terms, credited, buyer, given, lines }: GivenTerms,
   party: Pick<Invoice['buyer'], 'addressLines' | 'vatId'>,
   path: string,
 ): { terms?: KeptTerms } {
-  if (terms) refuseBadTerms(terms, `${path}/terms`);
+  if (terms) refuseBadTerms(kind, terms, `${path}/terms`);
   const own = terms ? withValue(terms, documentTermNames) : withValue(credited ?? {}, inheritedNames);
   const ofBuyer = withValue(derivedTerms({ ...party, ...buyer }), buyerTermNames);
   const ofLines = lineTermsOf(given, lines, `${path}/lines`);
@@ -104,11 +108,13 @@ function lineTermsOf(
   lines: Invoice['lines'],
   path: string,
 ): { lines?: Record<string, LineTerms> } {
+  const numbers = lines.map(({ position }, index) => given[index]?.lineNumber?.trim() ?? String(position));
   const entries = given.flatMap((line, index) => {
     const terms = withValue(line, lineTermNames);
     const id = lines[index]?.id;
     if (id === undefined || Object.keys(terms).length === 0) return [];
-    refuseBadLineTerms(terms, `${path}/${index}`);
+    refuseBadLineTerms(terms, line.vatCategory, `${path}/${index}`);
+    if (terms.lineNumber !== undefined) refuseTwinNumber(numbers, index, `${path}/${index}`);
     return [[id, terms] as const];
   });
   return entries.length > 0 ? { lines: Object.fromEntries(entries) } : {};
@@ -147,9 +153,11 @@ export function refuseBadParty(party: Party, path: string): void {
   );
 }
 
-function refuseBadTerms(terms: DocumentTerms, path: string): void {
+function refuseBadTerms(kind: Invoice['kind'], terms: DocumentTerms, path: string): void {
   const { invoicedObject, notes = [], payee, taxRepresentative, delivery, payment } = terms;
+  refuseBadCodes(kind, terms, path);
   refuseDayOutside(DOCUMENT_DAYS, terms.taxPointDate, `${path}/taxPointDate`);
+  refuseDayOutside(DOCUMENT_DAYS, delivery?.date, `${path}/delivery/date`);
   refuseBadIdentifier(invoicedObject, `${path}/invoicedObject`, objectSchemes, 'UNTDID 1153');
   for (const [index, { subjectCode }] of notes.entries())
     refuseUnknown(noteSubjectCodes, subjectCode, 'UNTDID 4451', `${path}/notes/${index}/subjectCode`);
@@ -167,6 +175,17 @@ function refuseBadTerms(terms: DocumentTerms, path: string): void {
   if (payment) refuseBadPayment(payment, `${path}/payment`);
 }
 
+function refuseBadCodes(kind: Invoice['kind'], terms: DocumentTerms, path: string): void {
+  if (terms.typeCode !== undefined && kind !== 'invoice') {
+    const message = `typeCode is ${terms.typeCode}; an invoice has one, and no other kind of document.`;
+    throw new Refusal('invalid_change', message, `${path}/typeCode`);
+  }
+  if (terms.taxPointCode !== undefined && terms.taxPointDate !== undefined) {
+    const message = 'taxPointCode stands beside taxPointDate; a document has one of them.';
+    throw new Refusal('invalid_change', message, `${path}/taxPointCode`);
+  }
+}
+
 /** Credit transfers of UNTDID 4461, which need an account (BR-61). */
 const CREDIT_TRANSFERS = ['30', '58'];
 
@@ -180,17 +199,35 @@ function refuseBadPayment(
   throw new Refusal('invalid_change', message, `${path}/accounts`);
 }
 
-function refuseBadLineTerms(terms: LineTerms, path: string): void {
+/** EN 16931 BT-126: each line has an identifier of its own. */
+function refuseTwinNumber(numbers: readonly string[], index: number, path: string): void {
+  const twin = numbers.findIndex((number, other) => other !== index && number === numbers[index]);
+  if (twin < 0) return;
+  const message = `lineNumber is ${quote(numbers[index] ?? '')}, which is also that of line ${twin + 1}.`;
+  throw new Refusal('invalid_change', message, `${path}/lineNumber`);
+}
+
+function refuseBadLineTerms(terms: LineTerms, vatCategory: string, path: string): void {
   const { supplyPeriod, invoicedObject, standardItemId, classifications = [], originCountryCode } = terms;
   if (supplyPeriod && supplyPeriod.endDate < supplyPeriod.startDate) {
     const message = `supplyPeriod ends on ${supplyPeriod.endDate}, before it starts on ${supplyPeriod.startDate}.`;
     throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
   }
+  refuseBadExemptionCode(terms.vatExemptionReasonCode, vatCategory, path);
   refuseBadIdentifier(invoicedObject, `${path}/invoicedObject`, objectSchemes, 'UNTDID 1153');
   refuseBadIdentifier(standardItemId, `${path}/standardItemId`);
   for (const [index, { scheme }] of classifications.entries())
     refuseUnknown(classificationSchemes, scheme, 'UNTDID 7143', `${path}/classifications/${index}/scheme`);
   refuseUnknown(countryCodes, originCountryCode, 'ISO 3166-1', `${path}/originCountryCode`);
+}
+
+/** The codes of the other categories without VAT follow from these (BT-121). */
+export function refuseBadExemptionCode(code: string | undefined, vatCategory: string, path: string): void {
+  const at = `${path}/vatExemptionReasonCode`;
+  refuseUnknown(exemptionCodes, code, 'VATEX for category E', at);
+  if (code === undefined || vatCategory === 'E') return;
+  const message = `vatExemptionReasonCode is ${code}, and the category ${vatCategory}; category E has one.`;
+  throw new Refusal('invalid_change', message, at);
 }
 
 function refuseUnknown(

@@ -18,7 +18,7 @@ import {
   reverseChargeRatesOf,
   unitPriceMinorOf,
 } from './document-lines.ts';
-import { keptTerms, refuseBadParty } from './document-terms.ts';
+import { type GivenTerms, keptTerms, refuseBadParty } from './document-terms.ts';
 import { checkedAmounts, pricedImport, type PricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
 import {
@@ -118,7 +118,7 @@ async function putIssued(
     quoteId: null,
     reverseChargeRates: reverseChargeRatesOf(givenLines, lines),
     ...(amounts ? { amounts } : {}),
-    ...importedTerms(given, { credited: credited?.terms, lines, unpublished }, record.buyer),
+    ...importedTerms(given, { kind, credited: credited?.terms, lines, unpublished }, record.buyer),
     supplier: await move.keepSupplier(given.supplier),
     isImported: true,
   });
@@ -244,7 +244,10 @@ function importedTerms(
   {
     unpublished,
     ...known
-  }: { credited: KeptTerms | undefined; lines: Invoice['lines']; unpublished: CustomerUnpublished },
+  }: Pick<GivenTerms, 'kind' | 'lines'> & {
+    credited: KeptTerms | undefined;
+    unpublished: CustomerUnpublished;
+  },
   party: Invoice['buyer'],
 ): { terms?: KeptTerms } {
   if (buyer) refuseBadParty(buyer, '/with/buyer');

@@ -113,7 +113,10 @@ export async function composeInvoice(
     creditedInvoice: credited ? referenceTo(credited.record) : null,
   };
   const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
-  const given = { terms: draft.terms, credited: credited?.terms, buyer, given: draft.lines ?? [], lines };
+  const given = {
+    ...{ kind: draft.kind, terms: draft.terms, credited: credited?.terms, buyer },
+    ...{ given: draft.lines ?? [], lines },
+  };
   const payable = await withPayable(move, { amounts, given: draft, document: record, credited }, path);
   return {
     record,

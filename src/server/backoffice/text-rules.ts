@@ -82,6 +82,7 @@ function textsOf({ document, supplier, amounts, terms = {} }: CheckedDocument): 
       exchangeRateSource: accountingCurrency?.exchangeRateSource,
       ...documentTerms,
       reason: reasonsOf(amounts?.allowances, amounts?.charges),
+      vatExemptionReason: amounts?.charges.map(({ vatExemptionReason }) => vatExemptionReason),
       reference: amounts?.prepayments.map(({ reference }) => reference),
     }),
   ];

@@ -32,15 +32,8 @@ export const vatRules: LegalRule[] = [
   },
   {
     item: 'one reason for each category',
-    source: 'EN 16931 BT-120, of which a category has one',
-    problem: ({ document: { lines } }) =>
-      firstProblem(lines, ({ vatCategory, vatExemptionReason }) =>
-        lines.some(
-          (other) => other.vatCategory === vatCategory && other.vatExemptionReason !== vatExemptionReason,
-        )
-          ? `has another vatExemptionReason than others in category ${vatCategory}`
-          : undefined,
-      ),
+    source: 'EN 16931 BT-120 and BT-121, of which a category has one',
+    problem: otherReasonProblem,
   },
   {
     item: 'category O alone, or not at all',
@@ -100,6 +93,26 @@ function reasonProblem({ vatCategory, vatExemptionReason }: Line): string | unde
       : `is in category ${vatCategory} and has a vatExemptionReason`;
   }
   return hasReason ? undefined : `is in category ${vatCategory} and has no vatExemptionReason`;
+}
+
+/** A category has one reason in words and one as a code, whichever lines and charges say them. */
+function otherReasonProblem({ document, amounts, terms }: CheckedDocument): string | undefined {
+  const reasons = [
+    ...document.lines.map(({ id, position, vatCategory, vatExemptionReason }) => {
+      const vatExemptionReasonCode = terms?.lines?.[id]?.vatExemptionReasonCode;
+      return { whose: `line ${position}`, vatCategory, vatExemptionReason, vatExemptionReasonCode };
+    }),
+    ...(amounts?.charges ?? [])
+      .filter(({ vatExemptionReason }) => vatExemptionReason !== undefined)
+      .map((charge) => ({ whose: `the charge of ${charge.amountMinor}`, ...charge })),
+  ];
+  for (const name of ['vatExemptionReason', 'vatExemptionReasonCode'] as const) {
+    const odd = reasons.find((one) =>
+      reasons.some((other) => other.vatCategory === one.vatCategory && other[name] !== one[name]),
+    );
+    if (odd) return `${odd.whose} has another ${name} than others in category ${odd.vatCategory}`;
+  }
+  return undefined;
 }
 
 function has({ document }: CheckedDocument, category: string): boolean {

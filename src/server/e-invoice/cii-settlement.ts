@@ -11,7 +11,7 @@ import type {
 import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
 
 /** CII has BT-8 from UNTDID 2475, and the norm from UNTDID 2005. */
-const dueDateTypes: Partial<Record<string, string>> = { '3': '5' };
+const dueDateTypes: Partial<Record<string, string>> = { '3': '5', '35': '29', '432': '72' };
 
 /** The amounts due, and how to pay them. */
 export function settlement(invoice: EInvoice): string {

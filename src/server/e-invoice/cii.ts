@@ -139,6 +139,17 @@ function lineItem(line: Line): string {
         'ram:BuyerOrderReferencedDocument',
         optionalLeaf('ram:LineID', line.orderLineReference),
       ),
+      line.priceDiscount &&
+        element(
+          'ram:GrossPriceProductTradePrice',
+          leaf('ram:ChargeAmount', line.priceDiscount.grossPrice),
+          optionalLeaf('ram:BasisQuantity', line.priceBaseQuantity, { unitCode: line.unitCode }),
+          element(
+            'ram:AppliedTradeAllowanceCharge',
+            element('ram:ChargeIndicator', leaf('udt:Indicator', 'false')),
+            leaf('ram:ActualAmount', line.priceDiscount.amount),
+          ),
+        ),
       element(
         'ram:NetPriceProductTradePrice',
         leaf('ram:ChargeAmount', line.netPrice),

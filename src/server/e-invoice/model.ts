@@ -163,11 +163,9 @@ export interface Delivery {
   address?: Address | undefined;
 }
 
-/** BG-14 or BG-26. */
+/** BG-14 (BT-73 and BT-74) or BG-26 (BT-134 and BT-135). */
 export interface Period {
-  /** BT-73, BT-134. */
   startDate: string;
-  /** BT-74, BT-135. */
   endDate: string;
 }
 
@@ -279,6 +277,8 @@ export interface Line extends VatRate {
   allowanceCharges: readonly AllowanceCharge[];
   /** BT-146, with as many decimals as it takes. */
   netPrice: string;
+  /** BT-147, and the price before it, BT-148. */
+  priceDiscount?: { amount: string; grossPrice: string } | undefined;
   /** BT-149, in the unit of the quantity (BT-150). */
   priceBaseQuantity?: string | undefined;
   /** BT-153. */

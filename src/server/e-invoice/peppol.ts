@@ -6,6 +6,9 @@ const DIRECT_DEBITS = ['49', '59'];
 /** Peppol's list of schemes has no letters, such as EM for e-mail (PEPPOL-EN16931-CL008). */
 const PEPPOL_SCHEME = /^\d{4}$/;
 
+/** Invoices that Peppol takes between German companies alone, or in another process (PEPPOL-EN16931-P0100 and P0112). */
+const OTHER_TYPES = ['204', '326', '384', '387', '389'];
+
 /** The members of Peppol BIS Billing 3 that an e-invoice lacks, beyond the norm, in the words of the feed. */
 export function peppolProblems(invoice: EInvoice): string[] {
   const { seller, buyer, payment, invoicingPeriod, lines } = invoice;
@@ -15,6 +18,7 @@ export function peppolProblems(invoice: EInvoice): string[] {
     ...addressProblems("the company's", seller),
     ...addressProblems("the customer's", buyer),
     ...(hasReference ? [] : ['it has neither a buyerReference nor a purchaseOrderReference']),
+    ...(OTHER_TYPES.includes(invoice.typeCode) ? [`it has the typeCode ${invoice.typeCode}`] : []),
     ...(isDirectDebit && !payment.directDebit?.mandate ? ['its payment has no mandateReference'] : []),
     ...lines.filter((line) => isOutside(line, invoicingPeriod)).map(periodProblem),
   ];

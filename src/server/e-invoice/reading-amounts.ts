@@ -2,7 +2,8 @@ import { decimalAmount, decimalText } from '../../contract/currencies.ts';
 import type { Adjustment, DocumentAdjustment, LineAmounts } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { sumMinor } from '../../contract/exact.ts';
-import { exactUnitPrice, payableMinor, vatWithinMinor } from '../../contract/vat.ts';
+import { exactUnitPrice, priceWithoutVat, sumOfPrices } from '../../contract/prices.ts';
+import { payableMinor, vatWithinMinor } from '../../contract/vat.ts';
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
 import type { AllowanceCharge, DocumentAllowanceCharge, Line, Totals } from './model.ts';
 import { optionalText } from './xml-text.ts';
@@ -42,16 +43,37 @@ export function documentAllowanceCharges({ record, amounts }: PrintedDocument): 
 /** The amount of a line, its discounts and charges, and its price. */
 export function lineAmounts(
   line: RecordLine,
-  { record: { currency }, amounts }: PrintedDocument,
-): Pick<Line, 'net' | 'allowanceCharges' | 'netPrice' | 'priceBaseQuantity'> {
+  document: PrintedDocument,
+): Pick<Line, 'net' | 'allowanceCharges' | keyof Price | 'priceDiscount'> {
+  const { currency } = document.record;
+  const { amounts } = document;
   const { allowances = [], charges = [] } = amounts?.lines[line.id] ?? {};
+  const price = priceOf(line, currency, amounts?.lines[line.id]);
   const read = (isCharge: boolean) => (one: Adjustment) =>
     allowanceCharge(one, { isCharge, currency, ...line });
   return {
     net: decimalAmount(line.amountMinor, currency),
     allowanceCharges: [...allowances.map(read(false)), ...charges.map(read(true))],
-    ...priceOf(line, currency, amounts?.lines[line.id]),
+    ...price,
+    priceDiscount: priceDiscountOf(line, document, price),
   };
+}
+
+type Price = Pick<Line, 'netPrice' | 'priceBaseQuantity'>;
+
+/** The discount as it was given, or without VAT; of a price that is worked out for one unit. */
+function priceDiscountOf(
+  { id, vatCategory, vatRateBasisPoints }: RecordLine,
+  { amounts, terms }: PrintedDocument,
+  { netPrice, priceBaseQuantity }: Price,
+): Line['priceDiscount'] {
+  const discount = terms?.lines?.[id]?.priceDiscount;
+  if (discount === undefined) return undefined;
+  const { given, grossMinor } = amounts?.lines[id] ?? {};
+  const rate = grossMinor !== undefined && vatCategory === 'S' ? vatRateBasisPoints : 0;
+  const base = priceBaseQuantity === undefined ? given?.priceBaseQuantity : undefined;
+  const amount = priceWithoutVat(discount, rate, base);
+  return { amount, grossPrice: sumOfPrices(netPrice, amount) };
 }
 
 /** The price as it was given, or without VAT so exact that the quantity times it is the amount of the line. */
@@ -59,7 +81,7 @@ function priceOf(
   { quantity, unitPriceMinor, amountMinor }: RecordLine,
   currency: string,
   amounts: LineAmounts | undefined,
-): Pick<Line, 'netPrice' | 'priceBaseQuantity'> {
+): Price {
   const asShown = { netPrice: decimalAmount(unitPriceMinor, currency) };
   if (!amounts || Number(quantity) === 0) return asShown;
   const { given, unitPrice, priceBaseQuantity, grossMinor, allowances, charges } = amounts;

@@ -63,8 +63,8 @@ export function representativeOf({ terms }: PrintedDocument): EInvoice['taxRepre
 }
 
 /**
- * When and where it was delivered. The day is that of the supply: with a period, its last one. The place is the one that
- * is given, or else the site. Goods that go to another member state need a place of delivery (BR-IC-12), which without a site is the customer's address.
+ * When and where it was delivered. The day is the one that is given, or else that of the supply: with a period, its last
+ * one. The place is the one that is given, or else the site. Goods that go to another member state need a place of delivery (BR-IC-12), which without a site is the customer's address.
  */
 export function deliveryOf({ record, terms }: PrintedDocument): Delivery {
   const { buyer, supplyDate, vatBreakdown } = record;
@@ -77,7 +77,7 @@ export function deliveryOf({ record, terms }: PrintedDocument): Delivery {
   return {
     name: optionalText(given.name ?? place?.label),
     locationId: identifierOf(given.locationId),
-    date: supplyDate ?? undefined,
+    date: given.date ?? supplyDate ?? undefined,
     address: place && addressOf(place),
   };
 }

@@ -19,7 +19,7 @@ const OTHER_UNIT = 'ZZ';
 /** BT-8, from UNTDID 2005: the tax point is the day of the invoice. */
 const DAY_OF_ISSUE = '3';
 
-/** Codes of the VATEX list. An exemption (E) has none: which article it rests on isn't known here. */
+/** Codes of the VATEX list. That of an exemption (E) is given: which article it rests on isn't known here. */
 const vatexCodes: Partial<Record<string, string>> = {
   AE: 'VATEX-EU-AE',
   K: 'VATEX-EU-IC',
@@ -30,18 +30,18 @@ const vatexCodes: Partial<Record<string, string>> = {
 /** Reads a document that has an e-invoice into the terms of EN 16931, with the amounts at issue. */
 export function readDocument(document: PrintedDocument): EInvoice {
   const { record, terms = {} } = document;
-  const { currency, creditedInvoice: credited } = record;
+  const { currency } = record;
   return {
     number: oneLine(record.number ?? ''),
     issueDate: record.issueDate ?? '',
-    typeCode: typeCodes[record.kind] ?? '',
+    typeCode: terms.typeCode ?? typeCodes[record.kind] ?? '',
     currency,
     vatAccounting: vatAccountingOf(record),
     vatPointDate: terms.taxPointDate,
     vatPointDateCode: taxPointCodeOf(record, terms),
     // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
     paymentDueDate: asksForPayment(document) ? (record.dueDate ?? undefined) : undefined,
-    paymentTerms: terms.paymentTerms ?? (credited ? creditTerms(credited) : undefined),
+    paymentTerms: paymentTermsOf(document),
     buyerReference: optionalText(record.buyerReference),
     purchaseOrderReference: optionalText(record.purchaseOrderReference),
     ...referencesOf(terms),
@@ -65,7 +65,17 @@ export function readDocument(document: PrintedDocument): EInvoice {
   };
 }
 
-function taxPointCodeOf(record: Invoice, { taxPointDate }: KeptTerms): string | undefined {
+/** The terms that are given, and the supplier's own for late payment where the page has them too. */
+function paymentTermsOf(document: PrintedDocument): string | undefined {
+  const { record, supplier, terms } = document;
+  const own =
+    terms?.paymentTerms ?? (record.creditedInvoice ? creditTerms(record.creditedInvoice) : undefined);
+  const late = asksForPayment(document) ? supplier.latePaymentTerms : undefined;
+  return [late, own].filter((text) => optionalText(text) !== undefined).join('\n') || undefined;
+}
+
+function taxPointCodeOf(record: Invoice, { taxPointDate, taxPointCode }: KeptTerms): string | undefined {
+  if (taxPointCode !== undefined) return taxPointCode;
   return taxPointDate === undefined && taxPointOf(record) !== null ? DAY_OF_ISSUE : undefined;
 }
 
@@ -120,13 +130,10 @@ function exchangeNote({ currency, accountingCurrency }: Invoice): string {
 }
 
 /** The VAT of a category and rate. */
-function breakdownOf(
-  item: Invoice['vatBreakdown'][number],
-  { record, supplier }: PrintedDocument,
-): VatBreakdown {
+function breakdownOf(item: Invoice['vatBreakdown'][number], document: PrintedDocument): VatBreakdown {
+  const { record, supplier } = document;
   const { category, rateBasisPoints, taxableMinor, vatMinor } = item;
-  // The back office makes sure that all lines of a category have the same reason.
-  const reason = record.lines.find(({ vatCategory }) => vatCategory === category)?.vatExemptionReason;
+  const { vatExemptionReason, vatExemptionReasonCode } = exemptionOf(category, document);
   // The codes name articles of the Union's VAT directive. Of British documents only goods from Northern Ireland follow it.
   const isOfUnion = supplier.countryCode === 'IE' || category === 'K';
   return {
@@ -134,9 +141,19 @@ function breakdownOf(
     vat: decimalAmount(vatMinor, record.currency),
     category,
     rate: rateOf(category, rateBasisPoints),
-    exemptionReason: optionalText(reason),
-    exemptionReasonCode: isOfUnion ? vatexCodes[category] : undefined,
+    exemptionReason: optionalText(vatExemptionReason),
+    exemptionReasonCode: vatExemptionReasonCode ?? (isOfUnion ? vatexCodes[category] : undefined),
   };
+}
+
+/** Why a category has no VAT. The back office makes sure that all its lines, or all its charges without lines, say the same. */
+function exemptionOf(
+  category: string,
+  { record, amounts, terms }: PrintedDocument,
+): { vatExemptionReason?: string | null; vatExemptionReasonCode?: string } {
+  const isOwn = (one: { vatCategory: string }) => one.vatCategory === category;
+  const line = record.lines.find(isOwn);
+  return { ...(line ?? amounts?.charges.find(isOwn)), ...(line && terms?.lines?.[line.id]) };
 }
 
 /** The first line of a description names the item, the others describe it. */
@@ -147,7 +164,7 @@ function lineOf(line: Invoice['lines'][number], document: PrintedDocument): Omit
   const isKnownUnit = unitCodes.has(unitCode);
   if (!isKnownUnit) others.push(`Unit: ${unitCode}`);
   return {
-    id: String(position),
+    id: optionalText(document.terms?.lines?.[line.id]?.lineNumber) ?? String(position),
     quantity,
     unitCode: isKnownUnit ? unitCode : OTHER_UNIT,
     ...lineAmounts(line, document),

@@ -200,6 +200,11 @@ function lineOf(line: Line, kind: 'Invoice' | 'Credit', amount: Amount): string 
       'cac:Price',
       amount('cbc:PriceAmount', line.netPrice),
       optionalLeaf('cbc:BaseQuantity', line.priceBaseQuantity, { unitCode: line.unitCode }),
+      line.priceDiscount &&
+        allowanceCharge(
+          { isCharge: false, amount: line.priceDiscount.amount, base: line.priceDiscount.grossPrice },
+          amount,
+        ),
     ),
   );
 }

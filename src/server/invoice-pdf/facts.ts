@@ -15,7 +15,9 @@ import {
   numberOf,
   periodText,
   taxPointOf,
+  taxPoints,
   titleOf,
+  typeNames,
   warningOf,
 } from './wording.ts';
 
@@ -55,17 +57,22 @@ function rowsOf(printed: PrintedDocument): Row[] {
   const { record, terms = {} } = printed;
   const { supplyDate, supplyPeriod, creditedInvoice } = record;
   const rows: Row[] = [
+    ['Kind', named(typeNames, terms.typeCode)],
     ['Date of issue', dateOrNull(record.issueDate)],
     supplyPeriod === null
       ? ['Date of supply', dateOrNull(supplyDate)]
       : ['Period of supply', periodText(supplyPeriod)],
-    ['Tax point', dateOrNull(terms.taxPointDate ?? taxPointOf(record))],
+    ['Delivered', dateOrNull(terms.delivery?.date)],
+    [
+      'Tax point',
+      named(taxPoints, terms.taxPointCode) ?? dateOrNull(terms.taxPointDate ?? taxPointOf(record)),
+    ],
     ['Due date', asksForPayment(printed) ? dateOrNull(record.dueDate) : null],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],
     ...referenceRows(terms),
     ['Credits invoice', creditedInvoice?.number ?? null],
-    ['Invoice dated', dateOrNull(creditedInvoice?.issueDate ?? null)],
+    ['Invoice dated', dateOrNull(creditedInvoice?.issueDate)],
     ['Earlier invoices', earlierText(terms.precedingInvoices)],
     amountRow(printed),
   ];
@@ -106,8 +113,12 @@ function earlierText(invoices: DocumentTerms['precedingInvoices'] = []): string 
   return texts.length === 0 ? null : texts.join('\n');
 }
 
-function dateOrNull(date: string | null): string | null {
-  return date === null ? null : dateText(date);
+function dateOrNull(date: string | null | undefined): string | null {
+  return date ? dateText(date) : null;
+}
+
+function named(names: Partial<Record<string, string>>, code = ''): string | null {
+  return names[code] ?? null;
 }
 
 /** The amount due or credited. An issued document shows it as at its issue: later payments don't change it. */

@@ -1,4 +1,6 @@
+import { decimalAmount } from '../../contract/currencies.ts';
 import type { LineTerms } from '../../contract/document-terms.ts';
+import { sumOfPrices } from '../../contract/prices.ts';
 import { adjustmentText, shownMinor } from './adjustments.ts';
 import { moneyFormat, priceText, quantityText, shareText } from './amounts.ts';
 import { ACCENT, CONTENT_WIDTH, LEFT, RULE, STYLES } from './page-design.ts';
@@ -108,13 +110,16 @@ function aboutItem(terms: LineTerms): string[] {
 }
 
 /** The price as it was given: exact, and with VAT where the prices include it. */
-function unitPriceText({ id, unitPriceMinor }: Line, { record, amounts }: PrintedDocument): string {
+function unitPriceText({ id, unitPriceMinor }: Line, { record, amounts, terms }: PrintedDocument): string {
   const { given, grossMinor, unitPrice, priceBaseQuantity } = amounts?.lines[id] ?? {};
   const priceMinor =
     priceBaseQuantity === undefined && grossMinor === undefined ? undefined : given?.unitPriceMinor;
-  const price =
-    unitPrice === undefined
-      ? moneyFormat(record.currency).plain(priceMinor ?? unitPriceMinor)
-      : priceText(unitPrice, record.currency);
-  return priceBaseQuantity === undefined ? price : `${price} per ${quantityText(priceBaseQuantity)}`;
+  const price = unitPrice ?? decimalAmount(priceMinor ?? unitPriceMinor, record.currency);
+  const text = (one: string) => priceText(one, record.currency);
+  const per = priceBaseQuantity === undefined ? '' : ` per ${quantityText(priceBaseQuantity)}`;
+  return `${text(price)}${per}${discountText(price, terms?.lines?.[id]?.priceDiscount, text)}`;
+}
+
+function discountText(price: string, discount: string | undefined, text: (price: string) => string): string {
+  return discount === undefined ? '' : `\n(${text(sumOfPrices(price, discount))} less ${text(discount)})`;
 }

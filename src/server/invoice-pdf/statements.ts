@@ -48,9 +48,9 @@ function originStatement({ record, isImported = false }: PrintedDocument): State
 function vatStatement(printed: PrintedDocument): Statement | undefined {
   const { lines } = printed.record;
   const reasons = new Map<string, string>();
-  for (const line of lines) {
-    const reason = line.vatExemptionReason;
-    if (reason !== null) reasons.set(`${line.vatCategory} ${reason}`, reasonText(line, reason));
+  for (const one of [...lines, ...(printed.amounts?.charges ?? [])]) {
+    const { vatCategory, vatExemptionReason: reason = null } = one;
+    if (reason !== null) reasons.set(`${vatCategory} ${reason}`, reasonText(one, reason));
   }
   const paragraphs = [
     ...(pricesIncludeVat(printed) ? ['The prices on this document include VAT.'] : []),
@@ -60,8 +60,10 @@ function vatStatement(printed: PrintedDocument): Statement | undefined {
   return paragraphs.length === 0 ? undefined : { heading: 'About VAT', paragraphs, details: [] };
 }
 
+type Exempt = Parameters<typeof isMargin>[0] & { vatRateBasisPoints: number };
+
 /** The reason, with its category in front where the reason doesn't say it. */
-function reasonText(line: PrintedDocument['record']['lines'][number], reason: string): string {
+function reasonText(line: Exempt, reason: string): string {
   if (isMargin(line) || line.vatCategory === 'O') return reason;
   const category = categoryText(line.vatCategory, line.vatRateBasisPoints).replace(/ 0%$/, '');
   return reason.toLowerCase().includes(category.toLowerCase()) ? reason : `${category}: ${reason}`;

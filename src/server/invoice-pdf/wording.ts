@@ -11,6 +11,26 @@ const titles: Record<Invoice['kind'], string> = {
   pro_forma: 'Pro forma invoice',
 };
 
+/** Kinds of invoices that say so themselves (UNTDID 1001). */
+export const typeNames: Partial<Record<string, string>> = {
+  204: 'Payment valuation',
+  326: 'Partial invoice',
+  380: 'Invoice',
+  384: 'Corrected invoice',
+  386: 'Prepayment invoice',
+  387: 'Hire invoice',
+  389: 'Self-billed invoice',
+  575: "Insurer's invoice",
+  875: 'Partial construction invoice',
+  876: 'Partial final construction invoice',
+  877: 'Final construction invoice',
+};
+
+/** When VAT becomes chargeable (UNTDID 2005). */
+export const taxPoints: Partial<Record<string, string>> = {
+  ...{ 3: 'Date of issue', 35: 'Date of delivery', 432: 'Date of payment' },
+};
+
 /** The kind of a document in words. */
 export function titleOf({ kind }: Invoice): string {
   return titles[kind];
@@ -108,7 +128,13 @@ export function vatOfLine(line: Line, printed: PrintedDocument): string {
   return categoryText(line.vatCategory, line.vatRateBasisPoints);
 }
 
-export function isMargin({ vatCategory, vatExemptionReason }: Line): boolean {
+export function isMargin({
+  vatCategory,
+  vatExemptionReason,
+}: {
+  vatCategory: string;
+  vatExemptionReason?: string | null;
+}): boolean {
   return vatCategory === 'E' && /^margin scheme/i.test(vatExemptionReason ?? '');
 }
 

@@ -164,6 +164,7 @@ t.test('bad discounts, charges and prices are refused by their path and the rule
   const company = await openIssuer(testBackoffice);
   const of = (given: Partial<DraftLine>) => ({ lines: [line(given)] });
   const one = (given: object) => ({ ...why, ...of23, ...given });
+  const exempt = { amountMinor: 5, vatCategory: 'E' as const, vatRateBasisPoints: 0 };
   const cases: [path: string, rule: RegExp, draft: Partial<NewInvoice>][] = [
     [
       '/lines/0/unitPriceMinor',
@@ -207,10 +208,33 @@ t.test('bad discounts, charges and prices are refused by their path and the rule
       /which no line has/,
       { allowances: [one({ percent: '5', vatRateBasisPoints: 900 })] },
     ],
-    ['/charges/0/vatCategory', /which no line has/, { charges: [one({ percent: '5', vatCategory: 'E' })] }],
+    ...(['K', 'E', 'S'] as const).map((vatCategory): (typeof cases)[number] => [
+      '/charges/0/vatCategory',
+      /which no line has/,
+      { charges: [one({ percent: '5', vatCategory, vatRateBasisPoints: vatCategory === 'E' ? 1 : 0 })] },
+    ]),
+    ['/charges/0/vatExemptionReason', /has no vatExemptionReason/, { charges: [one(exempt)] }],
+    [
+      '/charges/0/vatExemptionReasonCode',
+      /VATEX-EU-G.*VATEX for category E/,
+      { charges: [one({ ...exempt, vatExemptionReason: 'x', vatExemptionReasonCode: 'VATEX-EU-G' })] },
+    ],
+    [
+      '/charges/0/vatExemptionReason',
+      /for a charge in a category E that no line has/,
+      { charges: [one({ amountMinor: 5, vatExemptionReason: 'x' })] },
+    ],
+    [
+      '/allowances/0',
+      /take 6, and its lines and charges come to 5/,
+      {
+        charges: [one({ ...exempt, vatExemptionReason: 'x' })],
+        allowances: [one({ ...exempt, amountMinor: 6 })],
+      },
+    ],
     [
       '/allowances/1',
-      /take 10001, and its lines come to 10000/,
+      /take 10001, and its lines and charges come to 10000/,
       { allowances: [one({ percent: '100' }), one({ amountMinor: 1 })] },
     ],
     ['/roundingMinor', /at most one unit of EUR, 100/, { roundingMinor: -101 }],

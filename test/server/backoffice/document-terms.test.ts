@@ -3,7 +3,7 @@ import { findPrintable } from '../../../src/server/store/records/documents.ts';
 import { richCustomer, richLine, richProfile, richTerms } from '../invoice-pdf/_rich-documents.ts';
 import { onEachEngine } from './_backoffice.ts';
 import { customerSave } from './_changes.ts';
-import { creditNoteOf, invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
+import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
 import { amountsOf, importedLine, invoiceImport, openImporter } from './_imports.ts';
 import { customerIn } from './_parties.ts';
 
@@ -20,6 +20,8 @@ const wrongTerms: Wrong<DocumentTerms>[] = [
     '/notes/1/subjectCode',
     /"QQQ".*UNTDID 4451/,
   ],
+  [{ taxPointCode: '3', taxPointDate: '2026-11-13' }, '/taxPointCode', /beside taxPointDate/],
+  [{ delivery: { date: '2201-01-01' } }, '/delivery/date', /2201-01-01/],
   [{ notes: Array.from({ length: 21 }, () => ({ text: 'x' })) }, '/notes', /more than 20/],
   [
     { payee: { name: 'x', identifier: { id: '1', scheme: '9999' } } },
@@ -61,6 +63,14 @@ const wrongLines: Wrong<Partial<DraftLine>>[] = [
   [{ standardItemId: { id: '40063813339', scheme: '0160' } }, '/standardItemId/id', /check digit of a GTIN/],
   [{ classifications: [{ code: '1', scheme: 'QQQ' }] }, '/classifications/0/scheme', /"QQQ".*UNTDID 7143/],
   [{ originCountryCode: 'QQ' }, '/originCountryCode', /"QQ"/],
+  [{ priceDiscount: '0.00' }, '/priceDiscount', /pattern/],
+  [{ lineNumber: '1' }, '/lineNumber', /"1".*also that of line 1/],
+  [{ vatExemptionReasonCode: 'VATEX-EU-AE' }, '/vatExemptionReasonCode', /"VATEX-EU-AE".*VATEX/],
+  [
+    { vatExemptionReasonCode: 'VATEX-EU-132' },
+    '/vatExemptionReasonCode',
+    /the category S; category E has one/,
+  ],
 ];
 
 const wrongParties: Wrong<Partial<WithOf<'customer.save'>>>[] = [
@@ -98,6 +108,24 @@ onEachEngine('terms of a document', async (t, testBackoffice) => {
     await company.apply({ change: 'invoice.edit', with: { id, terms: {} } });
     await company.apply(issue(id));
     t.notOk((await termsOf(company, id))?.contractReference, 'a credit note may have none');
+  });
+
+  await t.test('have the kind of an invoice alone, and one code for an exemption', async (t) => {
+    const company = await openIssuer(testBackoffice);
+    const invoice = await issued(company, invoiceDraft({ terms: { typeCode: '386' }, lines: [line()] }));
+    for (const change of [
+      creditNoteOf(invoice, { terms: { typeCode: '386' } }),
+      invoiceDraft({ kind: 'pro_forma', terms: { typeCode: '386' } }),
+    ]) {
+      const refusal = await company.refusal(change);
+      t.match(refusal, { code: 'invalid_change', path: '/with/terms/typeCode', message: /386; an invoice/ });
+    }
+    const exempt = [{ vatExemptionReasonCode: 'VATEX-EU-132' }, {}].map((given) => lineIn('E', given));
+    const { id } = await company.apply(invoiceDraft({ lines: exempt }));
+    t.match(await company.refusal(issue(id)), {
+      code: 'incomplete_document',
+      message: /line 1 has another vatExemptionReasonCode than others in category E/,
+    });
   });
 
   await t.test('of lines go from a quote to its versions and its invoice', async (t) => {
@@ -164,6 +192,7 @@ onEachEngine('terms of a document', async (t, testBackoffice) => {
 });
 
 onEachEngine('a customer with documents by Peppol', async (t, testBackoffice) => {
+  const hire = { buyerReference: 'x', terms: { typeCode: '387' } };
   const gaps: [what: string, customer: Partial<WithOf<'customer.save'>>, draft: object, problem: RegExp][] = [
     ['reference', {}, {}, /neither a buyerReference nor a purchaseOrderReference/],
     ['address', { vatId: null }, { buyerReference: 'x' }, /customer's electronicAddress is missing/],
@@ -179,6 +208,7 @@ onEachEngine('a customer with documents by Peppol', async (t, testBackoffice) =>
       { buyerReference: 'x', terms: { payment: { meansCode: '59' } } },
       /payment has no mandateReference/,
     ],
+    ['kind that Peppol takes', {}, hire, /has the typeCode 387/],
     [
       'period within the whole',
       {},
@@ -187,7 +217,7 @@ onEachEngine('a customer with documents by Peppol', async (t, testBackoffice) =>
         supplyPeriod: { startDate: '2026-11-03', endDate: '2026-11-14' },
         lines: [sold],
       },
-      /line 1 has a supplyPeriod that isn't within the document's/,
+      /line 10 has a supplyPeriod that isn't within the document's/,
     ],
   ];
   for (const [what, customer, draft, problem] of gaps)

@@ -48,7 +48,7 @@ const documentRules = rulesOf(INVOICE, {
   'BR-01': `rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID = 'urn:cen.eu:en16931:2017'`,
   'BR-02': filled('rsm:ExchangedDocument/ram:ID'),
   'BR-03': filled("rsm:ExchangedDocument/ram:IssueDateTime/udt:DateTimeString[@format = '102']"),
-  'BR-04, BR-CL-01': "rsm:ExchangedDocument/ram:TypeCode = ('380', '381')",
+  'BR-04, BR-CL-01': "rsm:ExchangedDocument/ram:TypeCode = ('380', '381', '384', '875')",
   'BR-05': filled(`${SETTLEMENT}/ram:InvoiceCurrencyCode`),
   'BR-06': filled(`${SELLER}/ram:Name`),
   'BR-07': filled(`${BUYER}/ram:Name`),
@@ -230,7 +230,7 @@ const codeRules = [
   ...rulesOf('//ram:TaxCurrencyCode', { 'BR-CL-05': isAnyOf(Intl.supportedValuesOf('currency')) }),
   ...rulesOf('//ram:CountryID', { 'BR-CL-14': isAnyOf(['IE', 'GB', 'FR', 'DE', 'US']) }),
   ...rulesOf('//ram:ExemptionReasonCode', {
-    'BR-CL-22': isAnyOf(['VATEX-EU-AE', 'VATEX-EU-IC', 'VATEX-EU-G', 'VATEX-EU-O']),
+    'BR-CL-22': isAnyOf(['VATEX-EU-135-1', ...['AE', 'IC', 'G', 'O'].map((code) => `VATEX-EU-${code}`)]),
   }),
   ...rulesOf('//@unitCode', { 'BR-CL-23': isAnyOf(['C62', 'HUR', 'H87', 'LTR', 'MTR', 'KGM', 'ZZ']) }),
 ];

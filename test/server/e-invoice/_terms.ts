@@ -324,6 +324,14 @@ const places: Record<string, Places> = {
     `${LINE}/ram:SpecifiedLineTradeAgreement/ram:NetPriceProductTradePrice/ram:ChargeAmount`,
     `${UBL_LINE}/cac:Price/cbc:PriceAmount`,
   ],
+  'BT-147': [
+    `${LINE}/ram:SpecifiedLineTradeAgreement/ram:GrossPriceProductTradePrice/ram:AppliedTradeAllowanceCharge/ram:ActualAmount`,
+    `${UBL_LINE}/cac:Price/cac:AllowanceCharge/cbc:Amount`,
+  ],
+  'BT-148': [
+    `${LINE}/ram:SpecifiedLineTradeAgreement/ram:GrossPriceProductTradePrice/ram:ChargeAmount`,
+    `${UBL_LINE}/cac:Price/cac:AllowanceCharge/cbc:BaseAmount`,
+  ],
   'BT-151': [
     `${LINE_SETTLEMENT}/ram:ApplicableTradeTax/ram:CategoryCode`,
     `${UBL_ITEM}/cac:ClassifiedTaxCategory/cbc:ID`,

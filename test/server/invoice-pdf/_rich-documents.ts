@@ -1,6 +1,6 @@
 /** Documents with all the references, identifiers and parties that the feed takes. */
 import type { DocumentTerms, DraftLine, WithOf } from '../../../src/contract/feed.ts';
-import { line } from '../backoffice/_documents.ts';
+import { line, lineIn } from '../backoffice/_documents.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
 import type { Story } from './_documents.ts';
 
@@ -33,6 +33,7 @@ export const richTerms: DocumentTerms = {
     countryCode: 'FR',
   },
   delivery: {
+    date: '2026-11-05',
     name: 'Boiler house',
     locationId: { id: '5391234500004', scheme: '0088' },
     addressLines: ['Rear of 1 Quay Street', 'Gate 2', 'Yard 3'],
@@ -62,6 +63,8 @@ export const richTerms: DocumentTerms = {
 };
 
 export const richLine: Partial<DraftLine> = {
+  lineNumber: '10',
+  priceDiscount: '12.5',
   note: 'The old valve was left on the site.',
   supplyPeriod: { startDate: '2026-11-02', endDate: '2026-11-06' },
   invoicedObject: { id: 'BOILER-1', scheme: 'ABZ' },
@@ -111,10 +114,11 @@ export const richProfile = {
   contactName: 'Jane Doyle',
   phone: '+353 61 555 0100',
   email: 'office@brennan.example',
+  latePaymentTerms: 'Interest runs at 8 % above the base rate.',
 };
 
 /** A document of a Peppol customer with every term, as an invoice and as a credit note. */
-export const richDocuments: readonly Story[] = (['invoice', 'credit_note'] as const).map((kind) => ({
+const everyTerm = (['invoice', 'credit_note'] as const).map((kind): Story => ({
   name: `${kind} with every term`,
   company: { profile: richProfile },
   customer: { ...richCustomer, peppol: true },
@@ -130,3 +134,40 @@ export const richDocuments: readonly Story[] = (['invoice', 'credit_note'] as co
   kind,
   status: 'issued',
 }));
+
+const exemption = {
+  vatExemptionReason: 'Exempt: VATCA 2010 Sch 1 para 8',
+  vatExemptionReasonCode: 'VATEX-EU-135-1',
+} as const;
+const exempt = { vatCategory: 'E', vatRateBasisPoints: 0, reason: 'Insurance of the transport' } as const;
+
+/** Invoices of kinds of their own, with codes of exemptions and of tax points, and with a price of ten that includes VAT. */
+const moreTerms: readonly Story['draft'][] = [
+  {
+    lines: [line()],
+    charges: [{ ...exempt, ...exemption, amountMinor: 500 }],
+    allowances: [{ ...exempt, amountMinor: 100 }],
+    terms: { typeCode: '875', taxPointCode: '432' },
+  },
+  { lines: [lineIn('E', exemption), line()], terms: { typeCode: '384', taxPointCode: '35' } },
+  {
+    lines: [
+      line({ quantity: '1000', unitPrice: '0.6667', priceBaseQuantity: '10', priceDiscount: '0.3333' }),
+    ],
+    pricesIncludeVat: true,
+  },
+];
+
+export const richDocuments: readonly Story[] = [
+  ...everyTerm,
+  ...moreTerms.map((draft, index): Story => {
+    const parties = { company: { profile: richProfile }, customer: richCustomer };
+    return {
+      name: `invoice with more terms, ${index + 1}`,
+      ...parties,
+      draft,
+      kind: 'invoice',
+      status: 'issued',
+    };
+  }),
+];

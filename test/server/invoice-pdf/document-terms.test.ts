@@ -8,7 +8,7 @@ import { richCustomer, richLine, richProfile, richTerms } from './_rich-document
 
 /** Texts of terms, without codes: a page has words for them, or nothing. */
 function textsIn(value: unknown, name = ''): string[] {
-  if (/code$|scheme$|classifications|attributes|date$|peppol/i.test(name)) return [];
+  if (/code$|scheme$|classifications|attributes|date$|peppol|linenumber/i.test(name)) return [];
   if (typeof value === 'string') return [value];
   if (typeof value !== 'object' || value === null) return [];
   return Object.entries(value).flatMap(([inner, member]) =>
@@ -24,7 +24,7 @@ t.test('the page says what the terms of a document say', async (t) => {
   for (const { name, document } of await exampleDocuments()) {
     if (!name.endsWith('with every term')) continue;
     const page = squeezed(await textOf(await renderer.render(document)));
-    const profile = without(richProfile, ['identifiers']);
+    const profile = without(richProfile, ['identifiers', 'latePaymentTerms']);
     const customer = without(richCustomer, ['identifier']);
     const texts = textsIn([richTerms, richLine, profile, customer]);
     t.ok(texts.length > 60);
@@ -38,7 +38,24 @@ t.test('the page says what the terms of a document say', async (t) => {
       '2to6November2026',
       'Taxpoint13November2026',
       'INV-2025-0099of1December2025',
+      'Delivered5November2026',
+      '(112.50less12.50)',
     ])
       t.ok(page.includes(text), text);
+  }
+});
+
+t.test('the page says of which kind an invoice is, and why a charge has no VAT', async (t) => {
+  const documents = (await exampleDocuments()).filter(({ name }) => name.includes('with more terms'));
+  const renderer = createRenderer();
+  const said = [
+    ['KindPartialconstructioninvoice', 'TaxpointDateofpayment', 'Exempt:VATCA2010Sch1para8'],
+    ['KindCorrectedinvoice', 'TaxpointDateofdelivery'],
+    ['0.6667per10', '(1.00less0.3333)'],
+  ];
+  t.equal(documents.length, said.length);
+  for (const [index, { document }] of documents.entries()) {
+    const page = squeezed(await textOf(await renderer.render(document)));
+    for (const text of said[index] ?? []) t.ok(page.includes(text), text);
   }
 });

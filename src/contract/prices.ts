@@ -1,0 +1,40 @@
+/** Prices that are worked out, in the main unit of their currency, with as many decimals as they take and twelve at most. */
+import { decimalText, minorDigits } from './currencies.ts';
+import { divideHalfUp, millionths, parseDecimal, QUANTITY, UNIT_PRICE } from './exact.ts';
+
+/** Prices are worked out as integers of such parts. */
+const PARTS = 10n ** 12n;
+const BASIS_POINTS_PER_UNIT = 10_000n;
+
+/** The price of one unit that gives an amount; at least zero. */
+export function exactUnitPrice(amountMinor: number, quantity: string, currency: string): string {
+  const digits = minorDigits(currency);
+  const scaled = BigInt(amountMinor) * 10n ** BigInt(18 - digits);
+  const whole = millionths(quantity);
+  const sign = whole < 0n ? -1n : 1n;
+  const price = divideHalfUp(scaled * sign, whole * sign);
+  return textOf(price < 0n ? 0n : price, digits);
+}
+
+/** A price without the VAT in it, for one of the units that it is for. */
+export function priceWithoutVat(price: string, rateBasisPoints: number, baseQuantity = '1'): string {
+  const { numerator, denominator } = parseDecimal(price, UNIT_PRICE);
+  const base = parseDecimal(baseQuantity, QUANTITY);
+  const scaled = numerator * base.denominator * PARTS * BASIS_POINTS_PER_UNIT;
+  const divisor = denominator * base.numerator * (BASIS_POINTS_PER_UNIT + BigInt(rateBasisPoints));
+  return textOf(divideHalfUp(scaled, divisor));
+}
+
+/** The sum of two prices, exact. */
+export function sumOfPrices(price: string, other: string): string {
+  const [parts, otherParts] = [price, other].map((text) => {
+    const { numerator, denominator } = parseDecimal(text, /^\d+(?:\.\d{1,12})?$/);
+    return (numerator * PARTS) / denominator;
+  });
+  return textOf((parts ?? 0n) + (otherParts ?? 0n));
+}
+
+/** With at least so many decimals. */
+function textOf(parts: bigint, digits = 0): string {
+  return decimalText(parts, 12).replace(new RegExp(`\\.?0{0,${12 - digits}}$`), '');
+}
