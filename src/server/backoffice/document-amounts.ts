@@ -53,18 +53,22 @@ export function pricedLine(line: DraftLine, draft: Omit<AmountsDraft, 'lines'>, 
     given.map((one, index) => adjustmentOf(list, one, whole, `${path}/${list}/${index}`));
   const own = { allowances: worked('allowances', allowances), charges: worked('charges', charges) };
   const amountMinor = withinRange(path, () => sumMinor([wholeMinor, ...signedMinors(own)]));
-  refuseBeyondZero(amountMinor, own.allowances, path);
+  withinRange(path, () => refuseBeyondZero(wholeMinor, own, path));
   const given = givenOf(line);
   const isPlain =
     draft.pricesIncludeVat !== true && Object.keys(given).length === 1 && unitPriceMinor !== undefined;
   return { line, amountMinor, amounts: isPlain ? undefined : { given, ...exactPrice(given), ...own } };
 }
 
-/** Discounts of a line take at most what it comes to with its charges, be that below zero. */
-function refuseBeyondZero(amountMinor: number, allowances: readonly Adjustment[], path: string): void {
-  const beforeMinor = sumMinor([amountMinor, ...minorsOf(allowances)]);
-  if (beforeMinor < 0 ? amountMinor <= 0 : amountMinor >= 0) return;
-  const message = `The discounts of ${path} take more than the ${beforeMinor} that the line comes to.`;
+/** Discounts take at most what a line comes to with its charges, be that below zero. */
+function refuseBeyondZero(wholeMinor: number, own: Pick<LineAmounts, List>, path: string): void {
+  const isBelowZero = wholeMinor < 0;
+  // A charge above zero makes a line below zero no larger.
+  const alike = minorsOf(own.charges).filter((minor) => minor < 0 === isBelowZero);
+  const mostMinor = sumMinor([wholeMinor, ...alike]);
+  const takenMinor = sumMinor(minorsOf(own.allowances));
+  if (isBelowZero ? takenMinor >= mostMinor : takenMinor <= mostMinor) return;
+  const message = `The discounts of ${path} take more than the ${mostMinor} that the line comes to.`;
   throw new Refusal('invalid_change', message, `${path}/allowances`);
 }
 
