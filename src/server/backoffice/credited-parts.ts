@@ -46,7 +46,7 @@ export function creditedLine(
   if (origin && amounts && !isOther) {
     return partOf(line, origin, amounts, takenOf(origin, credited, before, includesVat), includesVat);
   }
-  return same && !includesVat ? { line, amountMinor: same.amountMinor } : undefined;
+  return same && !details(same) && !includesVat ? { line, amountMinor: same.amountMinor } : undefined;
 }
 
 /** Whether a line has all that one of the invoice's gave, or its price alone as the API shows it; with VAT as it was given. */
@@ -70,6 +70,11 @@ function isLeft(origin: Line, { quantity }: DraftLine, taken: readonly Taken[]):
 const quantityOf = (list: readonly { quantity: string }[]) =>
   list.reduce((sum, { quantity }) => sum + millionths(quantity), 0n);
 
+/** The amount of a line with VAT: as it was priced, or with the VAT on it. */
+function grossOf({ amountMinor, vatRateBasisPoints }: Line, amounts: LineAmounts | undefined): number {
+  return amounts?.grossMinor ?? amountMinor + vatMinor(amountMinor, vatRateBasisPoints);
+}
+
 /** The amounts that earlier notes, and lines above in the same one, took of a line. */
 function takenOf(
   { id }: Line,
@@ -80,7 +85,7 @@ function takenOf(
   const earlier = notes.flatMap(({ record, unpublished: { amounts } }) =>
     record.lines.map((line) => {
       const own = amounts?.lines[line.id];
-      const amountMinor = includesVat ? (own?.grossMinor ?? line.amountMinor) : line.amountMinor;
+      const amountMinor = includesVat ? grossOf(line, own) : line.amountMinor;
       return { creditsLineId: own?.creditsLineId, quantity: line.quantity, amountMinor };
     }),
   );
@@ -163,13 +168,11 @@ function creditedOf(
     const isOwn = (one: Pick<Line, 'vatCategory' | 'vatRateBasisPoints'>) => !like || isOfCategory(one, like);
     // A charge in a category of its own goes with all lines.
     const isCounted = record.lines.some(isOwn) ? isOwn : () => true;
-    const lineMinor = (line: Line, grossMinor: number | undefined) =>
-      includesVat
-        ? (grossMinor ?? line.amountMinor + vatMinor(line.amountMinor, line.vatRateBasisPoints))
-        : line.amountMinor;
     const sumIn = (document: Pick<Invoice, 'lines'>, own = amounts) =>
       sumMinor(
-        document.lines.filter(isCounted).map((line) => lineMinor(line, own?.lines[line.id]?.grossMinor)),
+        document.lines
+          .filter(isCounted)
+          .map((line) => (includesVat ? grossOf(line, own?.lines[line.id]) : line.amountMinor)),
       );
     const wholeMinor = sumIn(record);
     const earlierMinor = sumMinor(notes.map((note) => sumIn(note.record, note.unpublished.amounts)));

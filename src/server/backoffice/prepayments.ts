@@ -57,15 +57,19 @@ export async function withPayable(
     prepayments,
   };
   rounded.roundingMinor = await roundingOf(move, given, { document, amounts: rounded, credited }, path);
-  const dueMinor = withinRange(path, () => payableMinor(document.totals, rounded));
-  if (dueMinor < 0 && (prepayments.length > 0 || rounded.roundingMinor !== 0)) {
-    const [member, what] =
-      prepayments.length > 0 ? ['prepayments', 'was paid before'] : ['roundingMinor', 'is rounded'];
-    const message = `The total is ${document.totals.grossMinor}, and ${-dueMinor} more than that ${what}.`;
-    throw new Refusal('invalid_change', message, `${path}/${member}`);
-  }
+  refuseBelowZero(document, rounded, path);
   const isPlain = !amounts && Object.keys(rounded.given).length === 0 && rounded.roundingMinor === 0;
   return isPlain ? undefined : rounded;
+}
+
+function refuseBelowZero({ totals }: Payable, amounts: DocumentAmounts, path: string): void {
+  const dueMinor = withinRange(path, () => payableMinor(totals, amounts));
+  const { prepayments, roundingMinor = 0 } = amounts.given;
+  // A credit note may be of less than the rounding that it takes back.
+  if (dueMinor >= 0 || (!prepayments && roundingMinor === 0)) return;
+  const [member, what] = prepayments ? ['prepayments', 'was paid before'] : ['roundingMinor', 'is rounded'];
+  const message = `The total is ${totals.grossMinor}, and ${-dueMinor} more than that ${what}.`;
+  throw new Refusal('invalid_change', message, `${path}/${member}`);
 }
 
 async function prepaymentsOf(

@@ -120,6 +120,39 @@ onEachEngine('a line below zero corrects another with its discount and charge', 
   }
 });
 
+onEachEngine('credit notes of any kind after one another come back to zero', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
+  const pricesIncludeVat = true;
+  const at100 = (unitPriceMinor: number) => [lineIn('Z', { unitPriceMinor })];
+  const discounted = { allowances: [{ percent: '10', ...why }] };
+  const cases: [what: string, of: Partial<NewInvoice>, notes: Partial<NewInvoice>[]][] = [
+    [
+      'without VAT and then with it',
+      { pricesIncludeVat, lines: [line({ quantity: '2', unitPriceMinor: 1230 })] },
+      [
+        { lines: [line({ unitPriceMinor: 1000 })] },
+        { pricesIncludeVat, lines: [line({ unitPriceMinor: 1230 })] },
+      ],
+    ],
+    [
+      'more rounding than is left',
+      { lines: at100(100), roundingMinor: -2 },
+      [{ lines: at100(99) }, { lines: at100(1) }],
+    ],
+    [
+      'a line that is taken back already',
+      { lines: [line({ ...discounted, description: 'Pipe' }), line()] },
+      [{ lines: [line({ ...discounted, description: 'Pipe' })] }, { lines: [line({ description: 'Pipe' })] }],
+    ],
+  ];
+  for (const [what, of, notes] of cases) {
+    const invoice = await issued(company, invoiceDraft(of));
+    for (const note of notes) await issued(company, creditNoteOf(invoice, note));
+    const after = await documentOf(company, invoice.id);
+    t.strictSame([after.amountDueMinor, after.creditBalanceMinor], [0, 0], what);
+  }
+});
+
 onEachEngine('prices have up to six decimals, and are for a number of units', async (t, testBackoffice) => {
   const company = await openIssuer(testBackoffice);
   const lines = [
