@@ -3,7 +3,7 @@ import type { DraftLine, NewInvoice } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import {
   type AmountLine,
-  breakdownOf,
+  halfUp,
   type Item,
   lineAmount,
   netShares,
@@ -14,12 +14,12 @@ import {
 import { addDays, type Draft, type Turn } from './_model.ts';
 
 type Adjustment = { amountMinor?: number; percent?: string };
-type Category = Pick<DraftLine, 'vatCategory' | 'vatRateBasisPoints'>;
+export type Category = Omit<AmountLine, 'amount'>;
 
 /** The members of a draft that its sums come from, beside its lines. */
 export type Extras = Pick<NewInvoice, 'pricesIncludeVat' | 'allowances' | 'charges'>;
 
-const isOf = (one: Category, other: Category) =>
+export const isOf = (one: Category, other: Category) =>
   one.vatCategory === other.vatCategory && one.vatRateBasisPoints === other.vatRateBasisPoints;
 
 const adjusted = (whole: bigint, { amountMinor, percent = '0' }: Adjustment) =>
@@ -43,56 +43,84 @@ export function unitPriceOf(line: DraftLine, { pricesIncludeVat = false }: Extra
     : price;
 }
 
-/** The breakdown, and the amounts of the lines without VAT. */
-export function summedUp(
-  lines: readonly DraftLine[],
-  amounts: readonly bigint[],
-  { pricesIncludeVat = false, allowances = [], charges = [] }: Extras,
-): { items: Item[]; nets: bigint[] } {
-  const ofLines = lines.map((line, index) => ({ ...line, amount: amounts[index] ?? 0n }));
-  const wholeOf = (one: Category) =>
-    sumOf(ofLines.filter((line) => isOf(line, one)).map(({ amount }) => amount));
-  const added: AmountLine[] = [
-    ...charges.map((one) => ({ ...one, amount: adjusted(wholeOf(one), one) })),
-    ...allowances.map((one) => ({ ...one, amount: -adjusted(wholeOf(one), one) })),
-  ];
-  const items = breakdownOf([...ofLines, ...added]);
-  if (!pricesIncludeVat) return { items, nets: [...amounts] };
-  const nets = [...amounts];
-  const without = items.map(({ category, rateBasisPoints, taxable: gross }) => {
-    const rate = category === 'S' ? rateBasisPoints : 0;
-    const vat = vatWithin(gross, rate);
-    const isOwn = ({ vatCategory, vatRateBasisPoints }: AmountLine) =>
-      vatCategory === category && vatRateBasisPoints === rateBasisPoints;
-    const own = ofLines.flatMap((line, index) => (isOwn(line) ? [{ index, amount: line.amount }] : []));
-    const parts = [...own.map(({ amount }) => amount), ...added.filter(isOwn).map(({ amount }) => amount)];
-    const shares = netShares(parts, gross - vat, rate);
-    for (const [place, { index }] of own.entries()) nets[index] = shares[place] ?? 0n;
-    return { category, rateBasisPoints, taxable: gross - vat, vat };
+/** A discount, whose amounts are below zero, or a charge of a document: as its prices are given, and without VAT. */
+export interface Added extends AmountLine {
+  net: bigint;
+  isCharge: boolean;
+}
+
+export function addedBy(
+  lines: readonly (Category & { amount: bigint })[],
+  { allowances = [], charges = [] }: Extras,
+): Added[] {
+  const amountOf = (one: Category & Adjustment) =>
+    adjusted(sumOf(lines.filter((line) => isOf(line, one)).map(({ amount }) => amount)), one);
+  const read = (one: Category & Adjustment, isCharge: boolean): Added => {
+    const amount = isCharge ? amountOf(one) : -amountOf(one);
+    const { vatCategory, vatRateBasisPoints } = one;
+    return { vatCategory, vatRateBasisPoints, amount, net: amount, isCharge };
+  };
+  return [...charges.map((one) => read(one, true)), ...allowances.map((one) => read(one, false))];
+}
+
+/** Items whose amounts include VAT, without it. */
+export const itemsWithin = (items: readonly Item[]): Item[] =>
+  items.map((item) => {
+    const vat = item.category === 'S' ? vatWithin(item.taxable, item.rateBasisPoints) : 0n;
+    return { ...item, taxable: item.taxable - vat, vat };
   });
-  return { items: without, nets };
+
+/** The amounts of parts without VAT, which add up to those of the items. */
+export function netsOf(parts: readonly AmountLine[], items: readonly Item[]): bigint[] {
+  const nets = parts.map(({ amount }) => amount);
+  for (const { category, rateBasisPoints, taxable } of items) {
+    const own = parts.flatMap((part, index) =>
+      part.vatCategory === category && part.vatRateBasisPoints === rateBasisPoints
+        ? [{ ...part, index }]
+        : [],
+    );
+    const amounts = own.map(({ amount }) => amount);
+    const shares = netShares(amounts, taxable, category === 'S' ? rateBasisPoints : 0);
+    for (const [place, { index }] of own.entries()) nets[index] = shares[place] ?? 0n;
+  }
+  return nets;
 }
 
 type Unstamped = Omit<Invoice, 'updatedAt'>;
 
-/** Holds rounding and what was paid before to the total. */
+/** Holds rounding and what was paid before to the total. @returns the rounding: of cash, as given, or what a note takes back. */
 export function checkPayable(
   turn: Turn,
   record: Unstamped,
-  { prepayments = [], roundingMinor = 0 }: Pick<Draft, 'prepayments' | 'roundingMinor'>,
-  at: (member: 'prepayments' | 'roundingMinor') => string | undefined,
+  { prepayments = [], roundingMinor, cashRounding = false }: Draft,
+  at: (member: 'prepayments' | 'roundingMinor' | 'cashRounding') => string | undefined,
+  left: bigint,
+): bigint {
+  checkPrepaid(turn, record, prepayments, at('prepayments'));
+  const due = BigInt(record.totals.grossMinor) - sumOf(prepayments.map(({ amountMinor }) => amountMinor));
+  const isCash =
+    record.currency === 'EUR' && turn.company.profile.countryCode === 'IE' && roundingMinor === undefined;
+  if (cashRounding && !isCash) turn.fault('invalid_change', at('cashRounding'));
+  const rounding = cashRounding ? halfUp(due, 5n) * 5n - due : BigInt(roundingMinor ?? left);
+  if (due + rounding < 0n) {
+    if (prepayments.length > 0) turn.fault('invalid_change', at('prepayments'));
+    else if (roundingMinor) turn.fault('invalid_change', at('roundingMinor'));
+  }
+  return rounding;
+}
+
+function checkPrepaid(
+  turn: Turn,
+  record: Unstamped,
+  prepayments: NonNullable<Draft['prepayments']>,
+  path: string | undefined,
 ): void {
-  const path = at('prepayments');
   if (prepayments.length > 0 && record.kind !== 'invoice') turn.fault('invalid_change', path);
   for (const [index, one] of prepayments.entries()) {
     const within = (member: string) => path && `${path}/${index}/${member}`;
     if (one.paidOn > addDays(turn.today, 1)) turn.fault('invalid_change', within('paidOn'));
     if (one.documentId !== undefined) checkAsked(turn, record, one, within);
   }
-  const paid = sumOf(prepayments.map(({ amountMinor }) => amountMinor));
-  const isBelow = BigInt(record.totals.grossMinor) + BigInt(roundingMinor) - paid < 0n;
-  if (isBelow && paid > 0n) turn.fault('invalid_change', path);
-  else if (isBelow && roundingMinor !== 0) turn.fault('invalid_change', at('roundingMinor'));
 }
 
 /** Holds a prepayment to the document that asked for it. */
@@ -130,7 +158,11 @@ function isUsed({ company }: Turn, documentId: string, invoiceId: string): boole
   });
 }
 
-/** The rounding of an invoice; the credit notes of rounded ones have a test of their own. */
-export function roundingOf({ company }: Turn, { id }: Pick<Invoice, 'id'>): bigint {
-  return BigInt(company.kept.get(id)?.draft.roundingMinor ?? 0);
+/** The rounding of an invoice, less that of its credit notes. */
+export function roundingOf(
+  { company }: Turn,
+  { id, creditNotes }: Pick<Invoice, 'id' | 'creditNotes'>,
+): bigint {
+  const own = (documentId: string) => company.kept.get(documentId)?.worked.rounding ?? 0n;
+  return own(id) - sumOf(creditNotes.map((note) => own(note.id)));
 }

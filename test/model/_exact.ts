@@ -53,7 +53,10 @@ export const percentOf = (amount: bigint, percent: string) =>
 export const vatWithin = (gross: bigint, rateBasisPoints: number) =>
   halfUp(gross * BigInt(rateBasisPoints), 10_000n + BigInt(rateBasisPoints));
 
-/** Amounts without VAT that add up: each rounded down, and then the largest remainders up, the first ones first. */
+/**
+ * Amounts without VAT that add up: each rounded down, and then the largest remainders up, the first ones first. What a
+ * credit note has more or less to share goes round once more, or back from the smallest.
+ */
 export function netShares(grosses: readonly bigint[], net: bigint, rateBasisPoints: number): bigint[] {
   const divisor = 10_000n + BigInt(rateBasisPoints);
   const floors = grosses.map((gross) => {
@@ -65,8 +68,14 @@ export function netShares(grosses: readonly bigint[], net: bigint, rateBasisPoin
     rest: gross * 10_000n - (floors[index] ?? 0n) * divisor,
   }));
   places.sort((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest > b.rest ? -1 : 1));
-  const up = new Set(places.slice(0, Number(net - sumOf(floors))).map(({ index }) => index));
-  return floors.map((floor, index) => (up.has(index) ? floor + 1n : floor));
+  const missing = net - sumOf(floors);
+  const order = places.filter(({ index }) => grosses[index] !== 0n);
+  if (missing < 0n) order.reverse();
+  for (let step = 0; order.length > 0 && step < Math.abs(Number(missing)); step += 1) {
+    const { index = 0 } = order[step % order.length] ?? {};
+    floors[index] = (floors[index] ?? 0n) + (missing < 0n ? -1n : 1n);
+  }
+  return floors;
 }
 
 export function vatOn(taxable: bigint, rateBasisPoints: number): bigint {

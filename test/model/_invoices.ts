@@ -3,20 +3,11 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
-import {
-  amountsOf,
-  asBreakdown,
-  asTotals,
-  convertedItems,
-  isSafe,
-  type Item,
-  sumOf,
-  totalsOf,
-  vatOn,
-} from './_exact.ts';
+import { amountsOf, asBreakdown, asTotals, convertedItems, isSafe, sumOf, totalsOf } from './_exact.ts';
 import { checkPayable } from './_amounts.ts';
+import { type Credit, creditOf, type Worked } from './_credited.ts';
 import { type Draft, type Kept, type Moves, need, type Turn, without } from './_model.ts';
-import { asModelLines, customerOf, keptLines, namingOf, partiesOf, sumsOf } from './_lines.ts';
+import { asModelLines, customerOf, keptLines, namingOf, partiesOf, type Sums, sumsOf } from './_lines.ts';
 
 export const invoiceMoves = {
   'invoice.draft': (turn, what) => draftInvoice(turn, what),
@@ -48,29 +39,34 @@ export function draftInvoice(
   const id = what.id ?? '';
   if (turn.company.tables.invoices.has(id)) turn.fault('duplicate_id', `${path}/id`);
   const draft = completed(turn, what, path);
-  const record = composed(turn, { id, createdAt: turn.at, draft }, given, path);
-  return putDraft(turn, record, { draft, quoteId });
+  const { record, worked } = composed(turn, { id, createdAt: turn.at, draft }, given, path);
+  return putDraft(turn, record, { draft, quoteId, worked });
 }
 
 function editInvoice(turn: Turn, { id, ...changes }: WithOf<'invoice.edit'>): Invoice {
   const { quoteId, draft: before } = draftedOf(turn, id);
   const record = need(turn, 'invoices', id, '/with/id');
   const draft = edited(turn, before, changes);
-  const after = composed(turn, { id, createdAt: record.createdAt, draft }, changes, '/with');
+  const { record: after, worked } = composed(
+    turn,
+    { id, createdAt: record.createdAt, draft },
+    changes,
+    '/with',
+  );
   const isSame = isDeepStrictEqual({ ...after, updatedAt: record.updatedAt }, record);
   const isGivenAlike = isDeepStrictEqual(givenIn(draft), givenIn(before));
   if (isSame && isGivenAlike && isDeepStrictEqual(ratesOf(draft), ratesOf(before))) return record;
-  return putDraft(turn, after, { draft, quoteId });
+  return putDraft(turn, after, { draft, quoteId, worked });
 }
 
 function putDraft(
   turn: Turn,
   record: Unstamped,
-  { draft, quoteId }: Pick<Kept, 'draft' | 'quoteId'>,
+  { draft, ...others }: Pick<Kept, 'draft' | 'quoteId' | 'worked'>,
 ): Invoice {
   const stamped = { ...record, updatedAt: turn.stamp() };
   turn.company.tables.invoices.set(record.id, stamped);
-  const kept = { draft: { ...draft, lines: keptLines(turn, draft.lines, record) }, quoteId };
+  const kept = { draft: { ...draft, lines: keptLines(turn, draft.lines, record) }, ...others };
   turn.company.kept.set(record.id, { ...kept, supplier: null, voided: { payments: [], refunds: [] } });
   return stamped;
 }
@@ -86,8 +82,8 @@ const priceOf = ({ unitPriceMinor, unitPrice, priceBaseQuantity, allowances, cha
 });
 
 /** The amounts that a draft gives; a credit note without discounts takes its invoice's, and one with none doesn't. */
-const givenIn = ({ lines, pricesIncludeVat = false, allowances, charges }: Draft) => ({
-  ...{ pricesIncludeVat, allowances, charges },
+const givenIn = ({ lines, pricesIncludeVat = false, allowances, charges, cashRounding = false }: Draft) => ({
+  ...{ pricesIncludeVat, allowances, charges, cashRounding },
   lines: lines.map(priceOf),
 });
 
@@ -159,7 +155,7 @@ export function composed(
   { id, createdAt, draft }: { id: string; createdAt: string; draft: Draft },
   given: Partial<NewInvoice>,
   path: string,
-): Unstamped {
+): { record: Unstamped; worked: Worked } {
   const at = (member: keyof NewInvoice) => (given[member] === undefined ? undefined : `${path}/${member}`);
   checkDates(turn, draft, at);
   const invoice = creditedBy(turn, draft, path);
@@ -169,9 +165,8 @@ export function composed(
   checkTerms(turn, draft, invoice, at);
   const exchange = invoice ? invoice.accountingCurrency : draft.exchange;
   const parties = partiesOf(turn, customer, currency, { kind, exchange });
-  const { items: ofLines, lines } = sumsOf(turn, draft.lines, parties, at('lines'), draft);
-  if (invoice) faultExcess(turn, invoice, ofLines, at('lines'));
-  const items = invoice ? itemsTaken(turn, invoice, ofLines) : ofLines;
+  const credit = invoice && creditOf(turn, invoice, draft);
+  const sums = sumsOf(turn, draft.lines, parties, at('lines'), { extras: draft, credit });
   const record: Unstamped = {
     id,
     kind,
@@ -188,10 +183,10 @@ export function composed(
     buyerReference,
     purchaseOrderReference,
     creditsInvoiceId,
-    lines,
-    vatBreakdown: asBreakdown(items),
-    totals: asTotals(totalsOf(items)),
-    accountingCurrency: accountedFor(turn, items, currency, { invoice, exchange: draft.exchange }),
+    lines: sums.lines,
+    vatBreakdown: sums.vatBreakdown,
+    totals: sums.totals,
+    accountingCurrency: accountedFor(turn, sums, currency, { invoice, exchange: draft.exchange }),
     issuedAt: null,
     createdAt,
     links: { self: `/api/v1/invoices/${id}`, pdf: `/api/v1/invoices/${id}/pdf` },
@@ -199,8 +194,15 @@ export function composed(
     creditNotes: [],
     creditedInvoice: invoice ? referenceTo(invoice) : null,
   };
-  checkPayable(turn, record, draft, at);
-  return record;
+  const rounding = checkPayable(turn, record, draft, at, credit ? roundingLeft(credit, record) : 0n);
+  return { record, worked: { ...sums.worked, rounding } };
+}
+
+/** A credit note of all that is left takes the rounding back. */
+function roundingLeft({ invoice, worked, notes }: Credit, { totals }: Unstamped): bigint {
+  const credited = sumOf([...notes.map(({ record }) => record.totals.grossMinor), totals.grossMinor]);
+  if (credited !== BigInt(invoice.totals.grossMinor)) return 0n;
+  return worked.rounding - sumOf(notes.map((note) => note.worked.rounding));
 }
 
 function checkTerms(
@@ -229,63 +231,6 @@ function checkDates(
   if (supplyDate && supplyDate !== endDate) turn.fault('invalid_change', at('supplyDate'));
 }
 
-type Breakdown = Invoice['vatBreakdown'];
-
-function notesOf(turn: Turn, { id }: Invoice): Invoice[] {
-  const all = [...turn.company.tables.invoices.values()];
-  return all.filter(({ creditsInvoiceId, status }) => creditsInvoiceId === id && status === 'issued');
-}
-
-function sumIn(
-  breakdown: Breakdown,
-  { category, rateBasisPoints }: Item,
-  amountOf: 'taxableMinor' | 'vatMinor',
-): bigint {
-  const own = breakdown.filter(
-    (other) => other.category === category && other.rateBasisPoints === rateBasisPoints,
-  );
-  return sumOf(own.map((item) => item[amountOf]));
-}
-
-/** Holds a credit note to what is left of its invoice, net, in each VAT category and rate. */
-function faultExcess(turn: Turn, invoice: Invoice, items: readonly Item[], path: string | undefined): void {
-  const earlier = notesOf(turn, invoice).flatMap(({ vatBreakdown }) => vatBreakdown);
-  for (const item of items) {
-    const left = sumIn(invoice.vatBreakdown, item, 'taxableMinor') - sumIn(earlier, item, 'taxableMinor');
-    if (!isWithin(item.taxable, left)) turn.fault('exceeds_invoice', path);
-  }
-}
-
-/** The VAT of a credit note: on all the net that is credited with it, less the VAT that was credited before. */
-function itemsTaken(turn: Turn, invoice: Invoice, items: readonly Item[]): Item[] {
-  const earlier = notesOf(turn, invoice).flatMap(({ vatBreakdown }) => vatBreakdown);
-  return items.map((item) => {
-    const net = item.taxable + sumIn(earlier, item, 'taxableMinor');
-    const vat = item.category === 'S' ? vatOn(net, item.rateBasisPoints) : 0n;
-    return { ...item, vat: vat - sumIn(earlier, item, 'vatMinor') };
-  });
-}
-
-/** The same in the accounting currency: all that is credited, converted, less what was credited there before. */
-function accountedItems(turn: Turn, invoice: Invoice, items: readonly Item[], rate: string): Item[] {
-  const notes = notesOf(turn, invoice);
-  const own = notes.flatMap(({ vatBreakdown }) => vatBreakdown);
-  const accounted = notes.flatMap(({ accountingCurrency }) => accountingCurrency?.vatBreakdown ?? []);
-  const all = items.map((item) => ({
-    ...item,
-    taxable: item.taxable + sumIn(own, item, 'taxableMinor'),
-    vat: item.vat + sumIn(own, item, 'vatMinor'),
-  }));
-  return convertedItems(all, rate, invoice.currency, turn.company.currency).map((item) => ({
-    ...item,
-    taxable: item.taxable - sumIn(accounted, item, 'taxableMinor'),
-    vat: item.vat - sumIn(accounted, item, 'vatMinor'),
-  }));
-}
-
-const isWithin = (amount: bigint, left: bigint) =>
-  left >= 0n ? amount >= 0n && amount <= left : amount <= 0n && amount >= left;
-
 type Exchange = Pick<
   NonNullable<Invoice['accountingCurrency']>,
   'exchangeRate' | 'exchangeRateDate' | 'exchangeRateSource'
@@ -293,7 +238,7 @@ type Exchange = Pick<
 
 function accountedFor(
   turn: Turn,
-  items: readonly Item[],
+  sums: Pick<Sums, 'items' | 'accounted'>,
   from: string,
   given: { invoice: Invoice | undefined; exchange: Exchange | null | undefined },
 ): Invoice['accountingCurrency'] {
@@ -301,9 +246,7 @@ function accountedFor(
   if (!exchange) return null;
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
   const { currency } = turn.company;
-  const own = given.invoice
-    ? accountedItems(turn, given.invoice, items, exchangeRate)
-    : convertedItems(items, exchangeRate, from, currency);
+  const own = given.invoice ? sums.accounted : convertedItems(sums.items, exchangeRate, from, currency);
   if (!amountsOf(own).every(isSafe)) turn.fault('amount_out_of_range');
   const totals = asTotals(totalsOf(own));
   return {

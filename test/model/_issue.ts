@@ -11,13 +11,13 @@ export const issueMoves = {
     const { tables, kept, profile } = turn.company;
     const before = draftedOf(turn, id);
     const createdAt = tables.invoices.get(id)?.createdAt ?? '';
-    const drafted = composed(turn, { id, createdAt, draft: before.draft }, {}, '/with');
-    const record = asIssued(turn, drafted, before.draft);
+    const { record: drafted, worked } = composed(turn, { id, createdAt, draft: before.draft }, {}, '/with');
+    const record = asIssued(turn, drafted, { ...before.draft, rounding: worked.rounding });
     checkCompleteness(turn, record, before.draft);
     const number = nextNumber(turn, record.kind, turn.today);
     const issued = { ...record, number, updatedAt: turn.stamp() };
     tables.invoices.set(id, issued);
-    kept.set(id, { ...before, supplier: { ...profile } });
+    kept.set(id, { ...before, worked, supplier: { ...profile } });
     if (issued.kind === 'invoice') {
       turn.send('invoice.issued', summaryOf(issued));
       sendPrepaid(turn, issued);
@@ -30,14 +30,13 @@ export const issueMoves = {
   },
 } satisfies Partial<Moves>;
 
-function asIssued({ at, today }: Turn, draft: Unstamped, given: Draft): Unstamped {
+function asIssued({ at, today }: Turn, draft: Unstamped, given: Draft & { rounding: bigint }): Unstamped {
   const { kind, totals, paymentTermsDays, currency } = draft;
-  const { prepayments = [], roundingMinor = 0 } = given;
+  const { prepayments = [], rounding } = given;
   const payments = prepayments.map(({ id = '', amountMinor, paidOn, method }) => {
     return { id, amountMinor, currency, paidOn, method };
   });
-  const due =
-    BigInt(totals.grossMinor) + BigInt(roundingMinor) - sumOf(payments.map((one) => one.amountMinor));
+  const due = BigInt(totals.grossMinor) + rounding - sumOf(payments.map((one) => one.amountMinor));
   return {
     ...draft,
     status: 'issued',

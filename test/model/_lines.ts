@@ -4,6 +4,7 @@ import type { Customer, Invoice } from '../../src/contract/records.ts';
 import {
   amountsOf,
   asBreakdown,
+  breakdownOf,
   asTotals,
   converted,
   digitsOf,
@@ -13,12 +14,16 @@ import {
   totalsOf,
   vatOn,
 } from './_exact.ts';
-import { amountOfLine, type Extras, summedUp, unitPriceOf } from './_amounts.ts';
+import { addedBy, amountOfLine, type Extras, itemsWithin, netsOf, unitPriceOf } from './_amounts.ts';
+import { addedTaken, type Credit, faultExcess, itemsTaken, partTaken, type Worked } from './_credited.ts';
 import { need, type Turn } from './_model.ts';
 import { faultTwins } from './_work.ts';
 
 /** A line as it was drafted: with its id, and without the words that the service fills in. */
 export type ModelLine = DraftLine & { id: string };
+
+/** A line with its amount. The law's words state the one without VAT. */
+type Stated = ModelLine & { amount: bigint };
 
 export interface Parties {
   supplierCountry: string | undefined;
@@ -29,7 +34,12 @@ export interface Parties {
   exchange: { exchangeRate: string; to: string } | null;
 }
 
-export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'> & { items: Item[] };
+export type Sums = Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'> & {
+  items: Item[];
+  /** Of a credit note, in the accounting currency. */
+  accounted: Item[];
+  worked: Omit<Worked, 'rounding'>;
+};
 
 /** As many categories and rates as the contract lets a breakdown have. */
 const ITEMS_MAX = 50;
@@ -45,35 +55,68 @@ export function sumsOf(
   drafted: readonly ModelLine[],
   parties: Parties,
   path: string | undefined,
-  extras: Extras = {},
+  { extras = {}, credit }: { extras?: Extras; credit?: Credit | undefined } = {},
 ): Sums {
-  faultTwins(turn, drafted, path ?? '');
-  for (const [index, { jobId }] of drafted.entries()) {
-    if (typeof jobId === 'string' && !turn.company.tables.jobs.has(jobId)) {
-      turn.fault('unknown_record', within(path, `/${index}/jobId`));
-    }
-  }
-  const amounts = drafted.map((line) => amountOfLine(line, parties.currency));
-  for (const [index, amount] of amounts.entries()) {
-    if (!isSafe(amount)) turn.refuse('amount_out_of_range', within(path, `/${index}`));
-  }
-  const { items, nets } = summedUp(drafted, amounts, extras);
-  if (!amountsOf(items).every(isSafe)) turn.refuse('amount_out_of_range', path);
-  if (items.length > ITEMS_MAX) turn.fault('invalid_change', '');
-  const lines = drafted.map((line, index) => ({
+  const priced = pricedLines(turn, drafted, parties, path, credit);
+  const isWithVat = extras.pricesIncludeVat === true;
+  // A credit note that gives neither takes those of its invoice.
+  const isInherited = credit && !extras.allowances && !extras.charges;
+  const added = isInherited ? addedTaken(credit, priced) : addedBy(priced, extras);
+  const parts = [...priced, ...added];
+  const given = breakdownOf(parts);
+  if (!amountsOf(given).every(isSafe)) turn.refuse('amount_out_of_range', path);
+  if (given.length > ITEMS_MAX) turn.fault('invalid_change', '');
+  if (credit) faultExcess(turn, credit, given, path);
+  const own = { items: isWithVat ? itemsWithin(given) : given, accounted: [] };
+  const { items, accounted } = credit ? itemsTaken(turn, credit, given) : own;
+  const nets = isWithVat ? netsOf(parts, items) : parts.map(({ amount }) => amount);
+  const stated = priced.map((line, index) => ({ ...line, amount: nets[index] ?? 0n }));
+  const lines = stated.map((line, index) => ({
     id: line.id,
     position: index + 1,
     description: line.description,
     quantity: line.quantity,
     unitCode: line.unitCode ?? 'C62',
     unitPriceMinor: Number(unitPriceOf(line, extras, parties.currency)),
-    amountMinor: Number(nets[index] ?? 0n),
+    amountMinor: Number(line.amount),
     vatCategory: line.vatCategory,
     vatRateBasisPoints: line.vatRateBasisPoints,
-    vatExemptionReason: reasonOf(line, drafted, parties),
+    vatExemptionReason: reasonOf(line, stated, parties),
     jobId: line.jobId ?? null,
   }));
-  return { lines, items, vatBreakdown: asBreakdown(items), totals: asTotals(totalsOf(items)) };
+  const worked = {
+    lines: new Map(priced.map(({ id, amount, of }) => [id, { gross: isWithVat ? amount : undefined, of }])),
+    added: added.map((one, index) => ({ ...one, net: nets[priced.length + index] ?? 0n })),
+  };
+  return {
+    lines,
+    items,
+    accounted,
+    worked,
+    vatBreakdown: asBreakdown(items),
+    totals: asTotals(totalsOf(items)),
+  };
+}
+
+/** The lines with their amounts, as prices are given; a line of a credit note may be a part of one of its invoice. */
+function pricedLines(
+  turn: Turn,
+  drafted: readonly ModelLine[],
+  { currency }: Parties,
+  path: string | undefined,
+  credit: Credit | undefined,
+): (Stated & { of: string | undefined })[] {
+  faultTwins(turn, drafted, path ?? '');
+  const priced: (Stated & { of: string | undefined })[] = [];
+  for (const [index, line] of drafted.entries()) {
+    if (typeof line.jobId === 'string' && !turn.company.tables.jobs.has(line.jobId))
+      turn.fault('unknown_record', within(path, `/${index}/jobId`));
+    const part = credit && partTaken(credit, line, priced);
+    const { amount = amountOfLine(line, currency), of } = part ?? {};
+    if (!isSafe(amount)) turn.refuse('amount_out_of_range', within(path, `/${index}`));
+    priced.push({ ...line, amount, of });
+  }
+  return priced;
 }
 
 /**
@@ -83,12 +126,19 @@ export function sumsOf(
 export function keptLines(
   turn: Turn,
   lines: readonly ModelLine[],
-  record: Pick<Invoice, 'buyer' | 'currency'> & Partial<Pick<Invoice, 'kind' | 'accountingCurrency'>>,
+  record: Pick<Invoice, 'buyer' | 'currency' | 'lines'> &
+    Partial<Pick<Invoice, 'kind' | 'accountingCurrency'>>,
 ): ModelLine[] {
   const { kind, buyer, currency, accountingCurrency } = record;
   const parties = partiesOf(turn, buyer, currency, { kind, exchange: accountingCurrency });
+  const stated = lines.map((line, index) => ({
+    ...line,
+    amount: BigInt(record.lines[index]?.amountMinor ?? 0),
+  }));
   return lines.map((line) =>
-    line.vatExemptionReason === legendOf(line, lines, parties) ? { ...line, vatExemptionReason: null } : line,
+    line.vatExemptionReason === legendOf(line, stated, parties)
+      ? { ...line, vatExemptionReason: null }
+      : line,
   );
 }
 
@@ -99,7 +149,7 @@ const TO_PAY = 'Reverse charge: Customer to pay the VAT to HMRC';
 const WORDS_OF_PAYING = ['pay', 'paid', 'account', 'remit', 'owe', 'due', 'liable'];
 
 /** The draft's own words, unless they ask the customer of a British credit note to pay. */
-function reasonOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties): string | null {
+function reasonOf(line: ModelLine, lines: readonly Stated[], parties: Parties): string | null {
   const own = line.vatExemptionReason ?? null;
   const words = (own ?? '').toLowerCase().split(/\W+/);
   const asksToPay = words.some((word) => WORDS_OF_PAYING.some((start) => word.startsWith(start)));
@@ -109,7 +159,7 @@ function reasonOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties
 }
 
 /** The words that the law asks for on a line. */
-function legendOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties): string | null {
+function legendOf(line: ModelLine, lines: readonly Stated[], parties: Parties): string | null {
   const { supplierCountry } = parties;
   if (supplierCountry !== 'IE' && supplierCountry !== 'GB') return null;
   switch (line.vatCategory) {
@@ -128,7 +178,7 @@ function legendOf(line: ModelLine, lines: readonly ModelLine[], parties: Parties
   }
 }
 
-function reverseChargeOf(lines: readonly ModelLine[], parties: Parties): string {
+function reverseChargeOf(lines: readonly Stated[], parties: Parties): string {
   const { supplierCountry, buyerCountry } = parties;
   if (supplierCountry !== buyerCountry) return 'Reverse charge';
   return supplierCountry === 'IE'
@@ -138,7 +188,7 @@ function reverseChargeOf(lines: readonly ModelLine[], parties: Parties): string 
 
 /** The British domestic reverse charge states the rate and the VAT, in sterling too, and leaves it out of the totals. */
 function britishReverseCharge(
-  lines: readonly ModelLine[],
+  lines: readonly Stated[],
   { currency, isCreditNote, exchange }: Parties,
 ): string {
   const charged = lines.filter(({ vatCategory }) => vatCategory === 'AE');
@@ -148,7 +198,7 @@ function britishReverseCharge(
     .sort((a, b) => b - a)
     .map((rate) => {
       const ofRate = charged.filter((line) => line.reverseChargeRateBasisPoints === rate);
-      const vat = vatOn(sumOf(ofRate.map((line) => amountOfLine(line, currency))), rate);
+      const vat = vatOn(sumOf(ofRate.map(({ amount }) => amount)), rate);
       const own = exchange ? converted(vat, exchange.exchangeRate, currency, exchange.to) : vat;
       const amounts = [moneyText(vat, currency), ...(exchange ? [moneyText(own, exchange.to)] : [])];
       return { text: `${rate / 100}% = ${amounts.join(' = ')}`, own };

@@ -9,6 +9,7 @@ import type { MoveEventKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
 import type { RecordOf, Resource } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
+import type { Worked } from './_credited.ts';
 import type { ModelLine } from './_lines.ts';
 
 /** Why a change can't be made. Where it has several faults, the answer may name any of them. */
@@ -41,6 +42,7 @@ export type QuoteTerms = Required<Omit<WithOf<'quote.draft'>, NoTerms>> &
 /** The data of a document that is kept beside its record. */
 export interface Kept {
   draft: Draft;
+  worked: Worked;
   /** The quote it was made from. */
   quoteId: string | null;
   /** Set at issue: the company's profile of that moment. */

@@ -158,7 +158,7 @@ function composed(
     sentDate: null,
     respondedAt: null,
     buyerReference,
-    ...without(sums, 'items'),
+    ...without(sums, 'items', 'accounted', 'worked'),
     convertedJobId: null,
     convertedInvoiceId: null,
     links: { self: `/api/v1/quotes/${id}` },

@@ -90,7 +90,7 @@ function drawPaid(
   kind: NewInvoice['kind'],
   customerId: string,
   currency: string,
-): Pick<NewInvoice, 'prepayments' | 'roundingMinor'> {
+): Pick<NewInvoice, 'prepayments' | 'roundingMinor' | 'cashRounding'> {
   const asked = recordOf(draw, invoices, (one) => {
     const isAsking = one.kind === 'pro_forma' && one.status === 'issued';
     return isAsking && (one.customer.id === customerId || draw.happens(0.1));
@@ -106,6 +106,7 @@ function drawPaid(
   return {
     ...someOf(draw, kind === 'invoice' ? 0.12 : 0.02, { prepayments: [prepayment] }),
     ...(isRounded ? someOf(draw, 0.06, { roundingMinor: draw.oneOf(-2, 1, 2) }) : {}),
+    ...someOf(draw, currency === 'EUR' ? 0.06 : 0.01, { cashRounding: true }),
   };
 }
 
@@ -158,13 +159,13 @@ function drawExchange(draw: Draw, currency: string): Pick<NewInvoice, 'exchange'
 
 function drawCreditNote(draw: Draw): NewInvoice | undefined {
   const invoice = recordOf(draw, invoices, isIssuedInvoice);
-  if (!invoice || !isPlain(draw, invoice)) return undefined;
+  if (!invoice) return undefined;
   const customerId = draw.happens(0.03) ? idOf(draw, customers) : invoice.customer?.id;
   return {
     id: newUuid(draw, invoices),
     kind: draw.happens(0.99) ? 'credit_note' : 'invoice',
     customerId: customerId ?? 'cus_none',
-    lines: creditedLines(draw, invoice),
+    ...creditedLines(draw, invoice),
     ...(draw.happens(0.98) ? { creditsInvoiceId: invoice.id } : {}),
     ...(draw.happens(0.93)
       ? { note: draw.oneOf('Charged twice.', 'Returned.') }
@@ -176,7 +177,7 @@ function drawCreditNote(draw: Draw): NewInvoice | undefined {
   };
 }
 
-/** Whether a credit note takes over nothing but lines; those of others have a test of their own. */
+/** Whether a document has nothing but lines with prices. */
 function isPlain({ company }: Draw, { id }: Partial<Invoice>): boolean {
   const draft = company.kept.get(id ?? '')?.draft;
   const hasOnlyLines = [draft?.allowances, draft?.charges, draft?.pricesIncludeVat, draft?.roundingMinor];
@@ -185,25 +186,47 @@ function isPlain({ company }: Draw, { id }: Partial<Invoice>): boolean {
   return hasOnlyLines.every((one) => one === undefined) && (draft?.lines ?? []).every(isPlainLine);
 }
 
-/** Lines of the invoice: all of them, some, or a part of one; sometimes more than there was. */
-function creditedLines(draw: Draw, { id, lines = [] }: Partial<Invoice>): DraftLine[] {
-  const rates = draw.company.kept.get(id ?? '')?.draft.lines ?? [];
-  const again = lines.map((line, index): DraftLine => {
-    const rate = rates[index]?.reverseChargeRateBasisPoints;
+/** Lines of an invoice, with the terms that were given or the prices that are shown, with VAT or without. */
+function creditedLines(
+  draw: Draw,
+  invoice: Partial<Invoice>,
+): Pick<NewInvoice, 'lines' | 'pricesIncludeVat'> {
+  const { draft } = draw.company.kept.get(invoice.id ?? '') ?? {};
+  const pricesIncludeVat = draw.happens(draft?.pricesIncludeVat === true ? 0.7 : 0.02);
+  const isAsGiven = draw.happens(0.7);
+  const isWithId = draw.happens(0.2);
+  const again = (invoice.lines ?? []).map((line, index): DraftLine => {
+    const own = draft?.lines[index];
+    const rate = own?.reverseChargeRateBasisPoints;
+    const { id, ...shown } = without(line, 'position', 'amountMinor', 'jobId', 'vatCategory');
+    const { vatExemptionReason, unitPriceMinor, ...others } = shown;
     return {
-      ...without(line, 'id', 'position', 'amountMinor', 'jobId'),
+      ...(own && isAsGiven ? without(own, 'id', 'jobId') : { ...others, unitPriceMinor }),
       // The lines of a draft have the categories of the feed.
       vatCategory: line.vatCategory as DraftLine['vatCategory'],
+      vatExemptionReason,
+      ...(isWithId ? { id } : {}),
       ...(rate === undefined ? {} : { reverseChargeRateBasisPoints: rate }),
     };
   });
+  const lines = creditedParts(draw, again, invoice.id);
+  return { lines, ...(pricesIncludeVat ? { pricesIncludeVat } : {}) };
+}
+
+/** All lines, some, or a part of one; sometimes more than there was. */
+function creditedParts(draw: Draw, again: DraftLine[], id: string | undefined): DraftLine[] {
   if (draw.happens(0.25)) return again;
-  if (draw.happens(0.4)) return restOf(draw, again, id);
+  if (draw.happens(0.3)) return restOf(draw, again, id);
   const chosen = again.filter(() => draw.happens(0.5));
   const some = chosen.length > 0 ? chosen : again.slice(0, 1);
-  if (draw.happens(0.4)) return some;
+  if (draw.happens(0.3)) return some;
+  const ones = some.map((line) => (Number(line.quantity) > 1 ? { ...line, quantity: '1' } : line));
+  if (draw.happens(0.5)) return ones;
   if (draw.happens(0.15)) return some.map((line) => ({ ...line, quantity: draw.oneOf('30', '-3') }));
-  return some.map((line) => ({ ...line, unitPriceMinor: draw.below(1 + (line.unitPriceMinor ?? 0)) }));
+  return some.map((line) => ({
+    ...without(line, 'unitPrice'),
+    unitPriceMinor: draw.below(1 + (line.unitPriceMinor ?? 0)),
+  }));
 }
 
 /**
@@ -225,7 +248,8 @@ function restOf(draw: Draw, lines: readonly DraftLine[], invoiceId: string | und
     .reduce((sum, note) => sum + taxableOf(note), 0);
   const left = Math.max(0, (invoice ? taxableOf(invoice) : 0) - credited);
   const part = draw.oneOf(left, left + 1, Math.ceil(left / 2), Math.ceil(left / 3), Math.ceil(left / 7));
-  return [{ ...line, quantity: '1', unitPriceMinor: Math.min(part, Number.MAX_SAFE_INTEGER) }];
+  const others = without(line, 'priceBaseQuantity', 'allowances', 'charges', 'unitPrice');
+  return [{ ...others, quantity: '1', unitPriceMinor: Math.min(part, Number.MAX_SAFE_INTEGER) }];
 }
 
 /** Some members of a draft, drawn anew. */
@@ -233,7 +257,8 @@ function drawEdit(draw: Draw, draft: Partial<Invoice>, customer: Partial<Custome
   const currency = draft.currency ?? draw.company.currency;
   const isCreditNote = draft.kind === 'credit_note';
   const invoice = draw.company.tables.invoices.get(draft.creditsInvoiceId ?? '');
-  const lines = isCreditNote && invoice ? creditedLines(draw, invoice) : drawLines(draw, customer, currency);
+  const lines =
+    isCreditNote && invoice ? creditedLines(draw, invoice).lines : drawLines(draw, customer, currency);
   const { note, ...terms } = drawTerms(draw, customer);
   return {
     ...someOf(draw, isCreditNote ? 0.1 : 0.3, terms),

@@ -73,8 +73,7 @@ const reasons = { reason: 'Agreed in May' };
 /** Exact prices, discounts and charges of some lines, and the document's own. */
 export function drawExtras(draw: Draw, lines: DraftLine[]): { lines: DraftLine[] } & Extra {
   const isPlain = lines.some(
-    ({ quantity, unitPriceMinor = 0 }) =>
-      quantity.startsWith('-') || unitPriceMinor > 1e8 || quantity.length > 6,
+    ({ quantity, unitPriceMinor = 0 }) => unitPriceMinor > 1e8 || quantity.length > 6,
   );
   if (isPlain || lines.length === 0 || lines.length > 8 || !draw.happens(0.3)) return { lines };
   const adjustment = () => ({ ...reasons, percent: draw.oneOf('10', '2.5', '33.3333', '100') });
@@ -92,7 +91,7 @@ export function drawExtras(draw: Draw, lines: DraftLine[]): { lines: DraftLine[]
   const { vatCategory = 'S', vatRateBasisPoints = 0 } = draw.pick(lines) ?? {};
   const of = { vatCategory, vatRateBasisPoints };
   // The words about a British reverse charge state the VAT of lines alone.
-  const isAdjusted = vatCategory !== 'AE';
+  const isAdjusted = vatCategory !== 'AE' && lines.every(({ quantity }) => !quantity.startsWith('-'));
   return {
     lines: own,
     ...someOf(draw, 0.4, { pricesIncludeVat: true }),
