@@ -15,6 +15,7 @@ import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
 import { listFailedHandOvers } from '../../store/records/hand-overs.ts';
 import { overdueTotals } from '../../store/records/overdue.ts';
 import { outcomeText } from '../../webhooks/attempt-errors.ts';
+import { ATTEMPTS_MAX } from '../../webhooks/deliveries.ts';
 import { WEBHOOKS_MAX, whyNotTouch } from '../../webhooks/registration.ts';
 import { stoppedWarning, whyNot, whyNotShown } from '../availability.ts';
 import { boundedCountText, countText } from '../views/formats.ts';
@@ -91,7 +92,7 @@ interface Found {
   hours: KeyHour[];
   webhooks: Webhook[];
   health: Map<string, WebhookHealth>;
-  /** Deliveries that failed or were withheld, by webhooks whose deliveries the administrator may send. */
+  /** Deliveries that failed or were withheld and can be sent again, by webhooks whose deliveries the administrator may send. */
   failed: Map<string, number>;
   people: Administrator[];
 }
@@ -104,7 +105,8 @@ async function lookAround(engine: Engine, { company, administrator, now }: Visit
   const counted = webhooks.filter((webhook) => whyNotTouch(webhook, administrator) === undefined);
   const countFailed = async ({ id }: Webhook): Promise<[string, number]> => {
     const of = { company: company.id, webhook: id };
-    return [id, await countUnsent(engine.db, of, { from: new Date(0) }, { countMax: FAILED_MAX })];
+    const options = { attemptsMax: ATTEMPTS_MAX, countMax: FAILED_MAX };
+    return [id, await countUnsent(engine.db, of, { from: new Date(0) }, options)];
   };
   const [health, failed, keys, hours, people] = await Promise.all([
     readHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
