@@ -34,6 +34,8 @@ export interface MailServer {
   mails: Mail[];
   url: string;
   behaviour: Behaviour;
+  /** Whether it has read all that clients have sent. */
+  isIdle: () => boolean;
   close: () => Promise<void>;
 }
 
@@ -48,6 +50,7 @@ export async function startMailServer(
 ): Promise<MailServer> {
   const behaviour: Behaviour = {};
   const mails: Mail[] = [];
+  let reading = 0;
   const reached = async (stage: Stage) => behaviour.reached?.(stage);
   const refusal = (responseCode: number) => Object.assign(new Error('no'), { responseCode });
   const server = new SMTPServer({
@@ -65,6 +68,7 @@ export async function startMailServer(
     },
     onData: (stream, { envelope }, done) => {
       void (async () => {
+        reading += 1;
         await reached('begun');
         const chunks: Buffer[] = [];
         for await (const chunk of stream) chunks.push(chunk as Buffer);
@@ -73,7 +77,9 @@ export async function startMailServer(
         mails.push(mailIn(Buffer.concat(chunks).toString(), to));
         await reached('taken');
         done();
-      })().catch(done);
+      })()
+        .catch(done)
+        .finally(() => (reading -= 1));
     },
   });
   server.on('error', () => undefined);
@@ -85,6 +91,7 @@ export async function startMailServer(
   return {
     mails,
     behaviour,
+    isIdle: () => reading === 0 && server.connections.size === 0,
     url: `${tls ? 'smtps' : 'smtp'}://mailer:p%40ss@${tls ? 'localhost' : host}:${taken}`,
     close,
   };

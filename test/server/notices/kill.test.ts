@@ -38,8 +38,8 @@ async function openMailer(t: Test, place: Workplace, command: 'serve' | 'deliver
       // It may be killed before it has greeted.
       await Promise.race([until(() => begun.output.stdout.endsWith('\n')), begun.ended]);
     },
-    kill: async () => {
-      const ended = running?.end('SIGKILL');
+    end: async (signal: NodeJS.Signals) => {
+      const ended = running?.end(signal);
       running = undefined;
       await ended;
     },
@@ -62,37 +62,37 @@ async function mailWithKills(t: Test, name: EngineName) {
   const countOf = (id: string) => mails().filter((one) => one.startsWith(`<${id}@`)).length;
   /** Notices whose attempt was cut off, how often, and how many mails of each had come when it was the last time. */
   const cut = new Map<string, { times: number; came: number }>();
-  /** Lets eight minutes pass for the leases of those who are dead: of the others, none is as old. */
-  const endLeases = async (killedAt: Date) => {
-    const before = new Date(killedAt.getTime() + 480_000).toISOString();
+  /** Lets the eight minutes of a lease pass, while nobody has one who is alive. */
+  const endLeases = async () => {
     const rows = await engine.write(sql<{ id: string }>`
       UPDATE notices SET due_at = ${new Date().toISOString()}
-      WHERE company = 'acme' AND state = 'sending' AND due_at < ${before} RETURNING id`);
+      WHERE company = 'acme' AND state = 'sending' RETURNING id`);
     for (const { id } of rows) cut.set(id, { times: (cut.get(id)?.times ?? 0) + 1, came: countOf(id) });
   };
+  const start = () => Promise.all(mailers.map((mailer) => mailer.start()));
   for (let kill = 0; kill < KILLS; kill += 1) {
     const stage = stages[kill % stages.length];
-    const killed = Promise.withResolvers<Date>();
+    const killed = Promise.withResolvers<undefined>();
     let isStruck = false;
     for (const mailer of mailers)
       mailer.server.behaviour.reached = async (reached) => {
         if (isStruck || reached !== stage) return;
         isStruck = true;
-        await mailer.kill();
-        killed.resolve(new Date());
+        await mailer.end('SIGKILL');
+        killed.resolve(undefined);
       };
+    if (stage === 'committed') await start();
     const kind = kinds[kill % kinds.length] ?? 'key.created';
     const notice = { company: 'acme', kind, details: {}, now: new Date() };
     await engine.transaction((transaction) => addNotice(transaction, notice));
-    if (stage === 'committed') {
-      await mailers[kill % 2]?.kill();
-      killed.resolve(new Date());
-    }
-    await Promise.all(mailers.map(({ start }) => start()));
-    const killedAt = await killed.promise;
-    await Promise.all(mailers.map(({ start }) => start()));
-    await endLeases(killedAt);
+    if (stage === 'committed') await mailers[kill % 2]?.end('SIGKILL');
+    else await Promise.all([start(), killed.promise]);
+    // The other one finishes what it has begun.
+    await Promise.all(mailers.map(({ end }) => end('SIGTERM')));
+    await until(() => mailers.every(({ server }) => server.isIdle()));
+    await endLeases();
   }
+  await start();
   const rows = () => engine.db.selectFrom('notices').select(['id', 'state']).execute();
   await until(async () => (await rows()).every(({ state }) => state === 'sent'));
   const sent = await rows();
