@@ -60,11 +60,11 @@ export async function tableFile(
   };
 }
 
-/** Tables take seconds to read and to write, and files are in memory whole. */
+/** Tables take seconds and a connection of the database each, and files are in memory whole. */
 export type DownloadKind = 'table' | 'file';
 
 /** Downloads under way in this process: of a company, and of all. A browser asks for six files at once. */
-const AT_ONCE = { table: { ofCompany: 2, ofAll: 8 }, file: { ofCompany: 6, ofAll: 24 } };
+const AT_ONCE = { table: { ofCompany: 2, ofAll: 4 }, file: { ofCompany: 6, ofAll: 24 } };
 /** A client that takes one more slowly would keep others from theirs. */
 const DOWNLOAD_MS_MAX = 5 * MINUTE_MS;
 
