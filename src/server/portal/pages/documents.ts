@@ -133,7 +133,9 @@ async function* downloadRows(
   company: string,
   search: DocumentSearch,
 ): AsyncGenerator<object[]> {
-  for await (const found of allDocuments(engine, company, search))
+  // A draft that is issued meanwhile would be in the file twice, or not at all.
+  await using moment = await engine.snapshot();
+  for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => ({ ...document, state: stateOf(document, search.today).text }));
 }
 

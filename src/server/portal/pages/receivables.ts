@@ -88,7 +88,8 @@ function sumOf(amounts: readonly number[]): number {
 
 async function* downloadRows(engine: Engine, company: string, today: string): AsyncGenerator<object[]> {
   const search: DocumentSearch = { text: '', findsCustomers: false, state: 'open', today };
-  for await (const found of allDocuments(engine, company, search))
+  await using moment = await engine.snapshot();
+  for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => {
       const { customer, totals, payments = [], refunds = [], creditNotes, dueDate } = document;
       return {

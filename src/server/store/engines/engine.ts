@@ -6,11 +6,17 @@ import type { Tables } from '../schema.ts';
 /** An open unit of work. */
 export type StoreTransaction = Transaction<Tables>;
 
-/** A database with one writer at a time. */
-export interface Engine extends AsyncDisposable {
+/** What reads need. */
+export interface Reads {
   readonly dialect: Dialect;
   /** For reads, which never wait for a writer. Writes go through `transaction`. */
   readonly db: Connection;
+}
+
+/** A database with one writer at a time. */
+export interface Engine extends Reads, AsyncDisposable {
+  /** Reads of this moment, whatever is committed meanwhile, until it is disposed of. It takes a connection. */
+  snapshot(): Promise<Reads & AsyncDisposable>;
   /**
    * Runs one unit of work: all of it is committed, or none. Writers take turns (SQLite takes its write lock first),
    * so a unit must not wait for anything but the database.

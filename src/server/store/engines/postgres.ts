@@ -85,6 +85,7 @@ export function openPostgres(
     run: async (sql, parameters = []) =>
       (await db.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version: () => undefined,
+    snapshot: async () => ({ dialect, ...(await readMoment(db)) }),
     async isDistributed() {
       if (!isConnected) await sql`SELECT 1`.execute(db);
       return dialect.isDistributed;
@@ -96,6 +97,25 @@ export function openPostgres(
       if (!pool.ending) await pool.end();
     },
   };
+}
+
+/** Begins a transaction that reads what was there at its first statement (postgresql.org, "Repeatable Read Isolation Level"). */
+async function readMoment(database: Kysely<Tables>): Promise<{ db: Kysely<Tables> } & AsyncDisposable> {
+  const db = await database.startTransaction().execute();
+  const moment = {
+    db,
+    async [Symbol.asyncDispose]() {
+      await db.rollback().execute();
+    },
+  };
+  try {
+    await sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`.execute(db);
+    await sql`SELECT 1`.execute(db);
+    return moment;
+  } catch (error) {
+    await moment[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** Carries the dialect to the statements. */

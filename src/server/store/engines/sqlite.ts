@@ -70,6 +70,21 @@ export async function openSqlite(path: string): Promise<Engine> {
       (await writes.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version,
     isDistributed: async () => false,
+    snapshot: async () => {
+      const handle = await openReader(path);
+      handle.exec('BEGIN');
+      // The moment is that of the first read (sqlite.org/isolation.html).
+      await whileBusy(() => handle.prepare('SELECT 1 FROM sqlite_schema').all());
+      const moment = openKysely(new ReadAdapter(), new ReadDriver(handle, () => undefined));
+      return {
+        dialect: sqliteDialect,
+        db: moment,
+        async [Symbol.asyncDispose]() {
+          await moment.destroy();
+          if (handle.open) handle.close();
+        },
+      };
+    },
     watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
     async [Symbol.asyncDispose]() {
       // Kysely doesn't close what it hasn't used. The writer is the last to close, and removes the log.

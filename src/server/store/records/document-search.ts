@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 
 import type { Invoice } from '../../../contract/records.ts';
 import { wholeText } from '../../../contract/render.ts';
-import type { Engine } from '../engines/engine.ts';
+import type { Reads } from '../engines/engine.ts';
 import {
   AFTER_ALL,
   type DocumentSearch,
@@ -41,7 +41,7 @@ const BATCH_DOCUMENTS = 200;
  * @param page.after the place of the last document of the page before; undefined for the first page.
  */
 export async function searchDocuments(
-  engine: Engine,
+  engine: Reads,
   company: string,
   search: DocumentSearch,
   { after = AFTER_ALL, limit }: { after: string | undefined; limit: number },
@@ -71,7 +71,7 @@ export async function searchDocuments(
 
 /** Reads all documents of a search in batches, the newest first. */
 export async function* allDocuments(
-  engine: Engine,
+  engine: Reads,
   company: string,
   search: DocumentSearch,
 ): AsyncGenerator<FoundDocument[]> {
@@ -99,7 +99,7 @@ export async function* allDocuments(
 
 /** Reads what a search finds in the parts of a group, the newest first. */
 async function* rowsIn(
-  engine: Engine,
+  engine: Reads,
   company: string,
   parts: readonly Part[],
   search: DocumentSearch,
@@ -116,7 +116,7 @@ async function* rowsIn(
 
 /** Reads documents by their places, in the same order. */
 export async function readDocuments(
-  engine: Engine,
+  engine: Reads,
   company: string,
   places: readonly { place: string }[],
 ): Promise<FoundDocument[]> {
@@ -138,7 +138,7 @@ export async function readDocuments(
 
 /** The first customers of a company in the order of their names. */
 export async function firstCustomers(
-  engine: Engine,
+  engine: Reads,
   company: string,
   limit: number,
 ): Promise<{ id: string; name: string }[]> {
@@ -153,7 +153,7 @@ export async function firstCustomers(
 }
 
 async function findRows(
-  engine: Engine,
+  engine: Reads,
   company: string,
   part: Part,
   search: DocumentSearch,
@@ -169,7 +169,7 @@ async function findRows(
 }
 
 async function readTotals(
-  engine: Engine,
+  engine: Reads,
   company: string,
   part: Part,
   search: DocumentSearch,

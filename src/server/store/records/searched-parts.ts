@@ -4,7 +4,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { Invoice } from '../../../contract/records.ts';
 import type { Dialect } from '../dialects/dialect.ts';
-import type { Engine } from '../engines/engine.ts';
+import type { Reads } from '../engines/engine.ts';
 import { BEFORE_CUSTOMER, wordsOf } from '../search-columns.ts';
 
 /** A search of a company's documents; what is undefined or empty leaves them out of account. */
@@ -43,11 +43,7 @@ export const AFTER_ALL = '~';
  * The parts of the index that a search scans, each group's newest first. SQLite scans in this process, where others have to
  * have their turn, so it gets a year at a time.
  */
-export async function* partsOf(
-  engine: Engine,
-  company: string,
-  search: DocumentSearch,
-): AsyncGenerator<Part> {
+export async function* partsOf(engine: Reads, company: string, search: DocumentSearch): AsyncGenerator<Part> {
   const { from = '', to = '' } = search;
   for (let last = await entryBefore(engine, company, undefined); last !== undefined;) {
     const { place, ...group } = last;
@@ -63,7 +59,7 @@ export async function* partsOf(
 
 /** The last entry of a company in the index, or the last before another place of it. */
 async function entryBefore(
-  { db, dialect }: Engine,
+  { db, dialect }: Reads,
   company: string,
   next: (Group & { place: string }) | undefined,
 ): Promise<(Group & { place: string }) | undefined> {
@@ -108,7 +104,7 @@ const stateConditions: Record<Exclude<DocumentState, 'draft'>, (today: string) =
 
 /** The entries of a part that a search finds. */
 export function entries(
-  { dialect }: Engine,
+  { dialect }: Reads,
   company: string,
   part: Part,
   search: DocumentSearch,

@@ -4,7 +4,7 @@ import type { Invoice } from '../../../../src/contract/records.ts';
 import { renderRecord } from '../../../../src/contract/render.ts';
 import { createCompany } from '../../../../src/server/access/companies.ts';
 import { exampleCompany } from '../../../../src/demo/example-company.ts';
-import type { Engine } from '../../../../src/server/store/engines/engine.ts';
+import type { Engine, Reads } from '../../../../src/server/store/engines/engine.ts';
 import { migrate } from '../../../../src/server/store/migrations/migrate.ts';
 import { allDocuments, searchDocuments } from '../../../../src/server/store/records/document-search.ts';
 import { readReceivables } from '../../../../src/server/store/records/receivables.ts';
@@ -201,10 +201,13 @@ for (const name of engineNames) {
       if (found.length < 9) break;
     }
     t.strictSame(places, kellys.map(placeOf).sort().reverse());
-    const downloaded: string[] = [];
-    for await (const found of allDocuments(engine, COMPANY, search))
-      downloaded.push(...found.map(({ place }) => place));
-    t.strictSame(downloaded, places);
+    const download = async (reads: Reads) => {
+      const downloaded: string[] = [];
+      for await (const found of allDocuments(reads, COMPANY, search))
+        downloaded.push(...found.map(({ place }) => place));
+      return downloaded;
+    };
+    t.strictSame(await download(engine), places);
     const own = { ...search, findsCustomers: false };
     const { totals } = await searchDocuments(engine, COMPANY, own, { after: undefined, limit: 0 });
     const withReference = documents.filter(({ purchaseOrderReference }) =>
@@ -215,6 +218,10 @@ for (const name of engineNames) {
       withReference.length,
       'without the names of customers',
     );
+    await using moment = await engine.snapshot();
+    await engine.run('DELETE FROM invoices');
+    t.strictSame(await download(engine), []);
+    t.strictSame(await download(moment), places, 'a snapshot has what was there');
   });
 
   t.test(`receivables are what open invoices add up to (${name})`, async (t) => {
