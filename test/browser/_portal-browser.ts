@@ -80,8 +80,8 @@ const STANDARDS = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best
  * @param rules standards, or single rules.
  */
 export async function axeViolations(page: Page, rules: readonly string[] = STANDARDS): Promise<string[]> {
-  // Evaluated by the browser's debugger, so that the page's own policy stays as it is.
-  await page.evaluate(axe);
+  // Evaluated by the browser's debugger, so that the page's own policy stays as it is; once for each page.
+  if (!(await page.evaluate<boolean>('"axe" in window'))) await page.evaluate(axe);
   const result = await page.evaluate<AxeResult>(
     `axe.run(document, {
       runOnly: ${JSON.stringify(rules)},
