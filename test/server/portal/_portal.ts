@@ -1,4 +1,4 @@
-import { randomBytes, randomUUIDv7, scryptSync } from 'node:crypto';
+import { hash, randomBytes, randomUUIDv7, scryptSync } from 'node:crypto';
 
 import got, { type Response } from 'got';
 import t, { type Test } from 'tap';
@@ -130,7 +130,7 @@ export async function addAdministrator(
     hasSecondFactor: false,
   };
   await engine.transaction(async (transaction) => {
-    await insertAdministrator(transaction, administrator, hashQuickly(password));
+    await insertAdministrator(transaction, administrator, hashQuickly(password, options.email));
     await beginSession(transaction, {
       administrator,
       address: '192.0.2.1',
@@ -171,9 +171,12 @@ export async function signedInAs(engine: Engine, account: AccountKey): Promise<S
   return { administrator: account.id, session: session.id, address: '192.0.2.1', client: 'Test' };
 }
 
-/** The form in which a password is stored (src/server/access/passwords.ts), made in a few milliseconds. */
-function hashQuickly(password: string): string {
-  const salt = randomBytes(16);
+/**
+ * The form in which a password is stored (src/server/access/passwords.ts), made in a few milliseconds. All accounts of an
+ * address have the same salt.
+ */
+function hashQuickly(password: string, email: string): string {
+  const salt = hash('sha256', email, 'buffer').subarray(0, 16);
   const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 });
   return `scrypt$1024$8$1$${salt.toString('base64url')}$${key.toString('base64url')}`;
 }
