@@ -13,10 +13,10 @@ const DUPLICATE_DATABASE = '42P04';
 const UNKNOWN_DATABASE = '3D000';
 
 const root = join(import.meta.dirname, '..');
-const KEPT = join(root, 'node_modules', '.cache', 'databases');
+const KEPT = join(root, 'node_modules', '.cache', 'kept-for-tests');
 
 /** All that decides what a database holds when a test gets it: the schema alone, or the example company too. */
-const SOURCES = { migrated: join(root, 'src', 'server', 'store', 'migrations'), example: join(root, 'src') };
+const SOURCES = { migrated: ['src/server/store/migrations'], example: ['src', 'generated'] };
 export type Contents = keyof typeof SOURCES;
 
 /**
@@ -26,7 +26,7 @@ export type Contents = keyof typeof SOURCES;
 export async function createFilledDatabase(serverUrl: string, contents: Contents): Promise<string> {
   const workers = process.env.TEST_CITUS_WORKERS;
   if (workers !== undefined) return createSpreadDatabase(serverUrl, workers.split(','), contents);
-  const template = nameOf(contents);
+  const template = nameOf(contents, SOURCES[contents]);
   try {
     return await createDatabase(serverUrl, template);
   } catch (error) {
@@ -38,18 +38,31 @@ export async function createFilledDatabase(serverUrl: string, contents: Contents
 
 /** Creates a database in a SQLite file, as a copy of the one that was made first: all test files share that. */
 export async function createFilledFile(path: string, contents: Contents): Promise<void> {
-  const name = `${nameOf(contents)}.db`;
-  const kept = join(KEPT, name);
-  if (!existsSync(kept)) {
-    const draft = join(KEPT, `draft-${randomBytes(6).toString('hex')}.db`);
-    await fill(`sqlite:${draft}`, contents);
-    // Those of other sources; another test may make the same one at this moment.
-    for (const other of readdirSync(KEPT))
-      if (other.startsWith(contents) && other !== name) rmSync(join(KEPT, other), { force: true });
-    renameSync(draft, kept);
-  }
+  const kept = await keptFile(contents, SOURCES[contents], (draft) => fill(`sqlite:${draft}`, contents));
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   copyFileSync(kept, path);
+}
+
+/**
+ * The path of a file that takes long to make, and that all test files share: it is made anew when a source has changed.
+ * @param folders the sources of all that decides what is in it, from the root of the repository.
+ */
+export async function keptFile(
+  what: string,
+  folders: readonly string[],
+  make: (path: string) => Promise<void>,
+): Promise<string> {
+  const name = nameOf(what, folders);
+  const kept = join(KEPT, name);
+  if (existsSync(kept)) return kept;
+  mkdirSync(KEPT, { recursive: true, mode: 0o700 });
+  const draft = join(KEPT, `draft-${randomBytes(6).toString('hex')}`);
+  await make(draft);
+  for (const other of readdirSync(KEPT))
+    if (other.startsWith(`${what}_`) && other !== name) rmSync(join(KEPT, other), { force: true });
+  // Another test may have made the same one at this moment.
+  renameSync(draft, kept);
+  return kept;
 }
 
 async function fill(url: string, contents: Contents): Promise<void> {
@@ -98,13 +111,19 @@ async function createSpreadDatabase(
   return url.href;
 }
 
-/** Sources of another text make another database: a server, and the folder of the files, outlive them. */
-function nameOf(contents: Contents): string {
-  const folder = SOURCES[contents];
-  const hash = createHash('sha256');
-  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
-    if (name.endsWith('.ts')) hash.update(readFileSync(join(folder, name)));
-  return `${contents}_${hash.digest('hex').slice(0, 16)}`;
+const names = new Map<string, string>();
+
+/** Sources of another text make another database or file: a server, and the folder of the files, outlive them. */
+function nameOf(what: string, folders: readonly string[]): string {
+  const known = names.get(what);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
+  for (const folder of folders.map((path) => join(root, path)))
+    for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
+      if (/\.(?:ts|json|yaml)$/.test(name)) hash.update(readFileSync(join(folder, name)));
+  const name = `${what}_${hash.digest('hex').slice(0, 16)}`;
+  names.set(what, name);
+  return name;
 }
 
 /** It gets its name when it is complete. Of several that are made at once, the first one counts. */

@@ -1,4 +1,7 @@
 /** Documents of every kind, state and VAT situation, made by the moves of the back office, as they are printed. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
+
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
@@ -6,6 +9,7 @@ import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-do
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { findPrintable } from '../../../src/server/store/records/documents.ts';
 import { findSupplier } from '../../../src/server/store/records/suppliers.ts';
+import { keptFile } from '../../_migrated.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestBackoffice, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
@@ -54,9 +58,16 @@ const stories: readonly Story[] = [
 
 let examples: Promise<readonly Example[]> | undefined;
 
-/** All of them: some 160, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once. */
+/** All of them: some 160, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once for all files. */
 export async function exampleDocuments(): Promise<readonly Example[]> {
-  return (examples ??= makeExamples(stories));
+  return (examples ??= readExamples());
+}
+
+async function readExamples(): Promise<Example[]> {
+  const make = async (path: string) => writeFileSync(path, serialize(await makeExamples(stories)));
+  const kept = await keptFile('documents', ['src', 'generated', 'test'], make);
+  // Nothing else has written it.
+  return deserialize(readFileSync(kept)) as Example[];
 }
 
 async function makeExamples(told: readonly Story[]): Promise<Example[]> {
