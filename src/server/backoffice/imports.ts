@@ -244,10 +244,7 @@ function importedTerms(
   {
     unpublished,
     ...known
-  }: Pick<GivenTerms, 'kind' | 'lines'> & {
-    credited: KeptTerms | undefined;
-    unpublished: CustomerUnpublished;
-  },
+  }: Pick<GivenTerms, 'kind' | 'credited' | 'lines'> & { unpublished: CustomerUnpublished },
   party: Invoice['buyer'],
 ): { terms?: KeptTerms } {
   if (buyer) refuseBadParty(buyer, '/with/buyer');
