@@ -24,7 +24,10 @@ export function settlement(invoice: EInvoice): string {
     leaf('ram:InvoiceCurrencyCode', invoice.currency),
     invoice.payee && payeeParty(invoice.payee),
     ...(payment ? paymentMeans(payment) : []),
-    ...invoice.vatBreakdown.map((item) => tradeTax(item, invoice)),
+    // A document has one day on which VAT becomes chargeable (CII-SR-461).
+    ...invoice.vatBreakdown.map((item, index) =>
+      tradeTax(item, index === 0 ? invoice : { ...invoice, vatPointDate: undefined }),
+    ),
     billingPeriod(invoice.invoicingPeriod),
     ...invoice.allowanceCharges.map(({ category, rate, ...one }) =>
       allowanceCharge(one, [

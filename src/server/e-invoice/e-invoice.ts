@@ -24,10 +24,11 @@ const SUM_MINOR_MAX = 5_000_000_000_000;
 
 /**
  * Whether a document has an e-invoice: an invoice or credit note that was issued here, unless EN 16931 can't express it. It can't
- * express a supply outside the scope of VAT by a supplier who has a VAT number: the norm forbids the number there
- * (BR-O-02), and without it the e-invoice would differ from the page. It can't express amounts with three decimals
- * (BR-DEC), rates below 0.5 %, sums beyond fifty thousand million, codes of countries and currencies that are in no
- * list (BR-CL), or blank names (BR-06, BR-07, BR-25).
+ * express a supply outside the scope of VAT by a supplier who has a VAT number or a tax representative: the norm forbids
+ * their numbers there (BR-O-02), and without them the e-invoice would differ from the page. It can't express amounts with
+ * three decimals (BR-DEC), rates below 0.5 %, sums beyond fifty thousand million, codes of countries and currencies that
+ * are in no list (BR-CL), or blank names, numbers and properties (BR-06, BR-07, BR-17, BR-18, BR-25, BR-52, BR-54,
+ * BR-55).
  */
 export function hasEInvoice(document: PrintedDocument): boolean {
   const { record, amounts, isImported = false } = document;
@@ -70,19 +71,28 @@ function hasKnownCodes({ record, supplier }: PrintedDocument): boolean {
   );
 }
 
-function hasNames({ record, supplier }: PrintedDocument): boolean {
-  const { number, buyer, lines } = record;
-  const names = [number, supplier.legalName, buyer.legalName ?? buyer.name];
-  return [...names, ...lines.map(({ description }) => description)].every(
-    (name) => oneLine(name ?? '') !== '',
-  );
+function hasNames({ record, supplier, terms = {} }: PrintedDocument): boolean {
+  const { payee, taxRepresentative, precedingInvoices = [], supportingDocuments = [] } = terms;
+  const names = [
+    ...[record.number, supplier.legalName, record.buyer.legalName ?? record.buyer.name],
+    ...record.lines.map(({ description }) => description),
+    ...[payee, taxRepresentative].flatMap((party) => party?.name ?? []),
+    ...precedingInvoices.map(({ number }) => number),
+    ...supportingDocuments.map(({ reference }) => reference),
+    ...Object.values(terms.lines ?? {}).flatMap(({ classifications = [], attributes = [] }) => [
+      ...classifications.map(({ code }) => code),
+      ...attributes.flatMap(({ name, value }) => [name, value]),
+    ]),
+  ];
+  return names.every((name) => oneLine(name ?? '') !== '');
 }
 
-function hasPossibleVat({ record, supplier }: PrintedDocument): boolean {
+function hasPossibleVat({ record, supplier, terms }: PrintedDocument): boolean {
+  const isWithoutVatId = supplier.vatId === undefined && terms?.taxRepresentative === undefined;
   return record.vatBreakdown.every(({ category, rateBasisPoints }) => {
     if (category === 'S') return rateBasisPoints >= RATE_BASIS_POINTS_MIN;
     // The seller needs one of the two numbers (BR-CO-26).
-    if (category === 'O') return supplier.vatId === undefined && oneLine(supplier.companyNumber ?? '') !== '';
+    if (category === 'O') return isWithoutVatId && oneLine(supplier.companyNumber ?? '') !== '';
     return categories.includes(category);
   });
 }

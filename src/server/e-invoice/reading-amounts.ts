@@ -1,4 +1,4 @@
-import { decimalAmount, decimalText } from '../../contract/currencies.ts';
+import { decimalAmount, decimalText, minorDigits } from '../../contract/currencies.ts';
 import type { Adjustment, DocumentAdjustment, LineAmounts } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { sumMinor } from '../../contract/exact.ts';
@@ -105,11 +105,14 @@ function allowanceCharge(
   const isWithVat = grossMinor !== undefined && vatCategory === 'S';
   const base =
     baseMinor && (isWithVat ? baseMinor - vatWithinMinor(baseMinor, vatRateBasisPoints) : baseMinor);
+  // A share is stated where it comes to the amount within 0.02 (PEPPOL-EN16931-R040), which one of whole yen may not.
+  const roundedMinor = Math.abs(amountMinor - ((base ?? 0) * Number(percent ?? 0)) / 100);
+  const isShare = base !== undefined && roundedMinor <= 0.02 * 10 ** minorDigits(currency);
   return {
     isCharge,
     amount: decimalAmount(amountMinor, currency),
-    base: base === undefined ? undefined : decimalAmount(base, currency),
-    percent,
+    base: isShare ? decimalAmount(base, currency) : undefined,
+    percent: isShare ? percent : undefined,
     reason: optionalText(reason),
     reasonCode,
   };

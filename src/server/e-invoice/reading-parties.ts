@@ -45,15 +45,18 @@ export function buyerOf({ record, terms }: PrintedDocument): Party {
   };
 }
 
-/** Whom to pay, if not the supplier (BG-10). */
-export function payeeOf({ terms }: PrintedDocument): Payee | undefined {
-  const { payee } = terms ?? {};
-  if (!payee) return undefined;
-  return {
-    name: oneLine(payee.name),
-    identifier: identifierOf(payee.identifier),
-    registration: registrationOf(payee),
-  };
+/** Whom to pay, if not the supplier (BG-10): the norm takes one of its name, or one of its numbers, for it (BR-17). */
+export function payeeOf(document: PrintedDocument): Payee | undefined {
+  const given = document.terms?.payee;
+  if (!given) return undefined;
+  const name = oneLine(given.name);
+  const payee = { name, identifier: identifierOf(given.identifier), registration: registrationOf(given) };
+  const seller = sellerOf(document);
+  const isSeller =
+    [seller.name, seller.tradingName].includes(name) ||
+    seller.identifiers.some(({ id }) => id === payee.identifier?.id) ||
+    (payee.registration !== undefined && payee.registration.id === seller.registration?.id);
+  return isSeller ? undefined : payee;
 }
 
 /** The supplier's tax representative (BG-11). */

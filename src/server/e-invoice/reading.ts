@@ -68,8 +68,8 @@ export function readDocument(document: PrintedDocument): EInvoice {
 /** The terms that are given, and the supplier's own for late payment where the page has them too. */
 function paymentTermsOf(document: PrintedDocument): string | undefined {
   const { record, supplier, terms } = document;
-  const own =
-    terms?.paymentTerms ?? (record.creditedInvoice ? creditTerms(record.creditedInvoice) : undefined);
+  const given = optionalText(terms?.paymentTerms) && terms?.paymentTerms;
+  const own = given ?? creditTerms(record.creditedInvoice);
   const late = asksForPayment(document) ? supplier.latePaymentTerms : undefined;
   return [late, own].filter((text) => optionalText(text) !== undefined).join('\n') || undefined;
 }
@@ -94,8 +94,8 @@ function documentsOf({ supportingDocuments = [] }: KeptTerms): SupportingDocumen
   }));
 }
 
-function creditTerms({ number }: NonNullable<Invoice['creditedInvoice']>): string {
-  return `It reduces what is due on invoice ${number}.`;
+function creditTerms(credited: Invoice['creditedInvoice']): string | undefined {
+  return credited ? `It reduces what is due on invoice ${credited.number}.` : undefined;
 }
 
 function referencesOf(terms: KeptTerms): Partial<EInvoice> {

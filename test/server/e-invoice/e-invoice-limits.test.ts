@@ -4,6 +4,7 @@ import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../../sr
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { exampleDocuments } from '../invoice-pdf/_documents.ts';
+import { richTerms } from '../invoice-pdf/_rich-documents.ts';
 import { brokenRules } from './_en16931-rules.ts';
 import { parseXml, valueOf, valuesOf } from '../invoice-pdf/_xml.ts';
 
@@ -34,6 +35,7 @@ t.test('there is no e-invoice of what the norm can’t say', async (t) => {
     ['a supplier in no country', ({ supplier }) => delete supplier.countryCode],
     ['a VAT number of no country', ({ record }) => (record.buyer.vatId = 'EU123456')],
     ['a customer whose name is blank', ({ record }) => (record.buyer.legalName = ' \n ')],
+    ['a blank reference', (document) => (document.terms = { supportingDocuments: [{ reference: ' ' }] })],
     ['a line that is blank', ({ record: { lines } }) => lines[0] && (lines[0].description = '\t')],
     ['an unknown category', ({ record }) => record.vatBreakdown.forEach((item) => (item.category = 'L'))],
     ['a rate of 0.49 %', ({ record }) => record.vatBreakdown.forEach((item) => (item.rateBasisPoints = 49))],
@@ -53,6 +55,14 @@ t.test('there is no e-invoice of what the norm can’t say', async (t) => {
       ),
     ),
     'a supplier without any number',
+  );
+  t.notOk(
+    hasEInvoice(
+      changed('issued invoice, Irish, of a company that is not registered', (document) => {
+        document.terms = richTerms;
+      }),
+    ),
+    'a tax representative outside the scope of VAT',
   );
   t.notOk(
     hasEInvoice(
