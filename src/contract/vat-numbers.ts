@@ -45,10 +45,11 @@ function isNumberOf(prefix: string, number: string): boolean {
   if (prefix === 'BG') return isBulgarian(number);
   if (prefix === 'CZ' && /^6\d{8}$/.test(number)) return isSpecialCzech(number);
   const file = files.get(prefix);
-  return file === undefined || isValid(file, number);
+  return file === undefined || isNumberIn(file, number);
 }
 
-function isValid(file: string, number: string): boolean {
+/** Whether a number has the form and the check digits that a file of stdnum knows, without spaces and a repeated prefix. */
+export function isNumberIn(file: string, number: string): boolean {
   // stdnum fails on an empty text.
   if (number === '') return false;
   const validator = load(`stdnum/lib/cjs/${file}`) as Validator;
@@ -74,8 +75,8 @@ function isBulgarian(number: string): boolean {
   }
   if (!/^\d{10}$/.test(number)) return false;
   const isOther = (weightedSum(number, [4, 3, 2, 7, 6, 5, 4, 3, 2]) + check) % 11 === 0;
-  const isPerson = BULGARIAN_BIRTH.test(number) && isValid('bg/egn', number);
-  return isPerson || isOther || isValid('bg/pnf', number);
+  const isPerson = BULGARIAN_BIRTH.test(number) && isNumberIn('bg/egn', number);
+  return isPerson || isOther || isNumberIn('bg/pnf', number);
 }
 
 /**

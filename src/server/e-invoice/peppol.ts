@@ -1,10 +1,23 @@
-import type { EInvoice, Line, Period } from './model.ts';
+import { isNumberIn } from '../../contract/vat-numbers.ts';
+import type { EInvoice, Identifier, Line, Period } from './model.ts';
 
 /** Direct debits of UNTDID 4461. */
 const DIRECT_DEBITS = ['49', '59'];
 
-/** Peppol's list of schemes has no letters, such as EM for e-mail (PEPPOL-EN16931-CL008). */
-const PEPPOL_SCHEME = /^\d{4}$/;
+/** Peppol's list of schemes has neither letters, such as EM for e-mail, nor these (PEPPOL-EN16931-CL008). */
+const PEPPOL_SCHEME =
+  /^(?!0037|0147|0154|0158|0170|0177|0193|0194|0202|0203|0205|0212|0213|0215|0217|0219|0220)\d{4}$/;
+
+/** Registers whose numbers Peppol checks (PEPPOL-COMMON-R041 to R053): by their form, or as stdnum does. */
+const registers: Partial<Record<string, RegExp | string>> = {
+  '0007': 'se/orgnr',
+  '0096': /^\d{10}$/,
+  '0151': 'au/abn',
+  '0184': /^(?:\d{8}|DK\d{8})$/,
+  '0192': 'no/orgnr',
+  '0198': /^DK\d{8}$/,
+  '0208': 'be/vat',
+};
 
 /** Invoices that Peppol takes between German companies alone, or in another process (PEPPOL-EN16931-P0100 and P0112). */
 const OTHER_TYPES = ['204', '326', '384', '387', '389'];
@@ -21,6 +34,8 @@ export function peppolProblems(invoice: EInvoice): string[] {
     ...(OTHER_TYPES.includes(invoice.typeCode) ? [`it has the typeCode ${invoice.typeCode}`] : []),
     ...(isDirectDebit && !payment.directDebit?.mandate ? ['its payment has no mandateReference'] : []),
     ...lines.filter((line) => isOutside(line, invoicingPeriod)).map(periodProblem),
+    ...lines.filter(isRounded).map(roundingProblem),
+    ...identifiersOf(invoice).filter(isWrong).map(identifierProblem),
   ];
 }
 
@@ -42,4 +57,34 @@ function isOutside({ period }: Line, whole: Period | undefined): boolean {
 
 function periodProblem({ id }: Line): string {
   return `line ${id} has a supplyPeriod that isn't within the document's`;
+}
+
+/** PEPPOL-EN16931-R120. Amounts in yen, and the like, are rounded to whole ones. */
+function isRounded({ net, quantity, netPrice, priceBaseQuantity = '1', allowanceCharges }: Line): boolean {
+  const added = allowanceCharges.reduce(
+    (sum, { isCharge, amount }) => sum + (isCharge ? Number(amount) : -Number(amount)),
+    (Number(quantity) * Number(netPrice)) / Number(priceBaseQuantity),
+  );
+  return Math.abs(Number(net) - added) > 0.02;
+}
+
+function roundingProblem({ id, net }: Line): string {
+  return `line ${id} comes to ${net}, more than 0.02 from its quantity times its price`;
+}
+
+function identifiersOf({ seller, buyer, payee }: EInvoice): Identifier[] {
+  return [seller, buyer]
+    .flatMap((party) => [party.electronicAddress, party.registration, ...party.identifiers])
+    .concat(payee?.identifier, payee?.registration)
+    .filter((one) => one !== undefined);
+}
+
+function isWrong({ id, scheme = '' }: Identifier): boolean {
+  const register = registers[scheme];
+  if (register === undefined) return false;
+  return typeof register === 'string' ? !isNumberIn(register, id) : !register.test(id);
+}
+
+function identifierProblem({ id, scheme }: Identifier): string {
+  return `${id} doesn't have the form or the check digits of scheme ${scheme}`;
 }

@@ -203,6 +203,33 @@ onEachEngine('a customer with documents by Peppol', async (t, testBackoffice) =>
       /customer's electronicAddress has the scheme EM/,
     ],
     [
+      "scheme of Peppol's",
+      { electronicAddress: { id: '12345678', scheme: '0037' } },
+      { buyerReference: 'x' },
+      /customer's electronicAddress has the scheme 0037/,
+    ],
+    ...['0007', '0096', '0151', '0184', '0192', '0198', '0208'].map((scheme): (typeof gaps)[number] => {
+      // Of 0096 no digit is one to check.
+      const id = scheme === '0096' ? '020223995' : '0202239952';
+      const problem = new RegExp(`${id} doesn't have the form or the check digits of scheme ${scheme}`);
+      return [
+        `right number of scheme ${scheme}`,
+        { identifier: { id, scheme } },
+        { buyerReference: 'x' },
+        problem,
+      ];
+    }),
+    [
+      'amount to the cent',
+      { currency: 'JPY' },
+      {
+        buyerReference: 'x',
+        exchange: { exchangeRate: '0.0056', exchangeRateDate: '2026-11-19', exchangeRateSource: 'ECB' },
+        lines: [line({ quantity: '2.5', unitPriceMinor: 333 })],
+      },
+      /line 1 comes to 833, more than 0.02 from its quantity times its price/,
+    ],
+    [
       'mandate',
       {},
       { buyerReference: 'x', terms: { payment: { meansCode: '59' } } },

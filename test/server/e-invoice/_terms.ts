@@ -34,7 +34,7 @@ const places: Record<string, Places> = {
   'BT-3': [`${HEADING}/ram:TypeCode`, 'cbc:InvoiceTypeCode | cbc:CreditNoteTypeCode'],
   'BT-5': [`${SETTLEMENT}/ram:InvoiceCurrencyCode`, 'cbc:DocumentCurrencyCode'],
   'BT-6': [`${SETTLEMENT}/ram:TaxCurrencyCode`, 'cbc:TaxCurrencyCode'],
-  'BT-7': [`distinct-values(${TAX}/ram:TaxPointDate/udt:DateString)`, 'cbc:TaxPointDate'],
+  'BT-7': [`${TAX}/ram:TaxPointDate/udt:DateString`, 'cbc:TaxPointDate'],
   // The norm's codes are those of UBL; CII has others.
   'BT-8': [
     `distinct-values(${TAX}/ram:DueDateTypeCode) ! map{'5': '3', '29': '35', '72': '432'}(.)`,
@@ -108,12 +108,12 @@ const places: Record<string, Places> = {
   ],
   'BT-89': [
     `${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/ram:DirectDebitMandateID`,
-    `${UBL_MEANS}/cac:PaymentMandate/cbc:ID`,
+    `${UBL_MEANS}[1]/cac:PaymentMandate/cbc:ID`,
   ],
   'BT-90': [`${SETTLEMENT}/ram:CreditorReferenceID`, "//cac:PartyIdentification/cbc:ID[@schemeID = 'SEPA']"],
   'BT-91': [
     `${MEANS}/ram:PayerPartyDebtorFinancialAccount/ram:IBANID`,
-    `${UBL_MEANS}/cac:PaymentMandate/cac:PayerFinancialAccount/cbc:ID`,
+    `${UBL_MEANS}[1]/cac:PaymentMandate/cac:PayerFinancialAccount/cbc:ID`,
   ],
   'BT-122': [`${SUPPORTING}/ram:IssuerAssignedID`, `${UBL_SUPPORTING}/cbc:ID`],
   'BT-123': [`${SUPPORTING}/ram:Name`, `${UBL_SUPPORTING}/cbc:DocumentDescription`],
@@ -164,7 +164,8 @@ const places: Record<string, Places> = {
   'BT-10': [`${AGREEMENT}/ram:BuyerReference`, 'cbc:BuyerReference'],
   'BT-13': [
     `${AGREEMENT}/ram:BuyerOrderReferencedDocument/ram:IssuerAssignedID`,
-    'cac:OrderReference/cbc:ID',
+    // UBL has no order of the seller's without one of the buyer's.
+    "cac:OrderReference/cbc:ID[. != 'NA']",
   ],
   'BT-20': [`${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/ram:Description`, 'cac:PaymentTerms/cbc:Note'],
   // Peppol has all notes in one, and UBL the subject in front of the text.
