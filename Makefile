@@ -9,7 +9,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs client format lint types test contract conformance check bench kills feed failover backups deliveries upgrades sync model samples mock release start dev clean
+.PHONY: help setup generate docs client format lint types test contract conformance check bench kills feed failover backups deliveries upgrades sync model documents samples mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -85,6 +85,9 @@ sync: setup ## Copy 20,000 changes of a day and a million invoices, and kill tha
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
 	@MODEL_SEQUENCES=1000 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
+
+documents: setup ## Make the documents of 1,000 random sales, and compare API, pages and e-invoices; half an hour
+	@DOCUMENTS=1000 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/server/e-invoice/random-documents.test.ts
 
 samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; two minutes
 	COMPILED_SAMPLES=1 $(NODE) $(BIN)/tap --reporter=tap --timeout=600 test/server/reference/samples.test.ts test/contract/verification.test.ts

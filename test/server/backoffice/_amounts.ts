@@ -16,6 +16,7 @@ const reason = fc.constantFrom({ reason: 'Trade discount' }, { reasonCode: '95' 
 const percent = fc.constantFrom('10', '2.5', '33.3333', '100', '0.01', '50');
 const allowance = fc.oneof(
   fc.tuple(percent, reason).map(([share, why]) => ({ percent: share, ...why })),
+  fc.nat(500).map((baseMinor) => ({ percent: '20', baseMinor, reason: 'On materials' })),
   fc.tuple(fc.nat(99), reason).map(([amountMinor, why]) => ({ amountMinor, ...why })),
 );
 const charge = fc.oneof(
@@ -30,51 +31,66 @@ const price = fc.oneof(
   })),
 );
 
-const rate = fc.constantFrom(
-  ...[2300, 1350, 900, 480].map((vatRateBasisPoints) => ({ vatCategory: 'S' as const, vatRateBasisPoints })),
-  { vatCategory: 'Z' as const, vatRateBasisPoints: 0 },
-);
+/** The VAT of a line, with the reason for none, or the rate under reverse charge. */
+export type LineVat = Pick<
+  DraftLine,
+  'vatCategory' | 'vatRateBasisPoints' | 'vatExemptionReason' | 'reverseChargeRateBasisPoints'
+>;
 
-const draftLine = fc
-  .record(
-    {
-      price,
-      rate,
-      quantity: fc.integer({ min: 1, max: 9 }),
-      priceBaseQuantity: fc.constantFrom('100', '3', '0.5'),
-      allowances: fc.array(allowance, { maxLength: 2 }),
-      charges: fc.array(charge, { maxLength: 2 }),
-    },
-    { requiredKeys: ['price', 'rate', 'quantity'] },
-  )
-  .map(({ price: own, rate: at, quantity, ...others }): DraftLine => {
-    return { description: 'Item', quantity: String(quantity), ...own, ...at, ...others };
-  });
+/** Lines at rates at which VAT is charged. */
+export const charged = (...rates: number[]): LineVat[] =>
+  rates.map((vatRateBasisPoints) => ({ vatCategory: 'S', vatRateBasisPoints }));
 
-/** A draft; its discounts and charges of the whole document are in categories that its lines have. */
-export const draftWithAmounts: fc.Arbitrary<RandomDraft> = fc
-  .record({
-    lines: fc.array(draftLine, { minLength: 1, maxLength: 4 }),
-    pricesIncludeVat: fc.boolean(),
-    allowances: fc.array(fc.tuple(fc.nat(3), allowance), { maxLength: 2 }),
-    charges: fc.array(fc.tuple(fc.nat(3), charge), { maxLength: 2 }),
-    roundingMinor: fc.constantFrom(undefined, undefined, -3, 2),
-  })
-  .map(({ lines, allowances, charges, roundingMinor, pricesIncludeVat }) => {
-    const of = (index: number) => {
-      const { vatCategory, vatRateBasisPoints } = lines[index % lines.length] ?? {};
-      return { vatCategory: vatCategory ?? 'S', vatRateBasisPoints: vatRateBasisPoints ?? 2300 };
-    };
-    return {
-      lines: lines.map((line, index) => ({ ...line, description: `Item ${index + 1}` })),
-      ...(pricesIncludeVat ? { pricesIncludeVat } : {}),
-      ...(allowances.length === 0
-        ? {}
-        : { allowances: allowances.map(([index, one]) => ({ ...one, ...of(index) })) }),
-      ...(charges.length === 0 ? {} : { charges: charges.map(([index, one]) => ({ ...one, ...of(index) })) }),
-      ...(roundingMinor === undefined ? {} : { roundingMinor }),
-    };
-  });
+const draftLine = (vats: readonly LineVat[]) =>
+  fc
+    .record(
+      {
+        price,
+        rate: fc.constantFrom(...vats),
+        quantity: fc.integer({ min: 1, max: 9 }),
+        priceBaseQuantity: fc.constantFrom('100', '3', '0.5'),
+        allowances: fc.array(allowance, { maxLength: 2 }),
+        charges: fc.array(charge, { maxLength: 2 }),
+      },
+      { requiredKeys: ['price', 'rate', 'quantity'] },
+    )
+    .map(({ price: own, rate: at, quantity, ...others }): DraftLine => {
+      return { description: 'Item', quantity: String(quantity), ...own, ...at, ...others };
+    });
+
+export const draftWithAmounts = draftIn([
+  ...charged(2300, 1350, 900, 480),
+  { vatCategory: 'Z', vatRateBasisPoints: 0 },
+]);
+
+/** A draft whose lines have one of these each; its own discounts and charges are in categories that they have. */
+export function draftIn(vats: readonly LineVat[]): fc.Arbitrary<RandomDraft> {
+  return fc
+    .record({
+      lines: fc.array(draftLine(vats), { minLength: 1, maxLength: 4 }),
+      pricesIncludeVat: fc.boolean(),
+      allowances: fc.array(fc.tuple(fc.nat(3), allowance), { maxLength: 2 }),
+      charges: fc.array(fc.tuple(fc.nat(3), charge), { maxLength: 2 }),
+      roundingMinor: fc.constantFrom(undefined, undefined, -3, 2),
+    })
+    .map(({ lines, allowances, charges, roundingMinor, pricesIncludeVat }) => {
+      const of = (index: number) => {
+        const { vatCategory, vatRateBasisPoints } = lines[index % lines.length] ?? {};
+        return { vatCategory: vatCategory ?? 'S', vatRateBasisPoints: vatRateBasisPoints ?? 2300 };
+      };
+      return {
+        lines: lines.map((line, index) => ({ ...line, description: `Item ${index + 1}` })),
+        ...(pricesIncludeVat ? { pricesIncludeVat } : {}),
+        ...(allowances.length === 0
+          ? {}
+          : { allowances: allowances.map(([index, one]) => ({ ...one, ...of(index) })) }),
+        ...(charges.length === 0
+          ? {}
+          : { charges: charges.map(([index, one]) => ({ ...one, ...of(index) })) }),
+        ...(roundingMinor === undefined ? {} : { roundingMinor }),
+      };
+    });
+}
 
 /** The lines of an invoice as a reader of the API would send them back: with the price that the API shows. */
 export function linesAsShown({ lines }: Pick<Invoice, 'lines'>): DraftLine[] {

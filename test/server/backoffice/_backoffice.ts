@@ -105,10 +105,13 @@ export function onEachEngine(
   }
 }
 
-export function createTestBackoffice({ engine, url }: { engine: Engine; url: string }): TestBackoffice {
+export function createTestBackoffice(
+  { engine, url }: { engine: Engine; url: string },
+  look: Partial<Pick<Backoffice, 'accent'>> = {},
+): TestBackoffice {
   let now = STORY_NOW;
   let companyCount = 0;
-  const backoffice = openBackoffice(engine, { now: () => now });
+  const backoffice = openBackoffice(engine, { now: () => now, ...look });
   return {
     engine,
     url,

@@ -1,5 +1,5 @@
 /**
- * The rules of EN 16931-1:2017 that an invoice without payee and tax representative can break, as
+ * The rules of EN 16931-1:2017 that an invoice can break, as
  * expressions over its XML, exact to the cent; and those of its binding to CII and of Factur-X that the schema leaves
  * open. The names are the norm's. A code counts as known here when another table than the writer's knows it.
  */
@@ -61,6 +61,7 @@ const documentRules = rulesOf(INVOICE, {
   'BR-53': `count(${SETTLEMENT}/ram:TaxCurrencyCode) = count(${TOTALS}/ram:TaxTotalAmount[@currencyID = ${SETTLEMENT}/ram:TaxCurrencyCode][not(${OWN_CURRENCY})])`,
   'BR-FX-EN-04': `exists(${DELIVERY}/ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime | ${SETTLEMENT}/ram:BillingSpecifiedPeriod)`,
   'CII-SR-452, CII-SR-453': `count(${SETTLEMENT}/ram:SpecifiedTradePaymentTerms) <= 1`,
+  'CII-SR-461': `count(${BREAKDOWN}/ram:TaxPointDate) <= 1`,
   'CII-SR-469': `count(${SETTLEMENT}/ram:PaymentReference) <= 1`,
 });
 
@@ -127,7 +128,7 @@ const allowanceRules = [
     'BR-31, BR-36, BR-41, BR-43': 'count(ram:ActualAmount) = 1',
     'BR-33, BR-38, BR-42, BR-44, BR-CO-21 to 24': 'exists(ram:Reason | ram:ReasonCode)',
     'BR-DEC-01 to 06, BR-DEC-24 to 28': twoDecimals('(ram:ActualAmount | ram:BasisAmount)'),
-    'PEPPOL-EN16931-R040 to R042': `exists(ram:CalculationPercent) = exists(ram:BasisAmount) and (empty(ram:BasisAmount) or abs(xs:decimal(ram:CalculationPercent) * ${minor('ram:BasisAmount')} div 100 - ${minor('ram:ActualAmount')}) le 2)`,
+    'PEPPOL-EN16931-R040 to R042': `exists(ram:CalculationPercent) = exists(ram:BasisAmount) and (empty(ram:BasisAmount) or abs(xs:decimal(ram:CalculationPercent) * ${minor('ram:BasisAmount')} div 100 - ${minor('ram:ActualAmount')}) le (if (//ram:InvoiceCurrencyCode = 'JPY') then 0.02 else 2))`,
     'below zero only on a line that is':
       'xs:decimal(ram:ActualAmount) >= 0 or xs:decimal(ancestor::ram:IncludedSupplyChainTradeLineItem//ram:BilledQuantity) < 0',
   }),
@@ -184,7 +185,7 @@ const numbersRules = [
     }),
   ),
   ...rulesOf(`${LINE}[${LINE_TAX}/ram:CategoryCode = 'O']`, {
-    'BR-O-02': `empty(${SELLER}/${VAT_ID}) and empty(${BUYER}/${VAT_ID})`,
+    'BR-O-02': `empty(${AGREEMENT}/(ram:SellerTradeParty | ram:SellerTaxRepresentativeTradeParty | ram:BuyerTradeParty)/${VAT_ID})`,
     'BR-O-11': `every $code in //ram:ApplicableTradeTax/ram:CategoryCode satisfies $code = 'O'`,
   }),
   ...rulesOf(`${BREAKDOWN}[ram:CategoryCode = 'K']`, {
@@ -199,10 +200,15 @@ const partRules = [
       'xs:integer(ram:EndDateTime/udt:DateTimeString) >= xs:integer(ram:StartDateTime/udt:DateTimeString)',
   }),
   ...rulesOf(`${SETTLEMENT}/ram:SpecifiedTradeSettlementPaymentMeans`, {
-    'BR-49, BR-CL-16': "ram:TypeCode = ('30', '58')",
+    'BR-49, BR-CL-16': "ram:TypeCode = ('10', '30', '48', '49', '57', '58', '59', 'ZZZ')",
+  }),
+  ...rulesOf(`${SETTLEMENT}/ram:SpecifiedTradeSettlementPaymentMeans[ram:TypeCode = ('30', '58')]`, {
     'BR-50, BR-61, BR-CO-27, CII-SR-470': filled(
       'ram:PayeePartyCreditorFinancialAccount/(ram:IBANID | ram:ProprietaryID)',
     ),
+  }),
+  ...rulesOf(`${SETTLEMENT}/ram:PayeeTradeParty`, {
+    'BR-17': `${filled('ram:Name')} and not(ram:Name = ${SELLER}/(ram:Name | ram:SpecifiedLegalOrganization/ram:TradingBusinessName)) and not(ram:ID = ${SELLER}/ram:ID) and not(ram:SpecifiedLegalOrganization/ram:ID = ${SELLER}/ram:SpecifiedLegalOrganization/ram:ID)`,
   }),
   ...rulesOf(`${SETTLEMENT}/ram:InvoiceReferencedDocument`, {
     'BR-55': filled('ram:IssuerAssignedID'),

@@ -117,6 +117,16 @@ export const richProfile = {
   latePaymentTerms: 'Interest runs at 8 % above the base rate.',
 };
 
+export const namesInScripts = {
+  Arabic: 'محمد عبد الله الإسلام',
+  Hebrew: 'שרה כהן',
+  Hindi: 'श्री कृष्ण शर्मा',
+  Thai: 'นางสาวน้ำทิพย์ ที่รัก',
+  Chinese: '王小明',
+  Japanese: '高橋さくら',
+  Korean: '김민수',
+};
+
 /** A document of a Peppol customer with every term, as an invoice and as a credit note. */
 const everyTerm = (['invoice', 'credit_note'] as const).map((kind): Story => ({
   name: `${kind} with every term`,

@@ -46,8 +46,8 @@ export const british: Partial<CompanySettings> = {
   currency: 'GBP',
   timeZone: 'Europe/London',
 };
-const northernIrish = { ...british, profile: { ...britishProfile, vatId: 'XI123456782' } };
-const unregistered = { ...irish, profile: withoutVatId(irishProfile) };
+export const northernIrish = { ...british, profile: { ...britishProfile, vatId: 'XI123456782' } };
+export const unregistered = { ...irish, profile: withoutVatId(irishProfile) };
 const unregisteredInBritain = { ...british, profile: withoutVatId(britishProfile) };
 
 const standard = line({ description: 'Labour', quantity: '2.5', unitCode: 'HUR', unitPriceMinor: 6550 });

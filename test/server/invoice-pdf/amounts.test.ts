@@ -7,8 +7,7 @@ import { moneyFormat, quantityText } from '../../../src/server/invoice-pdf/amoun
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { exampleDocuments } from './_documents.ts';
-import { placedTexts } from './_reading.ts';
-import type { PlacedText } from './_reading.ts';
+import { hasAmounts, minorOf, placedTexts, rowsOf } from './_reading.ts';
 
 const renderer = createRenderer();
 const examples = await exampleDocuments();
@@ -53,16 +52,6 @@ function documentOf(currency: string, lines: readonly Partial<Invoice['lines'][n
   return { ...plain, record };
 }
 
-/** An amount as a page shows it, in the smallest unit of its currency. */
-function minorOf(text: string): bigint {
-  return BigInt(text.replace('\u2212', '-').replace(/[^\d-]/g, ''));
-}
-
-function rowsOf(texts: readonly PlacedText[]): string[][] {
-  const rows = Map.groupBy(texts, ({ page, baseline }) => `${page} ${Math.round(baseline)}`);
-  return [...rows.values()].map((row) => row.toSorted((a, b) => a.left - b.left).map(({ text }) => text));
-}
-
 t.test('every amount of a document is the amount of its record, to the smallest unit', async (t) => {
   const property = fc.asyncProperty(anyDocument, async ({ currency, lines }) => {
     const document = documentOf(currency, lines);
@@ -74,13 +63,7 @@ t.test('every amount of a document is the amount of its record, to the smallest 
       if (minorOf(unitPrice) !== BigInt(line.unitPriceMinor)) return false;
       if (minorOf(amount) !== BigInt(line.amountMinor)) return false;
     }
-    const isThere = (label: string, ...amounts: number[]) =>
-      rows.some((row) => {
-        const at = row.indexOf(label);
-        return (
-          at >= 0 && amounts.every((amount, index) => minorOf(row[at + 1 + index] ?? '0') === BigInt(amount))
-        );
-      });
+    const isThere = (label: string, ...amounts: number[]) => hasAmounts(rows, label, amounts);
     const { netMinor, vatMinor, grossMinor } = record.totals;
     return (
       isThere('Total excluding VAT', netMinor) &&

@@ -12,6 +12,7 @@ import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 import { invoiceDraft, issued, line, openIssuer } from '../backoffice/_documents.ts';
 import { conformanceProblems } from './_conformance.ts';
 import { printedDocument } from './_documents.ts';
+import { namesInScripts as names } from './_rich-documents.ts';
 import { readByTags } from './_reading-by-tags.ts';
 import { placedTexts } from './_reading.ts';
 
@@ -29,16 +30,6 @@ async function invoiceTo(name: string, countryCode = 'IE', description = name) {
   const { id } = await issued(company, invoiceDraft({ lines: [line({ description })] }));
   return await renderer.render(await printedDocument(testBackoffice.engine, company, id));
 }
-
-const names: Record<string, string> = {
-  Arabic: 'محمد عبد الله الإسلام',
-  Hebrew: 'שרה כהן',
-  Hindi: 'श्री कृष्ण शर्मा',
-  Thai: 'นางสาวน้ำทิพย์ ที่รัก',
-  Chinese: '王小明',
-  Japanese: '高橋さくら',
-  Korean: '김민수',
-};
 
 t.test('a foreign reader finds each name as it was given, where it stands and by its tags', async (t) => {
   for (const [script, name] of Object.entries(names)) {

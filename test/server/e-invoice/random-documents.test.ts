@@ -1,0 +1,226 @@
+/**
+ * Documents in which all is mixed say the same in the API, on their pages and in both e-invoices. `DOCUMENTS=1000` makes that
+ * many sales, and `DOCUMENTS_FOLDER` keeps their documents for other validators; `DOCUMENTS_SEED` makes the same again.
+ */
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Profile, validateXsd } from '@stackforge-eu/factur-x';
+import fc from 'fast-check';
+import t from 'tap';
+
+import { decimalAmount, decimalText, minorDigits, rateText } from '../../../src/contract/currencies.ts';
+import type { Invoice } from '../../../src/contract/records.ts';
+import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
+import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
+import { dateText, periodText, showsVat } from '../../../src/server/invoice-pdf/wording.ts';
+import { openTestDatabase } from '../../_server.ts';
+import { createTestBackoffice } from '../backoffice/_backoffice.ts';
+import { conformanceProblems } from '../invoice-pdf/_conformance.ts';
+import { printedDocument } from '../invoice-pdf/_documents.ts';
+import { hasAmounts, minorOf, placedTexts, rowsOf } from '../invoice-pdf/_reading.ts';
+import { parseXml, valuesOf } from '../invoice-pdf/_xml.ts';
+import { brokenRules } from './_en16931-rules.ts';
+import { issueSale, randomSale } from './_random-documents.ts';
+import { termsIn } from './_terms.ts';
+
+const { DOCUMENTS: count = '30', DOCUMENTS_SEED: given, DOCUMENTS_FOLDER: folder } = process.env;
+const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
+
+type Line = Invoice['lines'][number];
+const DAY = /^(\d{4})-(\d\d)-(\d\d)$/;
+const PRICE = '//ram:NetPriceProductTradePrice';
+const DEBIT = "/*[cbc:ProfileID]/cac:PaymentMeans[cbc:PaymentMeansCode = ('49', '59')]";
+
+const sumOf = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
+const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
+
+/** The terms that the API's record says, in the words of the norm. */
+function termsOf(record: Invoice): Record<string, (string | null | undefined)[]> {
+  const { buyer, lines, vatBreakdown, totals, payments = [], kind, accountingCurrency: accounted } = record;
+  const text = (minor: number) => decimalAmount(minor, record.currency);
+  const isOutside = vatBreakdown.some(({ category }) => category === 'O');
+  const rates = (rate: number) => (isOutside ? [] : [decimalText(rate, 2)]);
+  const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
+  const dueMinor = record.amountDueMinor;
+  return {
+    'BT-1': [record.number],
+    'BT-2': [record.issueDate],
+    'BT-3': [kind === 'invoice' ? '380' : '381'],
+    'BT-5': [record.currency],
+    'BT-9': kind === 'invoice' && dueMinor !== 0 ? [record.dueDate] : [],
+    'BT-10': [record.buyerReference],
+    'BT-13': [record.purchaseOrderReference],
+    'BT-44': [oneLine(buyer.legalName ?? buyer.name)],
+    'BT-48': isOutside ? [] : [buyer.vatId],
+    'BT-55': [buyer.countryCode],
+    'BT-56': [buyer.contactName],
+    'BT-58': [buyer.email],
+    'BT-72': [record.supplyDate],
+    'BT-73': [record.supplyPeriod?.startDate],
+    'BT-74': [record.supplyPeriod?.endDate],
+    'BT-109': [text(totals.netMinor)],
+    'BT-110': [text(totals.vatMinor)],
+    'BT-111': [accounted && decimalAmount(accounted.totals.vatMinor, accounted.currency)],
+    'BT-112': [text(totals.grossMinor)],
+    'BT-113': paidMinor === 0 ? [] : [text(paidMinor)],
+    ...(dueMinor === undefined ? {} : { 'BT-115': [text(dueMinor)] }),
+    'BT-116': vatBreakdown.map(({ taxableMinor }) => text(taxableMinor)),
+    'BT-117': vatBreakdown.map(({ vatMinor }) => text(vatMinor)),
+    'BT-118': vatBreakdown.map(({ category }) => category),
+    'BT-119': vatBreakdown.flatMap(({ rateBasisPoints }) => rates(rateBasisPoints)),
+    'BT-126': lines.map(({ position }) => String(position)),
+    'BT-129': lines.map(({ quantity }) => quantity),
+    'BT-130': lines.map(({ unitCode }) => unitCode),
+    'BT-131': lines.map(({ amountMinor }) => text(amountMinor)),
+    'BT-151': lines.map(({ vatCategory }) => vatCategory),
+    'BT-152': lines.flatMap(({ vatRateBasisPoints }) => rates(vatRateBasisPoints)),
+    'BT-153': lines.map(({ description }) => oneLine(description.split('\n')[0] ?? '')),
+  };
+}
+
+/** The texts of a record and the amounts in their rows that its page doesn't show. */
+async function missingOnPage(printed: PrintedDocument, record: Invoice, pdf: Buffer): Promise<string[]> {
+  const texts = await placedTexts(pdf);
+  const page = squeezed(texts.map(({ text }) => text).join(''));
+  const rows = rowsOf(texts);
+  const { roundingMinor = 0, lines: details = {} } = printed.amounts ?? {};
+  const { totals, payments = [], lines, vatBreakdown } = record;
+  const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
+  const shownPaid = rows.flatMap((row) => {
+    const at = row.findIndex((text) => text.startsWith('Paid on '));
+    return at < 0 ? [] : [-Number(minorOf(row[at + 1] ?? ''))];
+  });
+  const sums: [label: string, ...amounts: number[]][] = [
+    ['Total excluding VAT', totals.netMinor],
+    ['Total VAT', totals.vatMinor],
+    ...vatBreakdown
+      .filter(({ category }) => category === 'S')
+      .map(({ rateBasisPoints: rate, taxableMinor, vatMinor }): [string, number, number] => [
+        rateText(rate),
+        taxableMinor,
+        vatMinor,
+      ]),
+  ];
+  const isThere = (line: Line) => {
+    const [first] = line.description.split('\n');
+    const row = rows.find(([text]) => text === first) ?? [];
+    const price = row.at(showsVat(record) ? -3 : -2);
+    const amountMinor = details[line.id]?.grossMinor ?? line.amountMinor;
+    return (
+      minorOf(row.at(-1) ?? '') === BigInt(amountMinor) &&
+      (!isPriced(record, printed) || isPrice(price, line, record))
+    );
+  };
+  const grand = ['Amount due', 'Amount credited', 'Credit including VAT', 'Total credit'];
+  const dueMinor = totals.grossMinor + roundingMinor - paidMinor;
+  const hasRounding = roundingMinor === 0 || hasAmounts(rows, 'Rounding', [roundingMinor]);
+  return [
+    ...textsOf(printed, record).filter((text) => !page.includes(squeezed(text))),
+    ...(totals.vatMinor === 0 ? [] : sums)
+      .filter(([label, ...amounts]) => !hasAmounts(rows, label, amounts))
+      .map((sum) => sum.join(' ')),
+    ...lines.filter((line) => !isThere(line)).map(({ position }) => `line ${position}`),
+    ...(sumOf(shownPaid) === paidMinor ? [] : [`paid ${paidMinor}`]),
+    ...(hasRounding ? [] : [`rounding ${roundingMinor}`]),
+    ...(grand.some((label) => hasAmounts(rows, label, [dueMinor])) ? [] : [`due ${dueMinor}`]),
+  ];
+}
+
+/** Texts of a record that its page has word for word, and its days. */
+function textsOf({ supplier }: PrintedDocument, record: Invoice): string[] {
+  const { buyer, supplyPeriod, creditedInvoice } = record;
+  const days = [record.issueDate, creditedInvoice?.issueDate].map((day) => day && dateText(day));
+  return [
+    ...[record.number, record.buyerReference, record.purchaseOrderReference, record.note],
+    ...[buyer.name, buyer.legalName, buyer.contactName, buyer.vatId, buyer.email, ...buyer.addressLines],
+    ...[supplier.legalName, supplier.vatId, creditedInvoice?.number, ...days],
+    ...[supplyPeriod && periodText(supplyPeriod), ...record.lines.map(({ description }) => description)],
+  ].filter((text) => typeof text === 'string');
+}
+
+const squeezed = (text: string) => text.replace(/\s/g, '');
+
+/** The places in which the e-invoices of a document break a rule, or differ from each other or from the API's record. */
+async function problemsOf(
+  printed: PrintedDocument,
+  record: Invoice,
+  { cii, ubl }: { cii: string; ubl: string },
+): Promise<string[]> {
+  const xml = parseXml(cii);
+  const prices = valuesOf(xml, `${PRICE}/string-join((ram:ChargeAmount, ram:BasisQuantity), ' per ')`);
+  const terms = termsIn(xml);
+  const ublXml = parseXml(ubl);
+  const inUbl = termsIn(ublXml);
+  const inRecord = Object.entries(termsOf(record)).map(
+    ([term, values]) => [term, values.map((value) => value?.replace(DAY, '$1$2$3')).filter(Boolean)] as const,
+  );
+  const isOther = (term: string, values: readonly unknown[] = []) =>
+    JSON.stringify(values) !== JSON.stringify(terms[term] ?? []);
+  const { errors } = await validateXsd(cii, Profile.EN16931);
+  return [
+    ...errors.map(({ message }) => `CII: ${message}`),
+    ...brokenRules(xml),
+    ...valuesOf(ublXml, `${DEBIT}[not(cac:PaymentMandate/cbc:ID)] ! 'PEPPOL-EN16931-R061'`),
+    ...Object.keys({ ...terms, ...inUbl })
+      .filter((term) => isOther(term, inUbl[term]))
+      .map((term) => `UBL: ${term}`),
+    ...inRecord.filter(([term, values]) => isOther(term, values)).map(([term]) => `API: ${term}`),
+    ...(isPriced(record, printed)
+      ? record.lines.filter((line, index) => !isPrice(prices[index], line, record))
+      : []
+    ).map(({ position }) => `price of line ${position}`),
+  ];
+}
+
+/** Whether the prices of a document stand in its e-invoices as they were given. */
+function isPriced({ kind }: Invoice, { amounts }: PrintedDocument): boolean {
+  return kind === 'invoice' && amounts?.given.pricesIncludeVat !== true;
+}
+
+/** Whether a price, maybe for a number of units, comes to that of one unit in the API, which is rounded. */
+function isPrice(text = '', { unitPriceMinor }: Line, { currency }: Invoice): boolean {
+  const [price = NaN, base = 1] = text.split(' per ').map((number) => Number(number.replaceAll(',', '')));
+  return Math.abs((price / base) * 10 ** minorDigits(currency) - unitPriceMinor) < 0.5001;
+}
+
+t.test(
+  `${count} random sales say the same in the API, on pages and in e-invoices (seed ${seed})`,
+  async (t) => {
+    await using database = await openTestDatabase('sqlite');
+    const testBackoffice = createTestBackoffice(database, { accent: '#7a1f5c' });
+    const renderer = createRenderer();
+    const tally = new Map<string, number>();
+    const problems: string[] = [];
+    const counted = (what: string) => tally.set(what, (tally.get(what) ?? 0) + 1);
+    if (folder !== undefined) mkdirSync(folder, { recursive: true });
+    const sales = fc.sample(randomSale, { numRuns: Number(count), seed });
+    for (const [index, sale] of sales.entries()) {
+      const { company, documents, refusal } = await issueSale(testBackoffice, sale);
+      if (refusal !== undefined) counted(`refused: ${refusal.replace(/\d+/g, 'N')}`);
+      for (const record of documents) {
+        const name = `${String(index + 1).padStart(4, '0')}-${record.kind}`;
+        const printed = await printedDocument(testBackoffice.engine, company, record.id);
+        const pdf = await renderer.render(printed);
+        const found = [...conformanceProblems(pdf), ...(await missingOnPage(printed, record, pdf))];
+        const files: Record<string, string | Buffer> = { pdf };
+        if (hasEInvoice(printed)) {
+          const [cii, ubl] = [eInvoiceText(printed, 'cii'), eInvoiceText(printed, 'ubl')];
+          found.push(...(await problemsOf(printed, record, { cii, ubl })));
+          counted(`${record.kind} ${ubl.includes('peppol.eu') ? 'by Peppol' : 'by EN 16931 alone'}`);
+          Object.assign(files, { 'cii.xml': cii, 'ubl.xml': ubl });
+        } else counted(`${record.kind} without e-invoice`);
+        problems.push(...found.map((problem) => `${name}: ${problem}`));
+        if (folder === undefined) continue;
+        for (const [ending, content] of Object.entries(files))
+          writeFileSync(join(folder, `${name}.${ending}`), content);
+      }
+    }
+    for (const [what, often] of [...tally].sort((a, b) => b[1] - a[1])) t.comment(`${often} ${what}`);
+    t.strictSame(problems.slice(0, 20), []);
+    const kinds = ['invoice', 'credit_note'].flatMap((kind) =>
+      ['by Peppol', 'by EN 16931 alone'].map((how) => `${kind} ${how}`),
+    );
+    for (const kind of kinds) t.ok((tally.get(kind) ?? 0) >= Math.floor(Number(count) / 40), kind);
+  },
+);
