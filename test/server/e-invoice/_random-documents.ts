@@ -229,9 +229,10 @@ function detailed(
   index: number,
   [name = '', ...members]: readonly [name?: string, ...members: Partial<DraftLine>[]] = [],
 ): DraftLine {
-  return Object.assign({}, line, ...members, {
-    description: `Item ${index + 1}\n${name}`.trim(),
-  }) as DraftLine;
+  const detail = Object.assign({}, line, ...members) as DraftLine;
+  // No two lines have one number.
+  const lineNumber = detail.lineNumber && `${detail.lineNumber}${index}`;
+  return { ...detail, ...(lineNumber && { lineNumber }), description: `Item ${index + 1}\n${name}`.trim() };
 }
 
 export const randomSale: fc.Arbitrary<RandomSale> = fc.oneof(...situations.map(saleIn));

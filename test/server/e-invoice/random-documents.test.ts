@@ -35,8 +35,8 @@ const DEBIT = "/*[cbc:ProfileID]/cac:PaymentMeans[cbc:PaymentMeansCode = ('49', 
 const sumOf = (amounts: readonly number[]) => amounts.reduce((sum, amount) => sum + amount, 0);
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
-/** The terms that the API's record says, in the words of the norm. */
-function termsOf(record: Invoice): Record<string, (string | null | undefined)[]> {
+/** The terms that the API's record says, in the words of the norm; the numbers of lines and the day of delivery may be others. */
+function termsOf(record: Invoice, { terms }: PrintedDocument): Record<string, (string | null | undefined)[]> {
   const { buyer, lines, vatBreakdown, totals, payments = [], kind, accountingCurrency: accounted } = record;
   const text = (minor: number) => decimalAmount(minor, record.currency);
   const isOutside = vatBreakdown.some(({ category }) => category === 'O');
@@ -56,7 +56,7 @@ function termsOf(record: Invoice): Record<string, (string | null | undefined)[]>
     'BT-55': [buyer.countryCode],
     'BT-56': [buyer.contactName],
     'BT-58': [buyer.email],
-    'BT-72': [record.supplyDate],
+    'BT-72': [terms?.delivery?.date ?? record.supplyDate],
     'BT-73': [record.supplyPeriod?.startDate],
     'BT-74': [record.supplyPeriod?.endDate],
     'BT-109': [text(totals.netMinor)],
@@ -69,7 +69,7 @@ function termsOf(record: Invoice): Record<string, (string | null | undefined)[]>
     'BT-117': vatBreakdown.map(({ vatMinor }) => text(vatMinor)),
     'BT-118': vatBreakdown.map(({ category }) => category),
     'BT-119': vatBreakdown.flatMap(({ rateBasisPoints }) => rates(rateBasisPoints)),
-    'BT-126': lines.map(({ position }) => String(position)),
+    'BT-126': lines.map(({ id, position }) => terms?.lines?.[id]?.lineNumber ?? String(position)),
     'BT-129': lines.map(({ quantity }) => quantity),
     'BT-130': lines.map(({ unitCode }) => unitCode),
     'BT-131': lines.map(({ amountMinor }) => text(amountMinor)),
@@ -152,7 +152,7 @@ async function problemsOf(
   const terms = termsIn(xml);
   const ublXml = parseXml(ubl);
   const inUbl = termsIn(ublXml);
-  const inRecord = Object.entries(termsOf(record)).map(
+  const inRecord = Object.entries(termsOf(record, printed)).map(
     ([term, values]) => [term, values.map((value) => value?.replace(DAY, '$1$2$3')).filter(Boolean)] as const,
   );
   const isOther = (term: string, values: readonly unknown[] = []) =>
