@@ -1,7 +1,7 @@
 import { companyInstant } from '../../contract/company-time.ts';
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import { DAY_MS } from '../../contract/durations.ts';
-import { buyerTermNames, withValue, without } from '../../contract/document-terms.ts';
+import { buyerTermNames, type KeptTerms, withValue, without } from '../../contract/document-terms.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';

@@ -33,6 +33,8 @@ export function peppolProblems(invoice: EInvoice): string[] {
     ...(hasReference ? [] : ['it has neither a buyerReference nor a purchaseOrderReference']),
     ...(OTHER_TYPES.includes(invoice.typeCode) ? [`it has the typeCode ${invoice.typeCode}`] : []),
     ...(isDirectDebit && !payment.directDebit?.mandate ? ['its payment has no mandateReference'] : []),
+    // Each account has its payment means, and one of them the mandate (UBL-SR-55, PEPPOL-EN16931-R061).
+    ...(isDirectDebit && payment.accounts.length > 1 ? ['its direct debit has several accounts'] : []),
     ...lines.filter((line) => isOutside(line, invoicingPeriod)).map(periodProblem),
     ...lines.filter(isRounded).map(roundingProblem),
     ...identifiersOf(invoice).filter(isWrong).map(identifierProblem),

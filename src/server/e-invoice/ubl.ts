@@ -93,7 +93,7 @@ function period(given: Period | undefined, vatPointDateCode: string | undefined)
   );
 }
 
-/** One for each account (BG-17) with the direct debit (BG-19, PEPPOL-EN16931-R061); text and card (BG-18) are in the first. */
+/** One for each account (BG-17); text, card (BG-18) and direct debit (BG-19, UBL-SR-55) are in the first. */
 function paymentMeans(payment: PaymentInstructions): string[] {
   const { accounts, card, directDebit } = payment;
   const [first, ...others] = accounts;
@@ -118,7 +118,7 @@ function paymentMeans(payment: PaymentInstructions): string[] {
           optionalLeaf('cbc:Name', account.name),
           optionalElement('cac:FinancialInstitutionBranch', optionalLeaf('cbc:ID', account.serviceProvider)),
         ),
-      directDebit
+      isFirst && directDebit
         ? optionalElement(
             'cac:PaymentMandate',
             optionalLeaf('cbc:ID', directDebit.mandate),

@@ -235,6 +235,12 @@ onEachEngine('a customer with documents by Peppol', async (t, testBackoffice) =>
       { buyerReference: 'x', terms: { payment: { meansCode: '59' } } },
       /payment has no mandateReference/,
     ],
+    [
+      'single account of a direct debit',
+      {},
+      { buyerReference: 'x', terms: { payment: { ...richTerms.payment, meansCode: '59' } } },
+      /its direct debit has several accounts/,
+    ],
     ['kind that Peppol takes', {}, hire, /has the typeCode 387/],
     [
       'period within the whole',

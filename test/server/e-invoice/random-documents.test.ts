@@ -36,19 +36,16 @@ const sumOf = (amounts: readonly number[]) => amounts.reduce((sum, amount) => su
 const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 
 /** The terms that the API's record says, in the words of the norm; the numbers of lines and the day of delivery may be others. */
-function termsOf(record: Invoice, { terms }: PrintedDocument): Record<string, (string | null | undefined)[]> {
-  const { buyer, lines, vatBreakdown, totals, payments = [], kind, accountingCurrency: accounted } = record;
+function termsOf(record: Invoice, printed: PrintedDocument): Record<string, (string | null | undefined)[]> {
+  const { buyer, vatBreakdown, totals, kind, accountingCurrency: accounted } = record;
   const text = (minor: number) => decimalAmount(minor, record.currency);
   const isOutside = vatBreakdown.some(({ category }) => category === 'O');
   const rates = (rate: number) => (isOutside ? [] : [decimalText(rate, 2)]);
-  const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
-  const dueMinor = record.amountDueMinor;
   return {
     'BT-1': [record.number],
     'BT-2': [record.issueDate],
     'BT-3': [kind === 'invoice' ? '380' : '381'],
     'BT-5': [record.currency],
-    'BT-9': kind === 'invoice' && dueMinor !== 0 ? [record.dueDate] : [],
     'BT-10': [record.buyerReference],
     'BT-13': [record.purchaseOrderReference],
     'BT-44': [oneLine(buyer.legalName ?? buyer.name)],
@@ -56,23 +53,45 @@ function termsOf(record: Invoice, { terms }: PrintedDocument): Record<string, (s
     'BT-55': [buyer.countryCode],
     'BT-56': [buyer.contactName],
     'BT-58': [buyer.email],
-    'BT-72': [terms?.delivery?.date ?? record.supplyDate],
+    'BT-72': [printed.terms?.delivery?.date ?? record.supplyDate],
     'BT-73': [record.supplyPeriod?.startDate],
     'BT-74': [record.supplyPeriod?.endDate],
     'BT-109': [text(totals.netMinor)],
     'BT-110': [text(totals.vatMinor)],
     'BT-111': [accounted && decimalAmount(accounted.totals.vatMinor, accounted.currency)],
     'BT-112': [text(totals.grossMinor)],
-    'BT-113': paidMinor === 0 ? [] : [text(paidMinor)],
-    ...(dueMinor === undefined ? {} : { 'BT-115': [text(dueMinor)] }),
+    ...termsOfPayment(record, text),
     'BT-116': vatBreakdown.map(({ taxableMinor }) => text(taxableMinor)),
     'BT-117': vatBreakdown.map(({ vatMinor }) => text(vatMinor)),
     'BT-118': vatBreakdown.map(({ category }) => category),
     'BT-119': vatBreakdown.flatMap(({ rateBasisPoints }) => rates(rateBasisPoints)),
+    ...termsOfLines(record, printed, rates),
+  };
+}
+
+function termsOfPayment(
+  { kind, payments = [], amountDueMinor, dueDate }: Invoice,
+  text: (minor: number) => string,
+): Record<string, (string | null)[]> {
+  const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
+  return {
+    'BT-9': kind === 'invoice' && amountDueMinor !== 0 ? [dueDate] : [],
+    'BT-113': paidMinor === 0 ? [] : [text(paidMinor)],
+    ...(amountDueMinor === undefined ? {} : { 'BT-115': [text(amountDueMinor)] }),
+  };
+}
+
+/** The same of its lines; `rates` writes a rate where there is one. */
+function termsOfLines(
+  { lines, currency }: Invoice,
+  { terms }: PrintedDocument,
+  rates: (rateBasisPoints: number) => string[],
+): Record<string, string[]> {
+  return {
     'BT-126': lines.map(({ id, position }) => terms?.lines?.[id]?.lineNumber ?? String(position)),
     'BT-129': lines.map(({ quantity }) => quantity),
     'BT-130': lines.map(({ unitCode }) => unitCode),
-    'BT-131': lines.map(({ amountMinor }) => text(amountMinor)),
+    'BT-131': lines.map(({ amountMinor }) => decimalAmount(amountMinor, currency)),
     'BT-151': lines.map(({ vatCategory }) => vatCategory),
     'BT-152': lines.flatMap(({ vatRateBasisPoints }) => rates(vatRateBasisPoints)),
     'BT-153': lines.map(({ description }) => oneLine(description.split('\n')[0] ?? '')),
@@ -162,6 +181,7 @@ async function problemsOf(
     ...errors.map(({ message }) => `CII: ${message}`),
     ...brokenRules(xml),
     ...valuesOf(ublXml, `${DEBIT}[not(cac:PaymentMandate/cbc:ID)] ! 'PEPPOL-EN16931-R061'`),
+    ...valuesOf(ublXml, "(//cac:PaymentMandate)[2] ! 'UBL-SR-55'"),
     ...Object.keys({ ...terms, ...inUbl })
       .filter((term) => isOther(term, inUbl[term]))
       .map((term) => `UBL: ${term}`),
