@@ -79,6 +79,7 @@ function textsOf(printed: PrintedDocument, line: Line): string[] {
     [
       line.description,
       ...aboutItem(printed.terms?.lines?.[line.id] ?? {}),
+      ...discountTexts(line, printed),
       ...adjusted.map(({ label, countedMinor }) => `${label}: ${plain(countedMinor)}`),
     ].join('\n'),
     share ?? quantityText(line.quantity),
@@ -110,16 +111,25 @@ function aboutItem(terms: LineTerms): string[] {
 }
 
 /** The price as it was given: exact, and with VAT where the prices include it. */
-function unitPriceText({ id, unitPriceMinor }: Line, { record, amounts, terms }: PrintedDocument): string {
+function givenPrice({ id, unitPriceMinor }: Line, { record, amounts }: PrintedDocument): string {
   const { given, grossMinor, unitPrice, priceBaseQuantity } = amounts?.lines[id] ?? {};
   const priceMinor =
     priceBaseQuantity === undefined && grossMinor === undefined ? undefined : given?.unitPriceMinor;
-  const price = unitPrice ?? decimalAmount(priceMinor ?? unitPriceMinor, record.currency);
-  const text = (one: string) => priceText(one, record.currency);
-  const per = priceBaseQuantity === undefined ? '' : ` per ${quantityText(priceBaseQuantity)}`;
-  return `${text(price)}${per}${discountText(price, terms?.lines?.[id]?.priceDiscount, text)}`;
+  return unitPrice ?? decimalAmount(priceMinor ?? unitPriceMinor, record.currency);
 }
 
-function discountText(price: string, discount: string | undefined, text: (price: string) => string): string {
-  return discount === undefined ? '' : `\n(${text(sumOfPrices(price, discount))} less ${text(discount)})`;
+function unitPriceText(line: Line, printed: PrintedDocument): string {
+  const price = priceText(givenPrice(line, printed), printed.record.currency);
+  const base = printed.amounts?.lines[line.id]?.priceBaseQuantity;
+  return base === undefined ? price : `${price} per ${quantityText(base)}`;
+}
+
+/** The price before its discount, and the discount (BT-148, BT-147). */
+function discountTexts(line: Line, printed: PrintedDocument): string[] {
+  const discount = printed.terms?.lines?.[line.id]?.priceDiscount;
+  if (discount === undefined) return [];
+  const [before, less] = [sumOfPrices(givenPrice(line, printed), discount), discount].map((price) =>
+    priceText(price, printed.record.currency),
+  );
+  return [`Price before discount: ${before} less ${less}`];
 }
