@@ -269,6 +269,7 @@ function hasCheckDigit(digits: string): boolean {
   return weighted.reduce((sum, value) => sum + value, 0) % 10 === 0;
 }
 
+/** The last name in a path, with the number of the item. */
 function nameAt(path: string): string {
-  return path.slice(path.lastIndexOf('/') + 1);
+  return /[^/]+(?:\/\d+)?$/.exec(path)?.[0] ?? path;
 }
