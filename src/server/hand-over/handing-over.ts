@@ -51,7 +51,7 @@ async function handOver({ company, id }: DueKey, means: HandOverMeans): Promise<
   try {
     const handed = await read(engine, leased);
     if (!handed) {
-      await settleHandOver(engine, leased, lease, { state: 'withheld', problem: 'no_e_invoice' });
+      await settleHandOver(engine, leased, lease, { state: 'failed', problem: 'no_e_invoice', dueAt: at });
       return;
     }
     taking = await accessPoint.take(handed);

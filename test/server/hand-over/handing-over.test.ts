@@ -48,14 +48,14 @@ onEachEngine('what is issued is to be handed over, with its issue and not withou
   t.match(await stateOf(engine, company.id, note.id), { state: 'handed_over', problem: null });
 });
 
-onEachEngine('a document that no e-invoice can express is withheld', async (t, backoffice) => {
+onEachEngine('a document that no e-invoice can express has failed', async (t, backoffice) => {
   const { engine } = backoffice;
   const company = await openSender(backoffice);
   const { id } = await issued(company, invoiceDraft({ lines: [lineIn('O')] }));
   const { accessPoint } = openFolder(t);
   await handOverOnce(engine, accessPoint, STORY_NOW);
   t.match(await stateOf(engine, company.id, id), {
-    state: 'withheld',
+    state: 'failed',
     problem: 'no_e_invoice',
     attempts: [],
   });

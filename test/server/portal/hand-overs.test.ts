@@ -59,19 +59,22 @@ onEachEngine(
       problem: '422',
       attempts: JSON.stringify([{ at: STORY_NOW.toISOString(), ms: 3, problem: '422', answer: 'BR-01 <b>' }]),
     });
-    await addHandOver(engine, OTHER, { state: 'withheld', problem: 'no_e_invoice' });
+    await addHandOver(engine, OTHER, { state: 'failed', problem: 'no_e_invoice' });
     const visitor = await portal.signedIn();
     await visitor.visit('/portal');
-    t.match(visitor.text, /Needs attention .*1 document could not be handed over to the access point\./);
+    t.match(visitor.text, /Needs attention .*2 documents could not be handed over to the access point\./);
     await visitor.visit('/portal/hand-overs');
     t.match(
       visitor.text,
-      /didn’t take 1 document in .* INV-2026-0001 Invoice 20 Nov 2026, 12:00 The answer was 422\. +BR-01 <b>/,
+      /2 documents of .* INV-2026-0001 Invoice 20 Nov 2026, 12:00 The answer was 422\. +BR-01 <b>/,
     );
     await visitor.submitAndFollow('/portal/hand-overs/again');
-    t.match(visitor.text, /1 document is handed over again\. .*Nothing has failed/);
+    t.match(
+      visitor.text,
+      /1 document is handed over again\. .*1 document of .* can’t be expressed as an e-invoice/,
+    );
     await visitor.visit(`/portal/documents/${OTHER}`);
-    t.match(visitor.text, /State Withheld Because The document can’t be expressed as an e-invoice/);
+    t.match(visitor.text, /State Failed Because The document can’t be expressed as an e-invoice/);
     t.notMatch(visitor.text, /Hand it over again/);
     await engine.run("UPDATE hand_overs SET state = 'failed', problem = 'waited'");
     await visitor.visit(`/portal/documents/${OTHER}`);

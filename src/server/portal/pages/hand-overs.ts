@@ -55,9 +55,9 @@ export const showHandOvers: Page = async (visit, { engine }) => {
     failed.length === 0
       ? emptyState('Nothing has failed', 'Documents that your access point doesn’t take are listed here.')
       : html`<p>
-            The access point didn’t take ${boundedCountText(failed.length, LISTED_MAX)}
-            ${failed.length === 1 ? 'document' : 'documents'} in some 20 hours, or nothing handed
-            ${failed.length === 1 ? 'it' : 'them'} over in ${QUEUE_DAYS.hand_overs} days.
+            ${boundedCountText(failed.length, LISTED_MAX)} ${failed.length === 1 ? 'document' : 'documents'}
+            of the last 30 days: the access point didn’t take them in some 20 hours, nothing handed them over
+            in ${QUEUE_DAYS.hand_overs} days, or no e-invoice can express them.
           </p>
           ${form(visit, { action: `${PATH}/again` }, button('Hand all of them over again', 'quiet'))}
           ${table({
@@ -118,8 +118,8 @@ function factsOf(visit: Visit, { state, problem, attempts, dueAt }: HandOver): [
 
 /** Whether somebody may press the button: it waits for its next attempt, or for nobody. */
 function isAgain({ state, attempts, problem }: HandOver): boolean {
-  if (state === 'withheld') return problem !== 'no_e_invoice';
-  return state === 'failed' || (state === 'waiting' && attempts.length > 0);
+  if (state === 'failed') return problem !== 'no_e_invoice';
+  return state === 'withheld' || (state === 'waiting' && attempts.length > 0);
 }
 
 function attemptTable(visit: Visit, attempts: readonly HandOverAttempt[]): Html {

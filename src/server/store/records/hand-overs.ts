@@ -34,7 +34,7 @@ export interface HandOver {
   failureCount: number;
   /** When it is to be handed over, or when it was, or has failed. */
   dueAt: string;
-  /** Why the last attempt failed, why it was given up (`waited`), or why it is withheld: `hand_over_off` or `no_e_invoice`. */
+  /** Why the last attempt failed, why there is none (`waited`, `no_e_invoice`), or why it is withheld (`hand_over_off`). */
   problem: string | null;
   /** The latest, the last at the end; none 30 days after the document was settled. */
   attempts: HandOverAttempt[];
@@ -154,7 +154,7 @@ export async function settleHandOver(
 
 /**
  * Has documents handed over again, with the schedule from its beginning: one in any state but that of being sent, or those
- * that have failed since a time, the oldest of them first.
+ * that have failed since a time, the oldest of them first. One that no e-invoice can express never gets any.
  * @returns how many.
  */
 export async function queueAgain(
@@ -169,7 +169,7 @@ export async function queueAgain(
       : sql`id IN (
           SELECT id FROM hand_overs WHERE company = ${company} AND ${isFailed(which.since)}
           ORDER BY due_at LIMIT ${sql.lit(which.countMax)}
-        ) AND state = 'failed'`;
+        ) AND state = 'failed' AND problem <> 'no_e_invoice'`;
   const { numAffectedRows } = await sql`
     UPDATE hand_overs SET state = 'waiting', failure_count = 0, due_at = ${now.toISOString()}
     WHERE company = ${company} AND ${chosen} AND attempt_count < ${HAND_OVER_ATTEMPTS_MAX}`.execute(
