@@ -63,8 +63,8 @@ export async function addNotice(transaction: StoreTransaction, notice: NewNotice
   );
   const ids = administrator === null ? [null] : people.map(({ id }) => id);
   if (ids.length === 0) return;
-  const told =
-    kind === 'reset.asked' ? new Map<string | null, number>() : await countTold(transaction, notice, ids);
+  const isLink = kind === 'reset.asked' || administrator === null;
+  const told = isLink ? new Map<string | null, number>() : await countTold(transaction, notice, ids);
   const at = now.toISOString();
   const row = { company, kind, created_at: at, due_at: at };
   const rows = ids.flatMap((id) => {
