@@ -1740,7 +1740,7 @@ export interface components {
             /** @description The same in category E as a code of the VATEX list, such as `VATEX-EU-132-1B` (BT-121). All lines of the category have one. */
             vatExemptionReasonCode?: string;
         }[];
-        /** @description What was paid before the invoice was issued, at most the amount to pay. From its issue on they are among its `payments`. A credit note and a pro forma have none. */
+        /** @description What was paid before the invoice was issued. From its issue on they are among its `payments`; what is more than the total is owed back (`creditBalanceMinor`). A credit note and a pro forma have none. */
         Prepayments: {
             /** @description Its id among the payments of the invoice. */
             id?: components["schemas"]["Id"];

@@ -253,7 +253,7 @@ export function balance({
   };
 }
 
-/** The payments that an invoice shows when it is issued, which are those made before; another document shows none. */
+/** The payments that an invoice shows when it is issued, which are those made before, with what they leave; another document shows none. */
 export function balanceAtIssue(
   { kind, totals: sums, currency }: Pick<Invoice, 'kind' | 'totals' | 'currency'>,
   amounts: DocumentAmounts | undefined,
@@ -262,11 +262,16 @@ export function balanceAtIssue(
   const payments = (amounts?.prepayments ?? []).map(({ id, amountMinor, paidOn, method }) => {
     return { id, amountMinor, currency, paidOn, method };
   });
-  const amountDueMinor = payableMinor(sums, amounts);
-  return { payments, amountDueMinor, refunds: [], creditBalanceMinor: 0 };
+  const payable = payableMinor(sums, amounts);
+  return {
+    payments,
+    amountDueMinor: Math.max(0, payable),
+    refunds: [],
+    creditBalanceMinor: Math.max(0, -payable),
+  };
 }
 
-/** The amount to pay at issue (BT-115): the total with VAT, rounded, less what was paid before. */
+/** The amount to pay at issue (BT-115): the total with VAT, rounded, less what was paid before; below zero where that was more. */
 export function payableMinor(sums: Totals, amounts: DocumentAmounts | undefined): number {
   const { roundingMinor = 0, prepayments = [] } = amounts ?? {};
   return sumMinor([sums.grossMinor, roundingMinor, ...prepayments.map(({ amountMinor }) => -amountMinor)]);

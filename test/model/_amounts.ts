@@ -102,10 +102,8 @@ export function checkPayable(
     record.currency === 'EUR' && turn.company.profile.countryCode === 'IE' && roundingMinor === undefined;
   if (cashRounding && !isCash) turn.fault('invalid_change', at('cashRounding'));
   const rounding = cashRounding ? halfUp(due, 5n) * 5n - due : BigInt(roundingMinor ?? left);
-  if (due + rounding < 0n) {
-    if (prepayments.length > 0) turn.fault('invalid_change', at('prepayments'));
-    else if (roundingMinor) turn.fault('invalid_change', at('roundingMinor'));
-  }
+  if (BigInt(record.totals.grossMinor) + rounding < 0n && roundingMinor)
+    turn.fault('invalid_change', at('roundingMinor'));
   return rounding;
 }
 

@@ -45,7 +45,12 @@ function asIssued({ at, today }: Turn, draft: Unstamped, given: Draft & { roundi
     supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : today),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? addDays(today, paymentTermsDays)),
     ...(kind === 'invoice'
-      ? { payments, refunds: [], amountDueMinor: Number(due), creditBalanceMinor: 0 }
+      ? {
+          payments,
+          refunds: [],
+          amountDueMinor: Math.max(0, Number(due)),
+          creditBalanceMinor: Math.max(0, -Number(due)),
+        }
       : {}),
   };
 }

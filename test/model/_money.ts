@@ -124,7 +124,8 @@ export function sendPrepaid(turn: Turn, invoice: Invoice): void {
   for (const [index, payment] of payments.entries()) {
     const upTo = { ...invoice, payments: payments.slice(0, index + 1) };
     const movements = movementsOf(turn, upTo);
-    sendMoved(turn, { ...upTo, amountDueMinor: Number(balanceOf(movements)) }, movements, {
+    const left = Number(balanceOf(movements));
+    sendMoved(turn, { ...upTo, amountDueMinor: Math.max(0, left) }, movements, {
       payment,
       isPaid: isSettled(movements),
     });

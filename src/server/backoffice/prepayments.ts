@@ -29,7 +29,7 @@ const CASH_MINOR = 5;
 /**
  * Works out what was paid before a document, and its rounding. `path` is where its draft is.
  * @returns the amounts with both, where the document has any.
- * @throws Refusal for a prepayment that isn't this invoice's, and for more than is to pay.
+ * @throws Refusal for a prepayment that isn't this invoice's, and for rounding below zero.
  */
 export async function withPayable(
   move: Move,
@@ -62,14 +62,15 @@ export async function withPayable(
   return isPlain ? undefined : rounded;
 }
 
+/** More may have been paid before than the total comes to: that is owed back. */
 function refuseBelowZero({ totals }: Payable, amounts: DocumentAmounts, path: string): void {
-  const dueMinor = withinRange(path, () => payableMinor(totals, amounts));
-  const { prepayments, roundingMinor = 0 } = amounts.given;
+  const payable = (prepayments: Prepayment[]) =>
+    withinRange(path, () => payableMinor(totals, { ...amounts, prepayments }));
+  payable(amounts.prepayments);
   // A credit note may be of less than the rounding that it takes back.
-  if (dueMinor >= 0 || (!prepayments && roundingMinor === 0)) return;
-  const [member, what] = prepayments ? ['prepayments', 'was paid before'] : ['roundingMinor', 'is rounded'];
-  const message = `The total is ${totals.grossMinor}, and ${-dueMinor} more than that ${what}.`;
-  throw new Refusal('invalid_change', message, `${path}/${member}`);
+  if (payable([]) >= 0 || (amounts.given.roundingMinor ?? 0) === 0) return;
+  const message = `The total is ${totals.grossMinor}, and ${-payable([])} more than that is rounded.`;
+  throw new Refusal('invalid_change', message, `${path}/roundingMinor`);
 }
 
 async function prepaymentsOf(

@@ -13,6 +13,7 @@ import {
   dateText,
   isDraft,
   numberOf,
+  overpaidMinor,
   periodText,
   taxPointOf,
   taxPoints,
@@ -122,8 +123,12 @@ function named(names: Partial<Record<string, string>>, code = ''): string | null
 }
 
 /** The amount due or credited. An issued document shows it as at its issue: later payments don't change it. */
-function amountRow({ record, amounts }: PrintedDocument): Row {
-  const amount = moneyFormat(record.currency).withSymbol(payableMinor(record.totals, amounts));
+function amountRow(printed: PrintedDocument): Row {
+  const { record, amounts } = printed;
+  const { withSymbol } = moneyFormat(record.currency);
+  const overpaid = overpaidMinor(printed);
+  if (overpaid > 0) return ['Credit balance', withSymbol(overpaid), STYLES.strong];
+  const amount = withSymbol(payableMinor(record.totals, amounts));
   const asked = isDraft(record) ? 'Total' : 'Amount due';
   return [record.kind === 'credit_note' ? 'Credit total' : asked, amount, STYLES.strong];
 }

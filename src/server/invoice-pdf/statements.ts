@@ -16,6 +16,7 @@ import {
   isDraft,
   isMargin,
   numberOf,
+  overpaidMinor,
   pricesIncludeVat,
   titleOf,
 } from './wording.ts';
@@ -140,7 +141,7 @@ function requestOf(printed: PrintedDocument): Statement | undefined {
   const { record, supplier, terms = {} } = printed;
   if (record.kind === 'credit_note') return undefined;
   const amountMinor = askedMinor(printed);
-  if (amountMinor === 0) return nothingDue(record);
+  if (amountMinor === 0) return nothingDue(printed);
   const account = terms.payment ? [] : bankDetails(supplier);
   const reference = [['Payment reference', numberOf(record)] as const];
   const isToSupplier = !terms.payment && !terms.payee;
@@ -192,9 +193,15 @@ function codeOf(printed: PrintedDocument, amountMinor: number): Statement['code'
   return code && { ...code, alt };
 }
 
-function nothingDue(record: PrintedDocument['record']): Statement {
+function nothingDue(printed: PrintedDocument): Statement {
+  const { record, statementOn } = printed;
   const verb = isDraft(record) ? 'will be' : 'is';
-  const paragraphs = [`Nothing ${verb} due on this ${titleOf(record).toLowerCase()}.`];
+  const owed = statementOn === undefined ? overpaidMinor(printed) : 0;
+  const back = `${moneyFormat(record.currency).withSymbol(owed)} of what was paid ${verb} owed back.`;
+  const paragraphs = [
+    `Nothing ${verb} due on this ${titleOf(record).toLowerCase()}.`,
+    ...(owed > 0 ? [back] : []),
+  ];
   return { heading: 'Payment', paragraphs, details: [] };
 }
 

@@ -14,6 +14,7 @@ import {
   isDraft,
   isMarginOnly,
   isSilent,
+  overpaidMinor,
   pricesIncludeVat,
   showsVat,
 } from './wording.ts';
@@ -37,7 +38,11 @@ export function sumsOf(printed: PrintedDocument): Sum[] {
   const { record, amounts } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;
   const toPay = payableSums(printed);
-  const grand: Sum = [grandLabel(record, toPay.length > 0), payableMinor(record.totals, amounts)];
+  const overpaid = overpaidMinor(printed);
+  const grand: Sum =
+    overpaid > 0
+      ? ['Credit balance', overpaid]
+      : [grandLabel(record, toPay.length > 0), payableMinor(record.totals, amounts)];
   const hasVat = showsVat(record) && !isMarginOnly(record);
   const total: Sum = [vatMinor === 0 ? 'Total' : 'Total including VAT', grossMinor];
   return [

@@ -50,6 +50,12 @@ export function asksForPayment({ record, amounts }: PrintedDocument): boolean {
   return record.kind !== 'credit_note' && payableMinor(record.totals, amounts) > 0;
 }
 
+/** What was paid before an invoice beyond its total, and is owed back. */
+export function overpaidMinor({ record, amounts }: PrintedDocument): number {
+  const isPrepaid = (amounts?.prepayments ?? []).length > 0;
+  return isPrepaid ? Math.max(0, -payableMinor(record.totals, amounts)) : 0;
+}
+
 export function pricesIncludeVat({ amounts }: PrintedDocument): boolean {
   return amounts?.given.pricesIncludeVat === true;
 }

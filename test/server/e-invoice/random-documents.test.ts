@@ -70,14 +70,14 @@ function termsOf(record: Invoice, printed: PrintedDocument): Record<string, (str
 }
 
 function termsOfPayment(
-  { kind, payments = [], amountDueMinor, dueDate }: Invoice,
+  { kind, payments = [], amountDueMinor, creditBalanceMinor = 0, dueDate }: Invoice,
   text: (minor: number) => string,
 ): Record<string, (string | null)[]> {
   const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
   return {
     'BT-9': kind === 'invoice' && amountDueMinor !== 0 ? [dueDate] : [],
     'BT-113': paidMinor === 0 ? [] : [text(paidMinor)],
-    ...(amountDueMinor === undefined ? {} : { 'BT-115': [text(amountDueMinor)] }),
+    ...(amountDueMinor === undefined ? {} : { 'BT-115': [text(amountDueMinor - creditBalanceMinor)] }),
   };
 }
 
