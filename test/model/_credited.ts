@@ -109,6 +109,7 @@ export function partTaken(
 
 /** The discounts and charges of the invoice, in the proportion of its lines that are credited with this note. */
 export function addedTaken(credit: Credit, lines: readonly (Category & { amount: bigint })[]): Added[] {
+  if (lines.length === 0) return [];
   const { invoice, worked, notes, isWithVat } = credit;
   const amountOf = ({ amount, net }: Added) => (isWithVat ? amount : net);
   const groups = Map.groupBy(

@@ -146,6 +146,8 @@ export function creditedAdjustments(
   credited: Credited,
   includesVat: boolean,
 ): Adjustments {
+  // Without this, a draft that has no lines yet would take those of lines that are worth nothing.
+  if (lines.length === 0) return { allowances: [], charges: [] };
   const own = (list: keyof Adjustments) => creditedOf(list, lines, credited, includesVat);
   return { allowances: own('allowances'), charges: own('charges') };
 }

@@ -46,6 +46,18 @@ async function creditInParts(
   return { after, notes };
 }
 
+t.test('a credit note of no lines takes no charge', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const company = await openIssuer(createTestBackoffice(database));
+  const of23 = { vatCategory: 'S' as const, vatRateBasisPoints: 2300 };
+  const free = { description: 'Free of charge', quantity: '1', unitPriceMinor: 0, ...of23 };
+  const charges = [{ amountMinor: 500, reasonCode: 'FC', ...of23 }];
+  const invoice = await issued(company, invoiceDraft({ lines: [free], charges }));
+  const draft = await company.apply(creditNoteOf(invoice, { lines: [] }));
+  t.equal(draft.totals.grossMinor, 0);
+  t.equal((await issued(company, creditNoteOf(invoice, { lines: [free] }))).totals.grossMinor, 615);
+});
+
 t.test('whatever an invoice consists of, crediting it in parts comes back to zero', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const company = await openIssuer(createTestBackoffice(database));
