@@ -9,7 +9,7 @@ import type { Draft, Kept, ModelCompany, Turn } from './_model.ts';
 
 type Line = Invoice['lines'][number];
 
-/** What a document came to: of each line, by its id, the amount with VAT where prices include it, and the line it credits. */
+/** The amounts of a document: of each line, by its id, the amount with VAT where prices include it, and the line it credits. */
 export interface Worked {
   lines: ReadonlyMap<string, { gross: bigint | undefined; of: string | undefined }>;
   added: readonly Added[];

@@ -66,7 +66,7 @@ export async function signIn(
   // Also where one account is left, because the password of another has changed meanwhile.
   let isWaiting = opened.length > 1;
   const tokens: string[] = [];
-  // Whoever has several accounts has one mailbox.
+  // One mail is enough: all these accounts have one address.
   let isTold = !isNewBrowser;
   for (const account of opened)
     await engine.transaction(async (transaction) => {

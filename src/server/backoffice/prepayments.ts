@@ -64,12 +64,11 @@ export async function withPayable(
 
 /** More may have been paid before than the total comes to: that is owed back. */
 function refuseBelowZero({ totals }: Payable, amounts: DocumentAmounts, path: string): void {
-  const payable = (prepayments: Prepayment[]) =>
-    withinRange(path, () => payableMinor(totals, { ...amounts, prepayments }));
-  payable(amounts.prepayments);
+  withinRange(path, () => payableMinor(totals, amounts));
+  const roundedMinor = withinRange(path, () => payableMinor(totals, { ...amounts, prepayments: [] }));
   // A credit note may be of less than the rounding that it takes back.
-  if (payable([]) >= 0 || (amounts.given.roundingMinor ?? 0) === 0) return;
-  const message = `The total is ${totals.grossMinor}, and ${-payable([])} more than that is rounded.`;
+  if (roundedMinor >= 0 || (amounts.given.roundingMinor ?? 0) === 0) return;
+  const message = `The total is ${totals.grossMinor}, and ${-roundedMinor} more than that is rounded.`;
   throw new Refusal('invalid_change', message, `${path}/roundingMinor`);
 }
 

@@ -10,7 +10,7 @@ export interface StoredEInvoice {
   /** The document's number, or `draft-<id>`. */
   name: string;
   absence: string | undefined;
-  /** What Peppol BIS Billing 3 asks for and it lacks, in the words of the feed. */
+  /** The reasons why Peppol BIS Billing 3 would refuse it, in the words of the feed. */
   peppolProblems: () => string[];
   /** @throws Error for a document that has none. */
   text: (format: EInvoiceFormat) => string;

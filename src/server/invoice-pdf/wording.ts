@@ -28,7 +28,9 @@ export const typeNames: Partial<Record<string, string>> = {
 
 /** When VAT becomes chargeable (UNTDID 2005). */
 export const taxPoints: Partial<Record<string, string>> = {
-  ...{ 3: 'Date of issue', 35: 'Date of delivery', 432: 'Date of payment' },
+  3: 'Date of issue',
+  35: 'Date of delivery',
+  432: 'Date of payment',
 };
 
 /** The kind of a document in words. */
@@ -50,7 +52,7 @@ export function asksForPayment({ record, amounts }: PrintedDocument): boolean {
   return record.kind !== 'credit_note' && payableMinor(record.totals, amounts) > 0;
 }
 
-/** What was paid before an invoice beyond its total, and is owed back. */
+/** The amount paid before an invoice beyond its total, which is owed back. */
 export function overpaidMinor({ record, amounts }: PrintedDocument): number {
   const isPrepaid = (amounts?.prepayments ?? []).length > 0;
   return isPrepaid ? Math.max(0, -payableMinor(record.totals, amounts)) : 0;

@@ -22,7 +22,7 @@ const documentCount = isWhole ? 20_000 : 60;
 
 const categoryAt = (rate: number) => (rate === 0 ? ('Z' as const) : ('S' as const));
 
-/** What is wrong with the VAT that is taken out of an amount, and given back as a whole or in two parts. */
+/** The problems of the VAT that is taken out of an amount, and given back as a whole or in two parts. */
 function problemOf(grossMinor: number, rateBasisPoints: number): string | undefined {
   const item = {
     category: categoryAt(rateBasisPoints),

@@ -21,7 +21,7 @@ interface RandomSale {
   company: Partial<CompanySettings>;
   customer: Customer;
   draft: Omit<Partial<NewInvoice>, 'lines'> & Pick<RandomDraft, 'lines'>;
-  /** What a pro forma asked for and got before, in per cent of the invoice. */
+  /** The part that a pro forma asked for and got before, in per cent of the invoice. */
   askedPercent: number | undefined;
   /** How many of each line are credited, or all; null for no credit note. */
   credited: readonly number[] | 'all' | null;

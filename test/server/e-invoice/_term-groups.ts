@@ -36,12 +36,21 @@ export function placesOfParty(
     phone: ['ram:DefinedTradeContact//ram:CompleteNumber', 'cac:Contact/cbc:Telephone'],
     email: ['ram:DefinedTradeContact//ram:URIID', 'cac:Contact/cbc:ElectronicMail'],
   };
-  return Object.fromEntries(
-    Object.entries(numbers).map(([member, number]) => {
-      const [inCii, inUbl] = places[member] ?? ['', ''];
-      return [number, [`${cii}/${inCii}`, `${ubl}/${inUbl}`]];
-    }),
-  );
+  return placesOfMembers(numbers, places, cii, ubl);
+}
+
+/** The places of a group's terms by their numbers, from those of its members. */
+function placesOfMembers(
+  numbers: Record<string, string>,
+  places: Record<string, Places>,
+  cii: string,
+  ubl: string,
+): Record<string, Places> {
+  const found = Object.entries(numbers).map(([member, number]): [string, Places] => {
+    const [inCii, inUbl] = places[member] ?? ['', ''];
+    return [number, [`${cii}/${inCii}`, `${ubl}/${inUbl}`]];
+  });
+  return Object.fromEntries(found);
 }
 
 /** Discounts and charges alike, which an indicator tells apart. */
@@ -58,11 +67,7 @@ export function placesOfAllowances(
     reasonCode: ['ram:ReasonCode', 'cbc:AllowanceChargeReasonCode'],
   };
   const indicators: Places = [`${cii}/ram:ChargeIndicator/udt:Indicator`, `${ubl}/cbc:ChargeIndicator`];
-  const found = Object.entries(numbers).map(([member, number]) => {
-    const [inCii, inUbl] = places[member] ?? ['', ''];
-    return [number, [`${cii}/${inCii}`, `${ubl}/${inUbl}`]] as const;
-  });
-  return { ...Object.fromEntries(found), [`${numbers['amount']} or charge`]: indicators };
+  return { ...placesOfMembers(numbers, places, cii, ubl), [`${numbers['amount']} or charge`]: indicators };
 }
 
 function placesOfAddress(cii: string, ubl: string): Record<string, Places> {

@@ -82,7 +82,7 @@ t.test('a folder that can’t be written to is told by the system’s word', asy
 
 t.test('a folder that hangs keeps neither other documents nor the end of the process', async (t) => {
   const { folder, accessPoint } = openFolder(t, { dropMsMax: 3_000 });
-  // Whoever reads a named pipe waits for somebody who writes, and no signal to a thread ends that.
+  // A reader of a named pipe waits for a writer, and no signal to a thread ends that.
   execFileSync('mkfifo', [join(folder, NAME)]);
   t.same(await accessPoint.take({ ...handed, text: '' }), { problem: 'timeout' });
   t.same(await accessPoint.take({ ...handed, number: 'INV-2' }), {});

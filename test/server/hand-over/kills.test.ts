@@ -51,7 +51,7 @@ onEachEngine('no document is lost or comes in half, whenever a process is killed
   const { engine, url: databaseUrl } = backoffice;
   const { id: company } = await openSender(backoffice);
   const folder = t.testdir({});
-  /** What came in: the texts by the names of their files, which an access point takes away as soon as they are there. */
+  /** The texts that came in, by the names of their files, which an access point takes away as soon as they are there. */
   const taken = new Map<string, string[]>();
   const taking = setInterval(() => {
     for (const name of readdirSync(folder).filter((one) => one.endsWith('.xml'))) {

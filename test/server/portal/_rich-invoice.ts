@@ -8,7 +8,7 @@ import { recordIn } from '../backoffice/_backoffice.ts';
 import { line } from '../backoffice/_documents.ts';
 import { COMPANY } from './_portal.ts';
 
-/** What an invoice can say of its amounts: prices with VAT, discounts, a charge, rounding, and what was paid before. */
+/** An invoice that says of its amounts all that one can: prices with VAT, discounts, a charge, rounding, and what was paid before. */
 const rich: NewInvoice = {
   kind: 'invoice',
   customerId: 'cus_0003',

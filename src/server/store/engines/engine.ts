@@ -6,7 +6,7 @@ import type { Tables } from '../schema.ts';
 /** An open unit of work. */
 export type StoreTransaction = Transaction<Tables>;
 
-/** What reads need. */
+/** The parts of a database that reads need. */
 export interface Reads {
   readonly dialect: Dialect;
   /** For reads, which never wait for a writer. Writes go through `transaction`. */
