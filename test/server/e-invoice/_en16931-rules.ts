@@ -86,8 +86,9 @@ const totalsRules = rulesOf(TOTALS, {
   'BR-CO-16': `${minor('ram:DuePayableAmount')} = ${minor('ram:GrandTotalAmount | ram:RoundingAmount')} - ${minor('ram:TotalPrepaidAmount')}`,
   'BR-CO-25': `not(${minor('ram:DuePayableAmount')} > 0) or exists(${SETTLEMENT}/ram:SpecifiedTradePaymentTerms/(ram:DueDateDateTime | ram:Description))`,
   'BR-DEC-09 to 18': twoDecimals('*'),
-  'nothing due below zero':
-    'every $amount in (ram:GrandTotalAmount, ram:DuePayableAmount) satisfies xs:decimal($amount) >= 0',
+  'no total below zero': 'xs:decimal(ram:GrandTotalAmount) >= 0',
+  'nothing due below zero where nothing was paid before':
+    'xs:decimal(ram:DuePayableAmount) >= 0 or xs:decimal(ram:TotalPrepaidAmount) > 0',
 });
 
 const lineRules = rulesOf(LINE, {

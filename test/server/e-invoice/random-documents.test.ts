@@ -131,8 +131,9 @@ async function missingOnPage(printed: PrintedDocument, record: Invoice, pdf: Buf
       (!isPriced(record, printed) || isPrice(price, line, record))
     );
   };
-  const grand = ['Amount due', 'Amount credited', 'Credit including VAT', 'Total credit'];
   const dueMinor = totals.grossMinor + roundingMinor - paidMinor;
+  const asked = ['Amount due', 'Amount credited', 'Credit including VAT', 'Total credit'];
+  const grand = dueMinor < 0 ? ['Credit balance'] : asked;
   const hasRounding = roundingMinor === 0 || hasAmounts(rows, 'Rounding', [roundingMinor]);
   return [
     ...textsOf(printed, record).filter((text) => !page.includes(squeezed(text))),
@@ -142,7 +143,7 @@ async function missingOnPage(printed: PrintedDocument, record: Invoice, pdf: Buf
     ...lines.filter((line) => !isThere(line)).map(({ position }) => `line ${position}`),
     ...(sumOf(shownPaid) === paidMinor ? [] : [`paid ${paidMinor}`]),
     ...(hasRounding ? [] : [`rounding ${roundingMinor}`]),
-    ...(grand.some((label) => hasAmounts(rows, label, [dueMinor])) ? [] : [`due ${dueMinor}`]),
+    ...(grand.some((label) => hasAmounts(rows, label, [Math.abs(dueMinor)])) ? [] : [`due ${dueMinor}`]),
   ];
 }
 
