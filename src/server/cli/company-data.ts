@@ -19,6 +19,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import { readPdf } from '../store/records/documents.ts';
 import type { Row } from '../store/stored-tables.ts';
 import { withDatabase } from './database.ts';
+import { listenForStop } from '../../command-line/stop.ts';
 import { type Progress, showProgress, watched } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
@@ -85,17 +86,15 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   await getCompany(engine, company);
   const place = resolve(folder);
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
+  // As long as the folder is unfinished: a signal that comes between the two parts would leave it behind.
+  using stop = listenForStop();
   let unfinished: string | undefined;
   try {
     const made = unfinishedPath(place);
     unfinished = made;
     mkdirSync(join(made, 'documents'), { recursive: true, mode: 0o700 });
-    await watched(showProgress('documents printed'), (bar, signal) =>
-      printMissing(engine, company, watching(bar, signal)),
-    );
-    const exported = await watched(showProgress('rows exported'), (bar, signal) =>
-      writeCompany(engine, company, { folder: made, watch: watching(bar, signal) }),
-    );
+    await printMissing(engine, company, stop.signal);
+    const exported = await writeCompany(engine, company, { folder: made, signal: stop.signal });
     renameSync(made, place);
     return exported;
   } catch (error) {
@@ -120,7 +119,9 @@ function watching(bar: Progress, signal: AbortSignal): Watch {
 }
 
 /** The PDF of a document is made when it is asked for first, which this may be. */
-async function printMissing(engine: Engine, company: string, watch: Watch): Promise<void> {
+async function printMissing(engine: Engine, company: string, signal: AbortSignal): Promise<void> {
+  using bar = showProgress('documents printed');
+  const watch = watching(bar, signal);
   const total = await countUnprinted(engine, company);
   let done = 0;
   let print: Print | undefined;
@@ -136,10 +137,12 @@ async function printMissing(engine: Engine, company: string, watch: Watch): Prom
 
 interface Writing {
   folder: string;
-  watch: Watch;
+  signal: AbortSignal;
 }
 
-async function writeCompany(engine: Engine, company: string, { folder, watch }: Writing): Promise<Exported> {
+async function writeCompany(engine: Engine, company: string, { folder, signal }: Writing): Promise<Exported> {
+  using bar = showProgress('rows exported');
+  const watch = watching(bar, signal);
   const total = await countCompanyRows(engine, company);
   const exported = { rowCount: 0, pdfCount: 0 };
   const writePdf = async ({ number, invoice }: Row): Promise<string> => {
