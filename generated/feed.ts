@@ -1428,8 +1428,13 @@ export interface components {
             jobId?: components["schemas"]["IdOrNull"];
             /** @description A note to the line (BT-127). */
             note?: components["schemas"]["LongText"];
-            /** @description The period of the line (BG-26). */
-            supplyPeriod?: components["schemas"]["SupplyPeriod"];
+            /** @description The period of the line (BG-26); with one of its days, it is open at the other end. */
+            supplyPeriod?: {
+                /** @description The first day (BT-134). */
+                startDate?: components["schemas"]["CalendarDate"];
+                /** @description The last day (BT-135). */
+                endDate?: components["schemas"]["CalendarDate"];
+            } | null;
             /** @description What the line is about, such as a meter (BT-128). */
             invoicedObject?: components["schemas"]["ObjectIdentifier"];
             /** @description The line of the customer's order (BT-132). */
@@ -1486,8 +1491,13 @@ export interface components {
             jobId?: components["schemas"]["IdOrNull"];
             /** @description A note to the line (BT-127). */
             note?: components["schemas"]["LongText"];
-            /** @description The period of the line (BG-26). */
-            supplyPeriod?: components["schemas"]["SupplyPeriod"];
+            /** @description The period of the line (BG-26); with one of its days, it is open at the other end. */
+            supplyPeriod?: {
+                /** @description The first day (BT-134). */
+                startDate?: components["schemas"]["CalendarDate"];
+                /** @description The last day (BT-135). */
+                endDate?: components["schemas"]["CalendarDate"];
+            } | null;
             /** @description What the line is about, such as a meter (BT-128). */
             invoicedObject?: components["schemas"]["ObjectIdentifier"];
             /** @description The line of the customer's order (BT-132). */
@@ -1678,7 +1688,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
@@ -1691,7 +1701,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
@@ -1704,7 +1714,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
@@ -1723,7 +1733,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. */
+            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;

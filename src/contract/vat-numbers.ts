@@ -23,6 +23,11 @@ const files = new Map(
 /** The prefixes of the European Union, of which Northern Ireland is as a member for goods; Greece writes EL. */
 export const euVatPrefixes = ['BG', ...files.keys()].filter((prefix) => prefix !== 'GB');
 
+/** Whether a country, by its code of ISO 3166-1, is a member state of the European Union. */
+export function isInEu(country: string): boolean {
+  return country !== 'XI' && euVatPrefixes.includes(country === 'GR' ? 'EL' : country);
+}
+
 /** Codes that no VAT number begins with. The Isle of Man has British numbers, and Monaco French ones. */
 const otherPrefixes: Readonly<Record<string, string>> = { GR: 'EL', IM: 'GB', MC: 'FR', UK: 'GB' };
 

@@ -1,5 +1,4 @@
-/** Discounts, charges, exact prices and prices that include VAT: what a draft gives, worked out. */
-import { allowanceCodes, chargeCodes } from '../../contract/code-lists.ts';
+/** Exact prices, prices that include VAT, and what discounts and charges make of them. */
 import type {
   Adjustment,
   DocumentAdjustment,
@@ -9,8 +8,9 @@ import type {
 import type { DraftLine, GivenAdjustment, NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { withValue } from '../../contract/document-terms.ts';
-import { percentMinor, sumMinor } from '../../contract/exact.ts';
+import { sumMinor } from '../../contract/exact.ts';
 import { lineAmountMinor, netShares, type VatLine, vatWithinMinor } from '../../contract/vat.ts';
+import { adjustmentOf, type List } from './adjustments.ts';
 import { refuseBadExemptionCode } from './document-terms.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
@@ -33,10 +33,7 @@ export interface Adjustments {
   charges: DocumentAdjustment[];
 }
 
-type List = keyof Adjustments;
 type Category = Pick<VatLine, 'vatCategory' | 'vatRateBasisPoints'>;
-
-const words: Record<List, string> = { allowances: 'discount', charges: 'charge' };
 
 /**
  * Works out the amount of a line from what it gives itself.
@@ -97,69 +94,6 @@ function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string):
   if (unitPriceMinor === undefined || unitPrice === undefined) return;
   const message = `${path} has unitPriceMinor ${unitPriceMinor} and unitPrice ${unitPrice}; it has one of them.`;
   throw new Refusal('invalid_change', message, `${path}/unitPrice`);
-}
-
-/**
- * Works out a discount or a charge of a line, or of the document.
- * @param whole what a percentage is taken of; of a line below zero, as in a correction, the discount is below zero too
- *   (EN 16931 BT-136 and BT-141, PEPPOL-EN16931-R040).
- */
-function adjustmentOf(
-  list: List,
-  given: GivenAdjustment,
-  whole: { minor: number; isBelowZero: boolean },
-  path: string,
-): Adjustment {
-  const { percent, reason, reasonCode } = given;
-  refuseBadReason(list, given, path);
-  const share = percent === undefined ? undefined : shareOf(list, { ...given, percent }, whole.minor, path);
-  if (share === undefined && given.baseMinor !== undefined)
-    throw new Refusal('invalid_change', `${path} has baseMinor and no percent.`, `${path}/baseMinor`);
-  const amountMinor = given.amountMinor ?? share?.amountMinor;
-  if (amountMinor === undefined)
-    throw new Refusal('invalid_change', `${path} has neither amountMinor nor percent.`, path);
-  if (amountMinor < 0 && !whole.isBelowZero) {
-    const message = `${path} is ${amountMinor}; a ${words[list]} is below zero only on a line that is.`;
-    throw new Refusal('invalid_change', message, `${path}/${share ? 'percent' : 'amountMinor'}`);
-  }
-  return {
-    ...share,
-    amountMinor,
-    ...(reason === undefined ? {} : { reason }),
-    ...(reasonCode === undefined ? {} : { reasonCode }),
-  };
-}
-
-/** A percentage with its base, and what it comes to. */
-function shareOf(
-  list: List,
-  { percent, amountMinor, baseMinor: given }: GivenAdjustment & { percent: string },
-  wholeMinor: number,
-  path: string,
-): Required<Pick<Adjustment, 'amountMinor' | 'percent' | 'baseMinor'>> {
-  const refuse = (message: string, member: string) => {
-    throw new Refusal('invalid_change', message, `${path}/${member}`);
-  };
-  const baseMinor = given ?? wholeMinor;
-  if (list === 'allowances' && Number(percent) > 100)
-    refuse(`${path} is ${percent} %; a discount is at most 100 %.`, 'percent');
-  const ofBaseMinor = withinRange(path, () => percentMinor(baseMinor, percent));
-  // Another program may have rounded otherwise.
-  if (amountMinor !== undefined && Math.abs(amountMinor - ofBaseMinor) > 1) {
-    const problem = `is ${amountMinor}, and ${percent} % of ${baseMinor} is ${ofBaseMinor}`;
-    refuse(`${path}/amountMinor ${problem}.`, 'amountMinor');
-  }
-  return { amountMinor: ofBaseMinor, percent, baseMinor };
-}
-
-/** EN 16931 BR-33, BR-38, BR-42, BR-44, BR-CL-19 and BR-CL-20. */
-function refuseBadReason(list: List, { reason, reasonCode }: GivenAdjustment, path: string): void {
-  if (reasonCode === undefined && !isVisible(reason))
-    throw new Refusal('invalid_change', `${path} has neither reason nor reasonCode.`, `${path}/reason`);
-  const [codes, name] = list === 'allowances' ? [allowanceCodes, '5189'] : [chargeCodes, '7161'];
-  if (reasonCode === undefined || codes.has(reasonCode)) return;
-  const message = `${path}/reasonCode is ${reasonCode}, which isn't a code of UNTDID ${name} for a ${words[list]}.`;
-  throw new Refusal('invalid_change', message, `${path}/reasonCode`);
 }
 
 /**

@@ -209,8 +209,9 @@ function refuseTwinNumber(numbers: readonly string[], index: number, path: strin
 
 function refuseBadLineTerms(terms: LineTerms, vatCategory: string, path: string): void {
   const { supplyPeriod, invoicedObject, standardItemId, classifications = [], originCountryCode } = terms;
-  if (supplyPeriod && supplyPeriod.endDate < supplyPeriod.startDate) {
-    const message = `supplyPeriod ends on ${supplyPeriod.endDate}, before it starts on ${supplyPeriod.startDate}.`;
+  const { startDate, endDate } = supplyPeriod ?? {};
+  if (startDate !== undefined && endDate !== undefined && endDate < startDate) {
+    const message = `supplyPeriod ends on ${endDate}, before it starts on ${startDate}.`;
     throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
   }
   refuseBadExemptionCode(terms.vatExemptionReasonCode, vatCategory, path);

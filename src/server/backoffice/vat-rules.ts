@@ -1,5 +1,5 @@
 import type { Invoice } from '../../contract/records.ts';
-import { euVatPrefixes, problemOfVatNumber } from '../../contract/vat-numbers.ts';
+import { euVatPrefixes, isInEu, problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 import { isVisible } from './text-rules.ts';
 
@@ -8,10 +8,6 @@ type Line = Invoice['lines'][number];
 /** VAT is charged in one category, and two others need no reason for charging none. */
 const CHARGED = 'S';
 const WITHOUT_REASON = ['S', 'Z'];
-
-function isInEu(country: string): boolean {
-  return country !== 'XI' && euVatPrefixes.includes(country === 'GR' ? 'EL' : country);
-}
 
 /** The rules of EN 16931 about each category of VAT. They hold for a pro forma too, which announces an invoice. */
 export const vatRules: LegalRule[] = [

@@ -165,8 +165,8 @@ export interface Delivery {
 
 /** BG-14 (BT-73 and BT-74) or BG-26 (BT-134 and BT-135). */
 export interface Period {
-  startDate: string;
-  endDate: string;
+  startDate?: string | undefined;
+  endDate?: string | undefined;
 }
 
 export interface PaymentInstructions {
@@ -202,7 +202,7 @@ export interface AllowanceCharge {
   isCharge: boolean;
   /** BT-92, BT-99, BT-136, BT-141. */
   amount: string;
-  /** BT-93, BT-100, BT-137, BT-142: with its percentage alone. */
+  /** BT-93, BT-100, BT-137, BT-142. */
   base?: string | undefined;
   /** BT-94, BT-101, BT-138, BT-143. */
   percent?: string | undefined;

@@ -1,5 +1,5 @@
 import { isNumberIn } from '../../contract/vat-numbers.ts';
-import type { EInvoice, Identifier, Line, Period } from './model.ts';
+import type { AllowanceCharge, EInvoice, Identifier, Line, Period } from './model.ts';
 
 /** Direct debits of UNTDID 4461. */
 const DIRECT_DEBITS = ['49', '59'];
@@ -35,6 +35,10 @@ export function peppolProblems(invoice: EInvoice): string[] {
     ...(isDirectDebit && !payment.directDebit?.mandate ? ['its payment has no mandateReference'] : []),
     // Each account has its payment means, and one of them the mandate (UBL-SR-55, PEPPOL-EN16931-R061).
     ...(isDirectDebit && payment.accounts.length > 1 ? ['its direct debit has several accounts'] : []),
+    ...[invoice, ...lines]
+      .flatMap(({ allowanceCharges }) => allowanceCharges)
+      .filter(isShareless)
+      .map(shareProblem),
     ...lines.filter((line) => isOutside(line, invoicingPeriod)).map(periodProblem),
     ...lines.filter(isRounded).map(roundingProblem),
     ...identifiersOf(invoice).filter(isWrong).map(identifierProblem),
@@ -48,12 +52,21 @@ function addressProblems(whose: string, { electronicAddress }: EInvoice['seller'
   return PEPPOL_SCHEME.test(scheme) ? [] : [`${whose} electronicAddress has the scheme ${scheme}`];
 }
 
+/** PEPPOL-EN16931-R042. */
+function isShareless({ base, percent }: AllowanceCharge): boolean {
+  return base !== undefined && percent === undefined;
+}
+
+function shareProblem({ isCharge, amount, base }: AllowanceCharge): string {
+  return `its ${isCharge ? 'charge' : 'discount'} of ${amount} has a base, ${base}, and no percent`;
+}
+
 /** PEPPOL-EN16931-R110 and R111. */
 function isOutside({ period }: Line, whole: Period | undefined): boolean {
+  const { startDate = '', endDate = '' } = whole ?? {};
   return (
-    period !== undefined &&
     whole !== undefined &&
-    (period.startDate < whole.startDate || period.endDate > whole.endDate)
+    ((period?.startDate ?? startDate) < startDate || (period?.endDate ?? endDate) > endDate)
   );
 }
 

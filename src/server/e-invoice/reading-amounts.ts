@@ -107,12 +107,12 @@ function allowanceCharge(
     baseMinor && (isWithVat ? baseMinor - vatWithinMinor(baseMinor, vatRateBasisPoints) : baseMinor);
   // A share is stated where it comes to the amount within 0.02 (PEPPOL-EN16931-R040), which one of whole yen may not.
   const roundedMinor = Math.abs(amountMinor - ((base ?? 0) * Number(percent ?? 0)) / 100);
-  const isShare = base !== undefined && roundedMinor <= 0.02 * 10 ** minorDigits(currency);
+  const isStated = percent === undefined || roundedMinor <= 0.02 * 10 ** minorDigits(currency);
   return {
     isCharge,
     amount: decimalAmount(amountMinor, currency),
-    base: isShare ? decimalAmount(base, currency) : undefined,
-    percent: isShare ? percent : undefined,
+    base: base !== undefined && isStated ? decimalAmount(base, currency) : undefined,
+    percent: isStated ? percent : undefined,
     reason: optionalText(reason),
     reasonCode,
   };

@@ -2,8 +2,9 @@ import { unitCodes } from '../../contract/code-lists.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
 import type { KeptTerms, LineTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
+import { isInEu } from '../../contract/vat-numbers.ts';
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
-import { asksForPayment, taxPointOf } from '../invoice-pdf/wording.ts';
+import { asksForPayment, dueDateOf, taxPointOf } from '../invoice-pdf/wording.ts';
 import type { EInvoice, Line, Note, PrecedingInvoice, SupportingDocument, VatBreakdown } from './model.ts';
 import { documentAllowanceCharges, lineAmounts, rateOf, totalsOf } from './reading-amounts.ts';
 import { buyerOf, deliveryOf, identifierOf, payeeOf, representativeOf, sellerOf } from './reading-parties.ts';
@@ -40,7 +41,7 @@ export function readDocument(document: PrintedDocument): EInvoice {
     vatPointDate: terms.taxPointDate,
     vatPointDateCode: taxPointCodeOf(record, terms),
     // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
-    paymentDueDate: asksForPayment(document) ? (record.dueDate ?? undefined) : undefined,
+    paymentDueDate: dueDateOf(record) ?? undefined,
     paymentTerms: paymentTermsOf(document),
     buyerReference: optionalText(record.buyerReference),
     purchaseOrderReference: optionalText(record.purchaseOrderReference),
@@ -135,7 +136,7 @@ function breakdownOf(item: Invoice['vatBreakdown'][number], document: PrintedDoc
   const { category, rateBasisPoints, taxableMinor, vatMinor } = item;
   const { vatExemptionReason, vatExemptionReasonCode } = exemptionOf(category, document);
   // The codes name articles of the Union's VAT directive. Of British documents only goods from Northern Ireland follow it.
-  const isOfUnion = supplier.countryCode === 'IE' || category === 'K';
+  const isOfUnion = isInEu(supplier.countryCode ?? '') || category === 'K';
   return {
     taxable: decimalAmount(taxableMinor, record.currency),
     vat: decimalAmount(vatMinor, record.currency),

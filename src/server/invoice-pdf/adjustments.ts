@@ -18,10 +18,8 @@ export function adjustmentText(
   const { plain } = moneyFormat(currency);
   const word = kind === 'discount' ? 'Discount' : 'Charge';
   const name = reason ?? `${word} (code ${reasonCode})`;
-  const share =
-    percent === undefined || baseMinor === undefined
-      ? ''
-      : ` (${quantityText(percent)}% of ${plain(baseMinor)})`;
+  const percentage = percent === undefined ? '' : `${quantityText(percent)}% `;
+  const share = baseMinor === undefined ? '' : ` (${percentage}of ${plain(baseMinor)})`;
   return { label: `${name}${share}`, countedMinor: kind === 'discount' ? -grossMinor : grossMinor };
 }
 

@@ -8,12 +8,12 @@ import type { Sheet } from './sheet.ts';
 import { layTable } from './table.ts';
 import type { TextStyle } from './text-blocks.ts';
 import {
-  asksForPayment,
   balanceOf,
   dateText,
   isDraft,
   numberOf,
   overpaidMinor,
+  dueDateOf,
   periodText,
   taxPointOf,
   taxPoints,
@@ -68,7 +68,7 @@ function rowsOf(printed: PrintedDocument): Row[] {
       'Tax point',
       named(taxPoints, terms.taxPointCode) ?? dateOrNull(terms.taxPointDate ?? taxPointOf(record)),
     ],
-    ['Due date', asksForPayment(printed) ? dateOrNull(record.dueDate) : null],
+    ['Due date', dateOrNull(dueDateOf(record))],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],
     ...referenceRows(terms),

@@ -52,6 +52,11 @@ export function asksForPayment({ record, amounts }: PrintedDocument): boolean {
   return record.kind !== 'credit_note' && payableMinor(record.totals, amounts) > 0;
 }
 
+/** The day on which a document is due, also if all of it was paid before. An invoice of zero, as under a warranty, has none. */
+export function dueDateOf({ dueDate, totals }: Invoice): string | null {
+  return totals.grossMinor > 0 ? dueDate : null;
+}
+
 /** The amount paid before an invoice beyond its total, which is owed back. */
 export function overpaidMinor({ record, amounts }: PrintedDocument): number {
   const isPrepaid = (amounts?.prepayments ?? []).length > 0;
@@ -174,8 +179,10 @@ export function dateText(date: string): string {
   return days.format(new Date(date));
 }
 
-/** A period as '9 to 13 November 2026', naming month and year once where both days have the same. */
-export function periodText({ startDate, endDate }: { startDate: string; endDate: string }): string {
+/** A period as '9 to 13 November 2026', naming month and year once where both days have the same; or with one day alone. */
+export function periodText({ startDate, endDate }: { startDate?: string; endDate?: string }): string {
+  if (startDate === undefined || endDate === undefined)
+    return `${startDate === undefined ? 'until' : 'from'} ${dateText(startDate ?? endDate ?? '')}`;
   if (startDate === endDate) return dateText(endDate);
   const [start, end] = [dateText(startDate).split(' '), dateText(endDate).split(' ')];
   // The year is left out where it is the same, and so is the month.

@@ -217,9 +217,9 @@ t.test('bad discounts, charges and prices are refused by their path and the rule
       of({ allowances: [{ percent: '5', amountMinor: 502, ...why }] }),
     ],
     [
-      '/lines/0/allowances/0/baseMinor',
-      /no percent/,
-      of({ allowances: [{ amountMinor: 5, baseMinor: 9, ...why }] }),
+      '/lines/0/allowances/0/amountMinor',
+      /is 9 of 5; a discount is at most 100 %/,
+      of({ allowances: [{ amountMinor: 9, baseMinor: 5, ...why }] }),
     ],
     [
       '/lines/0/allowances/0/amountMinor',

@@ -241,6 +241,15 @@ onEachEngine('a customer with documents by Peppol', async (t, testBackoffice) =>
       { buyerReference: 'x', terms: { payment: { ...richTerms.payment, meansCode: '59' } } },
       /its direct debit has several accounts/,
     ],
+    [
+      'percentage of the base of its discount',
+      {},
+      {
+        buyerReference: 'x',
+        lines: [line({ allowances: [{ amountMinor: 500, baseMinor: 8_000, reason: 'Agreed' }] })],
+      },
+      /its discount of 5.00 has a base, 80.00, and no percent/,
+    ],
     ['kind that Peppol takes', {}, hire, /has the typeCode 387/],
     [
       'period within the whole',

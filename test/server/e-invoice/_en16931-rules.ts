@@ -129,7 +129,7 @@ const allowanceRules = [
     'BR-31, BR-36, BR-41, BR-43': 'count(ram:ActualAmount) = 1',
     'BR-33, BR-38, BR-42, BR-44, BR-CO-21 to 24': 'exists(ram:Reason | ram:ReasonCode)',
     'BR-DEC-01 to 06, BR-DEC-24 to 28': twoDecimals('(ram:ActualAmount | ram:BasisAmount)'),
-    'PEPPOL-EN16931-R040 to R042': `exists(ram:CalculationPercent) = exists(ram:BasisAmount) and (empty(ram:BasisAmount) or abs(xs:decimal(ram:CalculationPercent) * ${minor('ram:BasisAmount')} div 100 - ${minor('ram:ActualAmount')}) le (if (//ram:InvoiceCurrencyCode = 'JPY') then 0.02 else 2))`,
+    'PEPPOL-EN16931-R040 and R041': `empty(ram:CalculationPercent) or (exists(ram:BasisAmount) and abs(xs:decimal(ram:CalculationPercent) * ${minor('ram:BasisAmount')} div 100 - ${minor('ram:ActualAmount')}) le (if (//ram:InvoiceCurrencyCode = 'JPY') then 0.02 else 2))`,
     'below zero only on a line that is':
       'xs:decimal(ram:ActualAmount) >= 0 or xs:decimal(ancestor::ram:IncludedSupplyChainTradeLineItem//ram:BilledQuantity) < 0',
   }),

@@ -151,7 +151,9 @@ const exemption = {
 } as const;
 const exempt = { vatCategory: 'E', vatRateBasisPoints: 0, reason: 'Insurance of the transport' } as const;
 
-/** Invoices of kinds of their own, with codes of exemptions and of tax points, and with a price of ten that includes VAT. */
+const agreed = { amountMinor: 500, baseMinor: 8_000, reason: 'Agreed' };
+
+/** Invoices of kinds of their own, with a base without a percentage, with codes of exemptions and of tax points, and with a price of ten that includes VAT. */
 const moreTerms: readonly Story['draft'][] = [
   {
     lines: [line()],
@@ -159,7 +161,10 @@ const moreTerms: readonly Story['draft'][] = [
     allowances: [{ ...exempt, amountMinor: 100 }],
     terms: { typeCode: '875', taxPointCode: '432' },
   },
-  { lines: [lineIn('E', exemption), line()], terms: { typeCode: '384', taxPointCode: '35' } },
+  {
+    lines: [lineIn('E', exemption), line({ allowances: [agreed], supplyPeriod: { endDate: '2026-11-14' } })],
+    terms: { typeCode: '384', taxPointCode: '35' },
+  },
   {
     lines: [
       line({ quantity: '1000', unitPrice: '0.6667', priceBaseQuantity: '10', priceDiscount: '0.3333' }),

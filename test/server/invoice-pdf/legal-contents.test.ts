@@ -92,7 +92,7 @@ function itemsOf(document: PrintedDocument): Item[] {
       'the tax point of what is still to come (14(1)(b))',
       [isInAdvance(record) ? labelled('Tax point', date(record.issueDate)) : undefined],
     ],
-    ['the due date', [asksForPayment(record) ? labelled('Due date', date(record.dueDate)) : undefined]],
+    ['the due date', [record.totals.grossMinor > 0 ? labelled('Due date', date(record.dueDate)) : undefined]],
     ['references', [record.buyerReference, record.purchaseOrderReference]],
     ...partiesOf(document),
     ...linesOf(document),

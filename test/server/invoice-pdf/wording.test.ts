@@ -12,6 +12,8 @@ t.test('dates are written out', async (t) => {
   t.equal(period('2026-10-28', '2026-11-14'), '28 October to 14 November 2026');
   t.equal(period('2025-12-30', '2026-01-02'), '30 December 2025 to 2 January 2026');
   t.equal(period('2026-11-14', '2026-11-14'), '14 November 2026');
+  t.equal(periodText({ startDate: '2026-11-01' }), 'from 1 November 2026');
+  t.equal(periodText({ endDate: '2026-11-14' }), 'until 14 November 2026');
 });
 
 t.test('units are words, in the number of their quantity', async (t) => {
