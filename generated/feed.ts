@@ -1680,7 +1680,7 @@ export interface components {
             /** Format: uri */
             url?: string;
         };
-        /** @description Whether prices, allowances and charges are given with VAT. The VAT is taken out of each category and rate as a whole: 80.00 at 13.5 % is 70.48 and VAT of 9.52. A credit note says it for itself. */
+        /** @description Whether prices, allowances and charges are given with VAT. The VAT is taken out of each category and rate as a whole: 80.00 at 13.5 % is 70.48 and VAT of 9.52. A credit note says the same as its invoice; an imported one says it for itself. */
         PricesIncludeVat: boolean;
         /** @description A discount. It has `amountMinor` or `percent`; with both, one follows from the other. It has `reason`, `reasonCode` or both. */
         LineAllowance: {

@@ -45,7 +45,6 @@ export function unitPriceOf(line: DraftLine, { pricesIncludeVat = false }: Extra
 
 /** A discount, whose amounts are below zero, or a charge of a document: as its prices are given, and without VAT. */
 export interface Added extends AmountLine {
-  net: bigint;
   isCharge: boolean;
 }
 
@@ -58,7 +57,7 @@ export function addedBy(
   const read = (one: Category & Adjustment, isCharge: boolean): Added => {
     const amount = isCharge ? amountOf(one) : -amountOf(one);
     const { vatCategory, vatRateBasisPoints } = one;
-    return { vatCategory, vatRateBasisPoints, amount, net: amount, isCharge };
+    return { vatCategory, vatRateBasisPoints, amount, isCharge };
   };
   return [...charges.map((one) => read(one, true)), ...allowances.map((one) => read(one, false))];
 }

@@ -5,7 +5,7 @@ import type { DraftLine } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import { type Added, type Category, isOf } from './_amounts.ts';
 import { convertedItems, halfUp, type Item, partsOf, sumOf, vatOn, vatWithin } from './_exact.ts';
-import type { Draft, Kept, ModelCompany, Turn } from './_model.ts';
+import { type Draft, type Kept, type ModelCompany, type Turn, without } from './_model.ts';
 
 type Line = Invoice['lines'][number];
 
@@ -25,12 +25,12 @@ export interface Credit {
   isWithVat: boolean;
 }
 
-export function creditOf({ company }: Turn, invoice: Invoice, { pricesIncludeVat = false }: Draft): Credit {
+export function creditOf({ company }: Turn, invoice: Invoice): Credit {
   const { draft, worked } = keptOf(company, invoice);
   const notes = [...company.tables.invoices.values()]
     .filter(({ creditsInvoiceId, status }) => creditsInvoiceId === invoice.id && status === 'issued')
     .map((record) => ({ record, worked: keptOf(company, record).worked }));
-  return { invoice, draft, worked, notes, isWithVat: pricesIncludeVat };
+  return { invoice, draft, worked, notes, isWithVat: draft.pricesIncludeVat ?? false };
 }
 
 function keptOf({ kept }: ModelCompany, { id }: Invoice): Kept {
@@ -48,13 +48,9 @@ function pricing({ unitPriceMinor, unitPrice, priceBaseQuantity, allowances = []
   return Object.fromEntries(given);
 }
 
-/** The amount of a line of an invoice or a note: as prices are given, or without VAT. */
-function amountIn({ isWithVat }: Credit, line: Line, worked: Worked): bigint {
-  const amount = BigInt(line.amountMinor);
-  return isWithVat
-    ? (worked.lines.get(line.id)?.gross ?? amount + vatOn(amount, line.vatRateBasisPoints))
-    : amount;
-}
+/** The amount of a line of an invoice or a note, with VAT where prices include it. */
+const amountIn = ({ id, amountMinor }: Line, { lines }: Worked): bigint =>
+  lines.get(id)?.gross ?? BigInt(amountMinor);
 
 /** A line of the note itself, above another. */
 type Above = DraftLine & { amount: bigint; of: string | undefined };
@@ -68,24 +64,18 @@ export function partTaken(
   const { invoice, draft, notes, isWithVat, worked } = credit;
   const givenOf = (other: Line) => draft.lines.find(({ id }) => id === other.id) ?? line;
   const hasMore = (other: Line) =>
-    draft.pricesIncludeVat === true ||
-    !isDeepStrictEqual(Object.keys(pricing(givenOf(other))), ['unitPriceMinor']);
+    isWithVat || !isDeepStrictEqual(Object.keys(pricing(givenOf(other))), ['unitPriceMinor']);
   const isAlike = (other: Line) => {
     const own = givenOf(other);
-    const isSameMode = isWithVat === (draft.pricesIncludeVat ?? false);
-    const shown = !isWithVat ? other.unitPriceMinor : isSameMode ? own.unitPriceMinor : undefined;
-    const [given, whole] = [pricing(line), pricing(own)];
-    return (
-      isOf(other, line) &&
-      ((hasMore(other) && isSameMode && isDeepStrictEqual(given, whole)) ||
-        (shown !== undefined && isDeepStrictEqual(given, { unitPriceMinor: shown })))
-    );
+    const { unitPriceMinor } = other;
+    const alone = isWithVat ? without(pricing(own), 'allowances', 'charges') : { unitPriceMinor };
+    return isOf(other, line) && [alone, pricing(own)].some((one) => isDeepStrictEqual(pricing(line), one));
   };
   const takenOf = (other: Line) => [
     ...notes.flatMap((note) =>
       note.record.lines
         .filter(({ id }) => note.worked.lines.get(id)?.of === other.id)
-        .map((own) => ({ quantity: own.quantity, amount: amountIn(credit, own, note.worked) })),
+        .map((own) => ({ quantity: own.quantity, amount: amountIn(own, note.worked) })),
     ),
     ...above.filter(({ of }) => of === other.id),
   ];
@@ -102,7 +92,7 @@ export function partTaken(
     .filter((other) => hasMore(other) && isLeft(other))
     .sort((a, b) => likeness(b) - likeness(a));
   if (!origin || (same && !hasMore(same) && likeness(same) >= likeness(origin))) return undefined;
-  const whole = amountIn(credit, origin, worked);
+  const whole = amountIn(origin, worked);
   const share = halfUp(whole * upTo(origin), partsOf(origin.quantity, 6) * signOf(origin));
   return { amount: share - sumOf(takenOf(origin).map(({ amount }) => amount)), of: origin.id };
 }
@@ -110,8 +100,7 @@ export function partTaken(
 /** The discounts and charges of the invoice, in the proportion of its lines that are credited with this note. */
 export function addedTaken(credit: Credit, lines: readonly (Category & { amount: bigint })[]): Added[] {
   if (lines.length === 0) return [];
-  const { invoice, worked, notes, isWithVat } = credit;
-  const amountOf = ({ amount, net }: Added) => (isWithVat ? amount : net);
+  const { invoice, worked, notes } = credit;
   const groups = Map.groupBy(
     worked.added,
     (one) => `${one.isCharge} ${one.vatCategory} ${one.vatRateBasisPoints}`,
@@ -123,24 +112,24 @@ export function addedTaken(credit: Credit, lines: readonly (Category & { amount:
     // A charge in a category of its own goes with all lines.
     const isCounted = (one: Category) => !invoice.lines.some((line) => isOf(line, like)) || isOf(one, like);
     const sumIn = (record: Invoice, own: Worked) =>
-      sumOf(record.lines.filter(isCounted).map((line) => amountIn(credit, line, own)));
+      sumOf(record.lines.filter(isCounted).map((line) => amountIn(line, own)));
     const whole = sumIn(invoice, worked);
     const earlier = sumOf(notes.map((note) => sumIn(note.record, note.worked)));
     const part = earlier + sumOf(lines.filter(isCounted).map(({ amount }) => amount));
-    const total = sumOf(group.map(amountOf)) * sign;
+    const total = sumOf(group.map(({ amount }) => amount)) * sign;
     const before = notes.flatMap((note) =>
       note.worked.added.filter((one) => one.isCharge === like.isCharge && isOf(one, like)),
     );
     const share = part === whole ? total : whole > 0n && part > 0n ? halfUp(total * part, whole) : 0n;
-    const taken = (share < total ? share : total) - sumOf(before.map(amountOf)) * sign;
+    const taken = (share < total ? share : total) - sumOf(before.map(({ amount }) => amount)) * sign;
     if (taken <= 0n) return [];
     let [weight, given] = [0n, 0n];
     return group.map((one) => {
-      weight += amountOf(one) * sign;
+      weight += one.amount * sign;
       const upTo = halfUp(taken * weight, total);
       const amount = (upTo - given) * sign;
       given = upTo;
-      return { ...one, amount, net: amount };
+      return { ...one, amount };
     });
   });
 }
@@ -200,9 +189,7 @@ export function itemsTaken(turn: Turn, { invoice, notes, isWithVat }: Credit, it
         : isWithVat
           ? vatWithin(all, item.rateBasisPoints)
           : vatOn(all, item.rateBasisPoints);
-    const most = sumIn(invoice.vatBreakdown, item, 'vat');
-    const isMore = !isWithVat && charged * charged > most * most;
-    return { ...item, taxable: isWithVat ? all - charged : all, vat: isMore ? most : charged, isAll: false };
+    return { ...item, taxable: isWithVat ? all - charged : all, vat: charged, isAll: false };
   });
   const less = (all: readonly Item[], before: Breakdown) =>
     all.map((item, index) => {

@@ -165,7 +165,7 @@ export function composed(
   checkTerms(turn, draft, invoice, at);
   const exchange = invoice ? invoice.accountingCurrency : draft.exchange;
   const parties = partiesOf(turn, customer, currency, { kind, exchange });
-  const credit = invoice && creditOf(turn, invoice, draft);
+  const credit = invoice && creditOf(turn, invoice);
   const sums = sumsOf(turn, draft.lines, parties, at('lines'), { extras: draft, credit });
   const record: Unstamped = {
     id,
@@ -211,7 +211,9 @@ function checkTerms(
   invoice: Invoice | undefined,
   at: (member: keyof NewInvoice) => string | undefined,
 ): void {
-  const { exchange, currency } = draft;
+  const { exchange, currency, pricesIncludeVat = false } = draft;
+  const its = invoice && turn.company.kept.get(invoice.id)?.draft.pricesIncludeVat;
+  if (invoice && pricesIncludeVat !== (its ?? false)) turn.fault('invalid_change', at('pricesIncludeVat'));
   if (invoice && currency !== invoice.currency) turn.fault('wrong_currency', at('currency'));
   if (exchange && (invoice || currency === turn.company.currency)) {
     turn.fault('invalid_change', at('exchange'));

@@ -86,7 +86,7 @@ export function sumsOf(
   }));
   const worked = {
     lines: new Map(priced.map(({ id, amount, of }) => [id, { gross: isWithVat ? amount : undefined, of }])),
-    added: added.map((one, index) => ({ ...one, net: nets[priced.length + index] ?? 0n })),
+    added,
   };
   return {
     lines,

@@ -192,7 +192,7 @@ function creditedLines(
   invoice: Partial<Invoice>,
 ): Pick<NewInvoice, 'lines' | 'pricesIncludeVat'> {
   const { draft } = draw.company.kept.get(invoice.id ?? '') ?? {};
-  const pricesIncludeVat = draw.happens(draft?.pricesIncludeVat === true ? 0.7 : 0.02);
+  const pricesIncludeVat = draw.happens(draft?.pricesIncludeVat === true ? 0.97 : 0.02);
   const isAsGiven = draw.happens(0.7);
   const isWithId = draw.happens(0.2);
   const again = (invoice.lines ?? []).map((line, index): DraftLine => {
@@ -257,14 +257,16 @@ function drawEdit(draw: Draw, draft: Partial<Invoice>, customer: Partial<Custome
   const currency = draft.currency ?? draw.company.currency;
   const isCreditNote = draft.kind === 'credit_note';
   const invoice = draw.company.tables.invoices.get(draft.creditsInvoiceId ?? '');
-  const lines =
-    isCreditNote && invoice ? creditedLines(draw, invoice).lines : drawLines(draw, customer, currency);
+  const given =
+    isCreditNote && invoice
+      ? creditedLines(draw, invoice)
+      : { lines: drawLines(draw, customer, currency), pricesIncludeVat: false };
   const { note, ...terms } = drawTerms(draw, customer);
   return {
     ...someOf(draw, isCreditNote ? 0.1 : 0.3, terms),
     // Other lines have no part in discounts of the whole document.
     ...(draw.happens(0.4)
-      ? { lines, ...(isPlain(draw, draft) ? {} : { pricesIncludeVat: false, allowances: [], charges: [] }) }
+      ? { ...given, ...(isPlain(draw, draft) ? {} : { allowances: [], charges: [] }) }
       : {}),
     ...someOf(draw, 0.3, { note: note ?? 'Corrected.' }),
     ...(draw.happens(isCreditNote ? 0.02 : 0.1) ? drawExchange(draw, currency) : {}),

@@ -83,6 +83,18 @@ export async function accountedCreditsOf(
 }
 
 /**
+ * Holds a credit note to the `pricesIncludeVat` of its invoice. Parts with VAT and parts without it are rounded differently, so
+ * all of them could be some minor units more or less than the invoice. An imported note comes in as it is.
+ * @throws Refusal `invalid_change` for another one.
+ */
+export function refuseOtherPrices({ record, amounts }: Credited, includesVat: boolean, path: string): void {
+  const { pricesIncludeVat: its = false } = amounts?.given ?? {};
+  if (includesVat === its) return;
+  const message = `pricesIncludeVat is ${includesVat}, and that of the invoice ${quote(record.number ?? '')} is ${its}; a credit note has the same.`;
+  throw new Refusal('invalid_change', message, `${path}/pricesIncludeVat`);
+}
+
+/**
  * Holds a credit note to what is left of its invoice in each VAT category and rate: net, from which the VAT follows, or
  * with the VAT where its prices include it.
  * @throws Refusal `exceeds_invoice` naming the category, the rate and what is left.
@@ -142,7 +154,7 @@ export function amountsTaken(
     const [before, invoiced] = [itemLike(earlier, item), itemLike(record.vatBreakdown, item)];
     const upTo = sumMinor([item.taxableMinor, includesVat ? grossOf(before) : before.taxableMinor]);
     const charged = chargedOn({ ...item, taxableMinor: upTo }, includesVat);
-    // The VAT taken out of prices may be a minor unit less than that on the net.
+    // The VAT of an imported invoice may be some minor units less than that on the net.
     const isMore = Math.abs(charged.vatMinor) > Math.abs(invoiced.vatMinor);
     return isMore && !includesVat ? { ...charged, vatMinor: invoiced.vatMinor } : charged;
   });

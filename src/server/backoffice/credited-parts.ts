@@ -4,12 +4,16 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Adjustment, DocumentAdjustment, LineAmounts } from '../../contract/document-amounts.ts';
 import type { DraftLine } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
+import { without } from '../../contract/document-terms.ts';
 import { millionths, proportionMinor, splitMinor, sumMinor } from '../../contract/exact.ts';
 import { vatMinor } from '../../contract/vat.ts';
 import type { Credited } from './credit-notes.ts';
-import { type Adjustments, givenOf, isOfCategory, type PricedLine } from './document-amounts.ts';
+import { type Adjustments, exactPrice, givenOf, isOfCategory, type PricedLine } from './document-amounts.ts';
 
 type Line = Invoice['lines'][number];
+
+/** An amount without VAT, and with it where it was given so. */
+type Priced = Pick<Line, 'amountMinor' | 'vatRateBasisPoints'> & { grossMinor?: number | undefined };
 
 /** A line that was credited before, or earlier in the same note. */
 interface Taken {
@@ -28,9 +32,8 @@ export function creditedLine(
   line: DraftLine,
   credited: Credited,
   before: readonly PricedLine[],
-  includesVat: boolean,
 ): PricedLine | undefined {
-  const candidates = credited.record.lines.filter((other) => isLike(line, other, credited, includesVat));
+  const candidates = credited.record.lines.filter((other) => isLike(line, other, credited));
   const same = candidates.find(({ quantity }) => quantity === line.quantity);
   const details = (other: Line | undefined) => other && credited.amounts?.lines[other.id];
   const likeness = (other: Line) =>
@@ -38,28 +41,28 @@ export function creditedLine(
   const origin = candidates
     .filter((other) => details(other) !== undefined)
     .sort((a, b) => likeness(b) - likeness(a))
-    .find((other) => isLeft(other, line, takenOf(other, credited, before, includesVat)));
+    .find((other) => isLeft(other, line, takenOf(other, credited, before)));
   const amounts = details(origin);
   // The line has nothing but its price, which another one without more may have too.
   const isOther =
     same !== undefined && details(same) === undefined && likeness(same) >= likeness(origin ?? same);
-  if (origin && amounts && !isOther) {
-    return partOf(line, origin, amounts, takenOf(origin, credited, before, includesVat), includesVat);
-  }
-  return same && !details(same) && !includesVat ? { line, amountMinor: same.amountMinor } : undefined;
+  if (origin && amounts && !isOther) return partOf(line, origin, amounts, takenOf(origin, credited, before));
+  return same && !details(same) ? { line, amountMinor: same.amountMinor } : undefined;
 }
 
-/** Whether a line has all that one of the invoice's gave, or its price alone as the API shows it; with VAT as it was given. */
-function isLike(line: DraftLine, other: Line, credited: Credited, includesVat: boolean): boolean {
+/** Whether a line has all that one of the invoice's gave, or its price alone: as the API shows it, or with VAT as it was given. */
+function isLike(line: DraftLine, other: Line, credited: Credited): boolean {
   if (!isOfCategory(other, line)) return false;
   const given = givenOf(line);
-  const amounts = credited.amounts?.lines[other.id];
-  const isWithVat = credited.amounts?.given.pricesIncludeVat === true;
-  if (amounts && includesVat === isWithVat && isDeepStrictEqual(given, amounts.given)) return true;
-  const withVatMinor = isWithVat ? amounts?.given.unitPriceMinor : undefined;
-  const shownMinor = includesVat ? withVatMinor : other.unitPriceMinor;
-  return shownMinor !== undefined && isDeepStrictEqual(given, { unitPriceMinor: shownMinor });
+  const its = credited.amounts?.lines[other.id]?.given;
+  const price =
+    its && includesVat(credited)
+      ? without(its, ['allowances', 'charges'])
+      : { unitPriceMinor: other.unitPriceMinor };
+  return isDeepStrictEqual(given, its) || isDeepStrictEqual(given, price);
 }
+
+const includesVat = ({ amounts }: Credited) => amounts?.given.pricesIncludeVat === true;
 
 function isLeft(origin: Line, { quantity }: DraftLine, taken: readonly Taken[]): boolean {
   const whole = millionths(origin.quantity);
@@ -70,23 +73,12 @@ function isLeft(origin: Line, { quantity }: DraftLine, taken: readonly Taken[]):
 const quantityOf = (list: readonly { quantity: string }[]) =>
   list.reduce((sum, { quantity }) => sum + millionths(quantity), 0n);
 
-/** The amount of a line with VAT: as it was priced, or with the VAT on it. */
-function grossOf({ amountMinor, vatRateBasisPoints }: Line, amounts: LineAmounts | undefined): number {
-  return amounts?.grossMinor ?? amountMinor + vatMinor(amountMinor, vatRateBasisPoints);
-}
-
 /** The amounts that earlier notes, and lines above in the same one, took of a line. */
-function takenOf(
-  { id }: Line,
-  { notes }: Credited,
-  before: readonly PricedLine[],
-  includesVat: boolean,
-): Taken[] {
+function takenOf({ id }: Line, { notes }: Credited, before: readonly PricedLine[]): Taken[] {
   const earlier = notes.flatMap(({ record, unpublished: { amounts } }) =>
     record.lines.map((line) => {
-      const own = amounts?.lines[line.id];
-      const amountMinor = includesVat ? grossOf(line, own) : line.amountMinor;
-      return { creditsLineId: own?.creditsLineId, quantity: line.quantity, amountMinor };
+      const { creditsLineId, grossMinor = line.amountMinor } = amounts?.lines[line.id] ?? {};
+      return { creditsLineId, quantity: line.quantity, amountMinor: grossMinor };
     }),
   );
   const above = before.map(({ line: { quantity }, amountMinor, amounts }) => {
@@ -95,34 +87,25 @@ function takenOf(
   return [...earlier, ...above].filter(({ creditsLineId }) => creditsLineId === id);
 }
 
-function partOf(
-  line: DraftLine,
-  origin: Line,
-  amounts: LineAmounts,
-  taken: readonly Taken[],
-  includesVat: boolean,
-): PricedLine {
+function partOf(line: DraftLine, origin: Line, amounts: LineAmounts, taken: readonly Taken[]): PricedLine {
   const whole = millionths(origin.quantity);
-  const originMinor = includesVat ? (amounts.grossMinor ?? origin.amountMinor) : origin.amountMinor;
+  const originMinor = amounts.grossMinor ?? origin.amountMinor;
   const upToMinor = proportionMinor(originMinor, quantityOf([...taken, line]), whole);
   const part = (list: readonly Adjustment[]) =>
     list.map(({ grossMinor, ...one }) => {
-      const ofWholeMinor = includesVat ? (grossMinor ?? one.amountMinor) : one.amountMinor;
+      const ofWholeMinor = grossMinor ?? one.amountMinor;
       return partOfAdjustment(
         one,
         ofWholeMinor,
         proportionMinor(ofWholeMinor, millionths(line.quantity), whole),
       );
     });
-  const { unitPrice, priceBaseQuantity } = amounts;
-  const isSameTerms = includesVat === (amounts.grossMinor !== undefined);
   return {
     line,
     amountMinor: upToMinor - sumMinor(taken.map(({ amountMinor }) => amountMinor)),
     amounts: {
       given: givenOf(line),
-      ...(isSameTerms && unitPrice !== undefined ? { unitPrice } : {}),
-      ...(isSameTerms && priceBaseQuantity !== undefined ? { priceBaseQuantity } : {}),
+      ...exactPrice(amounts),
       allowances: part(amounts.allowances),
       charges: part(amounts.charges),
       creditsLineId: origin.id,
@@ -141,25 +124,24 @@ function partOfAdjustment<One extends Adjustment>(one: One, wholeMinor: number, 
  * The discounts and charges of the invoice as a whole, in the proportion of the lines that are credited: with all lines
  * credited, all of them are.
  */
-export function creditedAdjustments(
-  lines: readonly PricedLine[],
-  credited: Credited,
-  includesVat: boolean,
-): Adjustments {
+export function creditedAdjustments(lines: readonly PricedLine[], credited: Credited): Adjustments {
   // Without this, a draft that has no lines yet would take those of lines that are worth nothing.
   if (lines.length === 0) return { allowances: [], charges: [] };
-  const own = (list: keyof Adjustments) => creditedOf(list, lines, credited, includesVat);
+  const own = (list: keyof Adjustments) => creditedOf(list, lines, credited);
   return { allowances: own('allowances'), charges: own('charges') };
 }
 
 function creditedOf(
   list: keyof Adjustments,
   lines: readonly PricedLine[],
-  { record, amounts, notes }: Credited,
-  includesVat: boolean,
+  credited: Credited,
 ): DocumentAdjustment[] {
-  const minorOf = ({ amountMinor, grossMinor }: Adjustment) =>
-    includesVat ? (grossMinor ?? amountMinor) : amountMinor;
+  const { record, amounts, notes } = credited;
+  // The prices of an imported note may be with VAT where those of its invoice aren't, or the other way round.
+  const minorOf = ({ amountMinor, vatRateBasisPoints, grossMinor }: Priced) =>
+    includesVat(credited)
+      ? (grossMinor ?? amountMinor + vatMinor(amountMinor, vatRateBasisPoints))
+      : amountMinor;
   const all = amounts?.[list] ?? [];
   const items = Map.groupBy(
     all,
@@ -174,7 +156,7 @@ function creditedOf(
       sumMinor(
         document.lines
           .filter(isCounted)
-          .map((line) => (includesVat ? grossOf(line, own?.lines[line.id]) : line.amountMinor)),
+          .map((line) => minorOf({ ...line, grossMinor: own?.lines[line.id]?.grossMinor })),
       );
     const wholeMinor = sumIn(record);
     const earlierMinor = sumMinor(notes.map((note) => sumIn(note.record, note.unpublished.amounts)));

@@ -81,7 +81,8 @@ export function givenOf(line: DraftLine): GivenLineAmounts {
   };
 }
 
-function exactPrice({ unitPrice, priceBaseQuantity }: GivenLineAmounts) {
+/** The price of a line, where it is exact or for a number of units. */
+export function exactPrice({ unitPrice, priceBaseQuantity }: GivenLineAmounts) {
   return {
     ...(unitPrice === undefined ? {} : { unitPrice }),
     ...(priceBaseQuantity === undefined ? {} : { priceBaseQuantity }),

@@ -9,7 +9,7 @@ import {
   vatBreakdown,
   vatWithinMinor,
 } from '../../contract/vat.ts';
-import { amountsTaken, chargedOn, type Credited, refuseExcess } from './credit-notes.ts';
+import { amountsTaken, chargedOn, type Credited, refuseExcess, refuseOtherPrices } from './credit-notes.ts';
 import { creditedAdjustments, creditedLine } from './credited-parts.ts';
 import {
   type Adjustments,
@@ -53,10 +53,11 @@ export async function sumsOf(
 ): Promise<{ sums: Sums; amounts: DocumentAmounts | undefined }> {
   const { pricesIncludeVat: includesVat = false, lines: given = [] } = draft;
   const at = `${path}/lines`;
+  if (credited) refuseOtherPrices(credited, includesVat, path);
   await refuseBadReferences(move, given, at);
   const priced: PricedLine[] = [];
   for (const [index, line] of given.entries()) {
-    const taken = credited && creditedLine(line, credited, priced, includesVat);
+    const taken = credited && creditedLine(line, credited, priced);
     priced.push(taken ?? pricedLine(line, draft, `${at}/${index}`));
   }
   const adjustments = adjustmentsOf(draft, priced, path, credited);
@@ -98,9 +99,7 @@ function adjustmentsOf(
   credited: Credited | undefined,
 ): Adjustments {
   const isInherited = credited && draft.allowances === undefined && draft.charges === undefined;
-  return isInherited
-    ? creditedAdjustments(priced, credited, draft.pricesIncludeVat === true)
-    : documentAdjustments(draft, priced, path);
+  return isInherited ? creditedAdjustments(priced, credited) : documentAdjustments(draft, priced, path);
 }
 
 /** The price of one unit without VAT, rounded. */

@@ -122,18 +122,9 @@ onEachEngine('a line below zero corrects another with its discount and charge', 
 
 onEachEngine('credit notes of any kind after one another come back to zero', async (t, testBackoffice) => {
   const company = await openIssuer(testBackoffice);
-  const pricesIncludeVat = true;
   const at100 = (unitPriceMinor: number) => [lineIn('Z', { unitPriceMinor })];
   const discounted = { allowances: [{ percent: '10', ...why }] };
   const cases: [what: string, of: Partial<NewInvoice>, notes: Partial<NewInvoice>[]][] = [
-    [
-      'without VAT and then with it',
-      { pricesIncludeVat, lines: [line({ quantity: '2', unitPriceMinor: 1230 })] },
-      [
-        { lines: [line({ unitPriceMinor: 1000 })] },
-        { pricesIncludeVat, lines: [line({ unitPriceMinor: 1230 })] },
-      ],
-    ],
     [
       'more rounding than is left',
       { lines: at100(100), roundingMinor: -2 },
@@ -150,6 +141,18 @@ onEachEngine('credit notes of any kind after one another come back to zero', asy
     for (const note of notes) await issued(company, creditNoteOf(invoice, note));
     const after = await documentOf(company, invoice.id);
     t.strictSame([after.amountDueMinor, after.creditBalanceMinor], [0, 0], what);
+  }
+});
+
+onEachEngine('a credit note has prices with VAT if its invoice has', async (t, testBackoffice) => {
+  const company = await openIssuer(testBackoffice);
+  for (const pricesIncludeVat of [false, true]) {
+    const invoice = await issued(company, invoiceDraft({ pricesIncludeVat }));
+    const other = { pricesIncludeVat: !pricesIncludeVat };
+    const expected = { code: 'invalid_change', path: '/with/pricesIncludeVat', message: /of the invoice/ };
+    t.match(await company.refusal(creditNoteOf(invoice, other)), expected);
+    const { id } = await company.apply(creditNoteOf(invoice, { pricesIncludeVat }));
+    t.match(await company.refusal({ change: 'invoice.edit', with: { id, ...other } }), expected);
   }
 });
 

@@ -267,3 +267,30 @@ onEachEngine(
     }
   },
 );
+
+onEachEngine(
+  'a credit note takes the rest after an imported one of other prices',
+  async (t, testBackoffice) => {
+    const company = await openImporter(testBackoffice);
+    await issueElsewhere(company, []);
+    const delivery = { reason: 'Delivery', vatCategory: 'S' as const, vatRateBasisPoints: 2300 };
+    const sums = { vatBreakdown: [item('S', 2300, 11_000, 2530)], totals: totalsOf(11_000, 2530) };
+    const pricedAt = (unitPriceMinor: number, count = 1) => ({
+      pricesIncludeVat: unitPriceMinor > 10_000,
+      lines: Array.from({ length: count }, () => line({ unitPriceMinor })),
+      charges: [{ ...delivery, amountMinor: (count * unitPriceMinor) / 10 }],
+    });
+    for (const [own, other] of [[10_000, 12_300] as const, [12_300, 10_000] as const]) {
+      const invoice = await issued(company, invoiceDraft(pricedAt(own, 2)));
+      await issueElsewhere(company, ['credit_note']);
+      const given = { ...pricedAt(other), ...sums, number: `GS-${own}`, issueDate: invoice.issueDate ?? '' };
+      const lines = given.lines.map((one) => ({ ...one, amountMinor: 10_000 }));
+      await company.apply(creditNoteImport(invoice.id, { ...given, lines }));
+      await issueElsewhere(company, []);
+      const { lines: rest, pricesIncludeVat } = pricedAt(own);
+      await issued(company, creditNoteOf(invoice, { lines: rest, pricesIncludeVat }));
+      const after = await documentOf(company, invoice.id);
+      t.strictSame([after.amountDueMinor, after.creditBalanceMinor], [0, 0]);
+    }
+  },
+);
