@@ -48,7 +48,8 @@ const documentRules = rulesOf(INVOICE, {
   'BR-01': `rsm:ExchangedDocumentContext/ram:GuidelineSpecifiedDocumentContextParameter/ram:ID = 'urn:cen.eu:en16931:2017'`,
   'BR-02': filled('rsm:ExchangedDocument/ram:ID'),
   'BR-03': filled("rsm:ExchangedDocument/ram:IssueDateTime/udt:DateTimeString[@format = '102']"),
-  'BR-04, BR-CL-01': "rsm:ExchangedDocument/ram:TypeCode = ('380', '381', '384', '875')",
+  'BR-04, BR-CL-01':
+    'rsm:ExchangedDocument/ram:TypeCode = (204, 326, 380, 381, 384, 386, 387, 389, 575, 875, 876, 877) ! string()',
   'BR-05': filled(`${SETTLEMENT}/ram:InvoiceCurrencyCode`),
   'BR-06': filled(`${SELLER}/ram:Name`),
   'BR-07': filled(`${BUYER}/ram:Name`),

@@ -6,6 +6,7 @@ import type { Invoice } from '../../../src/contract/records.ts';
 import { without } from '../../../src/contract/document-terms.ts';
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
+import { taxPoints, typeNames } from '../../../src/server/invoice-pdf/wording.ts';
 import { charged, draftIn, type LineVat, type RandomDraft, splitQuantities } from '../backoffice/_amounts.ts';
 import type { TestBackoffice, TestCompany } from '../backoffice/_backoffice.ts';
 import { customerSave } from '../backoffice/_changes.ts';
@@ -160,11 +161,15 @@ const terms: fc.Arbitrary<DocumentTerms> = fc
         delivery: someOf(delivery ?? {}).map((members) => ({ ...members, countryCode: 'IE' })),
         precedingInvoices: fc.subarray(precedingInvoices),
         notes: fc.subarray(notes),
+        typeCode: fc.constantFrom(...Object.keys(typeNames)),
+        taxPointCode: fc.constantFrom(...Object.keys(taxPoints)),
       },
       { requiredKeys: [] },
     ),
   )
-  .map((parts) => Object.assign({}, ...parts) as DocumentTerms);
+  .map((parts) => Object.assign({}, ...parts) as DocumentTerms)
+  // A document has a code of its tax point or the day.
+  .map((all) => (all.taxPointCode ? without(all, ['taxPointDate']) : all));
 
 const quantity = fc.constantFrom('2.5', '0.75', '12.125', '1.015625', '99999.5');
 const details = fc.tuple(
@@ -263,7 +268,8 @@ async function* documentsOf(
   const { id, totals } = await company.apply(invoiceDraft(unpaid));
   const all = [...paid];
   if (askedPercent !== undefined && totals.grossMinor > 1000) {
-    const asking = await issued(company, invoiceDraft({ ...unpaid, kind: 'pro_forma' }));
+    const ofProForma = { kind: 'pro_forma' as const, terms: without(unpaid.terms ?? {}, ['typeCode']) };
+    const asking = await issued(company, invoiceDraft({ ...unpaid, ...ofProForma }));
     yield asking;
     // Some is left for what was paid besides.
     const amountMinor = Math.floor((totals.grossMinor * askedPercent) / 100) - 900;

@@ -13,7 +13,13 @@ import type { Invoice } from '../../../src/contract/records.ts';
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
-import { dateText, periodText, showsVat } from '../../../src/server/invoice-pdf/wording.ts';
+import {
+  dateText,
+  periodText,
+  showsVat,
+  taxPoints,
+  typeNames,
+} from '../../../src/server/invoice-pdf/wording.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 import { conformanceProblems } from '../invoice-pdf/_conformance.ts';
@@ -38,14 +44,16 @@ const oneLine = (text: string) => text.replace(/\s+/g, ' ').trim();
 /** The terms that the API's record says, in the words of the norm; the numbers of lines and the day of delivery may be others. */
 function termsOf(record: Invoice, printed: PrintedDocument): Record<string, (string | null | undefined)[]> {
   const { buyer, vatBreakdown, totals, kind, accountingCurrency: accounted } = record;
+  const { typeCode, taxPointCode, delivery } = printed.terms ?? {};
   const text = (minor: number) => decimalAmount(minor, record.currency);
   const isOutside = vatBreakdown.some(({ category }) => category === 'O');
   const rates = (rate: number) => (isOutside ? [] : [decimalText(rate, 2)]);
   return {
     'BT-1': [record.number],
     'BT-2': [record.issueDate],
-    'BT-3': [kind === 'invoice' ? '380' : '381'],
+    'BT-3': [typeCode ?? (kind === 'invoice' ? '380' : '381')],
     'BT-5': [record.currency],
+    ...(taxPointCode ? { 'BT-8': [taxPointCode] } : {}),
     'BT-10': [record.buyerReference],
     'BT-13': [record.purchaseOrderReference],
     'BT-44': [oneLine(buyer.legalName ?? buyer.name)],
@@ -53,7 +61,7 @@ function termsOf(record: Invoice, printed: PrintedDocument): Record<string, (str
     'BT-55': [buyer.countryCode],
     'BT-56': [buyer.contactName],
     'BT-58': [buyer.email],
-    'BT-72': [printed.terms?.delivery?.date ?? record.supplyDate],
+    'BT-72': [delivery?.date ?? record.supplyDate],
     'BT-73': [record.supplyPeriod?.startDate],
     'BT-74': [record.supplyPeriod?.endDate],
     'BT-109': [text(totals.netMinor)],
@@ -126,10 +134,7 @@ async function missingOnPage(printed: PrintedDocument, record: Invoice, pdf: Buf
     const row = rows.find(([text]) => text === first) ?? [];
     const price = row.at(showsVat(record) ? -3 : -2);
     const amountMinor = details[line.id]?.grossMinor ?? line.amountMinor;
-    return (
-      minorOf(row.at(-1) ?? '') === BigInt(amountMinor) &&
-      (!isPriced(record, printed) || isPrice(price, line, record))
-    );
+    return minorOf(row.at(-1) ?? '') === BigInt(amountMinor) && isGiven(price, line, printed);
   };
   const dueMinor = totals.grossMinor + roundingMinor - paidMinor;
   const asked = ['Amount due', 'Amount credited', 'Credit including VAT', 'Total credit'];
@@ -147,14 +152,27 @@ async function missingOnPage(printed: PrintedDocument, record: Invoice, pdf: Buf
   ];
 }
 
+/** Whether a price is that of the draft, with VAT where prices include it. */
+function isGiven(text = '', line: Line, { amounts, record }: PrintedDocument): boolean {
+  const { given = {} } = amounts?.lines[line.id] ?? {};
+  const { unitPriceMinor = line.unitPriceMinor, unitPrice, priceBaseQuantity = '1' } = given;
+  const price = unitPrice ?? decimalAmount(unitPriceMinor, record.currency);
+  const [own, base = 1] = numbersIn(text);
+  return own === Number(price) && base === Number(priceBaseQuantity);
+}
+
+/** A price, and for how many units it is. */
+const numbersIn = (text: string) => text.split(' per ').map((number) => Number(number.replaceAll(',', '')));
+
 /** Texts of a record that its page has word for word, and its days. */
-function textsOf({ supplier }: PrintedDocument, record: Invoice): string[] {
+function textsOf({ supplier, terms = {} }: PrintedDocument, record: Invoice): string[] {
   const { buyer, supplyPeriod, creditedInvoice } = record;
   const days = [record.issueDate, creditedInvoice?.issueDate].map((day) => day && dateText(day));
   return [
     ...[record.number, record.buyerReference, record.purchaseOrderReference, record.note],
     ...[buyer.name, buyer.legalName, buyer.contactName, buyer.vatId, buyer.email, ...buyer.addressLines],
     ...[supplier.legalName, supplier.vatId, creditedInvoice?.number, ...days],
+    ...[typeNames[terms.typeCode ?? ''], taxPoints[terms.taxPointCode ?? '']],
     ...[supplyPeriod && periodText(supplyPeriod), ...record.lines.map(({ description }) => description)],
   ].filter((text) => typeof text === 'string');
 }
@@ -194,14 +212,14 @@ async function problemsOf(
   ];
 }
 
-/** Whether the prices of a document stand in its e-invoices as they were given. */
+/** Whether the prices of a document stand in its e-invoices as they were given; others are worked out from amounts. */
 function isPriced({ kind }: Invoice, { amounts }: PrintedDocument): boolean {
   return kind === 'invoice' && amounts?.given.pricesIncludeVat !== true;
 }
 
 /** Whether a price, maybe for a number of units, comes to that of one unit in the API, which is rounded. */
 function isPrice(text = '', { unitPriceMinor }: Line, { currency }: Invoice): boolean {
-  const [price = NaN, base = 1] = text.split(' per ').map((number) => Number(number.replaceAll(',', '')));
+  const [price = NaN, base = 1] = numbersIn(text);
   return Math.abs((price / base) * 10 ** minorDigits(currency) - unitPriceMinor) < 0.5001;
 }
 
