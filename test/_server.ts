@@ -10,7 +10,7 @@ import type { Test } from 'tap';
 import { createKey } from '../src/server/access/keys.ts';
 import type { VendorLook } from '../src/server/vendor-look.ts';
 import { scopes } from '../src/contract/scopes.ts';
-import { openDocuments } from '../src/server/invoice-pdf/documents.ts';
+import { type Documents, openDocuments } from '../src/server/invoice-pdf/documents.ts';
 import { listen } from '../src/server/listen.ts';
 import { createLogger } from '../src/server/log.ts';
 import { createMetrics, type Metrics } from '../src/server/metrics.ts';
@@ -71,6 +71,7 @@ export interface TestServer extends AsyncDisposable {
   url: string;
   usage: KeyUsage;
   metrics: Metrics;
+  documents: Documents;
   /** Sets what the server takes for the present. */
   setNow: (now: Date) => void;
   /** A client that never retries, never throws for a status, and asks without a key unless told. */
@@ -145,6 +146,7 @@ export async function startTestServer(options: TestServerOptions): Promise<TestS
     url,
     usage,
     metrics,
+    documents,
     setNow: (moment) => {
       now = moment;
     },
