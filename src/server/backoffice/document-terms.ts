@@ -56,7 +56,7 @@ const documentTermNames = [
 /** The terms that a document keeps of those that it is given, or has from the invoice that it credits. */
 export interface GivenTerms {
   kind: Invoice['kind'];
-  terms: DocumentTerms | undefined;
+  terms?: DocumentTerms | undefined;
   credited?: KeptTerms | undefined;
   /** The customer's own terms, or those that the document names. */
   buyer: CustomerUnpublished;

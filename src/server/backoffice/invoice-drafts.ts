@@ -92,8 +92,10 @@ export async function composeInvoice(
     credited,
     conversion,
   });
-  const { lines } = sums;
-  const accountingCurrency = withinRange(`${path}/lines`, () => accountedFor(sums, exchange, conversion));
+  const { accounted, ...shown } = sums;
+  const accountingCurrency = withinRange(`${path}/lines`, () =>
+    accountedFor(accounted, exchange, conversion),
+  );
   const record: Drafted['record'] = {
     id: fixed.id,
     kind: draft.kind,
@@ -103,29 +105,26 @@ export async function composeInvoice(
     issuedAt: null,
     ...terms,
     ...namingOf(customer, terms.siteId, path),
-    lines,
-    vatBreakdown: sums.vatBreakdown,
-    totals: sums.totals,
+    ...shown,
     accountingCurrency,
     createdAt: fixed.createdAt,
     links: { self: `/api/v1/invoices/${fixed.id}`, pdf: `/api/v1/invoices/${fixed.id}/pdf` },
     creditNotes: [],
     creditedInvoice: credited ? referenceTo(credited.record) : null,
   };
-  const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
-  const given = {
-    ...{ kind: draft.kind, terms: draft.terms, credited: credited?.terms, buyer },
-    ...{ given: draft.lines ?? [], lines },
-  };
   const payable = await withPayable(move, { amounts, given: draft, document: record, credited }, path);
   return {
     record,
     unpublished: {
       ...blankUnpublished,
-      reverseChargeRates,
+      reverseChargeRates: reverseChargeRatesOf(draft.lines, record.lines),
       ...(payable ? { amounts: payable } : {}),
       quoteId: fixed.quoteId,
-      ...keptTerms(given, record.buyer, path),
+      ...keptTerms(
+        { ...draft, credited: credited?.terms, buyer, given: draft.lines ?? [], lines: record.lines },
+        record.buyer,
+        path,
+      ),
     },
   };
 }
@@ -224,7 +223,7 @@ function exchangeOf(
 }
 
 function accountedFor(
-  { accounted }: Pick<Sums, 'accounted'>,
+  accounted: Sums['accounted'],
   exchange: Exchange | null,
   conversion: Conversion | null,
 ): Invoice['accountingCurrency'] {

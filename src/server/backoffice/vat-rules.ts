@@ -102,12 +102,11 @@ function otherReasonProblem({ document, amounts, terms }: CheckedDocument): stri
       .filter(({ vatExemptionReason }) => vatExemptionReason !== undefined)
       .map((charge) => ({ whose: `the charge of ${charge.amountMinor}`, ...charge })),
   ];
-  for (const name of ['vatExemptionReason', 'vatExemptionReasonCode'] as const) {
-    const odd = reasons.find((one) =>
-      reasons.some((other) => other.vatCategory === one.vatCategory && other[name] !== one[name]),
-    );
-    if (odd) return `${odd.whose} has another ${name} than others in category ${odd.vatCategory}`;
-  }
+  for (const [category, [first, ...others]] of Map.groupBy(reasons, ({ vatCategory }) => vatCategory))
+    for (const name of ['vatExemptionReason', 'vatExemptionReasonCode'] as const) {
+      const odd = others.find((other) => other[name] !== first?.[name]);
+      if (odd) return `${first?.whose} has another ${name} than ${odd.whose} in category ${category}`;
+    }
   return undefined;
 }
 

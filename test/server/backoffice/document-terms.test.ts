@@ -124,7 +124,7 @@ onEachEngine('terms of a document', async (t, testBackoffice) => {
     const { id } = await company.apply(invoiceDraft({ lines: exempt }));
     t.match(await company.refusal(issue(id)), {
       code: 'incomplete_document',
-      message: /line 1 has another vatExemptionReasonCode than others in category E/,
+      message: /line 1 has another vatExemptionReasonCode than line 2 in category E/,
     });
   });
 
