@@ -37,7 +37,8 @@ const BATCH_DOCUMENTS = 200;
 
 /**
  * Reads the newest documents of a search that come after a place, and the totals of the whole search. It scans the company's
- * part of one index, which holds all that a search asks for, and a second time only where more than a page is found.
+ * part of one index once, which holds all that a search asks for, two parts of it at a time: PostgreSQL scans in processes of
+ * its own.
  * @param page.after the place of the last document of the page before; undefined for the first page.
  */
 export async function searchDocuments(
@@ -46,26 +47,28 @@ export async function searchDocuments(
   search: DocumentSearch,
   { after = AFTER_ALL, limit }: { after: string | undefined; limit: number },
 ): Promise<{ found: FoundDocument[]; totals: DocumentTotal[] }> {
-  const groups = new Map<string, { total: DocumentTotal; rows: FoundRow[] }>();
-  for await (const part of partsOf(engine, company, search)) {
-    const { currency, kind, status } = part;
-    const none = { currency, kind, status, count: 0, grossMinor: 0, dueMinor: 0 };
-    const { total, rows } = groups.get(keyOf(part)) ?? { total: none, rows: [] };
-    const below = after < part.below ? after : part.below;
-    const left = limit - rows.length;
-    const found =
-      left > 0 && below > part.from ? await findRows(engine, company, { ...part, below }, search, left) : [];
-    rows.push(...found);
-    const isWhole = below === part.below && found.length < left;
-    for (const sums of isWhole ? found : await readTotals(engine, company, part, search))
-      for (const name of ['count', 'grossMinor', 'dueMinor'] as const) total[name] += Number(sums[name]);
-    if (total.count > 0) groups.set(keyOf(part), { total, rows });
-  }
-  const inOrder = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
-  const rows = inOrder.flatMap((group) => group.rows).sort((a, b) => (a.place < b.place ? 1 : -1));
+  const totals = new Map<string, DocumentTotal>();
+  const rows: FoundRow[] = [];
+  const parts = partsOf(engine, company, search);
+  const readParts = async () => {
+    for await (const part of parts) {
+      const { currency, kind, status } = part;
+      const newer = rows.filter(({ place }) => place >= part.below).length;
+      const page = { after, limit: limit - newer };
+      const { found, others } = await readPart(engine, company, part, search, page);
+      rows.push(...found);
+      const none = { currency, kind, status, count: 0, grossMinor: 0, dueMinor: 0 };
+      const total = totals.get(keyOf(part)) ?? none;
+      for (const sums of [...found, ...others])
+        for (const name of ['count', 'grossMinor', 'dueMinor'] as const) total[name] += Number(sums[name]);
+      if (total.count > 0) totals.set(keyOf(part), total);
+    }
+  };
+  await Promise.all([readParts(), readParts()]);
+  rows.sort((a, b) => (a.place < b.place ? 1 : -1));
   return {
     found: await readDocuments(engine, company, rows.slice(0, limit)),
-    totals: inOrder.map(({ total }) => total),
+    totals: [...totals].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, total]) => total),
   };
 }
 
@@ -150,6 +153,28 @@ export async function firstCustomers(
     .orderBy('id')
     .limit(limit)
     .execute();
+}
+
+/**
+ * Reads the newest documents of a part that come after a place, and the sums of the others that the search finds in it: those
+ * before that place, and those after the last that was read.
+ */
+async function readPart(
+  engine: Reads,
+  company: string,
+  part: Part,
+  search: DocumentSearch,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ found: FoundRow[]; others: Summed[] }> {
+  const [, below = after] = [part.from, after, part.below].sort();
+  const found = limit > 0 ? await findRows(engine, company, { ...part, below }, search, limit) : [];
+  const end = found.length < limit ? part.from : (found.at(-1)?.place ?? below);
+  const beside = [
+    { ...part, from: below },
+    { ...part, below: end },
+  ].filter((other) => other.from < other.below);
+  const others = await Promise.all(beside.map((other) => readTotals(engine, company, other, search)));
+  return { found, others: others.flat() };
 }
 
 async function findRows(
