@@ -5,6 +5,7 @@ import { noticeTexts } from '../../../src/server/notices/texts.ts';
 import { addNotice, listNotices, type NoticeKind } from '../../../src/server/store/accounts/notice-rows.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { addAdministrator } from '../portal/_portal.ts';
+import { mailOnce, startMailServer } from './_mail-server.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -43,4 +44,26 @@ for (const name of engineNames)
     t.equal((await told('key.created')).length, 21, 'the first ten are older now');
     for (let count = 0; count < 25; count += 1) await tell(1, 'reset.asked');
     t.equal((await told('reset.asked')).length, 25, 'whoever asks for a link is limited there');
+  });
+
+for (const name of engineNames)
+  t.test(`${name}: a company with 2,000 mails to send keeps no other waiting`, async (t) => {
+    await using database = await openTestDatabase(name);
+    const { engine } = database;
+    for (const company of ['acme', 'other']) {
+      await createCompany(engine, company, {}, STORY_NOW);
+      await addAdministrator(engine, { company, email: `aoife@${company}.example` });
+      const notice = { company, kind: 'reset.used', details: {}, now: STORY_NOW } as const;
+      await engine.transaction((transaction) => addNotice(transaction, notice));
+    }
+    const earlier = new Date(STORY_NOW.getTime() - HOUR_MS).toISOString();
+    await engine.run(`
+      INSERT INTO notices (company, id, administrator, kind, details, created_at, due_at)
+      WITH RECURSIVE made (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM made WHERE n < 2000)
+      SELECT company, id || '-' || n, administrator, kind, details, created_at, '${earlier}' FROM notices, made
+      WHERE company = 'acme'`);
+    const { mails, url } = await startMailServer(t);
+    await mailOnce(engine, url, STORY_NOW);
+    const others = mails.filter(({ to }) => to[0] === 'aoife@other.example');
+    t.strictSame([mails.length, others.length], [20, 1]);
   });

@@ -42,7 +42,7 @@ const OF_ALL = [
   /^select company, id, created_at from events where id > \$1/,
   /^select company, id from webhooks where deleted_at is not null/,
   /^select \* from \( select w\.company, w\.id as webhook, .* from webhooks as w where w\.failing_since is not null/,
-  /^select company, id from (?:notices|hand_overs) where (?:state in|attempts <>)/,
+  /^select company, id from (?:\( select company, id, due_at from )?(?:notices|hand_overs) where (?:state in|attempts <>)/,
 ];
 
 /** The tables of a statement, each by its alias, that no value binds to a company. */
