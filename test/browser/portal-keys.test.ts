@@ -36,6 +36,43 @@ t.test('a company’s keys are legible for everybody', async (t) => {
   );
 });
 
+for (const javaScript of [true, false])
+  t.test(`a key is two lines on a phone ${javaScript ? 'with' : 'without'} scripts`, async (t) => {
+    const portal = await startPortal(t);
+    const { engine } = portal;
+    const { id } = await makeKey(engine, 'Dashboard in the workshop');
+    await engine.run(`UPDATE api_keys SET ends_at = '2099-12-31T23:59:59.000Z' WHERE id = '${id}'`);
+    const ended = await makeKey(engine, 'The old export');
+    await revokeKey(engine, COMPANY, ended.id, STORY_NOW);
+    const { page, open } = await openWindow(t, { browser: await browser, portal }, { javaScript });
+    const rows = page.getByRole('row').filter({ has: page.locator('details') });
+    const textOf = async (row: number) => (await rows.nth(row).innerText()).replaceAll(/\s+/g, ' ');
+    await open('/portal/keys');
+    t.notMatch(await textOf(0), /2 scopes|Less/, 'a wide window says which scopes');
+    await page.setViewportSize({ width: 375, height: 844 });
+    const lines = await rows.evaluateAll((all) =>
+      all.map((row) => {
+        const { lineHeight, paddingTop, borderTopWidth } = getComputedStyle(row);
+        const edges = 2 * (parseFloat(paddingTop) + parseFloat(borderTopWidth));
+        return (row.getBoundingClientRect().height - edges) / parseFloat(lineHeight);
+      }),
+    );
+    t.ok(lines.length === 2 && Math.max(...lines) <= 2, `${lines.join(' and ')} lines`);
+    const name = 'Dashboard in the workshop';
+    t.equal(await textOf(0), `${name} …${id.slice(-4)} · 2 scopes · ends 31 Dec 2099 , the key ${name}`);
+    t.match(
+      await textOf(1),
+      /^The old export …\w{4} · 2 scopes · ended 20 Nov 2026 , the key The old export$/,
+    );
+
+    await page.getByRole('button', { name: 'Show' }).focus();
+    for (const key of ['Tab', 'Enter']) await page.keyboard.press(key);
+    const whole = `${name} ${KEY_PREFIX}.${COMPANY}.${id}.… Less , the key ${name} jobs:read customers:read`;
+    t.ok((await textOf(0)).startsWith(whole), await textOf(0));
+    for (const key of ['Tab', 'Enter']) await page.keyboard.press(key);
+    t.ok(await rows.nth(0).getByLabel('Last day').isVisible(), 'the keyboard gets to what it opens');
+  });
+
 t.test('an administrator creates a key, copies it and revokes it', async (t) => {
   const portal = await startPortal(t);
   const window = await openWindow(t, { browser: await browser, portal });

@@ -6,9 +6,16 @@ import {
   lastDayOf,
   revokeKey,
 } from '../../access/keys.ts';
+import { companyDay } from '../../../contract/company-time.ts';
 import { UsageError } from '../../../errors.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
-import { type EndedBefore, listActiveKeys, listEndedKeys, type UsedKey } from '../../store/keys/keys.ts';
+import {
+  type EndedBefore,
+  hasEnded,
+  listActiveKeys,
+  listEndedKeys,
+  type UsedKey,
+} from '../../store/keys/keys.ts';
 import { stoppedWarning } from '../availability.ts';
 import type { Services } from '../options.ts';
 import { notFound, type Problems, problemsOf } from '../page-error.ts';
@@ -189,16 +196,37 @@ function endedTable(shown: Shown, keys: readonly UsedKey[]): Html {
   });
 }
 
-function described({ visit, keyPrefix, makers }: Shown, key: UsedKey): Content[] {
+function described(shown: Shown, key: UsedKey): Content[] {
+  const { visit, keyPrefix, makers } = shown;
   const maker = key.madeBy === null ? 'the operator' : (makers.get(key.madeBy)?.name ?? 'somebody else');
   return [
-    html`<strong>${key.name}</strong><br /><code class="hint">${keyPrefix}.${key.company}.${key.id}.…</code>`,
+    html`<strong>${key.name}</strong><br /><code class="hint whole"
+        >${keyPrefix}.${key.company}.${key.id}.…</code
+      >
+      ${brief(shown, key)}`,
     html`<ul class="names">
       ${key.scopes.map((scope) => html`<li>${badge('plain', scope)}</li>`)}
     </ul>`,
     html`${time(visit, key.createdAt)}<br /><span class="hint">by ${maker}</span>`,
     time(visit, key.usedAt),
   ];
+}
+
+/** The second line of a key on a phone, which opens all else of its row; wider windows show that at once. */
+function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
+  const { id, name, scopes, usedAt } = key;
+  const lastDay = lastDayOf(key, company.timeZone);
+  const used =
+    usedAt === null ? 'never used' : `used ${dayText(companyDay(company.timeZone, new Date(usedAt)))}`;
+  const ends = lastDay && `${hasEnded(key, now) ? 'ended' : 'ends'} ${dayText(lastDay)}`;
+  return html`<details class="brief">
+    <summary>
+      <span class="closed"
+        >…${id.slice(-4)} · ${scopes.length} ${scopes.length === 1 ? 'scope' : 'scopes'} ·
+        ${ends ?? used}</span
+      ><span class="opened">Less</span><span class="hidden">, the key ${name}</span>
+    </summary>
+  </details>`;
 }
 
 function addressAfter(key: UsedKey | undefined): string | undefined {
