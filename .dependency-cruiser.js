@@ -122,10 +122,8 @@ const parts = Object.entries({
   'server/metrics': ['contract'],
   // Processes of PDFs and the thread of passwords.
   'server/memory-usage': [],
-  // Seals signing secrets and those of second factors.
+  // Seals signing secrets, those of second factors, and notices that are shown once.
   'server/secret-box': [],
-  // Secrets, and notices that are shown once.
-  'server/sealed-text': [],
   // Business systems start from them.
   examples: ['client'],
   // Integrators run it: it knows the contract and nothing of the service.
@@ -149,7 +147,6 @@ const leaves = [
   'server/metrics',
   'server/memory-usage',
   'server/secret-box',
-  'server/sealed-text',
 ];
 
 /** The folders and files of the store: each imports only those that stand below it. */

@@ -7,7 +7,6 @@ import { quote, UsageError } from '../../errors.ts';
 import {
   type Company,
   type CompanyProfile,
-  findCompanyRow,
   insertCompany,
   updateCompanyRow,
 } from '../store/records/companies.ts';
@@ -104,16 +103,6 @@ export async function changeCompany(
   });
   if (!changed) throw new UsageError(`There is no company ${quote(id)}.`);
   return changed;
-}
-
-/**
- * Reads a company.
- * @throws UsageError when there is no such company.
- */
-export async function getCompany(engine: Engine, id: string): Promise<Company> {
-  const company = await findCompanyRow(engine, id);
-  if (!company) throw new UsageError(`There is no company ${quote(id)}.`);
-  return company;
 }
 
 function refuseBadSettings(settings: CompanySettings): void {

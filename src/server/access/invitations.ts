@@ -10,7 +10,7 @@ import {
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
 import { actorId, type Origin } from '../store/accounts/audit-trail.ts';
-import { lockCompany } from '../store/records/companies.ts';
+import { getCompany, lockCompany } from '../store/records/companies.ts';
 import {
   type Authority,
   type AuthorisedTransaction,
@@ -29,7 +29,6 @@ import {
 import { deleteSessionRows } from '../store/accounts/session-rows.ts';
 import { getByEmail } from './administrators.ts';
 import { checkedEmail, checkedName, grantedScopes, whyNotInvite } from './checked-input.ts';
-import { getCompany } from './companies.ts';
 import { rememberBrowser } from './known-browsers.ts';
 import { mailInvitation, resetLink } from './mailed-links.ts';
 import { refuseWeakPassword } from './password-strength.ts';

@@ -23,8 +23,7 @@ import {
   updateKeyRow,
 } from '../store/keys/keys.ts';
 import type { Counted } from '../store/keys/rate-counters.ts';
-import { switchesOf } from '../store/records/companies.ts';
-import { getCompany } from './companies.ts';
+import { getCompany, switchesOf } from '../store/records/companies.ts';
 import { checkedLine, grantedScopes } from './checked-input.ts';
 import { mintToken, tokenHash } from './tokens.ts';
 

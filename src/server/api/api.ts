@@ -11,14 +11,13 @@ import type { Engine } from '../store/engines/engine.ts';
 import type { Counted } from '../store/keys/rate-counters.ts';
 import { openGeneration } from '../store/records/generation.ts';
 import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } from './allowance.ts';
-import { sendBody } from './answer.ts';
+import { createSendingTurn, sendBody } from './answer.ts';
 import { type ContractRequest, createContractBackend, type Duties } from './contract-backend.ts';
 import { errorStatuses } from './error-replies.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import { createFileSender } from './file-answer.ts';
 import { createHandlers } from './handlers.ts';
 import { createLoadLimit } from './load-limit.ts';
-import { createSendingTurn } from './sending-turn.ts';
 
 export interface ApiOptions extends AllowanceLimits {
   engine: Engine;

@@ -5,7 +5,7 @@ import type { Change } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { wholeText } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
-import { getCompany } from '../access/companies.ts';
+import { getCompany } from '../store/records/companies.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import { findChange, movePosition, type NotedChange } from '../store/records/moves.ts';

@@ -1,4 +1,4 @@
-import { getCompany } from '../access/companies.ts';
+import { getCompany } from '../store/records/companies.ts';
 import { companyDay } from '../../contract/company-time.ts';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { type Command, Option } from 'commander';
 
-import { getCompany } from '../access/companies.ts';
+import { getCompany } from '../store/records/companies.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { createPrint, type Print } from '../invoice-pdf/printing.ts';
 import { eraseCompany } from '../store/company-data/erase.ts';

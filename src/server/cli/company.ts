@@ -2,11 +2,11 @@ import { readFileSync, statSync } from 'node:fs';
 
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import { type CompanySettings, createCompany, getCompany, setCompany } from '../access/companies.ts';
+import { type CompanySettings, createCompany, setCompany } from '../access/companies.ts';
 import { listOf } from '../../command-line/given-values.ts';
 import { type Module, modules } from '../../contract/scopes.ts';
 import { logoFromFile } from '../logos/logo.ts';
-import { type Company, type CompanyProfile, listCompanies } from '../store/records/companies.ts';
+import { type Company, type CompanyProfile, getCompany, listCompanies } from '../store/records/companies.ts';
 import { listCompanyStatus } from '../store/records/company-status.ts';
 import { listChanges, type NotedChange } from '../store/records/moves.ts';
 import type { Engine } from '../store/engines/engine.ts';

@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Request, RequestHandler, Response } from 'express';
 
-import { getCompany } from '../access/companies.ts';
+import { getCompany } from '../store/records/companies.ts';
 import { PASSWORDS_OFF } from '../access/passwords.ts';
 import { type ActiveSession, listBrowserSessions } from '../access/sessions.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
@@ -91,7 +91,7 @@ export function answer(route: Route, answering: Answering): RequestHandler {
     if (!visit) res.redirect(303, signInPath(req, guest, await hasEnded(guest, answering)));
     else if (mustSetUpFirst(visit, route, answering)) res.redirect(303, SECOND_FACTOR_PATH);
     else {
-      answering.countDownload(route, visit, res);
+      if (route.downloads) answering.countDownload(route.downloads, visit, res);
       await write(await replyOnce(visit, route, answering), { req, res, visit, answering });
     }
   };

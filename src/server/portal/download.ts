@@ -78,11 +78,11 @@ export function createDownloadLimit() {
   const refusal = (status: 429 | 503, text: string) =>
     new PageError(status, 'Too many downloads at once', text, { headers: { 'Retry-After': '5' } });
   return (
-    { downloads: kind }: { downloads?: DownloadKind },
+    kind: DownloadKind,
     { company: { id: company }, query }: { company: { id: string }; query: URLSearchParams },
     answer: Pick<Writable, 'closed' | 'destroy' | 'once'>,
   ): void => {
-    if (kind === undefined || (kind === 'table' && !query.has('format')) || answer.closed) return;
+    if ((kind === 'table' && !query.has('format')) || answer.closed) return;
     const { ofCompany, ofAll } = AT_ONCE[kind];
     const others = [...underWay].filter((one) => one.kind === kind);
     if (others.filter((one) => one.company === company).length >= ofCompany)

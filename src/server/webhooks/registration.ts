@@ -5,7 +5,7 @@ import type { Scope } from '../../contract/scopes.ts';
 import { maySeeEvent, scopesLacked } from '../../contract/withholding.ts';
 import { quote, unknownName, UsageError } from '../../errors.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
-import { findCompanyRow } from '../store/records/companies.ts';
+import { getCompany } from '../store/records/companies.ts';
 import {
   type Authority,
   type AuthorisedTransaction,
@@ -93,8 +93,7 @@ export async function createWebhook(
  * @throws UsageError when there is no such company.
  */
 export async function listWebhooks(engine: Engine, company: string): Promise<Webhook[]> {
-  if (!(await findCompanyRow(engine, company)))
-    throw new UsageError(`There is no company ${quote(company)}.`);
+  await getCompany(engine, company);
   return listWebhookRows(engine, company);
 }
 

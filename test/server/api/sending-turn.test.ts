@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createSendingTurn } from '../../../src/server/api/sending-turn.ts';
+import { createSendingTurn } from '../../../src/server/api/answer.ts';
 
 /** Asks for so many turns, and notes in which order they come. */
 function waitFor(sendingTurn: () => Promise<void>, count: number): number[] {

@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 
-import { getCompany } from '../../../src/server/access/companies.ts';
+import { getCompany } from '../../../src/server/store/records/companies.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { getNumbering } from '../../../src/server/backoffice/numbering.ts';
 import type { Change } from '../../../src/contract/feed.ts';

@@ -2,7 +2,7 @@ import { generateSync } from 'otplib';
 import t, { type Test } from 'tap';
 
 import { removeAdministrator } from '../../../src/server/access/administrators.ts';
-import { createCompany, getCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/access/companies.ts';
 import { invite } from '../../../src/server/access/invitations.ts';
 import { proposeSecondFactor } from '../../../src/server/access/second-factor.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
@@ -19,6 +19,7 @@ import {
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
+import { getCompany } from '../../../src/server/store/records/companies.ts';
 import { ping } from '../../../src/server/webhooks/deliveries.ts';
 import { until } from '../../_command.ts';
 import { engineNames, openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';

@@ -8,11 +8,11 @@ import type { PageError } from '../../../src/server/portal/page-error.ts';
 
 t.test('downloads at once are bounded, of a company and of all', async (t) => {
   const count = createDownloadLimit();
-  const begin = (downloads: 'table' | 'file', id: string, query = 'format=csv') => {
+  const begin = (kind: 'table' | 'file', id: string, query = 'format=csv') => {
     const answer = new PassThrough();
     t.teardown(() => answer.destroy());
     try {
-      count({ downloads }, { company: { id }, query: new URLSearchParams(query) }, answer);
+      count(kind, { company: { id }, query: new URLSearchParams(query) }, answer);
       return answer;
     } catch (error) {
       return [(error as PageError).status, (error as PageError).headers['Retry-After']];

@@ -1,5 +1,5 @@
 import { chooseCompany } from '../../access/choose-company.ts';
-import { getCompany } from '../../access/companies.ts';
+import { getCompany } from '../../store/records/companies.ts';
 import { endBrowserSessions, listBrowserSessions } from '../../access/sessions.ts';
 import { UsageError } from '../../../errors.ts';
 import type { Services } from '../options.ts';

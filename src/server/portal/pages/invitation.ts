@@ -1,4 +1,4 @@
-import { getCompany } from '../../access/companies.ts';
+import { getCompany } from '../../store/records/companies.ts';
 import { checkedName } from '../../access/checked-input.ts';
 import { acceptLink, getLink } from '../../access/invitations.ts';
 import { PASSWORDS_OFF } from '../../access/passwords.ts';

@@ -1,6 +1,6 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
-import { openSealed, seal } from '../../sealed-text.ts';
+import { openSealed, seal } from '../../secret-box.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 
 /*

@@ -3,6 +3,7 @@ import type { Selectable } from 'kysely';
 import type { ElectronicAddress, Identifier } from '../../../contract/feed.ts';
 import type { Module } from '../../../contract/scopes.ts';
 import type { Switches } from '../../../contract/withholding.ts';
+import { quote, UsageError } from '../../../errors.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../schema.ts';
@@ -128,6 +129,13 @@ export async function lockCompany(
 export async function findCompanyRow({ db }: { db: Connection }, id: string): Promise<Company | undefined> {
   const row = await db.selectFrom('companies').selectAll().where('id', '=', id).executeTakeFirst();
   return row && toCompany(row);
+}
+
+/** @throws UsageError when there is no such company. */
+export async function getCompany(engine: { db: Connection }, id: string): Promise<Company> {
+  const company = await findCompanyRow(engine, id);
+  if (!company) throw new UsageError(`There is no company ${quote(id)}.`);
+  return company;
 }
 
 export async function listCompanies(engine: Engine): Promise<Company[]> {

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { createCompany, getCompany, setCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany, setCompany } from '../../../../src/server/access/companies.ts';
 import {
   type Administrator,
   findAccounts,
@@ -9,6 +9,7 @@ import {
 } from '../../../../src/server/store/accounts/administrator-rows.ts';
 import {
   type Company,
+  getCompany,
   listCompanies,
   updateCompanyRow,
 } from '../../../../src/server/store/records/companies.ts';
