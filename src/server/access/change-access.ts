@@ -12,7 +12,7 @@ import {
   authorisedTransaction,
 } from '../store/accounts/authorised-transaction.ts';
 import { deleteLinksOf } from '../store/accounts/link-rows.ts';
-import { listWebhookRows } from '../store/deliveries/webhooks.ts';
+import { listWebhookRows, webhookHost } from '../store/deliveries/webhooks.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { listKeysMadeBy } from '../store/keys/keys.ts';
 import { deleteIn } from '../webhooks/registration.ts';
@@ -66,7 +66,7 @@ export async function changeAccess(
         await mark({ id: key, name }, () => revokeIn(authorised, key));
     for (const webhook of await listWebhookRows({ db: transaction }, company))
       if (webhook.madeBy === id && !webhook.events.every((kind) => maySeeEvent(scopes, kind)))
-        await mark({ id: webhook.id, name: new URL(webhook.url).host }, () => deleteIn(authorised, webhook));
+        await mark({ id: webhook.id, name: webhookHost(webhook) }, () => deleteIn(authorised, webhook));
     return { administrator, ended, left };
   });
 }

@@ -75,7 +75,7 @@ export interface KindNumbering {
  */
 export async function getNumbering(engine: Engine, company: string, now: Date): Promise<KindNumbering[]> {
   const { timeZone } = await getCompany(engine, company);
-  const numbering = (await findNumbering(engine, company)) ?? { formats: {}, lastNumbers: {} };
+  const numbering = (await findNumbering(engine.db, company)) ?? { formats: {}, lastNumbers: {} };
   return (Object.keys(defaultNumberFormats) as Numbered[]).map((kind) => {
     const format = numbering.formats[kind] ?? defaultNumberFormats[kind];
     const series = seriesOf(format, companyDay(timeZone, now));

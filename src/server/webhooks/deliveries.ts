@@ -186,11 +186,9 @@ export async function ping(
   const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
   const act = { company, by, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async (authorised) => {
-    await getWebhookToChange(authorised, webhook);
-    const outcome = await insertPing(authorised, { webhook, ...ids, data: pingData }, limit);
-    if (outcome === 'paused')
-      throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
-    if (outcome === 'limit reached')
+    const { pausedAt } = await getWebhookToChange(authorised, webhook);
+    if (pausedAt !== null) throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
+    if (!(await insertPing(authorised, { webhook, ...ids, data: pingData }, limit)))
       throw new UsageError(
         `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
       );

@@ -20,6 +20,7 @@ import {
   listWebhookRows,
   setWebhookPaused,
   type Webhook,
+  webhookHost,
 } from '../store/deliveries/webhooks.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
@@ -144,15 +145,14 @@ async function setPaused(
   return changed;
 }
 
-/** The audit trail names the host alone, because the path or the query of an address may hold a password. */
 async function recordOf(
   authorised: AuthorisedTransaction,
   action: AuditAction,
-  { id, url }: Webhook,
-  details: Record<string, string> = {},
+  webhook: Webhook,
+  more: Record<string, string> = {},
 ): Promise<void> {
-  const host = URL.canParse(url) ? new URL(url).host : url;
-  await authorised.record({ action, subject: id, details: { webhook: id, host, ...details } });
+  const details = { webhook: webhook.id, host: webhookHost(webhook), ...more };
+  await authorised.record({ action, subject: webhook.id, details });
 }
 
 function webhookChange(

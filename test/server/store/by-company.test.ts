@@ -36,7 +36,7 @@ const OF_ALL = [
   /^select \* from administrators where email = \$1 and disabled_at is null/,
   /^select distinct company from \( ?select company from (?:\w+) where /,
   /^select company from applied_changes where applied_at is null/,
-  /^select company, webhook, id, state, due_at, lease/,
+  /^select company, webhook, id, state, due_at as dueat, lease/,
   /^select due_at from deliveries where/,
   /^select w\.company, w\.id as webhook from webhooks/,
   /^select company, id, created_at from events where id > \$1/,

@@ -9,12 +9,12 @@ import {
 } from '../../store/deliveries/deliveries-list.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { DeliveryRecord } from '../../store/deliveries/delivery-details.ts';
-import type { Webhook } from '../../store/deliveries/webhooks.ts';
+import { type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import { HISTORY_DAYS } from '../../webhooks/purge.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { button, filterForm, select, textField, withQuery } from '../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
-import { boundedCountText, time, webhookHost } from '../views/formats.ts';
+import { boundedCountText, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { amount, pagination, table } from '../views/table.ts';

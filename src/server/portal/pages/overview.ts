@@ -8,7 +8,7 @@ import { maySee } from '../../../contract/withholding.ts';
 import { type Administrator, listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
 import { countUnsent } from '../../store/deliveries/deliveries-list.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
-import { listWebhookRows, type Webhook } from '../../store/deliveries/webhooks.ts';
+import { listWebhookRows, type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { type KeyHour, listKeyHours } from '../../store/keys/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../../store/keys/keys.ts';
@@ -122,7 +122,7 @@ async function lookAround(engine: Engine, { company, administrator, now }: Visit
 function webhookNeeds(visit: Visit, { webhooks, health, failed }: Found): Html[] {
   return webhooks.flatMap((webhook) => {
     const own = health.get(webhook.id);
-    const host = new URL(webhook.url).hostname;
+    const host = webhookHost(webhook);
     const path = `/portal/webhooks/${webhook.id}`;
     const count = failed.get(webhook.id) ?? 0;
     return [

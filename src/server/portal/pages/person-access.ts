@@ -2,7 +2,7 @@ import { removeAdministrator } from '../../access/administrators.ts';
 import { accessText, changeAccess, whyNotManage } from '../../access/change-access.ts';
 import { scopesLacked } from '../../../contract/withholding.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
-import type { Webhook } from '../../store/deliveries/webhooks.ts';
+import { type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import type { ApiKey } from '../../store/keys/keys.ts';
 import { checkboxes, confirmForm } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
@@ -72,10 +72,10 @@ function accessForm(
 ) {
   const made = [
     ...keys.map(({ id, name, scopes }) => ({ value: id, label: `Key “${name}”`, hint: scopes.join(', ') })),
-    ...webhooks.map(({ id, url, events }) => ({
-      value: id,
-      label: `Webhook to ${new URL(url).host}`,
-      hint: scopesLacked([], events).join(', '),
+    ...webhooks.map((webhook) => ({
+      value: webhook.id,
+      label: `Webhook to ${webhookHost(webhook)}`,
+      hint: scopesLacked([], webhook.events).join(', '),
     })),
   ];
   return confirmForm(visit, {

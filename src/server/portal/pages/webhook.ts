@@ -2,7 +2,7 @@ import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { DeliveryDetail } from '../../store/deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { type HourSpan, readHealth } from '../../store/deliveries/webhook-health.ts';
-import { listWebhookRows, type Webhook } from '../../store/deliveries/webhooks.ts';
+import { listWebhookRows, type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
 import {
   deleteWebhook,
@@ -14,7 +14,7 @@ import {
 import { stoppedWarning } from '../availability.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, confirmForm, form } from '../views/form.ts';
-import { exactTime, time, webhookHost } from '../views/formats.ts';
+import { exactTime, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge, steps, warning } from '../views/notice.ts';
 import { facts } from '../views/table.ts';

@@ -84,11 +84,6 @@ export function supportLink(words: string, supportUrl: string | undefined): Html
   return supportUrl === undefined ? html`${words}` : html`<a href="${supportUrl}">${words}</a>`;
 }
 
-/** The host that a webhook leads to, by which pages call it. */
-export function webhookHost({ url }: { url: string }): string {
-  return URL.parse(url)?.host ?? url;
-}
-
 /** A text whose words with figures, such as INV-2026-0003, don't break after a hyphen. */
 export function withIds(text: string): Html {
   return html`${text.split(/(\S*\d\S*)/).map((part, index) => (index % 2 === 1 && part.length < 25 ? html`<span class="id">${part}</span>` : part))}`;

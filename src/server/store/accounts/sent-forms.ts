@@ -1,7 +1,10 @@
 import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
+import type { ExpressionBuilder } from 'kysely';
+
 import { openSealed, seal } from '../../secret-box.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Tables } from '../schema.ts';
 
 /*
  * A form works once: the transaction of its work marks it as used (authorised-transaction.ts). Its result is kept
@@ -13,6 +16,11 @@ interface SessionKey {
   company: string;
   id: string;
 }
+
+const isForm =
+  ({ company, id }: SessionKey, form: string) =>
+  (row: ExpressionBuilder<Tables, 'form_results'>) =>
+    row.and({ company, session: id, form });
 
 /** A session, with the token of which the database has only a digest. */
 interface TokenSession extends SessionKey {
@@ -74,9 +82,7 @@ export async function keepFormResult(
     await transaction
       .updateTable('form_results')
       .set({ leads_to: leadsTo, notice: sealed })
-      .where('company', '=', session.company)
-      .where('session', '=', session.id)
-      .where('form', '=', form)
+      .where(isForm(session, form))
       .execute();
   });
 }
@@ -90,9 +96,7 @@ export async function findFormResult(
   const row = await db
     .selectFrom('form_results')
     .select('leads_to')
-    .where('company', '=', session.company)
-    .where('session', '=', session.id)
-    .where('form', '=', form)
+    .where(isForm(session, form))
     .executeTakeFirst();
   return row?.leads_to;
 }
@@ -107,17 +111,13 @@ export async function takeNotice(
     const row = await transaction
       .selectFrom('form_results')
       .select('notice')
-      .where('company', '=', session.company)
-      .where('session', '=', session.id)
-      .where('form', '=', form)
+      .where(isForm(session, form))
       .executeTakeFirst();
     if (!row || row.notice === null) return undefined;
     const { numUpdatedRows } = await transaction
       .updateTable('form_results')
       .set({ notice: null })
-      .where('company', '=', session.company)
-      .where('session', '=', session.id)
-      .where('form', '=', form)
+      .where(isForm(session, form))
       .where('notice', '=', row.notice)
       .executeTakeFirst();
     return Number(numUpdatedRows) === 1 ? row.notice : undefined;

@@ -82,7 +82,7 @@ export async function resendUnsent(
 }
 
 /** A ping, with the ids of its event and of its delivery. */
-export interface Ping {
+interface Ping {
   webhook: string;
   id: string;
   event: string;
@@ -90,30 +90,27 @@ export interface Ping {
 }
 
 /**
- * Adds a ping, unless the webhook is paused, or it or all webhooks of its company have had too many since a time. The
- * count is exact, because the transaction has the company's lock.
+ * Adds a ping, unless the webhook or all webhooks of its company have had too many since a time. The count is exact, because
+ * the transaction has the company's lock.
+ * @returns whether it was added.
  */
 export async function insertPing(
   authorised: AuthorisedTransaction,
   { webhook, id, event, data }: Ping,
   limit: { since: string; countMax: number; ofCompanyMax: number },
-): Promise<'created' | 'no webhook' | 'paused' | 'limit reached'> {
+): Promise<boolean> {
   const { transaction, company } = authorised;
   const at = authorised.now.toISOString();
   const rows = await transaction
     .selectFrom('webhooks')
-    .select(['id', 'pinged_at', 'paused_at', 'deleted_at'])
+    .select(['id', 'pinged_at'])
     .where('company', '=', company)
     .execute();
-  const row = rows.find(({ id: other, deleted_at }) => other === webhook && deleted_at === null);
-  if (!row) return 'no webhook';
-  if (row.paused_at !== null) return 'paused';
   // A time in the future comes from a clock that was set back, and doesn't count.
   const timesOf = ({ pinged_at }: { pinged_at: string }) =>
     (JSON.parse(pinged_at) as string[]).filter((time) => time > limit.since && time <= at);
-  const times = timesOf(row);
-  if (times.length >= limit.countMax || rows.flatMap(timesOf).length >= limit.ofCompanyMax)
-    return 'limit reached';
+  const times = rows.filter((row) => row.id === webhook).flatMap(timesOf);
+  if (times.length >= limit.countMax || rows.flatMap(timesOf).length >= limit.ofCompanyMax) return false;
   await transaction
     .updateTable('webhooks')
     .set({ pinged_at: JSON.stringify([...times, at]) })
@@ -129,5 +126,5 @@ export async function insertPing(
     .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
     .execute();
   await authorised.engine.dialect.tellWorkers(transaction);
-  return 'created';
+  return true;
 }

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 
 import type { EventKind } from '../../../contract/events.ts';
+import { countRows } from '../batches.ts';
 import { type Connection, dialectOf, withoutIndex } from '../dialects/dialect.ts';
 import { boundTo } from '../machines.ts';
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
@@ -114,12 +115,8 @@ export async function countUnsent(
 ): Promise<number> {
   const { table, condition } = unsentIn(db, of, choice);
   const isBelow = attemptsMax === Infinity ? sql`TRUE` : sql`d.attempt_count < ${attemptsMax}`;
-  const { rows } = await sql<{ count: number | string }>`
-    SELECT COUNT(*) AS count
-    FROM (SELECT 1 FROM ${table} WHERE ${condition} AND ${isBelow} LIMIT ${sql.lit(countMax)}) AS counted`.execute(
-    db,
-  );
-  return Number(rows[0]?.count ?? 0);
+  const some = sql`(SELECT 1 FROM ${table} WHERE ${condition} AND ${isBelow} LIMIT ${sql.lit(countMax)}) AS counted`;
+  return countRows(db, some);
 }
 
 /** The chosen deliveries, as `d`. */

@@ -115,30 +115,15 @@ function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
 /** Must equal the condition of the partial index `deliveries_timed`. */
 const isTimed = sql<boolean>`state IN ('sending', 'retrying')`;
 
-interface TimedRow extends DeliveryKey {
-  state: TimedDelivery['state'];
-  due_at: string;
-  lease: string | null;
-  attempt_count: number;
-  failure_count: number;
-  interruption_count: number;
-}
-
 /** Deliveries whose time has come, the earliest first. */
 export async function listTimed(engine: Engine, now: Date, countMax: number): Promise<TimedDelivery[]> {
-  const rows = await ofAllCompanies(
+  return ofAllCompanies(
     engine,
-    (isReached) => sql<TimedRow>`
-      SELECT company, webhook, id, state, due_at, lease, attempt_count, failure_count, interruption_count
+    (isReached) => sql<TimedDelivery>`
+      SELECT company, webhook, id, state, due_at AS "dueAt", lease, attempt_count AS attempt,
+        failure_count AS "failureCount", interruption_count AS "interruptionCount"
       FROM deliveries WHERE ${isTimed} AND due_at <= ${now.toISOString()} AND ${isReached('company')} ORDER BY due_at LIMIT ${countMax}`,
   );
-  return rows.map(({ due_at, attempt_count, failure_count, interruption_count, ...row }) => ({
-    ...row,
-    dueAt: due_at,
-    attempt: attempt_count,
-    failureCount: failure_count,
-    interruptionCount: interruption_count,
-  }));
 }
 
 /** Moves due retries to `waiting`. */

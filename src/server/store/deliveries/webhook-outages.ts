@@ -8,6 +8,7 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { byCompany, ofAllCompanies, resultsOf } from '../machines.ts';
 import type { DeliveryState } from '../schema.ts';
 import type { WebhookKey } from './delivery-keys.ts';
+import { webhookHost } from './webhooks.ts';
 
 /** A webhook to which nothing was delivered for so long is told of, and again each day. */
 const FAILING_MS = 15 * MINUTE_MS;
@@ -60,13 +61,9 @@ interface ToldOf {
   events: string;
 }
 
-/** The host alone is named, because the path or the query of an address may hold a password. */
 function toldOf({ url, events }: ToldOf, webhook: string) {
   // Written from checked events.
-  return {
-    events: JSON.parse(events) as MoveEventKind[],
-    details: { webhook, host: URL.parse(url)?.host ?? url },
-  };
+  return { events: JSON.parse(events) as MoveEventKind[], details: { webhook, host: webhookHost({ url }) } };
 }
 
 /** A webhook that fails, since when, when people were told last, its last success since then, and its last failure. */

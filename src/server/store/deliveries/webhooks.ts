@@ -19,6 +19,11 @@ export interface Webhook {
   madeBy: string | null;
 }
 
+/** The host that a webhook leads to, by which people know it: the path or the query of an address may hold a password. */
+export function webhookHost({ url }: { url: string }): string {
+  return URL.parse(url)?.host ?? url;
+}
+
 /**
  * Adds a webhook unless the company has `webhooksMax`. The transaction has the company's lock, so there is never one too
  * many.

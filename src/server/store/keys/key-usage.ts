@@ -212,14 +212,13 @@ export async function listKeyHours(
   company: string,
   { from, limit }: { from: string; limit: number },
 ): Promise<KeyHour[]> {
-  const rows = await engine.db
+  return engine.db
     .selectFrom('key_hours')
-    .select(['key_id', 'hour', 'answered', 'limited'])
+    .select(['key_id as keyId', 'hour', 'answered', 'limited'])
     .where('company', '=', company)
     .where('hour', '>=', from)
     .orderBy('hour')
     .orderBy('key_id')
     .limit(limit)
     .execute();
-  return rows.map(({ key_id: keyId, ...row }) => ({ keyId, ...row }));
 }

@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 
 import { lockCompany } from './companies.ts';
-import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import type { Connection } from '../dialects/dialect.ts';
+import type { StoreTransaction } from '../engines/engine.ts';
 
 /**
  * Takes the next number of a series, from 1. The number is used only when the transaction commits.
@@ -30,11 +31,7 @@ export interface Numbering {
 }
 
 /** Reads a company's numbering; undefined when there is no such company. */
-export async function findNumbering(engine: Engine, company: string): Promise<Numbering | undefined> {
-  return readNumbering(engine.db, company);
-}
-
-async function readNumbering(db: Engine['db'], company: string): Promise<Numbering | undefined> {
+export async function findNumbering(db: Connection, company: string): Promise<Numbering | undefined> {
   const row = await db
     .selectFrom('companies')
     .select('number_formats')
@@ -91,7 +88,7 @@ export async function changeNumbering(
   change: (numbering: Numbering, findHighest: FindHighest) => Promise<Numbering>,
 ): Promise<Numbering | undefined> {
   if (!(await lockCompany(transaction, company))) return undefined;
-  const numbering = await readNumbering(transaction, company);
+  const numbering = await findNumbering(transaction, company);
   if (!numbering) return undefined;
   const { formats, lastNumbers } = await change(numbering, (...around) =>
     highestNumber(transaction, company, around),
