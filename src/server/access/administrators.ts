@@ -8,11 +8,7 @@ import {
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
 import type { Origin } from '../store/accounts/audit-trail.ts';
-import {
-  type Authority,
-  authorisedTransaction,
-  type SignedIn,
-} from '../store/accounts/authorised-transaction.ts';
+import { type Act, authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
 import { addNotice } from '../store/accounts/notice-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { deleteLinksOf } from '../store/accounts/link-rows.ts';
@@ -200,10 +196,10 @@ export async function listAdministrators(engine: Engine, company: string): Promi
  */
 export async function removeAdministrator(
   engine: Engine,
-  options: { company: string; id: string; by: Authority; now: Date; revoke?: 'all keys' | readonly string[] },
+  options: Act & { id: string; revoke?: 'all keys' | readonly string[] },
 ): Promise<{ administrator: Administrator; revoked: ApiKey[]; left: ApiKey[] }> {
-  const { company, id, by, now, revoke = [] } = options;
-  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+  const { company, id, now, revoke = [] } = options;
+  return authorisedTransaction(engine, options, async (authorised) => {
     const { transaction } = authorised;
     const administrator = await getOther(authorised, id);
     const ended = { disabledAt: now.toISOString(), secondFactor: null };

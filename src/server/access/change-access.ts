@@ -7,7 +7,7 @@ import {
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
 import {
-  type Authority,
+  type Act,
   type AuthorisedTransaction,
   authorisedTransaction,
 } from '../store/accounts/authorised-transaction.ts';
@@ -16,7 +16,7 @@ import { listWebhookRows, webhookHost } from '../store/deliveries/webhooks.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { listKeysMadeBy } from '../store/keys/keys.ts';
 import { deleteIn } from '../webhooks/registration.ts';
-import { grantedScopes } from './checked-input.ts';
+import { grantedScopes, whyNotInvite } from './checked-input.ts';
 import { revokeIn } from './keys.ts';
 
 /**
@@ -29,18 +29,15 @@ import { revokeIn } from './keys.ts';
  */
 export async function changeAccess(
   engine: Engine,
-  options: {
-    company: string;
+  options: Act & {
     id: string;
     scopes: readonly string[];
     mayInvite: boolean;
-    by: Authority;
-    now: Date;
     revoke: 'all' | readonly string[];
   },
 ): Promise<{ administrator: Administrator; ended: Made[]; left: Made[] }> {
-  const { company, id, mayInvite, by, now, revoke } = options;
-  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+  const { company, id, mayInvite, revoke } = options;
+  return authorisedTransaction(engine, options, async (authorised) => {
     const { transaction } = authorised;
     const before = await getOther(authorised, id, { isRemovedToo: authorised.by === 'operator' });
     const scopes = grantedScopes(options.scopes, authorised.by);
@@ -114,7 +111,8 @@ export function whyNotManage(
   if (by === 'operator') return undefined;
   if (by.id === administrator.id)
     return "You can't remove yourself or change your own access; ask another administrator.";
-  if (!by.mayInvite) return 'You are not allowed to invite or remove administrators.';
+  const reason = whyNotInvite(by);
+  if (reason !== undefined) return reason;
   const more = administrator.scopes.filter((scope) => !by.scopes.includes(scope));
   if (more.length > 0) return `${administrator.name} has access that you don't have: ${more.join(', ')}.`;
   return undefined;

@@ -98,3 +98,9 @@ export function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'):
   if (by === 'operator' || by.mayInvite) return undefined;
   return 'You are not allowed to invite or remove administrators.';
 }
+
+/** @throws UsageError when somebody may not invite, withdraw or remove. */
+export function refuseInviting(by: Pick<Administrator, 'mayInvite'> | 'operator'): void {
+  const reason = whyNotInvite(by);
+  if (reason !== undefined) throw new UsageError(reason);
+}

@@ -12,7 +12,7 @@ import {
 import { actorId, type Origin } from '../store/accounts/audit-trail.ts';
 import { getCompany, lockCompany } from '../store/records/companies.ts';
 import {
-  type Authority,
+  type Act,
   type AuthorisedTransaction,
   authorisedTransaction,
 } from '../store/accounts/authorised-transaction.ts';
@@ -28,7 +28,7 @@ import {
 } from '../store/accounts/link-rows.ts';
 import { deleteSessionRows } from '../store/accounts/session-rows.ts';
 import { getByEmail } from './administrators.ts';
-import { checkedEmail, checkedName, grantedScopes, whyNotInvite } from './checked-input.ts';
+import { checkedEmail, checkedName, grantedScopes, refuseInviting, whyNotInvite } from './checked-input.ts';
 import { rememberBrowser } from './known-browsers.ts';
 import { mailInvitation, resetLink } from './mailed-links.ts';
 import { refuseWeakPassword } from './password-strength.ts';
@@ -59,22 +59,13 @@ export const UNUSABLE =
  */
 export async function invite(
   engine: Engine,
-  options: {
-    company: string;
-    email: string;
-    scopes: readonly string[];
-    mayInvite: boolean;
-    isMailed?: boolean;
-    by: Authority;
-    now: Date;
-  },
+  options: Act & { email: string; scopes: readonly string[]; mayInvite: boolean; isMailed?: boolean },
 ): Promise<{ token: string; invitation: PortalLink }> {
-  const { company, by, now, mayInvite } = options;
+  const { company, now, mayInvite } = options;
   const email = checkedEmail(options.email);
   const token = mintTokenOf(company);
-  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const reason = whyNotInvite(authorised.by);
-    if (reason !== undefined) throw new UsageError(reason);
+  return authorisedTransaction(engine, options, async (authorised) => {
+    refuseInviting(authorised.by);
     const link: PortalLink = {
       id: randomUUIDv7(),
       kind: 'invitation',
@@ -259,12 +250,11 @@ async function resetPassword(
  */
 export async function withdrawInvitation(
   engine: Engine,
-  { company, id, by, now }: { company: string; id: string; by: Authority; now: Date },
+  { id, ...act }: Act & { id: string },
 ): Promise<PortalLink> {
-  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const reason = whyNotInvite(authorised.by);
-    if (reason !== undefined) throw new UsageError(reason);
-    const link = await deleteInvitation(authorised.transaction, company, id);
+  return authorisedTransaction(engine, act, async (authorised) => {
+    refuseInviting(authorised.by);
+    const link = await deleteInvitation(authorised.transaction, act.company, id);
     if (!link) throw new AppError('not_found', 'There is no such invitation.');
     const more = whyNotWithdraw(link, authorised.by);
     if (more !== undefined) throw new UsageError(more);

@@ -6,6 +6,7 @@ import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
 import { AppError, quote, UsageError } from '../../errors.ts';
 import {
+  type Act,
   type Authority,
   type AuthorisedTransaction,
   authorisedTransaction,
@@ -95,13 +96,13 @@ export async function listKeys(engine: Engine, company: string): Promise<UsedKey
  */
 export async function changeKey(
   engine: Engine,
-  options: { company: string; id: string; name: string; lastDay: string; by: Authority; now: Date },
+  options: Act & { id: string; name: string; lastDay: string },
 ): Promise<ApiKey> {
-  const { company, id, lastDay, by, now } = options;
+  const { company, id, lastDay, now } = options;
   const { timeZone } = await getCompany(engine, company);
   const name = checkedKeyName(options.name);
   const endsAt = lastDay === '' ? null : endOf(lastDay, timeZone, now);
-  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+  return authorisedTransaction(engine, options, async (authorised) => {
     const key = await updateKeyRow(authorised, { id, name, endsAt });
     if (!key) throw new AppError('not_found', 'There is no such active key.');
     grantedScopes(key.scopes, authorised.by);

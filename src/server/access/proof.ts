@@ -7,7 +7,7 @@ import {
   findAccounts,
   NO_PASSWORD,
 } from '../store/accounts/administrator-rows.ts';
-import { authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
+import { type Act, authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
 import { updateSession } from '../store/accounts/session-rows.ts';
 import { lockCompany } from '../store/records/companies.ts';
 import { isPassword } from './passwords.ts';
@@ -15,13 +15,10 @@ import { isAppCode, takeCode } from './second-factor.ts';
 import { recordFailedSignIn } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
-interface Proof {
-  company: string;
-  by: SignedIn;
+interface Proof extends Act<SignedIn> {
   given: string;
   field: string;
   secrets?: SecretBox;
-  now: Date;
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
 import {
+  type Act,
   type AuthorisedTransaction,
   authorisedTransaction,
   type SignedIn,
@@ -17,7 +18,7 @@ import {
 import { deleteSessionRows } from '../store/accounts/session-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { findCompanyRow } from '../store/records/companies.ts';
-import { whyNotInvite } from './checked-input.ts';
+import { refuseInviting } from './checked-input.ts';
 import { changeCompany } from './companies.ts';
 import { tokenHash } from './tokens.ts';
 
@@ -50,8 +51,6 @@ export function proposeSecondFactor(
   return { secret: secret.base32, uri, sealed: box.seal(secret.base32, owner) };
 }
 
-type Act = { company: string; by: SignedIn; now: Date };
-
 /**
  * Gives an administrator a second factor, in place of a former one. Their other sessions end.
  * @param options.sealed of `proposeSecondFactor`.
@@ -62,14 +61,14 @@ type Act = { company: string; by: SignedIn; now: Date };
 export async function addSecondFactor(
   engine: Engine,
   box: SecretBox,
-  { company, by, now, sealed, code }: Act & { sealed: string; code: string },
+  { sealed, code, ...act }: Act<SignedIn> & { sealed: string; code: string },
 ): Promise<string[]> {
-  const owner = { company, id: by.administrator };
-  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+  const owner = ownerOf(act);
+  return authorisedTransaction(engine, act, async (authorised) => {
     const secret = openSecret(box, sealed, owner);
-    const lastStep = stepOf(secret, code, now);
+    const lastStep = stepOf(secret, code, act.now);
     if (lastStep === undefined) throw new UsageError(WRONG_CODE, { field: 'code' });
-    await deleteSessionRows(authorised.transaction, owner, { allBut: by.session });
+    await deleteSessionRows(authorised.transaction, owner, { allBut: act.by.session });
     await authorised.record({ action: 'second_factor.added', subject: owner.id });
     return renewCodes(authorised, owner, { secret: box.seal(secret.base32, owner), lastStep });
   });
@@ -80,14 +79,16 @@ export async function addSecondFactor(
  * @returns them; they can't be shown again.
  * @throws UsageError when the administrator has no second factor; the errors of `authorisedTransaction`.
  */
-export async function renewRecoveryCodes(engine: Engine, { company, by, now }: Act): Promise<string[]> {
-  const owner = { company, id: by.administrator };
-  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+export async function renewRecoveryCodes(engine: Engine, act: Act<SignedIn>): Promise<string[]> {
+  const owner = ownerOf(act);
+  return authorisedTransaction(engine, act, async (authorised) => {
     const { secondFactor } = await getSecondFactor(authorised, owner.id);
     await authorised.record({ action: 'second_factor.codes_renewed', subject: owner.id });
     return renewCodes(authorised, owner, secondFactor);
   });
 }
+
+const ownerOf = ({ company, by }: Act<SignedIn>) => ({ company, id: by.administrator });
 
 async function renewCodes(
   { transaction }: AuthorisedTransaction,
@@ -134,13 +135,12 @@ export async function removeSecondFactor(
  */
 export async function requireSecondFactor(
   engine: Engine,
-  { company, by, now, isRequired }: Act & { isRequired: boolean },
+  { isRequired, ...act }: Act<SignedIn> & { isRequired: boolean },
 ): Promise<void> {
-  await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const reason = whyNotInvite(authorised.by);
-    if (reason !== undefined) throw new UsageError(reason);
-    if (isRequired) await getSecondFactor(authorised, by.administrator);
-    await changeCompany(authorised.transaction, company, { secondFactorRequired: isRequired });
+  await authorisedTransaction(engine, act, async (authorised) => {
+    refuseInviting(authorised.by);
+    if (isRequired) await getSecondFactor(authorised, act.by.administrator);
+    await changeCompany(authorised.transaction, act.company, { secondFactorRequired: isRequired });
     await authorised.record({ action: isRequired ? 'second_factor.required' : 'second_factor.optional' });
   });
 }

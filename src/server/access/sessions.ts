@@ -9,7 +9,7 @@ import {
 } from '../store/accounts/administrator-rows.ts';
 import { type AuditAction, countAuditRows, type Origin, recordEntry } from '../store/accounts/audit-trail.ts';
 import { lockCompany } from '../store/records/companies.ts';
-import { authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
+import { type Act, authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import {
   deleteSessionRows,
@@ -183,17 +183,11 @@ export async function listSessions(
  */
 export async function endSessions(
   engine: Engine,
-  options: {
-    company: string;
-    by: SignedIn;
-    now: Date;
-    id?: string | undefined;
-    tokens?: readonly string[];
-  },
+  { id, tokens = [], ...act }: Act<SignedIn> & { id?: string | undefined; tokens?: readonly string[] },
 ): Promise<void> {
-  const { company, by, now, id, tokens = [] } = options;
-  const act = { company, by, now, isProofNeeded: id !== by.session };
-  await authorisedTransaction(engine, act, async ({ transaction }) => {
+  const { company, by } = act;
+  const isProofNeeded = id !== by.session;
+  await authorisedTransaction(engine, { ...act, isProofNeeded }, async ({ transaction }) => {
     const which = id === undefined ? {} : { id };
     const count = await deleteSessionRows(transaction, { company, id: by.administrator }, which);
     if (count === 0) throw new AppError('not_found', 'There is no such session.');

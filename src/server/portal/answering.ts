@@ -114,8 +114,8 @@ async function replyOnce(
   { page: ask, endsSession = false }: AdministratorsRoute,
   answering: Answering,
 ): Promise<Reply> {
-  const { session, signedIn } = visit;
-  const { form } = signedIn;
+  const { session, act } = visit;
+  const { form } = act.by;
   if (form === undefined) return ask(visit, answering);
   const findEarlier = () => findEarlierReply(answering, session, form);
   const earlier = await findEarlier();
@@ -225,19 +225,15 @@ function guestVisitOf(req: Request, res: Response, { now, cookies, log, supportU
 async function visitOf(guest: GuestVisit, res: Response, { engine }: Answering): Promise<Visit | undefined> {
   const { administrator, session } = visitorOf(res);
   if (!administrator || !session) return undefined;
-  const { address, client } = guest;
+  const { address, client, now } = guest;
+  const { id, company } = administrator;
+  const form = res.locals.formId as string | undefined;
   return {
     ...guest,
     administrator,
     session,
-    signedIn: {
-      administrator: administrator.id,
-      session: session.id,
-      address,
-      client,
-      form: res.locals.formId as string | undefined,
-    },
-    company: await getCompany(engine, administrator.company),
+    act: { company, by: { administrator: id, session: session.id, address, client, form }, now },
+    company: await getCompany(engine, company),
   };
 }
 

@@ -17,12 +17,11 @@ const SECRET_FIELDS = /password|^present$/;
  */
 export async function askWithProof(visit: Visit, services: Services, ask: Page): Promise<Reply> {
   const { engine, limits, secrets } = services;
-  const { company, signedIn: by, form: filled, now } = visit;
+  const { act, form: filled } = visit;
   const given = filled.get(PROOF);
   filled.delete(PROOF);
   try {
-    if (given !== null)
-      await prove(engine, limits, { company: company.id, by, given, field: PROOF, secrets, now });
+    if (given !== null) await prove(engine, limits, { ...act, given, field: PROOF, secrets });
   } catch (error) {
     return proofPage(visit, guessRefusal(error));
   }

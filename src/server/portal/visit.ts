@@ -1,7 +1,7 @@
 import type { ActiveSession } from '../access/sessions.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import type { Company } from '../store/records/companies.ts';
-import type { SignedIn } from '../store/accounts/authorised-transaction.ts';
+import type { Act, SignedIn } from '../store/accounts/authorised-transaction.ts';
 import type { Services } from './options.ts';
 import type { Html } from './views/html.ts';
 import type { SectionKey } from './views/navigation.ts';
@@ -36,11 +36,12 @@ export interface GuestVisit {
 
 /** A request for a page, or a form, from an administrator who is signed in. */
 export interface Visit extends GuestVisit {
-  /** As they were when the request came in; actions look them up again (`signedIn`). */
+  /** As they were when the request came in; actions look them up again (`act`). */
   administrator: Administrator;
   company: Company;
   session: ActiveSession;
-  signedIn: SignedIn;
+  /** The authority for changes. */
+  act: Act<SignedIn>;
 }
 
 /** The message of an action, which the next page shows once. */

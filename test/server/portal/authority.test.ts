@@ -266,8 +266,8 @@ onEachEngine('every other action needs a proof of the last ten minutes', async (
     for (const route of actions) {
       if (route.access === 'guests' || NEEDS_NO_PROOF.includes(route.path)) continue;
       const { params = {}, fields = {} } = forms[route.path] ?? {};
-      const signedIn = { ...visit.signedIn, form: route.path };
-      const asked = { ...visit, signedIn, params, form: new URLSearchParams(fields) };
+      const act = { ...visit.act, by: { ...visit.act.by, form: route.path } };
+      const asked = { ...visit, act, params, form: new URLSearchParams(fields) };
       const outcome = await Promise.resolve(route.page(asked, services)).catch((error: unknown) => error);
       t.equal(outcome instanceof ProofNeededError, isStale, `${route.path} after ${seconds} s`);
     }
@@ -296,7 +296,11 @@ async function visitOf(engine: Engine, administrator: Administrator): Promise<Vi
     afterwards: () => undefined,
     administrator,
     session: { ...session, token: '' },
-    signedIn: { administrator: administrator.id, session: session.id, ...origin, form: 'a-form' },
+    act: {
+      company: COMPANY,
+      by: { administrator: administrator.id, session: session.id, ...origin, form: 'a-form' },
+      now: STORY_NOW,
+    },
     company: await getCompany(engine, COMPANY),
   };
 }

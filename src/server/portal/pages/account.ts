@@ -24,17 +24,13 @@ import { page, type Page, type PageReply, redirect, signedOut, type Visit } from
 export const showAccount: Page = (visit, services) => accountPage(visit, services);
 
 export const changeOwnPassword: Page = async (visit, services) => {
-  const { administrator, signedIn, form: filled, now } = visit;
+  const { administrator, act, form: filled, browser: known } = visit;
   const { engine, limits, serviceName } = services;
   try {
     const browser = await changePassword(engine, limits, {
-      administrator,
-      by: signedIn,
+      ...{ administrator, by: act.by, serviceName, browser: known, now: act.now },
       present: filled.get('present') ?? '',
       next: newPasswordIn(filled),
-      serviceName,
-      browser: visit.browser,
-      now,
     });
     const text = `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`;
     return { ...redirect('/portal/account', text), browser };
@@ -46,10 +42,9 @@ export const changeOwnPassword: Page = async (visit, services) => {
 
 /** Ends one session or all. */
 export const endOwnSessions: Page = async (visit, { engine }) => {
-  const { company, signedIn: by, session, tokens, params, now } = visit;
+  const { act, session, tokens, params } = visit;
   const isOther = params.id !== undefined && params.id !== session.id;
-  const ended = { id: params.id, tokens: isOther ? [] : tokens };
-  await endSessions(engine, { company: company.id, by, now, ...ended });
+  await endSessions(engine, { ...act, id: params.id, tokens: isOther ? [] : tokens });
   return isOther ? redirect('/portal/account', 'The session has ended.') : signedOut;
 };
 

@@ -25,17 +25,14 @@ export const showDelivery: Page = async (visit, services) => {
 
 /** Sends a delivery again. The form names the last attempt that was shown, so a second click does nothing. */
 export const sendAgain: Page = async (visit, services) => {
-  const { company, signedIn, form: filled, now } = visit;
+  const { act, form: filled } = visit;
   const { engine } = services;
   const webhook = await getOwnWebhook(engine, visit);
   const delivery = await getVisible(engine, visit, webhook);
   const seen = Number(filled.get('seen'));
-  const key = { company: company.id, webhook: webhook.id, id: delivery.id };
   try {
-    const outcome = await resend(engine, key, now, {
-      by: signedIn,
-      attemptCount: Number.isInteger(seen) ? seen : -1,
-    });
+    const attemptCount = Number.isInteger(seen) ? seen : -1;
+    const outcome = await resend(engine, delivery, act.now, { by: act.by, attemptCount });
     const text =
       outcome === 'waiting'
         ? 'The delivery is sent again, with the same id and body.'

@@ -31,10 +31,9 @@ export const showDocument: Page = async (visit, { engine }) => {
 /** Hands the document over to the access point again. */
 export const handOneOver: Page = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
-  const { company, params, signedIn: by, now } = visit;
-  const id = params.id ?? '';
+  const id = visit.params.id ?? '';
   try {
-    await handOverAgain(engine, { company: company.id, id, now, by });
+    await handOverAgain(engine, { ...visit.act, id });
     return redirect(`/portal/documents/${id}`, 'The document is handed over again.');
   } catch (error) {
     return documentPage(visit, engine, refusalOf(error));

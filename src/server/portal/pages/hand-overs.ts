@@ -76,8 +76,7 @@ export const showHandOvers: Page = async (visit, { engine }) => {
 
 export const handAllOver: Page = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
-  const { company, signedIn: by, now } = visit;
-  const count = await handOverAgain(engine, { company: company.id, now, by });
+  const count = await handOverAgain(engine, visit.act);
   return redirect(
     PATH,
     `${countText(count)} ${count === 1 ? 'document is' : 'documents are'} handed over again.`,

@@ -82,10 +82,10 @@ async function keysPage(
 
 /** Renames a key, and sets its last day. */
 export const changeOldKey: Page = async (visit, services) => {
-  const { company, signedIn: by, params, form: filled, now } = visit;
+  const { act, params, form: filled } = visit;
   const [id, name, lastDay] = [params.id ?? '', filled.get('name') ?? '', filled.get('last-day') ?? ''];
   try {
-    const key = await changeKey(services.engine, { company: company.id, id, name, lastDay, by, now });
+    const key = await changeKey(services.engine, { ...act, id, name, lastDay });
     return redirect('/portal/keys', `The key “${key.name}” is changed.`);
   } catch (error) {
     return keysPage(visit, services, { id, name, lastDay, problems: problemsOf(error) });
@@ -93,9 +93,9 @@ export const changeOldKey: Page = async (visit, services) => {
 };
 
 /** Stops a key at once. Another company's key is not found. */
-export const revokeOldKey: Page = async ({ company, signedIn, params, now }, { engine }) => {
+export const revokeOldKey: Page = async ({ act: { company, by, now }, params }, { engine }) => {
   const id = params.id ?? '';
-  const key = await revokeKey(engine, company.id, id, now, signedIn).catch((error: unknown) => {
+  const key = await revokeKey(engine, company, id, now, by).catch((error: unknown) => {
     throw error instanceof UsageError ? notFound() : error;
   });
   const text = `The key “${key.name}” is revoked. Its next request is answered with 401 revoked_key.`;

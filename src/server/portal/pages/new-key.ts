@@ -31,7 +31,7 @@ export const showNewKey: Page = (visit, { engine }) => newKeyPage(engine, visit)
 
 /** Creates a key. The next page shows it once, with a command that tries it. */
 export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) => {
-  const { company, administrator, signedIn, form: filled, now } = visit;
+  const { company, administrator, act, form: filled } = visit;
   const name = filled.get('name') ?? '';
   const chosen = filled.getAll('scopes');
   const problems = problemsIn(
@@ -40,14 +40,7 @@ export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) 
   );
   if (Object.keys(problems).length > 0) return newKeyPage(engine, visit, { problems, name, chosen });
   try {
-    const { key, record } = await createKey(engine, {
-      prefix: keyPrefix,
-      company: company.id,
-      name,
-      scopes: chosen,
-      by: signedIn,
-      now,
-    });
+    const { key, record } = await createKey(engine, { ...act, prefix: keyPrefix, name, scopes: chosen });
     const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
     return redirect('/portal/keys', text, [
       { label: 'API key', value: key },

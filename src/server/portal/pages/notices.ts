@@ -80,16 +80,11 @@ export function noticesForm(visit: Visit, isMailing: boolean): Html {
     }`;
 }
 
-export const chooseNotices: Page = async ({ company, signedIn, form: filled, now }, { engine }) => {
+export const chooseNotices: Page = async ({ administrator, act, form: filled }, { engine }) => {
   const wanted = filled.getAll('notices');
   const mutedNotices = noticeChoices.map(({ value }) => value).filter((value) => !wanted.includes(value));
-  const by = { company: company.id, by: signedIn, now };
-  await authorisedTransaction(engine, by, ({ transaction }) =>
-    updateAdministratorRow(
-      transaction,
-      { company: company.id, id: signedIn.administrator },
-      { mutedNotices },
-    ),
+  await authorisedTransaction(engine, act, ({ transaction }) =>
+    updateAdministratorRow(transaction, administrator, { mutedNotices }),
   );
   return redirect('/portal/account', 'Your choice of mails is saved.');
 };

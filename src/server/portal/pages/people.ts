@@ -22,7 +22,7 @@ export const showPeople: Page = (visit, services) => peoplePage(services, visit)
 /** Makes an invitation, and mails it where that is asked for. Otherwise the next page shows its link once. */
 export const inviteSomebody: Page = async (visit, services) => {
   const { engine, baseUrl, isMailing = false } = services;
-  const { company, administrator, signedIn, form: filled, now } = visit;
+  const { company, administrator, act, form: filled } = visit;
   const email = filled.get('email') ?? '';
   const scopes = filled.getAll('scopes');
   const mayInvite = filled.get('may-invite') === 'yes';
@@ -34,15 +34,7 @@ export const inviteSomebody: Page = async (visit, services) => {
   if (Object.keys(problems).length > 0)
     return peoplePage(services, visit, { problems, email, scopes, mayInvite });
   try {
-    const { token, invitation } = await invite(engine, {
-      company: company.id,
-      email,
-      scopes,
-      mayInvite,
-      isMailed,
-      by: signedIn,
-      now,
-    });
+    const { token, invitation } = await invite(engine, { ...act, email, scopes, mayInvite, isMailed });
     const until = timeText(company.timeZone, invitation.expiresAt);
     if (isMailed) {
       const mailed = `${invitation.email} is invited, and the link is mailed. It works once, until ${until}.`;
@@ -61,19 +53,14 @@ export const inviteSomebody: Page = async (visit, services) => {
   }
 };
 
-export const withdraw: Page = async ({ company, signedIn, params, now }, { engine }) => {
-  const { email } = await withdrawInvitation(engine, {
-    company: company.id,
-    id: params.id ?? '',
-    by: signedIn,
-    now,
-  });
+export const withdraw: Page = async ({ act, params }, { engine }) => {
+  const { email } = await withdrawInvitation(engine, { ...act, id: params.id ?? '' });
   return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
 };
 
-export const requireOfAll: Page = async ({ company, signedIn: by, form: filled, now }, { engine }) => {
+export const requireOfAll: Page = async ({ act, form: filled }, { engine }) => {
   const isRequired = filled.get('required') === 'yes';
-  await requireSecondFactor(engine, { company: company.id, by, now, isRequired });
+  await requireSecondFactor(engine, { ...act, isRequired });
   const text = `A second factor is ${isRequired ? 'required of all administrators now' : 'no longer required'}.`;
   return redirect('/portal/people', text);
 };

@@ -8,15 +8,9 @@ import { checkboxes, confirmForm } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
 import { type Page, redirect, type Visit } from '../visit.ts';
 
-export const removeSomebody: Page = async (visit, { engine }) => {
-  const { company, signedIn, params, form: filled, now } = visit;
-  const { administrator, revoked, left } = await removeAdministrator(engine, {
-    company: company.id,
-    id: params.id ?? '',
-    by: signedIn,
-    now,
-    revoke: filled.getAll('keys'),
-  });
+export const removeSomebody: Page = async ({ act, params, form: filled }, { engine }) => {
+  const removal = { ...act, id: params.id ?? '', revoke: filled.getAll('keys') };
+  const { administrator, revoked, left } = await removeAdministrator(engine, removal);
   const sentences = [
     `${administrator.name} no longer has access.`,
     revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
@@ -26,12 +20,10 @@ export const removeSomebody: Page = async (visit, { engine }) => {
 };
 
 /** Changes somebody's access, and ends what they made beyond it. */
-export const changeSomebody: Page = async (
-  { company, signedIn: by, params, form: filled, now },
-  { engine },
-) => {
+export const changeSomebody: Page = async ({ act, params, form: filled }, { engine }) => {
   const { administrator, ended, left } = await changeAccess(engine, {
-    ...{ company: company.id, id: params.id ?? '', by, now },
+    ...act,
+    id: params.id ?? '',
     scopes: filled.getAll('scopes'),
     mayInvite: filled.get('may-invite') === 'yes',
     revoke: filled.getAll('made'),
@@ -61,7 +53,7 @@ export function accessActions(
   if (reason !== undefined) return html`<span class="hint">${reason}</span>`;
   const made = keys.filter(({ madeBy }) => madeBy === person.id);
   const hooks = webhooks.filter(({ madeBy }) => madeBy === person.id);
-  return html`${accessForm(visit, person, made, hooks)} ${removal(visit, person, made)}`;
+  return html`${accessForm(visit, person, made, hooks)} ${removeForm(visit, person, made)}`;
 }
 
 function accessForm(
@@ -117,7 +109,7 @@ export function mayInviteField(id: string, mayInvite: boolean): Html {
   });
 }
 
-function removal(visit: Visit, person: Administrator, made: readonly ApiKey[]): Html {
+function removeForm(visit: Visit, person: Administrator, made: readonly ApiKey[]): Html {
   return confirmForm(visit, {
     action: `/portal/people/${person.id}/remove`,
     open: 'Remove',

@@ -21,11 +21,11 @@ export const showRecover: Page = async (visit, { engine }) =>
 
 /** Sends the chosen deliveries again, unless their number has changed since it was shown. */
 export const recoverChosen: Page = async (visit, { engine }) => {
-  const { company, signedIn, form: filled, now } = visit;
+  const { act, form: filled, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
   try {
-    const of = { company: company.id, webhook: webhook.id };
-    const seen = { by: signedIn, count: Number(filled.get('count')) };
+    const of = { company: act.company, webhook: webhook.id };
+    const seen = { by: act.by, count: Number(filled.get('count')) };
     const sent = await recover(engine, of, choiceIn(visit, filled), now, seen);
     const text = `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`;
     return redirect(`/portal/webhooks/${webhook.id}/deliveries?state=unsent`, text);

@@ -19,12 +19,12 @@ export const SECOND_FACTOR_PATH = '/portal/account/second-factor';
 export const showSecondFactor: Page = (visit, services) => setUpPage(visit, services);
 
 export const addOwnSecondFactor: Page = async (visit, services) => {
-  const { company, signedIn: by, form: filled, now } = visit;
+  const { act, form: filled } = visit;
   const { engine, secrets } = services;
   const sealed = filled.get('sealed') ?? '';
   const code = filled.get('code') ?? '';
   try {
-    const codes = await addSecondFactor(engine, secrets, { company: company.id, by, now, sealed, code });
+    const codes = await addSecondFactor(engine, secrets, { ...act, sealed, code });
     return withRecoveryCodes('Your second factor is set up. You are signed out everywhere else.', codes);
   } catch (error) {
     if (!(error instanceof UsageError) || error.field !== 'code') throw error;
@@ -32,14 +32,14 @@ export const addOwnSecondFactor: Page = async (visit, services) => {
   }
 };
 
-export const renewOwnRecoveryCodes: Page = async ({ company, signedIn: by, now }, { engine }) =>
+export const renewOwnRecoveryCodes: Page = async ({ act }, { engine }) =>
   withRecoveryCodes(
     'You have new recovery codes. The former ones no longer work.',
-    await renewRecoveryCodes(engine, { company: company.id, by, now }),
+    await renewRecoveryCodes(engine, act),
   );
 
-export const removeOwnSecondFactor: Page = async ({ company, signedIn: by, now }, { engine }) => {
-  await removeSecondFactor(engine, { company: company.id, by, now });
+export const removeOwnSecondFactor: Page = async ({ act }, { engine }) => {
+  await removeSecondFactor(engine, act);
   return redirect('/portal/account', 'Your second factor is removed. Your password alone signs you in.');
 };
 

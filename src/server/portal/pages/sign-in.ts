@@ -39,8 +39,8 @@ export const signInWithPassword: GuestPage = async (visit, services) => {
   }
 };
 
-export const signOut: Page = async ({ company, signedIn, session, tokens, now }, { engine }) => {
-  await endSessions(engine, { company: company.id, by: signedIn, now, id: session.id, tokens });
+export const signOut: Page = async ({ act, session, tokens }, { engine }) => {
+  await endSessions(engine, { ...act, id: session.id, tokens });
   return signedOut;
 };
 

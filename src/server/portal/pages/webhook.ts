@@ -39,7 +39,7 @@ export const sendPing: Page = async (visit, { engine, pingWaitMs = 3_000 }) => {
   const webhook = await getOwnWebhook(engine, visit);
   const of = { company: webhook.company, webhook: webhook.id };
   try {
-    const id = await ping(engine, of, { now: visit.now, by: visit.signedIn });
+    const id = await ping(engine, of, visit.act);
     await waitForAttempt(engine, { ...of, id }, pingWaitMs);
     return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
   } catch (error) {
@@ -49,21 +49,21 @@ export const sendPing: Page = async (visit, { engine, pingWaitMs = 3_000 }) => {
 
 export const pause: Page = async (visit, { engine }) => {
   const { id } = await getOwnWebhook(engine, visit);
-  await pauseWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
+  await pauseWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
   const text = 'The webhook is paused. Its deliveries wait, for 30 days at most.';
   return redirect(`/portal/webhooks/${id}`, text);
 };
 
 export const resume: Page = async (visit, { engine }) => {
   const { id } = await getOwnWebhook(engine, visit);
-  await resumeWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
+  await resumeWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
   const text = 'The webhook is resumed. The deliveries that waited are sent now.';
   return redirect(`/portal/webhooks/${id}`, text);
 };
 
 export const remove: Page = async (visit, { engine }) => {
   const { id, url } = await getOwnWebhook(engine, visit);
-  await deleteWebhook(engine, visit.company.id, id, visit.now, visit.signedIn);
+  await deleteWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
   const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
   return redirect('/portal/webhooks', text);
 };

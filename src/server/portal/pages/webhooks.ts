@@ -98,7 +98,7 @@ export const showNewWebhook: Page = async (visit, { engine }) => {
 
 /** Registers a webhook. The next page shows its secret once. */
 export const registerWebhook: Page = async (visit, { engine, secrets }) => {
-  const { company, administrator, signedIn, form: filled, now } = visit;
+  const { administrator, act, form: filled } = visit;
   const url = (filled.get('url') ?? '').trim();
   const events = filled.getAll('events');
   const problems = problemsIn(
@@ -107,13 +107,7 @@ export const registerWebhook: Page = async (visit, { engine, secrets }) => {
   );
   if (Object.keys(problems).length > 0) return newPage(engine, visit, { url, events, problems });
   try {
-    const { secret, record } = await createWebhook(engine, secrets, {
-      company: company.id,
-      url,
-      events,
-      by: signedIn,
-      now,
-    });
+    const { secret, record } = await createWebhook(engine, secrets, { ...act, url, events });
     const text =
       'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.';
     return redirect(`/portal/webhooks/${record.id}`, text, [

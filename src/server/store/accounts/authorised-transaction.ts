@@ -27,6 +27,13 @@ const PROOF_MS = 10 * MINUTE_MS;
 /** The authority for a change. An operator, at the command line, may do everything. */
 export type Authority = SignedIn | 'operator';
 
+/** A change that is asked for: in which company, on whose authority, and when. */
+export interface Act<By extends Authority = Authority> {
+  company: string;
+  by: By;
+  now: Date;
+}
+
 /** The session has ended or its administrator was removed, so nothing was done. */
 export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
@@ -90,12 +97,7 @@ export type { AuthorisedTransaction };
  */
 export async function authorisedTransaction<T>(
   engine: Engine,
-  {
-    company,
-    by,
-    now,
-    isProofNeeded = true,
-  }: { company: string; by: Authority; now: Date; isProofNeeded?: boolean },
+  { company, by, now, isProofNeeded = true }: Act & { isProofNeeded?: boolean },
   work: (authorised: AuthorisedTransaction) => Promise<T>,
 ): Promise<T> {
   return engine.transaction(async (transaction) => {
