@@ -32,6 +32,7 @@ const parts = Object.entries({
     'contract',
   ],
   'server/server': [
+    'server/exchange',
     'server/operator-pages',
     'server/http-server',
     'server/malformed-requests',
@@ -62,6 +63,7 @@ const parts = Object.entries({
   'server/publication': ['server/api', 'contract'],
   // The two faces of the service don't know each other.
   'server/portal': [
+    'server/exchange',
     'server/notices',
     'server/hand-over',
     'server/access',
@@ -91,7 +93,16 @@ const parts = Object.entries({
     'server/store',
     'contract',
   ],
-  'server/api': ['server/access', 'server/backoffice', 'server/invoice-pdf', 'server/store', 'contract'],
+  'server/api': [
+    'server/exchange',
+    'server/access',
+    'server/backoffice',
+    'server/invoice-pdf',
+    'server/store',
+    'contract',
+  ],
+  // One request and its answer, as server, API and portal know it.
+  'server/exchange': ['server/access', 'contract'],
   // A company's calendar day is a matter of the company. No document is issued, and no logo kept, that can't be printed, and
   // none for Peppol that Peppol refuses.
   'server/backoffice': [
@@ -122,6 +133,7 @@ const parts = Object.entries({
   'server/metrics': ['contract'],
   // Processes of PDFs and the thread of passwords.
   'server/memory-usage': [],
+  'server/ids': [],
   // Seals signing secrets, those of second factors, and notices that are shown once.
   'server/secret-box': [],
   // Business systems start from them.
@@ -147,6 +159,7 @@ const leaves = [
   'server/metrics',
   'server/memory-usage',
   'server/secret-box',
+  'server/ids',
 ];
 
 /** The folders and files of the store: each imports only those that stand below it. */

@@ -1,7 +1,7 @@
 import { MINUTE_MS } from '../contract/durations.ts';
 import { companyDay } from '../contract/company-time.ts';
 import { createCompany } from '../server/access/companies.ts';
-import { createIds } from '../server/backoffice/ids.ts';
+import { createIds } from '../server/ids.ts';
 import { setNumbering } from '../server/backoffice/numbering.ts';
 import type { DeliveredEvent } from '../contract/delivery-request.ts';
 import type { Customer, Form } from '../contract/records.ts';

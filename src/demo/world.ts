@@ -1,4 +1,4 @@
-import { createIds } from '../server/backoffice/ids.ts';
+import { createIds } from '../server/ids.ts';
 import type { Census } from './census.ts';
 import type { CustomerBook } from './customers.ts';
 import type { DemoForm } from './forms.ts';

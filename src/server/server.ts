@@ -7,7 +7,7 @@ import proxyAddr from 'proxy-addr';
 import { sendError } from './api/answer.ts';
 import { createApi } from './api/api.ts';
 import { errorReply } from './api/error-replies.ts';
-import { type Exchange, exchangeOf } from './api/exchange.ts';
+import { type Exchange, exchangeOf } from './exchange.ts';
 import { AppError } from '../errors.ts';
 import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
 import type { Documents } from './invoice-pdf/documents.ts';

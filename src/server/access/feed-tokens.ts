@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import { changeNames } from '../../contract/feed.ts';
 import { AppError, quote, unknownName, UsageError } from '../../errors.ts';
@@ -11,10 +11,9 @@ import {
   revokeFeedTokenRow,
 } from '../store/keys/feed-tokens.ts';
 import { checkedLine, grantedScopes } from './checked-input.ts';
-import { mintToken, tokenHash } from './tokens.ts';
+import { bearerParts, isSecretOf, mintToken, tokenHash } from './tokens.ts';
 
 const ID_BYTES = 6;
-const TOKEN_CHARACTERS_MAX = 200;
 const NAME_CHARACTERS_MAX = 100;
 /** The last use is written down once in this time. */
 const USE_MS = 60_000;
@@ -90,12 +89,11 @@ export function createFeedAuthentication(
   engine: Engine,
   { keyPrefix, now }: { keyPrefix: string; now: () => Date },
 ): AuthenticateFeed {
+  const shape = { what: 'a feed token', placeholder: 'FEED_TOKEN', prefix: `${keyPrefix}-feed`, count: 2 };
   return async (authorization) => {
-    const { id, secret } = parseToken(authorization, keyPrefix);
+    const [id = '', secret = ''] = bearerParts(authorization, shape);
     const found = await findFeedToken(engine.db, id);
-    // An unknown token is compared too, so that the time doesn't tell which part was wrong.
-    const expected = Buffer.from(found?.secretSha256 ?? tokenHash(''), 'hex');
-    const isRight = timingSafeEqual(expected, Buffer.from(tokenHash(secret), 'hex'));
+    const isRight = isSecretOf(tokenHash(secret), found?.secretSha256);
     if (!found || !isRight) throw new AppError('invalid_key', 'The feed token is missing or wrong.');
     const { token } = found;
     if (token.revokedAt !== null) throw new AppError('revoked_key', 'This feed token was revoked.');
@@ -105,17 +103,4 @@ export function createFeedAuthentication(
       await noteFeedTokenUse(engine, token.id, now().toISOString()).catch(() => undefined);
     return token;
   };
-}
-
-function parseToken(authorization: string | undefined, keyPrefix: string): { id: string; secret: string } {
-  if (authorization === undefined)
-    throw new AppError(
-      'invalid_key',
-      'The Authorization header is missing; send "Authorization: Bearer <FEED_TOKEN>".',
-    );
-  const [, text = ''] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
-  const [prefix, id = '', secret = '', ...rest] = text.length > TOKEN_CHARACTERS_MAX ? [] : text.split('.');
-  if (prefix !== `${keyPrefix}-feed` || rest.length > 0 || !/^\w+$/.test(id) || !/^[\w-]+$/.test(secret))
-    throw new AppError('invalid_key', 'The Authorization header must be "Bearer " followed by a feed token.');
-  return { id, secret };
 }

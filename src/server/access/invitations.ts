@@ -7,6 +7,7 @@ import {
   findAccounts,
   insertAdministrator,
   listAdministratorRows,
+  newAdministrator,
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
 import { actorId, type Origin } from '../store/accounts/audit-trail.ts';
@@ -209,19 +210,7 @@ async function addInvited(
   use: Origin & { link: PortalLink; name: string; password: string; now: Date },
 ): Promise<Administrator> {
   const { link, name, password, now } = use;
-  const administrator: Administrator = {
-    id: `adm_${randomUUIDv7()}`,
-    company: link.company,
-    email: link.email,
-    name,
-    scopes: link.scopes,
-    mayInvite: link.mayInvite,
-    madeBy: link.madeBy,
-    createdAt: now.toISOString(),
-    signedInAt: null,
-    disabledAt: null,
-    hasSecondFactor: false,
-  };
+  const administrator = newAdministrator({ ...link, name }, now);
   if (!(await insertAdministrator(transaction, administrator, password))) throw new UsageError(UNUSABLE);
   const { email } = administrator;
   await recordArrival(transaction, { ...use, administrator }, 'invitation.accepted', { email });

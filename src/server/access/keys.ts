@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 
 import { companyDay, companyInstant } from '../../contract/company-time.ts';
 import { DAY_MS } from '../../contract/durations.ts';
@@ -26,13 +26,12 @@ import {
 import type { Counted } from '../store/keys/rate-counters.ts';
 import { getCompany, switchesOf } from '../store/records/companies.ts';
 import { checkedLine, grantedScopes } from './checked-input.ts';
-import { mintToken, tokenHash } from './tokens.ts';
+import { bearerParts, isSecretOf, mintToken, tokenHash } from './tokens.ts';
 
 /** Active keys that a company can have at once (openapi.yaml, "Authentication"). */
 export const ACTIVE_KEYS_MAX = 20;
 const KEY_ID_BYTES = 6;
 const LAST_DAY_MAX = '2200-12-31';
-const KEY_CHARACTERS_MAX = 200;
 /** Callers that are remembered at once, of some 300 bytes each. */
 const REMEMBERED_MAX = 10_000;
 export const KEY_NAME_CHARACTERS_MAX = 100;
@@ -181,19 +180,19 @@ export function createAuthentication(
   engine: Engine,
   { keyPrefix, windowSeconds }: { keyPrefix: string; windowSeconds: number },
 ): Authenticate {
+  const shape = { what: 'an API key', placeholder: 'API_KEY', prefix: keyPrefix, count: 3 };
   return rememberCallers(engine, async (authorization) => {
-    const { secret, ...parts } = parseAuthorization(authorization, keyPrefix);
+    const [company = '', id = '', secret = ''] = bearerParts(authorization, shape);
     const secretSha256 = tokenHash(secret);
-    const found = await findKey(engine, { ...parts, secretSha256 }, { nowMs: Date.now(), windowSeconds });
-    // An unknown key is compared too, so that the time doesn't tell which part was wrong.
-    const expected = Buffer.from(found?.key.secret_sha256 ?? tokenHash(''), 'hex');
-    const isRight = timingSafeEqual(expected, Buffer.from(secretSha256, 'hex'));
+    const given = { company, id, secretSha256 };
+    const found = await findKey(engine, given, { nowMs: Date.now(), windowSeconds });
+    const isRight = isSecretOf(secretSha256, found?.key.secret_sha256);
     if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
     const { revoked_at: revokedAt, ends_at: endsAt } = found.key;
     if (hasEnded({ revokedAt, endsAt }, new Date()))
       throw new AppError('revoked_key', 'This API key was revoked.');
     const endsMs = Date.parse(endsAt ?? '') || Infinity;
-    return { caller: toCaller(parts, found.key), endsMs, counted: found.counted };
+    return { caller: toCaller(given, found.key), endsMs, counted: found.counted };
   });
 }
 
@@ -218,29 +217,6 @@ function rememberCallers(engine: Engine, authenticate: Authenticate): Authentica
     if (version === knownVersion) known.set(digest, authenticated);
     return authenticated;
   };
-}
-
-function parseAuthorization(authorization: string | undefined, prefix: string) {
-  if (authorization === undefined) {
-    throw new AppError(
-      'invalid_key',
-      'The Authorization header is missing; send "Authorization: Bearer <API_KEY>".',
-    );
-  }
-  const [, key] = /^Bearer +(\S+)$/i.exec(authorization) ?? [];
-  const parts = key === undefined || key.length > KEY_CHARACTERS_MAX ? [] : key.split('.');
-  const [keyPrefix, company, id, secret, ...rest] = parts;
-  if (
-    keyPrefix !== prefix ||
-    !company ||
-    !id ||
-    !secret ||
-    rest.length > 0 ||
-    !/^[\w-]+$/.test(company + id + secret)
-  ) {
-    throw new AppError('invalid_key', 'The Authorization header must be "Bearer " followed by an API key.');
-  }
-  return { company, id, secret };
 }
 
 function toCaller({ company, id }: { company: string; id: string }, row: KeyRow): Caller {

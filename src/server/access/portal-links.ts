@@ -7,6 +7,7 @@ import {
   type Administrator,
   insertAdministrator,
   listAdministratorRows,
+  newAdministrator,
   NO_PASSWORD,
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
@@ -102,13 +103,10 @@ async function admit(
   const { company, email, scopes, mayInvite, vouched: { name } = { name: email } } = link;
   const { now, details } = arrival;
   const present = await findPerson(transaction, link, feed);
-  const administrator: Administrator = {
-    id: `adm_${randomUUIDv7()}`,
-    ...{ company, email, madeBy: null, createdAt: now.toISOString(), signedInAt: null, disabledAt: null },
-    hasSecondFactor: false,
-    ...present,
-    ...{ name, scopes, mayInvite },
-  };
+  const granted = { name, scopes, mayInvite };
+  const administrator = present
+    ? { ...present, ...granted }
+    : newAdministrator({ company, email, madeBy: null, ...granted }, now);
   const access = accessText(administrator);
   if (!present) {
     await insertAdministrator(transaction, administrator, NO_PASSWORD);
@@ -120,7 +118,7 @@ async function admit(
       ...details,
     });
   } else if (accessText(present) !== access || present.name !== name) {
-    await updateAdministratorRow(transaction, administrator, { name, scopes, mayInvite });
+    await updateAdministratorRow(transaction, administrator, granted);
     // Sessions of earlier links would gain the new access.
     await deleteSessionRows(transaction, administrator);
     await endWiderInvitations(transaction, present, administrator);

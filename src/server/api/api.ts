@@ -14,7 +14,7 @@ import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } fro
 import { createSendingTurn, sendBody } from './answer.ts';
 import { type ContractRequest, createContractBackend, type Duties } from './contract-backend.ts';
 import { errorStatuses } from './error-replies.ts';
-import { type Exchange, exchangeOf } from './exchange.ts';
+import { type Exchange, exchangeOf } from '../exchange.ts';
 import { createFileSender } from './file-answer.ts';
 import { createHandlers } from './handlers.ts';
 import { createLoadLimit } from './load-limit.ts';

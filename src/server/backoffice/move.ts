@@ -19,7 +19,7 @@ import {
   type Supplier,
 } from '../store/records/suppliers.ts';
 import { derivedTerms } from './document-terms.ts';
-import { createIds } from './ids.ts';
+import { createIds } from '../ids.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';

@@ -9,6 +9,7 @@ import { PASSWORDS_OFF } from '../access/passwords.ts';
 import { type ActiveSession, listBrowserSessions } from '../access/sessions.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import { UsageError } from '../../errors.ts';
+import { exchangeOf } from '../exchange.ts';
 import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
 import { findFormResult, keepFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
 import type { AssetPaths } from './assets.ts';
@@ -47,26 +48,12 @@ export interface Visitor {
   session?: ActiveSession;
 }
 
-/** The server's record of a request, and the parts of its log line that the portal adds. */
-export interface Trace {
-  readonly requestId: string;
-  readonly address: string;
-  /** The route's path with its `:name` parts: the values in an address are never logged. */
-  page?: string;
-  visitor?: { company: string; administrator: string };
-}
-
 const CLIENT_CHARACTERS_MAX = 200;
 /** The query parameter with the id of the form whose notice the page shows. */
 const DONE = 'done';
 const LOOK_EVERY_MS = 50;
 /** Only a form that sends very many deliveries again takes longer. */
 const WAIT_MS_MAX = 5_000;
-
-/** Set by the server. */
-export function traceOf(res: Response): Trace {
-  return res.locals.exchange as Trace;
-}
 
 /** Set by the portal before routing. */
 export function visitorOf(res: Response): Visitor {
@@ -79,7 +66,7 @@ export function visitorOf(res: Response): Visitor {
  */
 export function answer(route: Route, answering: Answering): RequestHandler {
   return async (req, res) => {
-    traceOf(res).page = `/portal${route.path}`;
+    exchangeOf(res).page = `/portal${route.path}`;
     const guest = guestVisitOf(req, res, answering);
     refuseUnstorable(guest);
     if (route.needsPasswords && answering.passwordsOff) throw new UsageError(PASSWORDS_OFF);
@@ -194,7 +181,7 @@ async function hasEnded(
 }
 
 function guestVisitOf(req: Request, res: Response, { now, cookies, log, supportUrl }: Answering): GuestVisit {
-  const { requestId, address } = traceOf(res);
+  const { requestId, address } = exchangeOf(res);
   const query = req.originalUrl.indexOf('?');
   return {
     path: req.originalUrl,
@@ -210,7 +197,7 @@ function guestVisitOf(req: Request, res: Response, { now, cookies, log, supportU
     browser: cookies.browserOf(req),
     now: now(),
     onAccount: ({ company, id }) => {
-      traceOf(res).visitor = { company, administrator: id };
+      exchangeOf(res).visitor = { company, administrator: id };
     },
     afterwards: (work) => {
       const failed = (err: unknown) => log.error({ requestId, err }, 'page.failed');

@@ -4,13 +4,14 @@ import helmet from 'helmet';
 import { useSession } from '../access/sessions.ts';
 import { createSignInLimits } from '../access/sign-in-limits.ts';
 import { mintToken } from '../access/tokens.ts';
+import { exchangeOf } from '../exchange.ts';
 import { createAssets } from './assets.ts';
 import { createCookies } from './cookies.ts';
 import { createDownloadLimit } from './download.ts';
 import { FORM_TOKEN_FIELD, formIdOf, isFormToken, isFromOwnPage } from './form-tokens.ts';
 import type { PortalOptions } from './options.ts';
 import { notFound, PageError, toPageError } from './page-error.ts';
-import { answer, type Answering, type Trace, traceOf, type Visitor, visitorOf } from './answering.ts';
+import { answer, type Answering, type Visitor, visitorOf } from './answering.ts';
 import { routes } from './routes.ts';
 import { COMPANIES_PATH } from './pages/companies.ts';
 import { errorPage } from './views/frame.ts';
@@ -86,8 +87,10 @@ function findVisitor({ engine, cookies, sessionLengths, now }: Answering): Reque
     const found = await useSession(engine, cookies.sessionsOf(req), sessionLengths, now());
     if (found) {
       res.locals.visitor = { ...found, formSecret: found.session.token } satisfies Visitor;
-      const trace: Trace = traceOf(res);
-      trace.visitor = { company: found.administrator.company, administrator: found.administrator.id };
+      exchangeOf(res).visitor = {
+        company: found.administrator.company,
+        administrator: found.administrator.id,
+      };
     } else {
       let guest = cookies.guestOf(req);
       if (guest === undefined || guest.length < 40) {
@@ -175,7 +178,7 @@ function refuseOtherMethods(): RequestHandler {
 function showError(answering: Answering): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
     const error = toPageError(thrown);
-    const { requestId } = traceOf(res);
+    const { requestId } = exchangeOf(res);
     if (error.cause !== undefined) answering.log.error({ requestId, err: error.cause }, 'page.failed');
     if (res.headersSent) {
       next(thrown);

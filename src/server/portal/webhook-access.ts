@@ -3,7 +3,9 @@ import { maySeeEvent } from '../../contract/withholding.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
+import { whyNotTouch } from '../webhooks/registration.ts';
 import { notFound } from './page-error.ts';
+import { type Html, html } from './views/html.ts';
 import type { Visit } from './visit.ts';
 
 /**
@@ -17,6 +19,12 @@ export async function getOwnWebhook(
   const webhook = await findWebhookRow(engine.db, company.id, params.id ?? '');
   if (!webhook) throw notFound();
   return webhook;
+}
+
+/** A button that changes a webhook, or the reason why the administrator may not press it. */
+export function unlessRefused(webhook: Webhook, { administrator }: Visit, button: Html): Html {
+  const reason = whyNotTouch(webhook, administrator);
+  return reason === undefined ? button : html`<p class="hint">${reason}</p>`;
 }
 
 /** The events of a webhook that an administrator may see, a ping among them. */

@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { DAY_MS } from '../../contract/durations.ts';
@@ -23,6 +22,7 @@ import {
 import { findWebhookRow } from '../store/deliveries/webhooks.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import { createIds } from '../ids.ts';
 import { HISTORY_DAYS } from './purge.ts';
 import { getWebhookToChange, unknownWebhook } from './registration.ts';
 
@@ -181,7 +181,8 @@ export async function ping(
   { company, webhook }: WebhookOf,
   { now, by = 'operator' }: { now: Date; by?: Authority },
 ): Promise<string> {
-  const ids = { id: timeOrderedId('dlv_', now), event: timeOrderedId('evt_', now) };
+  const mint = createIds();
+  const ids = { id: mint.prefixed('dlv_', now.getTime()), event: mint.prefixed('evt_', now.getTime()) };
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
   const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
   const act = { company, by, now, isProofNeeded: false };
@@ -212,14 +213,4 @@ export async function waitForAttempt(
     if (!found || found.attempts.length > 0 || !isOpen || performance.now() >= deadline) return found;
     await pause(LOOK_EVERY_MS);
   }
-}
-
-/** A UUIDv7 (RFC 9562 section 5.7) behind a prefix: ids are in the order of their creation. */
-export function timeOrderedId(prefix: string, at: Date): string {
-  const time = at.getTime().toString(16).padStart(12, '0');
-  const bytes = randomBytes(10);
-  bytes[0] = ((bytes[0] ?? 0) & 0x0f) | 0x70;
-  bytes[2] = ((bytes[2] ?? 0) & 0x3f) | 0x80;
-  const tail = bytes.toString('hex');
-  return `${prefix}${time.slice(0, 8)}-${time.slice(8)}-${tail.slice(0, 4)}-${tail.slice(4, 8)}-${tail.slice(8)}`;
 }

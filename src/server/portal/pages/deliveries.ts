@@ -19,7 +19,7 @@ import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { amount, pagination, table } from '../views/table.ts';
 import { page, type Page, type Visit } from '../visit.ts';
-import { getOwnWebhook, hiddenKinds, visibleKinds } from '../webhook-access.ts';
+import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webhook-access.ts';
 
 const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
@@ -195,12 +195,11 @@ function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefi
 }
 
 /** Sends deliveries of the list again, or all of its time. The boxes stand in the list, and belong to the first form. */
-function recoverPart({ administrator, company, now }: Visit, webhook: Webhook, given: Chosen['given']): Html {
-  const reason = whyNotTouch(webhook, administrator);
-  if (reason !== undefined) return html`<p class="hint">${reason}</p>`;
+function recoverPart(visit: Visit, webhook: Webhook, given: Chosen['given']): Html {
+  const { company, now } = visit;
   const action = `/portal/webhooks/${webhook.id}/recover`;
   const first = companyLocal(company.timeZone, new Date(now.getTime() - HISTORY_DAYS * DAY_MS + MINUTE_MS));
-  return html`<div class="filters">
+  const forms = html`<div class="filters">
     <form method="get" id="ticked" action="${action}">${button('Send the ticked ones again…', 'quiet')}</form>
     ${
       given.event === '' &&
@@ -211,6 +210,7 @@ function recoverPart({ administrator, company, now }: Visit, webhook: Webhook, g
       </form>`
     }
   </div>`;
+  return unlessRefused(webhook, visit, forms);
 }
 
 function tick({ id, event }: DeliveryRecord): Html {

@@ -5,7 +5,6 @@ import type { Engine } from '../../store/engines/engine.ts';
 import type { Webhook } from '../../store/deliveries/webhooks.ts';
 import { resend } from '../../webhooks/deliveries.ts';
 import { traceIdOfDelivery } from '../../../contract/trace-context.ts';
-import { whyNotTouch } from '../../webhooks/registration.ts';
 import { canSign, sentRequest, sentSignature } from '../../webhooks/sent-request.ts';
 import type { Services } from '../options.ts';
 import { notFound, refusalOf } from '../page-error.ts';
@@ -16,7 +15,7 @@ import { type Html, html } from '../views/html.ts';
 import { copyButton, emptyState } from '../views/notice.ts';
 import { amount, facts, named, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { getOwnWebhook } from '../webhook-access.ts';
+import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
 
 export const showDelivery: Page = async (visit, services) => {
   const webhook = await getOwnWebhook(services.engine, visit);
@@ -62,7 +61,11 @@ function deliveryPage(
   problem?: string,
 ): PageReply {
   const { id, event, createdAt, withheldFor, nextAttemptAt, attemptCount } = delivery;
-  const reason = whyNotTouch(webhook, visit.administrator);
+  const again = form(
+    visit,
+    { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem },
+    html`<input type="hidden" name="seen" value="${attemptCount}" /> ${button('Send again', 'quiet')}`,
+  );
   const isPaused = webhook.pausedAt !== null && ['waiting', 'retrying'].includes(delivery.state);
   return page(
     `Delivery of ${event}`,
@@ -78,16 +81,7 @@ function deliveryPage(
         ['Next attempt', nextAttemptAt && exactTime(visit, nextAttemptAt)],
         ['Waits because', isPaused ? 'The webhook is paused.' : undefined],
       ])}
-      ${
-        reason === undefined
-          ? form(
-              visit,
-              { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem },
-              html`<input type="hidden" name="seen" value="${attemptCount}" />
-                ${button('Send again', 'quiet')}`,
-            )
-          : html`<p class="hint">${reason}</p>`
-      }
+      ${unlessRefused(webhook, visit, again)}
       <h2>Attempts</h2>
       ${attemptTable(visit, delivery)}
       <h2>Request</h2>

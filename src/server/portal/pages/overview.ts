@@ -38,7 +38,7 @@ export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff 
     ...(await documentNeeds(engine, visit)),
     ...keyNeeds(visit, found),
     ...(passwordsOff ? [] : factorNeeds(visit, found)),
-  ];
+  ].filter((need) => need !== false);
   const stopped = stoppedWarning(visit);
   const firstSteps = firstStepsOf(found);
   return page(
@@ -118,61 +118,55 @@ async function lookAround(engine: Engine, { company, administrator, now }: Visit
   return { webhooks, health, failed: new Map(failed), keys, hours, people };
 }
 
+/** A sentence about what needs somebody; false when nothing does. */
+type Need = Html | false;
+
 /** Webhooks that fail, and deliveries that were given up. */
-function webhookNeeds(visit: Visit, { webhooks, health, failed }: Found): Html[] {
+function webhookNeeds(visit: Visit, { webhooks, health, failed }: Found): Need[] {
   return webhooks.flatMap((webhook) => {
     const own = health.get(webhook.id);
     const host = webhookHost(webhook);
     const path = `/portal/webhooks/${webhook.id}`;
     const count = failed.get(webhook.id) ?? 0;
     return [
-      ...(own && isFailing(webhook, own)
-        ? [
-            html`<a href="${path}">The webhook to ${host}</a> ${stateBadge(webhook, own)} ${lastDayText(own)}
-              in 24 hours. Last success: ${lastSuccess(visit, own)}.
-              ${outcomeText(own.lastFailure?.reason ?? '')}`,
-          ]
-        : []),
-      ...(count > 0
-        ? [
-            html`<a href="${path}/deliveries?state=unsent"
-                >${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery' : 'deliveries'} to
-                ${host}</a
-              >
-              failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
-          ]
-        : []),
+      own !== undefined &&
+        isFailing(webhook, own) &&
+        html`<a href="${path}">The webhook to ${host}</a> ${stateBadge(webhook, own)} ${lastDayText(own)} in
+          24 hours. Last success: ${lastSuccess(visit, own)}. ${outcomeText(own.lastFailure?.reason ?? '')}`,
+      count > 0 &&
+        html`<a href="${path}/deliveries?state=unsent"
+            >${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery' : 'deliveries'} to ${host}</a
+          >
+          failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
     ];
   });
 }
 
 /** Keys that were limited lately, that nobody uses, or whose maker has left. */
-function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Html[] {
+function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Need[] {
   const unusedBefore = new Date(now.getTime() - UNUSED_DAYS * DAY_MS).toISOString();
   const left = new Set(people.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id));
   const limited = Map.groupBy(
     hours.filter(({ limited: count }) => count > 0),
     ({ keyId }) => keyId,
   );
-  const need = (path: string, those: readonly UsedKey[], told: Content) =>
-    those.length === 0
-      ? []
-      : [html`<a href="${path}">${those.map(({ name }) => name).join(', ')}</a>: ${told}`];
+  const need = (path: string, those: readonly UsedKey[], told: Content): Need =>
+    those.length > 0 && html`<a href="${path}">${those.map(({ name }) => name).join(', ')}</a>: ${told}`;
   const refused = keys
     .flatMap(({ id }) => limited.get(id) ?? [])
     .reduce((sum, { limited: count }) => sum + count, 0);
   return [
-    ...need(
+    need(
       '/portal/usage',
       keys.filter(({ id }) => limited.has(id)),
       `${countText(refused)} requests were refused by the rate limit in the last 24 hours.`,
     ),
-    ...need(
+    need(
       '/portal/keys?show=never-used',
       keys.filter(({ usedAt, createdAt }) => usedAt === null && createdAt < unusedBefore),
       `never used in the ${UNUSED_DAYS} days or more since they were made. Revoke what nobody needs.`,
     ),
-    ...need(
+    need(
       '/portal/keys?show=left',
       keys.filter(({ madeBy }) => madeBy !== null && left.has(madeBy)),
       'made by somebody who has left. Replace what they may still have.',
@@ -183,21 +177,18 @@ function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Html[] {
 /**
  * Documents that the access point didn't take, and invoices that customers haven't paid in time, for those who may see them.
  */
-async function documentNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
+async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
   if (whyNotShown(visit, 'invoices') !== undefined) return [];
   const { company, now } = visit;
   const options = { since: failedSince(now), countMax: FAILED_MAX };
   const { length: failed } = await listFailedHandOvers(engine.db, company.id, options);
   const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
   return [
-    ...(failed > 0
-      ? [
-          html`<a href="/portal/hand-overs"
-              >${boundedCountText(failed, FAILED_MAX)} ${failed === 1 ? 'document' : 'documents'}</a
-            >
-            could not be handed over to the access point.`,
-        ]
-      : []),
+    failed > 0 &&
+      html`<a href="/portal/hand-overs"
+          >${boundedCountText(failed, FAILED_MAX)} ${failed === 1 ? 'document' : 'documents'}</a
+        >
+        could not be handed over to the access point.`,
     ...totals.map(
       ({ currency, count, dueMinor }) =>
         html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
@@ -207,24 +198,18 @@ async function documentNeeds(engine: Engine, visit: Visit): Promise<Html[]> {
 }
 
 /** A second factor that is missing: one's own, and those of others whom one may tell. */
-function factorNeeds({ administrator }: Visit, { people }: Found): Html[] {
+function factorNeeds({ administrator }: Visit, { people }: Found): Need[] {
   const others = people.filter(
     ({ id, disabledAt, hasSecondFactor }) =>
       id !== administrator.id && disabledAt === null && !hasSecondFactor && administrator.mayInvite,
   );
   return [
-    ...(administrator.hasSecondFactor
-      ? []
-      : [
-          html`<a href="/portal/account/second-factor">Set up your second factor</a>, so that a password alone
-            opens nothing.`,
-        ]),
-    ...(others.length > 0
-      ? [
-          html`<a href="/portal/people">${countText(others.length)} of the others</a>
-            ${others.length === 1 ? 'has' : 'have'} no second factor.`,
-        ]
-      : []),
+    !administrator.hasSecondFactor &&
+      html`<a href="/portal/account/second-factor">Set up your second factor</a>, so that a password alone
+        opens nothing.`,
+    others.length > 0 &&
+      html`<a href="/portal/people">${countText(others.length)} of the others</a>
+        ${others.length === 1 ? 'has' : 'have'} no second factor.`,
   ];
 }
 

@@ -4,13 +4,7 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { type HourSpan, readHealth } from '../../store/deliveries/webhook-health.ts';
 import { listWebhookRows, type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import { ping, waitForAttempt } from '../../webhooks/deliveries.ts';
-import {
-  deleteWebhook,
-  pauseWebhook,
-  resumeWebhook,
-  WEBHOOKS_MAX,
-  whyNotTouch,
-} from '../../webhooks/registration.ts';
+import { deleteWebhook, pauseWebhook, resumeWebhook, WEBHOOKS_MAX } from '../../webhooks/registration.ts';
 import { stoppedWarning } from '../availability.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, confirmForm, form } from '../views/form.ts';
@@ -29,7 +23,7 @@ import {
   stateBadge,
 } from '../views/health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { getOwnWebhook } from '../webhook-access.ts';
+import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
 
 export const showWebhook: Page = async (visit, { engine }) =>
   webhookPage(engine, visit, await getOwnWebhook(engine, visit));
@@ -47,19 +41,16 @@ export const sendPing: Page = async (visit, { engine, pingWaitMs = 3_000 }) => {
   }
 };
 
-export const pause: Page = async (visit, { engine }) => {
-  const { id } = await getOwnWebhook(engine, visit);
-  await pauseWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
-  const text = 'The webhook is paused. Its deliveries wait, for 30 days at most.';
-  return redirect(`/portal/webhooks/${id}`, text);
-};
+export const pause = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
+export const resume = changeOf(resumeWebhook, 'resumed. The deliveries that waited are sent now.');
 
-export const resume: Page = async (visit, { engine }) => {
-  const { id } = await getOwnWebhook(engine, visit);
-  await resumeWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
-  const text = 'The webhook is resumed. The deliveries that waited are sent now.';
-  return redirect(`/portal/webhooks/${id}`, text);
-};
+function changeOf(change: typeof pauseWebhook, what: string): Page {
+  return async (visit, { engine }) => {
+    const { id } = await getOwnWebhook(engine, visit);
+    await change(engine, visit.company.id, id, visit.now, visit.act.by);
+    return redirect(`/portal/webhooks/${id}`, `The webhook is ${what}`);
+  };
+}
 
 export const remove: Page = async (visit, { engine }) => {
   const { id, url } = await getOwnWebhook(engine, visit);
@@ -139,13 +130,12 @@ function pingPart(
   problem: string | undefined,
 ): Html {
   const action = `/portal/webhooks/${webhook.id}/ping`;
-  const reason = whyNotTouch(webhook, visit.administrator);
   return html`<p>
       A ping is a signed delivery without any of your data. It shows whether the receiver can be reached and
       accepts the signature. You can send 5 a minute.
     </p>
     ${pinged && pingResult(visit, pinged)}
-    ${reason === undefined ? form(visit, { action, problem }, button('Send a ping')) : hint(reason)}`;
+    ${unlessRefused(webhook, visit, form(visit, { action, problem }, button('Send a ping')))}`;
 }
 
 function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
@@ -182,37 +172,23 @@ function eventList({ administrator }: Visit, { events }: Webhook): Html {
   </ul>`;
 }
 
-/** Stands in place of a button. */
-function hint(reason: string): Html {
-  return html`<p class="hint">${reason}</p>`;
-}
-
 function pausePart(visit: Visit, webhook: Webhook): Html {
   const { id, pausedAt } = webhook;
-  const reason = whyNotTouch(webhook, visit.administrator);
+  const part = (action: string, pressed: Html) =>
+    unlessRefused(webhook, visit, form(visit, { action: `/portal/webhooks/${id}/${action}` }, pressed));
   if (pausedAt !== null)
     return html`<p>Deliveries have waited since ${time(visit, pausedAt)}. Resume the webhook to send them.</p>
-      ${
-        reason === undefined
-          ? form(visit, { action: `/portal/webhooks/${id}/resume` }, button('Resume it'))
-          : hint(reason)
-      }`;
+      ${part('resume', button('Resume it'))}`;
   return html`<p>
       While a webhook is paused, its deliveries wait, for 30 days at most. Nothing is lost while you work on
       the receiver.
     </p>
-    ${
-      reason === undefined
-        ? form(visit, { action: `/portal/webhooks/${id}/pause` }, button('Pause it', 'quiet'))
-        : hint(reason)
-    }`;
+    ${part('pause', button('Pause it', 'quiet'))}`;
 }
 
 function deletePart(visit: Visit, webhook: Webhook): Html {
   const { id, url } = webhook;
-  const reason = whyNotTouch(webhook, visit.administrator);
-  if (reason !== undefined) return hint(reason);
-  return confirmForm(visit, {
+  const deletion = confirmForm(visit, {
     action: `/portal/webhooks/${id}/delete`,
     open: 'Delete this webhook',
     subject: '',
@@ -220,6 +196,7 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
       being retried.`,
     confirm: 'Delete it',
   });
+  return unlessRefused(webhook, visit, deletion);
 }
 
 /**

@@ -1,3 +1,5 @@
+import { randomUUIDv7 } from 'node:crypto';
+
 import type { Selectable } from 'kysely';
 
 import type { Scope } from '../../../contract/scopes.ts';
@@ -21,6 +23,18 @@ export interface Administrator {
   hasSecondFactor: boolean;
   /** The kinds of notices that they want no mail of; none, unless given. */
   mutedNotices?: readonly string[];
+}
+
+/** Somebody who is about to become an administrator. */
+export function newAdministrator(
+  person: Pick<Administrator, 'company' | 'email' | 'name' | 'scopes' | 'mayInvite' | 'madeBy'>,
+  now: Date,
+): Administrator {
+  const { company, email, name, scopes, mayInvite, madeBy } = person;
+  return {
+    ...{ id: `adm_${randomUUIDv7()}`, company, email, name, scopes, mayInvite, madeBy },
+    ...{ createdAt: now.toISOString(), signedInAt: null, disabledAt: null, hasSecondFactor: false },
+  };
 }
 
 /** An administrator's key. */

@@ -1,7 +1,5 @@
-import type { Response } from 'express';
-
-import type { Caller } from '../access/keys.ts';
-import type { ContractOperation } from '../../contract/document.ts';
+import type { Caller } from './access/keys.ts';
+import type { ContractOperation } from '../contract/document.ts';
 
 /** One request and its answer, as far as they are known; the log line is made of it. */
 export interface Exchange {
@@ -17,13 +15,13 @@ export interface Exchange {
   errorCode?: string;
   /** Known once the key was found to be right. */
   caller?: Caller;
-  /** The portal's page that was asked for, as it is written there; never what stands in the address. */
+  /** The portal's page that was asked for, with its `:name` parts: the values in an address are never logged. */
   page?: string;
   /** The administrator who is signed in to the portal. */
   visitor?: { company: string; administrator: string };
 }
 
 /** The exchange of an answer; the server begins it before anything else. */
-export function exchangeOf(res: Response): Exchange {
-  return res.locals.exchange as Exchange;
+export function exchangeOf({ locals }: { locals: Record<string, unknown> }): Exchange {
+  return locals.exchange as Exchange;
 }

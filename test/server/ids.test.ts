@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { createIds } from '../../../src/server/backoffice/ids.ts';
+import { createIds } from '../../src/server/ids.ts';
 
 const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
