@@ -18,6 +18,7 @@ export interface ProbeOptions {
   engine: Engine;
   log: Logger;
   now: () => Date;
+  /** False once the server has been told to stop: a load balancer then sends its requests elsewhere. */
   isReady: () => boolean;
   /** Names a part that doesn't work though the server is ready; undefined when all works. */
   impairment?: string | undefined;

@@ -5,48 +5,28 @@ import express, { type ErrorRequestHandler, type RequestHandler, type Response }
 import proxyAddr from 'proxy-addr';
 
 import { sendError } from './api/answer.ts';
-import { createApi } from './api/api.ts';
+import { type ApiOptions, createApi } from './api/api.ts';
 import { errorReply } from './api/error-replies.ts';
 import { type Exchange, exchangeOf } from './exchange.ts';
 import { AppError } from '../errors.ts';
 import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
-import type { Documents } from './invoice-pdf/documents.ts';
 import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
-import { createProbes } from './operator-pages.ts';
+import { createProbes, type ProbeOptions } from './operator-pages.ts';
 import type { PortalSettings } from './portal/options.ts';
 import { createPortal, PORTAL_PATH } from './portal/portal.ts';
-import { createPublication } from './publication/publication.ts';
-import type { Engine } from './store/engines/engine.ts';
+import { createPublication, type PublicationOptions } from './publication/publication.ts';
 import type { KeyUsage } from './store/keys/key-usage.ts';
-import type { VendorLook } from './vendor-look.ts';
 import { traceIdIn } from '../contract/trace-context.ts';
 
-export interface ServerOptions {
-  engine: Engine;
-  documents: Documents;
-  log: Logger;
+export interface ServerOptions extends ApiOptions, ProbeOptions, PublicationOptions {
   metrics: Metrics;
   usage: KeyUsage;
-  now: () => Date;
-  /** The address that integrators use; asked once the server listens. */
-  baseUrl: () => string;
-  /** Where integrators get help; undefined for that address too. */
-  supportUrl: string | undefined;
-  serviceName: string;
-  look: VendorLook;
-  keyPrefix: string;
-  rateLimitPerMinute: number;
-  wrongKeysPerMinute: number;
-  windowSeconds?: number;
   trustedProxies: number;
   hstsSubdomains: boolean;
-  securityContact: string | undefined;
   /** Undefined for a server without the portal. */
   portal: PortalSettings | undefined;
-  /** False once the server has been told to stop: a load balancer then sends its requests elsewhere. */
-  isReady: () => boolean;
 }
 
 const YEAR_SECONDS = 31_536_000;
