@@ -168,8 +168,7 @@ export async function updateAdministratorRow(
         recovery_codes: secondFactor && JSON.stringify(secondFactor.recoveryCodes),
       }),
     })
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .execute();
 }
 

@@ -26,44 +26,40 @@ export interface AuditEntry {
   client: string | null;
 }
 
-/** Every action that the audit trail records. */
-export const auditActions = [
-  'administrator.signed_in',
-  'administrator.sign_in_failed',
-  'administrator.signed_out',
-  'administrator.changed_password',
-  'administrator.added',
-  'administrator.access_changed',
-  'administrator.removed',
-  'invitation.created',
-  'invitation.accepted',
-  'invitation.withdrawn',
-  'reset.created',
-  'reset.asked',
-  'reset.used',
-  'second_factor.added',
-  'second_factor.codes_renewed',
-  'second_factor.removed',
-  'second_factor.required',
-  'second_factor.optional',
-  'key.created',
-  'key.changed',
-  'key.revoked',
-  'webhook.registered',
-  'webhook.paused',
-  'webhook.resumed',
-  'webhook.pinged',
-  'webhook.deleted',
-  'delivery.sent_again',
-  'deliveries.recovered',
-  'document.handed_over_again',
-] as const;
+/** Every action that the audit trail records, with its name for people. */
+export const auditActions = {
+  'administrator.signed_in': 'Signed in',
+  'administrator.sign_in_failed': 'Failed to sign in: wrong password or code',
+  'administrator.signed_out': 'Signed somebody out everywhere',
+  'administrator.changed_password': 'Changed their password',
+  'administrator.added': 'Came in by a portal link for the first time',
+  'administrator.access_changed': 'Changed access',
+  'administrator.removed': 'Removed an administrator',
+  'invitation.created': 'Invited somebody',
+  'invitation.accepted': 'Accepted an invitation',
+  'invitation.withdrawn': 'Withdrew an invitation',
+  'reset.created': 'Made a link to set a password',
+  'reset.asked': 'Was asked for: a link to set a password, by mail',
+  'reset.used': 'Set a new password by a link',
+  'second_factor.added': 'Set up their second factor',
+  'second_factor.codes_renewed': 'Made new recovery codes',
+  'second_factor.removed': 'Removed a second factor',
+  'second_factor.required': 'Required a second factor of all administrators',
+  'second_factor.optional': 'No longer requires a second factor',
+  'key.created': 'Created an API key',
+  'key.changed': 'Changed an API key',
+  'key.revoked': 'Revoked an API key',
+  'webhook.registered': 'Registered a webhook',
+  'webhook.paused': 'Paused a webhook',
+  'webhook.resumed': 'Resumed a webhook',
+  'webhook.pinged': 'Pinged a webhook',
+  'webhook.deleted': 'Deleted a webhook',
+  'delivery.sent_again': 'Sent a delivery again',
+  'deliveries.recovered': 'Sent failed deliveries again',
+  'document.handed_over_again': 'Handed documents over again',
+} as const;
 
-export type AuditAction = (typeof auditActions)[number];
-
-export function isAuditAction(value: string): value is AuditAction {
-  return (auditActions as readonly string[]).includes(value);
-}
+export type AuditAction = keyof typeof auditActions;
 
 /** The network address of a browser, and its User-Agent header. */
 export interface Origin {
@@ -169,9 +165,7 @@ export async function countAuditRows(
   const rows = await transaction
     .selectFrom('audit_entries')
     .select('id')
-    .where('company', '=', company)
-    .where('administrator', '=', administrator)
-    .where('action', '=', action)
+    .where((row) => row.and({ company, administrator, action }))
     // Ids begin with the time.
     .where('id', '>=', timeInId(since))
     .limit(countMax)

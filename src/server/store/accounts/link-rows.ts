@@ -32,9 +32,7 @@ export async function insertLink(
 ): Promise<void> {
   await transaction
     .deleteFrom('portal_links')
-    .where('company', '=', link.company)
-    .where('kind', '=', link.kind)
-    .where('email', '=', link.email)
+    .where((row) => row.and({ company: link.company, kind: link.kind, email: link.email }))
     .where('feed_token', link.vouched ? 'is not' : 'is', null)
     .$if(link.kind === 'reset' && link.madeBy !== null, (query) => query.where('made_by', '=', link.madeBy))
     .execute();

@@ -120,8 +120,7 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
   const rows = await db
     .selectFrom('notices')
     .selectAll()
-    .where('company', '=', company)
-    .where('administrator', '=', id)
+    .where((row) => row.and({ company, administrator: id }))
     .orderBy('created_at', 'desc')
     .limit(NOTICES_LISTED_MAX)
     .execute();
@@ -146,8 +145,7 @@ export async function leaseNotice<T>(
     await transaction
       .updateTable('notices')
       .set({ stop_sha256: stopSha256 })
-      .where('company', '=', company)
-      .where('id', '=', id)
+      .where((row) => row.and({ company, id }))
       .execute();
     return found ? { state: 'sending' as const, found: { notice, found } } : { state: 'muted' };
   };
@@ -183,8 +181,7 @@ export async function findNotice(
   const row = await db
     .selectFrom('notices')
     .selectAll()
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .where('stop_sha256', '=', stopSha256)
     .executeTakeFirst();
   return row && toNotice(row);

@@ -142,8 +142,7 @@ export async function listSessionRows(engine: Engine, { company, id }: AccountKe
   const rows = await engine.db
     .selectFrom('portal_sessions')
     .selectAll()
-    .where('company', '=', company)
-    .where('administrator', '=', id)
+    .where((row) => row.and({ company, administrator: id }))
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
@@ -170,8 +169,7 @@ export async function updateSession(
   await transaction
     .updateTable('portal_sessions')
     .set('provedAt' in changes ? { proved_at: changes.provedAt } : { is_waiting: 0 })
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .execute();
 }
 
@@ -191,8 +189,7 @@ export async function deleteSessionRows(
 ): Promise<number> {
   let query = transaction
     .deleteFrom('portal_sessions')
-    .where('company', '=', company)
-    .where('administrator', '=', id);
+    .where((row) => row.and({ company, administrator: id }));
   if (which.id !== undefined) query = query.where('id', '=', which.id);
   if (which.allBut !== undefined) query = query.where('id', '<>', which.allBut);
   const { numDeletedRows } = await query.executeTakeFirst();

@@ -24,9 +24,7 @@ export async function resendDelivery(
   let update = transaction
     .updateTable('deliveries')
     .set(anew(now.toISOString()))
-    .where('company', '=', company)
-    .where('webhook', '=', webhook)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, webhook, id }))
     .where('state', '<>', 'sending')
     .where('attempt_count', '<', attemptsMax);
   if (attemptCount !== undefined)
@@ -38,9 +36,7 @@ export async function resendDelivery(
   const row = await transaction
     .selectFrom('deliveries')
     .select(['state', 'attempt_count'])
-    .where('company', '=', company)
-    .where('webhook', '=', webhook)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, webhook, id }))
     .executeTakeFirst();
   if (!row) return undefined;
   if (row.state === 'sending') return 'sending';
@@ -68,8 +64,7 @@ export async function resendUnsent(
     const changed = await transaction
       .updateTable('deliveries')
       .set(anew(now.toISOString()))
-      .where('company', '=', company)
-      .where('webhook', '=', webhook)
+      .where((row) => row.and({ company, webhook }))
       .where('id', 'in', ids)
       // Checked again under the row's lock: a worker may have taken it.
       .where('state', 'in', ['failed', 'withheld'])
@@ -114,8 +109,7 @@ export async function insertPing(
   await transaction
     .updateTable('webhooks')
     .set({ pinged_at: JSON.stringify([...times, at]) })
-    .where('company', '=', company)
-    .where('id', '=', webhook)
+    .where((row) => row.and({ company, id: webhook }))
     .execute();
   await transaction
     .insertInto('events')

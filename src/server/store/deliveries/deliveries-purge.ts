@@ -134,8 +134,7 @@ export async function removeDeleted(engine: Engine): Promise<boolean> {
   const deliveries = await db
     .selectFrom('deliveries')
     .select(['company', 'webhook', 'id', 'event', 'attempt_count'])
-    .where('company', '=', company)
-    .where('webhook', '=', id)
+    .where((row) => row.and({ company, webhook: id }))
     .limit(sql.lit(ROWS_MAX))
     .execute();
   const { rows } = fewOf(deliveries);
@@ -151,8 +150,7 @@ export async function removeDeleted(engine: Engine): Promise<boolean> {
     await removal.execute(transaction);
     await transaction
       .deleteFrom('webhook_hours')
-      .where('company', '=', company)
-      .where('webhook', '=', id)
+      .where((row) => row.and({ company, webhook: id }))
       .execute();
   });
   return true;

@@ -73,8 +73,7 @@ export async function withAttempts(
   const attempts = await db
     .selectFrom('delivery_attempts')
     .selectAll()
-    .where('company', '=', company)
-    .where('webhook', '=', webhook)
+    .where((row) => row.and({ company, webhook }))
     .where('delivery', 'in', ids)
     .orderBy('number')
     .execute();

@@ -117,9 +117,7 @@ async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<vo
       .updateTable('webhooks')
       .set(isOver ? { failing_since: failsAgain ? failed : null } : { failing_told_at: now.toISOString() })
       .where('deleted_at', 'is', null)
-      .where('company', '=', company)
-      .where('id', '=', webhook)
-      .where('failing_since', '=', since)
+      .where((row) => row.and({ company, id: webhook, failing_since: since }))
       .where('failing_told_at', told === null ? 'is' : '=', told)
       .executeTakeFirst();
     // Another process was first, or nobody was told that it failed.

@@ -81,8 +81,7 @@ export async function findWebhookRow(
   const row = await db
     .selectFrom('webhooks')
     .select(SHOWN)
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
   return row && toWebhook(row);
@@ -97,8 +96,7 @@ export async function deleteWebhookRow(authorised: AuthorisedTransaction, webhoo
   await authorised.transaction
     .updateTable('webhooks')
     .set({ deleted_at: authorised.now.toISOString() })
-    .where('company', '=', authorised.company)
-    .where('id', '=', webhook.id)
+    .where((row) => row.and({ company: authorised.company, id: webhook.id }))
     .execute();
 }
 
@@ -118,8 +116,7 @@ export async function setWebhookPaused(
     .updateTable('webhooks')
     // Failures of before are no news after a pause.
     .set({ paused_at: pausedAt, ...(!isPaused && { failing_since: null }) })
-    .where('company', '=', company)
-    .where('id', '=', webhook.id)
+    .where((row) => row.and({ company, id: webhook.id }))
     .execute();
   if (!isPaused) await engine.dialect.tellWorkers(transaction);
   return { ...webhook, pausedAt };

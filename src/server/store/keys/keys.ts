@@ -173,8 +173,7 @@ export async function listKeysMadeBy(
   const rows = await transaction
     .selectFrom('api_keys')
     .selectAll()
-    .where('company', '=', company)
-    .where('made_by', '=', administrator)
+    .where((row) => row.and({ company, made_by: administrator }))
     .where(isActive(now))
     .orderBy('created_at')
     .orderBy('id')
@@ -244,8 +243,7 @@ export async function updateKeyRow(
   const row = await transaction
     .updateTable('api_keys')
     .set({ name, ends_at: endsAt })
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .where(isActive(now))
     .returningAll()
     .executeTakeFirst();
@@ -261,15 +259,13 @@ export async function revokeKeyRow(
   const revoked = await transaction
     .updateTable('api_keys')
     .set({ revoked_at: now.toISOString(), ends_at: now.toISOString() })
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .where('revoked_at', 'is', null)
     .executeTakeFirst();
   const row = await transaction
     .selectFrom('api_keys')
     .selectAll()
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .executeTakeFirst();
   return { key: row && toKey(row), isChanged: Number(revoked.numUpdatedRows) > 0 };
 }

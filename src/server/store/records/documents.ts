@@ -88,8 +88,7 @@ export async function readPdf(db: Connection, company: string, id: string): Prom
   const row = await db
     .selectFrom('documents')
     .select(dialectOf(db).selectBytes('bytes').as('bytes'))
-    .where('company', '=', company)
-    .where('invoice', '=', id)
+    .where((row) => row.and({ company, invoice: id }))
     .executeTakeFirst();
   return typeof row?.bytes === 'string' ? Buffer.from(row.bytes, 'base64') : row?.bytes;
 }
@@ -103,8 +102,7 @@ export async function findPrintable(
   const row = await db
     .selectFrom('invoices')
     .select(['body', 'detail', 'unpublished'])
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .executeTakeFirst();
   if (!row) return undefined;
   // The two parts were rendered from one Invoice; what is beside them is written by moves, and empty without them.

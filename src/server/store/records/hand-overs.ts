@@ -67,8 +67,7 @@ export async function findHandOver(
   const row = await db
     .selectFrom('hand_overs')
     .selectAll()
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .executeTakeFirst();
   return row && toHandOver(row);
 }
@@ -146,8 +145,7 @@ export async function settleHandOver(
     await transaction
       .updateTable('hand_overs')
       .set({ attempts: JSON.stringify(kept), failure_count: failureCount + Number(attempt.problem !== null) })
-      .where('company', '=', company)
-      .where('id', '=', id)
+      .where((row) => row.and({ company, id }))
       .execute();
   });
 }

@@ -146,8 +146,7 @@ export async function findChange(
   const row = await db
     .selectFrom('applied_changes')
     .select(NOTED)
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .executeTakeFirst();
   return row && toNoted(row);
 }
@@ -196,8 +195,7 @@ export async function findPosition(
   const row = await db
     .selectFrom('feed_positions')
     .select(['sequence', 'change_id', 'applied_at'])
-    .where('company', '=', company)
-    .where('source', '=', source)
+    .where((row) => row.and({ company, source }))
     .executeTakeFirst();
   return row && { sequence: Number(row.sequence), id: row.change_id, appliedAt: row.applied_at };
 }

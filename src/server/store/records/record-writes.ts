@@ -26,8 +26,7 @@ export async function findTexts(
   return db
     .selectFrom(tableOf(resource))
     .select(columnsOf(resource))
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .executeTakeFirst();
 }
 
@@ -70,8 +69,7 @@ export async function removeRecord(
 ): Promise<void> {
   await transaction
     .deleteFrom(tableOf(resource))
-    .where('company', '=', company)
-    .where('id', '=', id)
+    .where((row) => row.and({ company, id }))
     .execute();
 }
 
