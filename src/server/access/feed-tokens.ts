@@ -56,8 +56,7 @@ export async function createFeedToken(
     revokedAt: null,
     usedAt: null,
   };
-  const missing = await insertFeedToken(engine, record, tokenHash(secret));
-  if (missing !== undefined) throw new UsageError(`There is no company ${quote(missing)}.`);
+  await insertFeedToken(engine, record, tokenHash(secret));
   return { token: [`${keyPrefix}-feed`, record.id, secret].join('.'), record };
 }
 

@@ -177,7 +177,8 @@ export async function listSessions(
 }
 
 /**
- * Ends an administrator's own sessions: one by its id, or all of them. Only their own browser's needs no fresh proof.
+ * Ends an administrator's own sessions: one by its id, or all of them. To end the session of the browser that asks
+ * needs no fresh proof.
  * @param options.tokens the browser's other sessions, which end too.
  * @throws AppError `not_found` when they have no session of that id; what `authorisedTransaction` throws.
  */

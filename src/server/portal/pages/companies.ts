@@ -24,7 +24,7 @@ export const showCompanies: GuestPage = (visit, services) => companiesPage(visit
 
 /** Goes on with the account of another company, or signs out of all. */
 export const chooseOneCompany: GuestPage = async (visit, services) => {
-  const { form: filled, tokens, address, client, browser, now, onAccount } = visit;
+  const { form: filled, tokens } = visit;
   const { engine, sessionLengths: lengths } = services;
   const company = filled.get('company');
   const code = filled.get('code') ?? undefined;
@@ -34,10 +34,9 @@ export const chooseOneCompany: GuestPage = async (visit, services) => {
       await endBrowserSessions(engine, tokens);
       return signedOut;
     }
-    const choice = { tokens, company, code, browser, address, client, lengths, now };
-    const entered = await chooseCompany(engine, services, choice);
+    const entered = await chooseCompany(engine, services, { ...visit, company, code, lengths });
     if (entered === 'code needed') return await codePage(visit, services, company);
-    onAccount(entered.administrator);
+    visit.onAccount(entered.administrator);
     const known = entered.browser === undefined ? {} : { browser: entered.browser };
     return { ...redirect(ownPath(filled.get('next'))), sessions: entered.tokens, ...known };
   } catch (error) {

@@ -55,13 +55,12 @@ function surePage(visit: GuestVisit, code: string, name: string): PageReply {
 /** Uses a code up, and signs its owner in. */
 export const acceptInvitation: GuestPage = async (visit, services) => {
   const { engine, limits, serviceName, sessionLengths: lengths } = services;
-  const { form: filled, address, client, browser: known, tokens: formerTokens, now } = visit;
+  const { form: filled, tokens: formerTokens, now } = visit;
   const code = codeOf(visit);
   const name = filled.get('name') ?? '';
   try {
     const password = newPasswordIn(filled);
-    const from = { address, client, browser: known, formerTokens, now, lengths };
-    const use = { token: code, name, password, serviceName, ...from };
+    const use = { ...visit, token: code, name, password, serviceName, formerTokens, lengths };
     const { token, administrator, browser } = await acceptLink(engine, limits, use);
     const to = administrator.hasSecondFactor ? COMPANIES_PATH : '/portal';
     return { ...redirect(to), sessions: [token], browser };

@@ -23,14 +23,13 @@ export const showSignIn: GuestPage = (visit, { passwordsOff }) =>
 
 /** Begins a new session, which prevents session fixation. */
 export const signInWithPassword: GuestPage = async (visit, services) => {
-  const { form: filled, address, client, now, onAccount, afterwards, tokens: formerTokens } = visit;
+  const { form: filled, tokens: formerTokens } = visit;
   const { engine, limits, sessionLengths: lengths } = services;
   const email = filled.get('email') ?? '';
   const next = filled.get('next');
   try {
     const password = filled.get('password') ?? '';
-    const from = { address, client, browser: visit.browser, formerTokens, now, lengths };
-    const attempt = { email, password, ...from, onAccount, afterwards };
+    const attempt = { ...visit, email, password, formerTokens, lengths };
     const { tokens, isWaiting, browser } = await signIn(engine, limits, attempt);
     const to = isWaiting ? withQuery(COMPANIES_PATH, { next: next ?? undefined }) : ownPath(next);
     return { ...redirect(to), sessions: tokens, browser };

@@ -82,13 +82,7 @@ export function facts(entries: readonly (readonly [name: string, content: Conten
 }
 
 /** Links to the newest and the older entries of a list. */
-export function pagination({
-  older,
-  newest,
-}: {
-  older: string | undefined;
-  newest: string | undefined;
-}): Html {
+export function pagination({ older, newest }: Record<'older' | 'newest', string | undefined>): Html {
   if (older === undefined && newest === undefined) return html``;
   return html`<nav class="pages" aria-label="Pages">
     ${newest !== undefined && html`<a href="${newest}">Newest</a>`}

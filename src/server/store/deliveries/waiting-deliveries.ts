@@ -135,7 +135,7 @@ interface WaitingRow {
 const NEVER = sql.lit('~');
 
 /** All deliveries of a webhook that is held are passed over together. */
-const isHeard = (
+const isNotHeld = (
   company: RawBuilder<unknown>,
   webhook: RawBuilder<unknown>,
   isHeld: RawBuilder<boolean>,
@@ -170,7 +170,7 @@ function waitingBySubqueries(values: WaitingValues): RawBuilder<WaitingRow> {
       ON d.company = ${ofCompany} AND d.webhook = ${ofWebhook}
       AND ${ofCompany} NOT IN (SELECT value FROM json_each(${busyCompanies}))
       AND ${ofCompany} || ' ' || ${ofWebhook} NOT IN (SELECT value FROM json_each(${busy}))
-      AND ${isHeard(ofCompany, ofWebhook, isHeld)}
+      AND ${isNotHeld(ofCompany, ofWebhook, isHeld)}
       AND d.id IN (
         SELECT first.id FROM deliveries AS first
         WHERE first.company = ${ofCompany} AND first.webhook = ${ofWebhook} AND first.state = 'waiting'
@@ -198,7 +198,7 @@ function waitingByLateral(values: WaitingValues): RawBuilder<WaitingRow> {
       WHERE d.company = scan.company AND d.webhook = scan.webhook AND d.state = 'waiting'
         AND scan.company NOT IN ${textsIn(busyCompanies)}
         AND scan.company || ' ' || scan.webhook NOT IN ${textsIn(busy)}
-        AND ${isHeard(sql`scan.company`, sql`scan.webhook`, isHeld)}
+        AND ${isNotHeld(sql`scan.company`, sql`scan.webhook`, isHeld)}
       ORDER BY d.due_at LIMIT ${perWebhook}
     ) AS taken ON TRUE
     ORDER BY scan.step, taken.due_at`;

@@ -13,7 +13,7 @@ import { webhookHost } from './webhooks.ts';
 /** A webhook to which nothing was delivered for so long is told of, and again each day. */
 const FAILING_MS = 15 * MINUTE_MS;
 const AGAIN_MS = DAY_MS;
-/** Of another outage of the same webhook. */
+/** People are told of another outage of a webhook this long after they were told of the one before, at the earliest. */
 const CALM_MS = 4 * HOUR_MS;
 /** Outages of one look; more are left to the next. */
 const OUTAGES_MAX = 500;

@@ -28,7 +28,7 @@ export interface Engine extends Reads, AsyncDisposable {
   /**
    * Calls back soon after anything was committed that may have brought new deliveries, until it is disposed of: at once
    * when this process did it or PostgreSQL tells, within a tenth of a second when another process wrote to SQLite.
-   * It may call in vain, and may miss something while a connection is broken.
+   * It may call without any news, and may miss some while a connection is broken.
    */
   watchDeliveries(onNews: () => void): AsyncDisposable;
   /**

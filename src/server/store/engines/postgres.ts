@@ -170,10 +170,10 @@ function tellingPool(
     options: pool.options,
     end: () => pool.end(),
     async connect() {
-      const client = await hosts.connect(() => pool.connect()).catch(tell);
+      const client = await hosts.connect(() => pool.connect()).catch(rethrow);
       await onFirst(client).catch((error: unknown) => {
         client.release(true);
-        return tell(error);
+        return rethrow(error);
       });
       let isLost = false;
       const query = async (sql: string, parameters: readonly unknown[]) => {
@@ -182,7 +182,7 @@ function tellingPool(
           return await client.query(sql, [...parameters]);
         } catch (error) {
           isLost = !isRefusal(error) && !isOfRemote(error);
-          return tell(error);
+          return rethrow(error);
         }
       };
       // Kysely's types leave the rows to its caller, as pg's do.
@@ -205,6 +205,6 @@ function isOfRemote(error: unknown): boolean {
 }
 
 /** Rethrows an error of PostgreSQL or of the connection, as `unavailable` unless it is the statement's fault. */
-function tell(error: unknown): never {
+function rethrow(error: unknown): never {
   throw isRefusal(error) ? error : unavailable({ cause: error });
 }

@@ -57,7 +57,7 @@ export async function openSqlite(path: string): Promise<Engine> {
   const watchers = new Set<() => void>();
   const transaction: Engine['transaction'] = async (work) => {
     refuseMoved(0);
-    const result = await writes.transaction().execute(work).catch(tell);
+    const result = await writes.transaction().execute(work).catch(rethrow);
     for (const onNews of watchers) onNews();
     return result;
   };
@@ -278,7 +278,7 @@ async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
 }
 
 /** Rethrows an error, as `unavailable` if the disk is full or fails, or the file's mode forbids it. */
-function tell(error: unknown): never {
+function rethrow(error: unknown): never {
   const isOfSystem =
     error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOMEM)/.test(error.code);
   throw isOfSystem ? unavailable({ cause: error }) : error;

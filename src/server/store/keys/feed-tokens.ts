@@ -2,6 +2,7 @@ import { type Selectable, sql } from 'kysely';
 
 import type { Scope } from '../../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { getCompany } from '../records/companies.ts';
 import type { Tables } from '../schema.ts';
 
 /** A token of the feed over HTTP, without its secret. */
@@ -21,24 +22,14 @@ export interface FeedToken {
   usedAt: string | null;
 }
 
-/**
- * Adds a token.
- * @returns the first of its companies that doesn't exist, where nothing is added then.
- */
+/** Adds a token. @throws UsageError when one of its companies doesn't exist. */
 export async function insertFeedToken(
   engine: Engine,
   { id, name, companies, changes, createdAt, ...links }: FeedToken,
   secretSha256: string,
-): Promise<string | undefined> {
-  return engine.transaction(async (transaction) => {
-    for (const company of companies ?? []) {
-      const found = await transaction
-        .selectFrom('companies')
-        .select('id')
-        .where('id', '=', company)
-        .executeTakeFirst();
-      if (!found) return company;
-    }
+): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    for (const company of companies ?? []) await getCompany({ db: transaction }, company);
     await transaction
       .insertInto('feed_tokens')
       .values({
@@ -51,7 +42,6 @@ export async function insertFeedToken(
       .execute();
     for (const company of companies ?? [])
       await transaction.insertInto('feed_token_companies').values({ company, token: id }).execute();
-    return undefined;
   });
 }
 

@@ -53,7 +53,8 @@ export function openKeyUsage(
     const hour = hourOf(now());
     try {
       const done = await byCompany(engine, [...left], async (uses, company) => {
-        for (const part of parts(uses)) {
+        for (let begin = 0; begin < uses.length; begin += ROWS_AT_ONCE) {
+          const part = uses.slice(begin, begin + ROWS_AT_ONCE);
           await write(engine, part, company);
           for (const use of part) left.delete(use);
         }
@@ -117,13 +118,6 @@ function createCounts() {
       return taken;
     },
   };
-}
-
-function parts(uses: readonly Use[]): Use[][] {
-  const count = Math.ceil(uses.length / ROWS_AT_ONCE);
-  return Array.from({ length: count }, (_value, index) =>
-    uses.slice(index * ROWS_AT_ONCE, (index + 1) * ROWS_AT_ONCE),
-  );
 }
 
 function hourOf(at: Date): number {

@@ -84,12 +84,7 @@ export async function updateCompanyRow(
   change: (company: Company) => Company,
 ): Promise<Company | undefined> {
   if (!(await lockCompany(transaction, id))) return undefined;
-  const row = await transaction
-    .selectFrom('companies')
-    .selectAll()
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  const changed = change(toCompany(row));
+  const changed = change(await getCompany({ db: transaction }, id));
   await transaction.updateTable('companies').set(toRow(changed)).where('id', '=', id).execute();
   return changed;
 }

@@ -101,7 +101,7 @@ export async function listFailedHandOvers(
 const isFailed = (since: Date) =>
   sql<boolean>`hand_overs.state = 'failed' AND hand_overs.due_at > ${since.toISOString()}`;
 
-/** More are as many as nobody presses a button for: a process that dies with a document would try it for ever. */
+/** Nobody presses the button as often. Without a bound, a document that ends its process at each attempt would be tried for ever. */
 export const HAND_OVER_ATTEMPTS_MAX = 100;
 
 /**

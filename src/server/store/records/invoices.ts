@@ -1,5 +1,6 @@
 import type { JsonText } from '../../../contract/json-text.ts';
 import { joinObjects } from '../../../contract/json-text.ts';
+import type { QueryParameters } from '../../../contract/operations.ts';
 import type { Invoice, InvoiceSummary } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import { type Found, type Page, type PageRequest, readPage, type Selection } from '../lists/lists.ts';
@@ -9,14 +10,7 @@ const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
 const statuses = ['issued', 'draft'] as const;
 
 /** The filters of a list of documents; bounds are inclusive. */
-export interface InvoiceFilters {
-  kind?: (typeof kinds)[number] | undefined;
-  status: (typeof statuses)[number] | 'all';
-  customer?: string | undefined;
-  issuedFrom?: string | undefined;
-  issuedTo?: string | undefined;
-  updatedSince?: string | undefined;
-}
+export type InvoiceFilters = Omit<QueryParameters<'listInvoices'>, 'limit' | 'cursor'>;
 
 /** Lists documents in id order (openapi.yaml, `listInvoices`). */
 export async function listInvoices(

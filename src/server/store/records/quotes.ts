@@ -1,5 +1,6 @@
 import type { JsonText } from '../../../contract/json-text.ts';
 import { joinObjects } from '../../../contract/json-text.ts';
+import type { QueryParameters } from '../../../contract/operations.ts';
 import type { Quote, QuoteSummary } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import {
@@ -15,12 +16,7 @@ import { findDetailed } from './records.ts';
 const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 
 /** The filters of a list of quotes. */
-export interface QuoteFilters {
-  status?: (typeof latestStatuses)[number] | 'revised' | 'expired' | undefined;
-  customer?: string | undefined;
-  updatedSince?: string | undefined;
-  versions: 'latest' | 'all';
-}
+export type QuoteFilters = Omit<QueryParameters<'listQuotes'>, 'limit' | 'cursor'>;
 
 /**
  * Lists quotes in id order (openapi.yaml, `listQuotes`).

@@ -61,32 +61,32 @@ const updatedSince = '2026-11-12T00:00:00.000Z';
 const today = '2026-11-20';
 
 /** Every combination of one value of each name. */
-function combinations<T extends Record<string, readonly unknown[]>>(
-  choices: T,
-): { [K in keyof T]: T[K][number] }[] {
-  const all = Object.entries(choices).reduce<Record<string, unknown>[]>(
+function combinations<Filters extends object>(choices: {
+  readonly [K in keyof Filters]-?: readonly (Filters[K] | undefined)[];
+}): Filters[] {
+  const all = Object.entries<readonly unknown[]>(choices).reduce<object[]>(
     (made, [name, values]) => made.flatMap((one) => values.map((value) => ({ ...one, [name]: value }))),
     [{}],
   );
   // Each has one value under every name.
-  return all as { [K in keyof T]: T[K][number] }[];
+  return all as Filters[];
 }
 
-const invoiceFilters: InvoiceFilters[] = combinations({
+const invoiceFilters = combinations<InvoiceFilters>({
   kind: [none, 'invoice', 'credit_note', 'pro_forma'],
   status: ['issued', 'draft', 'all'],
   customer: [none, 'cus_1'],
   issuedFrom: [none, '2026-11-01'],
   issuedTo: [none, '2026-11-15'],
   updatedSince: [none, updatedSince],
-} as const);
+});
 
-const quoteFilters: QuoteFilters[] = combinations({
+const quoteFilters = combinations<QuoteFilters>({
   status: [none, 'draft', 'sent', 'accepted', 'declined', 'revised', 'expired'],
   customer: [none, 'cus_1'],
   versions: ['latest', 'all'],
   updatedSince: [none, updatedSince],
-} as const);
+});
 
 /** Every list of the store with every combination of its filters. */
 export const listCases: ListCase[] = [
