@@ -14,7 +14,7 @@ import { authorise } from '../../src/server/api/api.ts';
 import { digestOf } from '../../src/server/api/answer.ts';
 import type { AnyHandler, JsonReply } from '../../src/server/api/contract-backend.ts';
 import { errorReply } from '../../src/server/api/error-replies.ts';
-import { createHandlers } from '../../src/server/api/handlers.ts';
+import { handlers } from '../../src/server/api/handlers.ts';
 import {
   type ContractOperation,
   type ContractParameter,
@@ -36,15 +36,15 @@ const usage = openKeyUsage(engine, {
     throw error;
   },
 });
-const handlers: Record<OperationId, AnyHandler> = createHandlers({
-  engine,
+const needs = {
+  db: engine.db,
   documents: {
     find: async () => undefined,
     prepare: async () => undefined,
     prepareStatement: async () => undefined,
   },
   now: () => new Date(),
-});
+};
 
 const app = fastify({
   loggerInstance: createLogger('info'),
@@ -87,7 +87,7 @@ process.stdout.write(`${await app.listen({ port: 0, host: '127.0.0.1' })}\n`);
 type Configured = Pick<ContractOperation, 'operationId' | 'path'>;
 
 function route({ operationId, path, parameters, scope }: ContractOperation): void {
-  const handler = handlers[operationId as OperationId];
+  const handler: AnyHandler = handlers[operationId as OperationId];
   app.route({
     method: 'GET',
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),
@@ -106,7 +106,7 @@ function route({ operationId, path, parameters, scope }: ContractOperation): voi
       if (!caller) throw new Error('A handler was reached without a caller.');
       // Fastify has checked both against the contract's schemas.
       const parameters = { path: req.params as never, query: req.query as never };
-      const answered = await handler({ caller, ...parameters, leave: () => undefined });
+      const answered = await handler({ caller, ...parameters, leave: () => undefined }, needs);
       if (!('body' in answered)) throw new Error('The peers serve no files.');
       reply.type('application/json');
       return sendTagged(req, reply, answered);

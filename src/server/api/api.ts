@@ -16,7 +16,7 @@ import { type ContractRequest, createContractBackend, type Duties } from './cont
 import { errorStatuses } from './error-replies.ts';
 import { type Exchange, exchangeOf } from '../exchange.ts';
 import { createFileSender } from './file-answer.ts';
-import { createHandlers } from './handlers.ts';
+import { handlers } from './handlers.ts';
 import { createLoadLimit } from './load-limit.ts';
 
 export interface ApiOptions extends AllowanceLimits {
@@ -31,10 +31,12 @@ export interface ApiOptions extends AllowanceLimits {
  * It rejects with anything thrown on the way, for Express' error handler.
  */
 export async function createApi(options: ApiOptions): Promise<RequestHandler> {
+  const { engine, documents, now } = options;
   const backend = await createContractBackend({
-    handlers: createHandlers(options),
+    handlers,
+    needs: { db: engine.db, documents, now },
     admit: createAdmission(options),
-    send: createSender(await openGeneration(options.engine)),
+    send: createSender(await openGeneration(engine)),
   });
   const enter = createLoadLimit();
   return async (req, res) => {

@@ -17,6 +17,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import { createAjv } from '../../contract/validators.ts';
 import { AppError } from '../../errors.ts';
 import type { Exchange } from '../exchange.ts';
+import type { HandlerNeeds } from './handler.ts';
 import {
   explainParameters,
   readIntegers,
@@ -33,12 +34,10 @@ export interface ContractRequest extends Request {
   parsed?: ParsedRequest;
 }
 
-export type AnyHandler = (request: {
-  caller: NonNullable<Exchange['caller']>;
-  path: never;
-  query: never;
-  leave: () => void;
-}) => Promise<AnyReply>;
+export type AnyHandler = (
+  request: { caller: NonNullable<Exchange['caller']>; path: never; query: never; leave: () => void },
+  needs: HandlerNeeds,
+) => Promise<AnyReply>;
 
 export type AnyReply = JsonReply | FileReply;
 
@@ -64,6 +63,7 @@ export type HandlerArguments = [
 /** The parts of an answer that the contract doesn't give. */
 export interface Duties {
   handlers: Record<OperationId, AnyHandler>;
+  needs: HandlerNeeds;
   /** Lets a request in, or throws the AppError that refuses it; notes in the exchange what it learns. */
   admit: (operation: ContractOperation, exchange: Exchange, res: ServerResponse) => Promise<void>;
   send: (reply: AnyReply, ...args: HandlerArguments) => Promise<void>;
@@ -75,12 +75,17 @@ export interface Duties {
  * the AppError to answer with.
  * @throws Error when a handler has no operation; that every operation has a handler is in the types.
  */
-export async function createContractBackend({ handlers, admit, send }: Duties): Promise<OpenAPIBackend> {
+export async function createContractBackend({
+  handlers,
+  needs,
+  admit,
+  send,
+}: Duties): Promise<OpenAPIBackend> {
   const backend = new ContractBackend({
     definition: requestsOnly() as never,
     strict: true,
     handlers: {
-      ...Object.fromEntries(Object.entries(handlers).map(([id, handler]) => [id, called(handler)])),
+      ...Object.fromEntries(Object.entries(handlers).map(([id, handler]) => [id, called(handler, needs)])),
       notFound: () => {
         throw new AppError(
           'not_found',
@@ -113,11 +118,12 @@ export async function createContractBackend({ handlers, admit, send }: Duties): 
 }
 
 /** A handler as openapi-backend calls it, once security handler and validation have passed. */
-function called(handler: AnyHandler) {
+function called(handler: AnyHandler, needs: HandlerNeeds) {
   return ({ request }: Context, ...[{ caller }, , , leave]: HandlerArguments) => {
     if (!caller) throw new Error('A request was admitted without a caller.');
     // Validated parameters have the shape that the handler's types are generated from.
-    return handler({ caller, path: request.params as never, query: request.query as never, leave });
+    const asked = { caller, path: request.params as never, query: request.query as never, leave };
+    return handler(asked, needs);
   };
 }
 

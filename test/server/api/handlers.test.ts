@@ -3,22 +3,13 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { createContractBackend } from '../../../src/server/api/contract-backend.ts';
-import { createHandlers } from '../../../src/server/api/handlers.ts';
+import { handlers } from '../../../src/server/api/handlers.ts';
 import { contractOperations } from '../../../src/contract/document.ts';
 import { isScope, scopes } from '../../../src/contract/scopes.ts';
-import { openTestDatabase } from '../../_server.ts';
 
 const operationIds = contractOperations().map(({ operationId }) => operationId);
 
-const documents = {
-  find: async () => undefined,
-  prepare: async () => undefined,
-  prepareStatement: async () => undefined,
-};
-
 t.test('every operation has a handler, and a file of its name with that one export', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const handlers = createHandlers({ engine: database.engine, documents, now: () => new Date() });
   t.strictSame(Object.keys(handlers).sort(), [...operationIds].sort());
   const folder = join(import.meta.dirname, '..', '..', '..', 'src', 'server', 'api', 'operations');
   t.strictSame(readdirSync(folder).sort(), operationIds.map((operationId) => `${operationId}.ts`).sort());
@@ -29,11 +20,9 @@ t.test('every operation has a handler, and a file of its name with that one expo
 });
 
 t.test('a handler without an operation stops the start', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const handlers = createHandlers({ engine: database.engine, documents, now: () => new Date() });
   const nothing = async () => undefined;
   const start = (changed: object) =>
-    createContractBackend({ handlers: changed as never, admit: nothing, send: nothing });
+    createContractBackend({ handlers: changed as never, needs: {} as never, admit: nothing, send: nothing });
   await t.resolves(start(handlers));
   await t.rejects(start({ ...handlers, deleteJob: handlers.getJob }), /deleteJob/);
 });

@@ -1,11 +1,8 @@
 import { listInvoices as listStoredInvoices } from '../../store/records/invoices.ts';
-import type { Connection } from '../../store/dialects/dialect.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage, requestedPage } from '../pages.ts';
 
-export const listInvoices =
-  (db: Connection): Handler<'listInvoices'> =>
-  async ({ caller, query }) => {
-    const page = requestedPage('listInvoices', query);
-    return answerPage('listInvoices', query, await listStoredInvoices(db, caller.company, query, page));
-  };
+export const listInvoices: Handler<'listInvoices'> = async ({ caller, query }, { db }) => {
+  const page = requestedPage('listInvoices', query);
+  return answerPage('listInvoices', query, await listStoredInvoices(db, caller.company, query, page));
+};
