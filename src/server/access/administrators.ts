@@ -21,7 +21,7 @@ import { revokeIn } from './keys.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { arePasswords, hashPassword } from './passwords.ts';
 import { prove, withSamePassword } from './proof.ts';
-import { beginSession, endBrowserSessions, recordFailedSignIn, type SessionLengths } from './sessions.ts';
+import { beginSession, endBrowserSessions, type Entry, recordFailedSignIn } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
 /** Accounts that one sign-in opens, the oldest first: each adds to the browser's cookie. */
@@ -29,14 +29,9 @@ export const OPENED_MAX = 20;
 
 const WRONG = 'The e-mail address or the password is wrong.';
 
-interface Attempt extends Origin {
+interface Attempt extends Entry {
   email: string;
   password: string;
-  /** The value of the browser's cookie with the proofs of former sign-ins; see known-browsers.ts. */
-  browser?: string | undefined;
-  formerTokens?: readonly string[];
-  now: Date;
-  lengths: SessionLengths;
   /** Called with the account before the password is checked, if the address has one alone. */
   onAccount: (administrator: Administrator) => void;
   /** Does some work after the answer, so that its duration reveals nothing. */

@@ -1,7 +1,6 @@
 import { UsageError } from '../../errors.ts';
 import type { SecretBox } from '../secret-box.ts';
 import { type Administrator, findAccounts } from '../store/accounts/administrator-rows.ts';
-import type { Origin } from '../store/accounts/audit-trail.ts';
 import { deleteSessionRows, updateSession } from '../store/accounts/session-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { lockCompany } from '../store/records/companies.ts';
@@ -10,22 +9,18 @@ import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { takeCode, WRONG_CODE } from './second-factor.ts';
 import {
   beginSession,
+  type Entry,
   listBrowserSessions,
   recordFailedSignIn,
   recordSignIn,
-  type SessionLengths,
 } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 
-interface Choice extends Origin {
+interface Choice extends Omit<Entry, 'formerTokens'> {
   tokens: readonly string[];
   company: string;
   /** Of the account's second factor, if it was asked for. */
   code?: string | undefined;
-  /** The cookie that proves earlier sign-ins; see known-browsers.ts. */
-  browser?: string | undefined;
-  lengths: SessionLengths;
-  now: Date;
 }
 
 interface Entered {

@@ -34,7 +34,7 @@ import { rememberBrowser } from './known-browsers.ts';
 import { mailInvitation, resetLink } from './mailed-links.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { hashPassword } from './passwords.ts';
-import { beginSession, endBrowserSessions, recordArrival, type SessionLengths } from './sessions.ts';
+import { beginSession, endBrowserSessions, type Entry, recordArrival } from './sessions.ts';
 import type { SignInLimits } from './sign-in-limits.ts';
 import { hashedToken, isToken, mintTokenOf, tokenHash } from './tokens.ts';
 
@@ -166,16 +166,7 @@ export async function getLink(engine: Engine, token: string, now: Date): Promise
 export async function acceptLink(
   engine: Engine,
   limits: SignInLimits,
-  use: Origin & {
-    token: string;
-    name: string;
-    password: string;
-    serviceName: string;
-    browser?: string | undefined;
-    formerTokens?: readonly string[];
-    now: Date;
-    lengths: SessionLengths;
-  },
+  use: Entry & { token: string; name: string; password: string; serviceName: string },
 ): Promise<{ token: string; administrator: Administrator; browser: string }> {
   const { address, client, now, lengths, serviceName, formerTokens = [] } = use;
   const { kind, company, email, vouched } = await getLink(engine, use.token, now);

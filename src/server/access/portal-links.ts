@@ -20,7 +20,7 @@ import { deleteSessionRows } from '../store/accounts/session-rows.ts';
 import { accessText, endWiderInvitations } from './change-access.ts';
 import { checkedEmail, checkedName, grantedScopes } from './checked-input.ts';
 import { ADMINISTRATORS_MAX, UNUSABLE } from './invitations.ts';
-import { beginSession, endBrowserSessions, recordArrival, type SessionLengths } from './sessions.ts';
+import { beginSession, endBrowserSessions, type Entry, recordArrival } from './sessions.ts';
 import { hashedToken, mintTokenOf, tokenHash } from './tokens.ts';
 
 /**
@@ -71,13 +71,7 @@ export async function makePortalLink(
  */
 export async function signInByLink(
   engine: Engine,
-  use: Origin & {
-    company: string;
-    token: string;
-    formerTokens: readonly string[];
-    now: Date;
-    lengths: SessionLengths;
-  },
+  use: Entry & { company: string; token: string },
 ): Promise<{ token: string; administrator: Administrator }> {
   const begun = await engine.transaction(async (transaction) => {
     if (!(await lockCompany(transaction, use.company))) throw new UsageError(UNUSABLE);
@@ -89,7 +83,7 @@ export async function signInByLink(
     const token = await beginSession(transaction, { ...use, administrator, details });
     return { token, administrator };
   });
-  await endBrowserSessions(engine, use.formerTokens);
+  await endBrowserSessions(engine, use.formerTokens ?? []);
   return begun;
 }
 

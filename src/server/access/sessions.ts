@@ -33,6 +33,16 @@ export interface ActiveSession extends Session {
   token: string;
 }
 
+/** A browser in which somebody is to be let in. */
+export interface Entry extends Origin {
+  /** The cookie that proves earlier sign-ins from it; see known-browsers.ts. */
+  browser?: string | undefined;
+  /** Of its sessions, which end. */
+  formerTokens?: readonly string[];
+  now: Date;
+  lengths: SessionLengths;
+}
+
 interface BrowserSession {
   session: ActiveSession;
   administrator: Administrator;

@@ -19,17 +19,13 @@ import {
   type DeliveryRecord,
   findDelivery,
 } from '../store/deliveries/delivery-details.ts';
+import type { DeliveryKey, WebhookKey } from '../store/deliveries/delivery-keys.ts';
 import { findWebhookRow } from '../store/deliveries/webhooks.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { createIds } from '../ids.ts';
 import { HISTORY_DAYS } from './purge.ts';
 import { getWebhookToChange, unknownWebhook } from './registration.ts';
-
-export interface WebhookOf {
-  company: string;
-  webhook: string;
-}
 
 export interface DeliveryPage {
   deliveries: DeliveryRecord[];
@@ -54,7 +50,7 @@ const PING_WINDOW_MS = 60_000;
  */
 export async function listDeliveries(
   engine: Engine,
-  of: WebhookOf,
+  of: WebhookKey,
   { before, limit }: { before?: string | undefined; limit: number },
 ): Promise<DeliveryPage> {
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
@@ -78,7 +74,7 @@ export async function listDeliveries(
  */
 export async function resend(
   engine: Engine,
-  of: WebhookOf & { id: string },
+  of: DeliveryKey,
   now: Date,
   { by = 'operator', attemptCount }: { by?: Authority; attemptCount?: number } = {},
 ): Promise<'waiting' | 'changed'> {
@@ -108,7 +104,7 @@ export async function resend(
  */
 export async function countRecoverable(
   db: Connection,
-  of: WebhookOf,
+  of: WebhookKey,
   choice: UnsentChoice,
   now: Date,
 ): Promise<number> {
@@ -129,7 +125,7 @@ export async function countRecoverable(
  */
 export async function recover(
   engine: Engine,
-  { company, webhook }: WebhookOf,
+  { company, webhook }: WebhookKey,
   choice: UnsentChoice,
   now: Date,
   { by = 'operator', count: seen }: { by?: Authority; count?: number } = {},
@@ -178,7 +174,7 @@ export async function recover(
  */
 export async function ping(
   engine: Engine,
-  { company, webhook }: WebhookOf,
+  { company, webhook }: WebhookKey,
   { now, by = 'operator' }: { now: Date; by?: Authority },
 ): Promise<string> {
   const mint = createIds();
@@ -203,7 +199,7 @@ const LOOK_EVERY_MS = 50;
 /** Waits for the first attempt of a delivery, at most so long, and not where none is to come. */
 export async function waitForAttempt(
   engine: Engine,
-  of: WebhookOf & { id: string },
+  of: DeliveryKey,
   msMax: number,
 ): Promise<DeliveryDetail | undefined> {
   const deadline = performance.now() + msMax;

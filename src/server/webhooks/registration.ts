@@ -98,20 +98,6 @@ export async function listWebhooks(engine: Engine, company: string): Promise<Web
   return listWebhookRows(engine, company);
 }
 
-/**
- * Changes a webhook in an authorised transaction.
- * @param by the authority: an operator, unless given.
- * @returns the webhook as it is then; a deleted one as it was.
- * @throws what `authorisedTransaction` and `getWebhookToChange` throw.
- */
-type ChangeWebhook = (
-  engine: Engine,
-  company: string,
-  id: string,
-  now: Date,
-  by?: Authority,
-) => Promise<Webhook>;
-
 /** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
 export const deleteWebhook = webhookChange(deleteIn);
 
@@ -155,10 +141,12 @@ async function recordOf(
   await authorised.record({ action, subject: webhook.id, details });
 }
 
-function webhookChange(
-  change: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>,
-): ChangeWebhook {
-  return (engine, company, id, now, by = 'operator') =>
+/**
+ * Makes a function that changes a webhook in an authorised transaction, and gives it as it is then; a deleted one as it was.
+ * That function throws what `authorisedTransaction` and `getWebhookToChange` throw.
+ */
+function webhookChange(change: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>) {
+  return (engine: Engine, company: string, id: string, now: Date, by: Authority = 'operator') =>
     authorisedTransaction(engine, { company, by, now }, async (authorised) =>
       change(authorised, await getWebhookToChange(authorised, id)),
     );

@@ -3,6 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { setImmediate } from 'node:timers/promises';
 
 import { ANSWER_BYTES_MAX, answerText } from './answer-text.ts';
+import type { KeptAttempt } from '../store/deliveries/deliveries-results.ts';
 import type { AttemptError } from './attempt-errors.ts';
 import {
   type Attempt,
@@ -23,16 +24,9 @@ export interface WebhookRequest {
   body: string;
 }
 
-export interface AttemptResult {
-  /** The status of the answer, or null when `error` says why there is none. */
-  status: number | null;
+/** The result of an attempt. A kept connection has only the phase `firstByte`. */
+export interface AttemptResult extends Pick<KeptAttempt, 'status' | 'phases' | 'totalMs' | 'answerText'> {
   error: AttemptError | null;
-  /** Whole milliseconds in each phase; null for one that wasn't entered. A kept connection has only `firstByte`. */
-  phases: Record<Phase, number | null>;
-  /** Milliseconds until the head of the answer, or until the attempt failed. */
-  totalMs: number;
-  /** The beginning of an answer that isn't 2xx, if it is text. */
-  answerText?: string | undefined;
   /** The seconds of `Retry-After`; an answer may name none, or a day, which is passed over. */
   retryAfterSeconds?: number;
 }

@@ -19,6 +19,7 @@ export interface KeptAttempt {
   error: string | null;
   /** Whole milliseconds in each phase; null for one that wasn't entered. */
   phases: { dns: number | null; connect: number | null; tls: number | null; firstByte: number | null };
+  /** Milliseconds until the head of the answer, or until the attempt failed. */
   totalMs: number;
   nextAttemptAt: string | null;
   /** The beginning of an answer that isn't 2xx. Only the last of each hour is kept; see webhook-health.ts. */
