@@ -44,9 +44,7 @@ const GROUP_MAX = 256;
 /** Between two tries to write when the database doesn't take it. */
 const RETRY_MS = 250;
 
-interface Waiting {
-  company: string;
-  result: DeliveryResult;
+interface Waiting extends DeliveryResult {
   onWritten: (value: undefined) => void;
 }
 
@@ -78,7 +76,7 @@ export class ResultGroup {
   /** Resolves when the result is committed, or given up because the database refuses it. */
   async add(result: DeliveryResult): Promise<void> {
     const { promise, resolve: onWritten } = Promise.withResolvers<undefined>();
-    this.#waiting.push({ company: result.company, result, onWritten });
+    this.#waiting.push({ ...result, onWritten });
     this.#writing ??= this.#writeAll().finally(() => {
       this.#writing = undefined;
     });
@@ -107,11 +105,7 @@ export class ResultGroup {
   /** Writes some of the results. @returns false when the database doesn't take any now. */
   async #write(group: readonly Waiting[]): Promise<boolean> {
     const done = await byCompany(this.#engine, group, (some, company) =>
-      recordResults(
-        this.#engine,
-        some.map(({ result }) => result),
-        company,
-      ),
+      recordResults(this.#engine, some, company),
     );
     // First, so that none is written twice when others have to wait.
     for (const { rows, outcome } of done)
@@ -139,10 +133,8 @@ export class ResultGroup {
       return true;
     }
     if (!isRefusal(error) && !(await isPartAway(this.#engine))) return this.#getStuck(error);
-    for (const { result } of group) {
-      const { company, webhook, id } = result;
+    for (const { company, webhook, id } of group)
       this.#log.error({ company, webhook, delivery: id, err: error }, 'delivery.result-refused');
-    }
     this.#finish(group);
     return true;
   }
