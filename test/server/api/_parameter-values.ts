@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 
 import type { ContractParameter } from '../../../src/contract/document.ts';
+import { anyCharacter } from '../../_characters.ts';
 
 interface Given {
   text: string;
@@ -14,7 +15,7 @@ const wrong = (...texts: string[]) =>
 
 /** Any text, and texts that trip programs up. */
 export const anyText = fc.oneof(
-  fc.string({ unit: 'binary', maxLength: 30 }).map((text) => text.toWellFormed()),
+  fc.string({ unit: anyCharacter, maxLength: 30 }).map((text) => text.toWellFormed()),
   fc.constantFrom(
     '',
     ' ',
