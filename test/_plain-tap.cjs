@@ -10,6 +10,9 @@ const modules = require('node:module');
 globalThis[Symbol.for('@tapjs/processinfo.ProcessInfoNodeData')] = { files: [], sources: {} };
 delete process.env.NODE_OPTIONS;
 
+// Types are stripped in place, so that no source map says more than the file itself; reading those of the packages takes time.
+process.setSourceMapsEnabled(false);
+
 // It would note them of the test itself too, and look at each whether a test puts another in its place (`t.mockImport`).
 modules.registerHooks = () => ({ deregister() {} });
 
