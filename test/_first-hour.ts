@@ -72,6 +72,11 @@ export async function testFirstHour(t: Test, folder: string, served: Served): Pr
       testSamples(t, { ...desk, folder: join(folder, name) }, operations, { key, pageSize }),
     );
   }
+  await t.test('the samples in TypeScript compile under strict', async (t) => {
+    writeFileSync(join(folder, 'samples.json'), JSON.stringify(COMPILER));
+    const tsc = join(checkout, '.bin', 'tsc');
+    t.equal(await run(tsc, ['-p', 'samples.json'], { cwd: folder, env: desk.env }), '');
+  });
 
   const webhooks = tags.find(({ name }) => name === 'Webhooks')?.description ?? '';
   // As one begins with it: copied beside the package.
@@ -115,7 +120,7 @@ async function testSamples(
     judgePdf(t, folder, 'INV-2026-0001.pdf');
   });
 
-  await t.test('the samples in TypeScript compile under strict, and read everything', async (t) => {
+  await t.test('the samples in TypeScript read everything', async (t) => {
     const imports = operations.map(
       ({ operationId }) => `console.log('== ${operationId}');\nawait import('./${operationId}.ts');`,
     );
@@ -124,10 +129,8 @@ async function testSamples(
         operations.map((operation) => [`${operation.operationId}.ts`, sourceIn('TypeScript', operation)]),
       ),
       'all.mjs': imports.join('\n'),
-      'tsconfig.json': JSON.stringify(COMPILER),
     };
     for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    await run(join(checkout, '.bin', 'tsc'), ['-p', folder], options);
     await judgeOutput(t, operations, await run(process.execPath, ['all.mjs'], options), { key });
     judgePdf(t, folder, 'INV-2026-0001.pdf');
   });
@@ -155,5 +158,5 @@ const COMPILER = {
     typeRoots: [join(checkout, '@types')],
     types: ['node'],
   },
-  include: ['*.ts'],
+  include: ['server/*.ts', 'mock/*.ts'],
 };
