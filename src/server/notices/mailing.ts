@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import { createTransport, type SendMailOptions } from 'nodemailer';
+import type { SendMailOptions } from 'nodemailer';
 
 import { DAY_MS, MINUTE_MS } from '../../contract/durations.ts';
 import { linkForMail } from '../access/mailed-links.ts';
@@ -104,6 +104,8 @@ interface Problem {
 
 async function send(make: () => SendMailOptions, { smtpUrl: url }: MailMeans): Promise<Problem | undefined> {
   const { hostname, username } = new URL(url);
+  // Loaded here, because many services send no mail, and all start a tenth sooner without it.
+  const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url,
     ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: ATTEMPT_MS },
