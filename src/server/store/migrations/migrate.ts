@@ -78,9 +78,7 @@ export async function planMigration(
 ): Promise<MigrationPlan> {
   const present = await presentNames(engine);
   refuseUnknown(present);
-  const has = (migration: Migration) => present.includes(migration.name);
-  const tables = { records: has(records), contracts: has(recordContracts) };
-  const outdated = await findOutdated(engine, tables);
+  const outdated = await findOutdated(engine, present.includes(recordContracts.name));
   if (outdated.length > 0) {
     const { checkRecords } = await renderer();
     await checkRecords(engine, outdated, onProgress);

@@ -38,14 +38,12 @@ export const START: Place = { company: '', id: '' };
 
 /**
  * The resources whose records aren't of this contract.
- * @param has says which tables there are already; a new database has none.
+ * @param hasContracts whether the database has the table of contracts already. The table of a resource may be missing, too:
+ *   in a new database, and where a later migration makes it.
  * @throws UsageError when a later contract has rendered some.
  */
-export async function findOutdated(
-  engine: Engine,
-  has: { records: boolean; contracts: boolean },
-): Promise<Outdated[]> {
-  const rows = has.contracts ? await engine.db.selectFrom('record_contracts').selectAll().execute() : [];
+export async function findOutdated(engine: Engine, hasContracts: boolean): Promise<Outdated[]> {
+  const rows = hasContracts ? await engine.db.selectFrom('record_contracts').selectAll().execute() : [];
   refuseLater(rows);
   const found: Outdated[] = [];
   for (const resource of resources) {
@@ -54,7 +52,8 @@ export async function findOutdated(
     if (after === undefined) continue;
     const hasBegun = begun !== undefined;
     const isLeft = sql<boolean>`(company, id) > (${after.company}, ${after.id})`;
-    const records = has.records ? await countRows(engine.db, sql.table(resource), isLeft) : 0;
+    const { rows: columns } = await engine.dialect.columnsOf(resource).execute(engine.db);
+    const records = columns.length > 0 ? await countRows(engine.db, sql.table(resource), isLeft) : 0;
     found.push({ resource, hasBegun, records });
   }
   return found;
