@@ -4,18 +4,8 @@
  * @module
  */
 import './supported-node.js';
-export { createClient } from './create-client.ts';
-export type { Client, ClientOptions } from './create-client.ts';
-export { ApiError, NoAnswerError, WebhookError } from './errors.ts';
-export type { ApiErrorDetail, WebhookErrorCode } from './errors.ts';
-export type { EtagStore, StoredAnswer } from './exchange.ts';
-export type { Listing, Page } from './listing.ts';
-export type { CallOptions, DownloadedFile, Operation, OperationId, QueryOf } from './operations.ts';
 export type {
   Customer,
-  ErrorCode,
-  Event,
-  EventKind,
   Form,
   Invoice,
   InvoiceSummary,
@@ -24,6 +14,14 @@ export type {
   Quote,
   QuoteSummary,
   Submission,
-} from './records.ts';
+} from '../contract/records.ts';
+export { createClient } from './create-client.ts';
+export type { Client, ClientOptions } from './create-client.ts';
+export { ApiError, NoAnswerError, WebhookError } from './errors.ts';
+export type { ApiErrorDetail, WebhookErrorCode } from './errors.ts';
+export type { EtagStore, StoredAnswer } from './exchange.ts';
+export type { Listing, Page } from './listing.ts';
+export type { CallOptions, DownloadedFile, Operation, OperationId, QueryOf } from './operations.ts';
+export type { ErrorCode, Event, EventKind } from './records.ts';
 export { verifyWebhook } from './verify-webhook.ts';
 export type { VerifyOptions, WebhookHeaders } from './verify-webhook.ts';

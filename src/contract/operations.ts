@@ -40,7 +40,7 @@ export interface AnsweredFile {
   /** Tells the bytes from all others that may be at the same address. */
   digest: string;
   byteCount: number;
-  read: () => Promise<Buffer>;
+  read: () => Promise<Uint8Array>;
 }
 
 /** A successful answer in JSON, or with a file. */

@@ -3,15 +3,23 @@ import type { OperationId } from './operations.ts';
 
 type Schemas = components['schemas'];
 
-/** The records of the API, under the contract's own names. */
+/** Work that the company does for a customer. */
 export type Job = Schemas['Job'];
+/** An active member of the company. */
 export type Person = Schemas['Person'];
+/** A form with its fields. */
 export type Form = Schemas['Form'];
+/** A form as somebody has filled it in once. */
 export type Submission = Schemas['Submission'];
+/** An invoice, a credit note or a pro forma, without its lines. */
 export type InvoiceSummary = Schemas['InvoiceSummary'];
+/** An invoice, a credit note or a pro forma, with its lines and, once it is issued, its payments. */
 export type Invoice = Schemas['Invoice'];
+/** A person or a business that the company works for. */
 export type Customer = Schemas['Customer'];
+/** One version of a quote, without its lines. */
 export type QuoteSummary = Schemas['QuoteSummary'];
+/** One version of a quote, with its lines. */
 export type Quote = Schemas['Quote'];
 
 /** A list of the contract is a resource: `listJobs` gives the resource `jobs`. */
@@ -23,15 +31,18 @@ export type Resource = {
       : never;
 }[OperationId];
 
-/** The schemas of each resource: of what lists serve, and of the single record where it has more. */
+/**
+ * The schemas of each resource: of what lists serve, and of the single record where it has more. A copy reads the resources
+ * in this order: those that take few requests come first.
+ */
 export const schemaNames = {
   people: { body: 'Person' },
   customers: { body: 'Customer' },
   forms: { body: 'Form' },
   jobs: { body: 'Job' },
   submissions: { body: 'Submission' },
-  invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
   quotes: { body: 'QuoteSummary', whole: 'Quote' },
+  invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
 } as const satisfies Record<Resource, { body: keyof Schemas; whole?: keyof Schemas }>;
 
 type WholeName<Names extends { body: string; whole?: string }> = Names extends { whole: infer Whole }
@@ -40,6 +51,9 @@ type WholeName<Names extends { body: string; whole?: string }> = Names extends {
 
 /** The whole record of each resource: an invoice and a quote with their details. */
 export type RecordOf = { [R in Resource]: Schemas[WholeName<(typeof schemaNames)[R]> & keyof Schemas] };
+
+/** The record of each resource as lists have it. */
+export type ListedRecordOf = { [R in Resource]: Schemas[(typeof schemaNames)[R]['body']] };
 
 export const resources = Object.keys(schemaNames) as readonly Resource[];
 

@@ -3,6 +3,8 @@ import { join } from 'node:path';
 import t from 'tap';
 import ts from 'typescript';
 
+import { schemaNames } from '../../src/contract/records.ts';
+
 const folder = join(import.meta.dirname, '../../src/client');
 const parse = (text: string) => ts.createSourceFile('x.ts', text, ts.ScriptTarget.Latest, true);
 
@@ -46,11 +48,13 @@ function isOpen(member: ts.Declaration): boolean {
 
 t.test('whatever the client exports is explained, down to its members', async (t) => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const texts = files
-    .filter((path) => path.endsWith('.ts'))
-    .map((path) => readFileSync(join(folder, path), 'utf8'));
+  const texts = [...files.filter((path) => path.endsWith('.ts')), '../contract/records.ts'].map((path) =>
+    readFileSync(join(folder, path), 'utf8'),
+  );
   const names = handedOn(readFileSync(join(folder, 'index.ts'), 'utf8'));
   t.ok(names.includes('createClient') && names.includes('Page'));
+  for (const { body, whole = body } of Object.values<{ body: string; whole?: string }>(schemaNames))
+    t.ok(names.includes(body) && names.includes(whole), `${body} is among them`);
   t.strictSame(
     texts.flatMap((text) => unexplained(text, names)),
     [],

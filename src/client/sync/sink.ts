@@ -1,48 +1,10 @@
-import type { OperationId, operations } from '../operations.ts';
-import type {
-  Customer,
-  Form,
-  Invoice,
-  InvoiceSummary,
-  Job,
-  Person,
-  Quote,
-  QuoteSummary,
-  Submission,
-} from '../records.ts';
-
-/** The records of each resource. Quotes and invoices have their details unless `details` is off. */
-export interface SyncedRecord {
-  people: Person;
-  customers: Customer;
-  forms: Form;
-  jobs: Job;
-  submissions: Submission;
-  quotes: Quote | QuoteSummary;
-  invoices: Invoice | InvoiceSummary;
-}
-
-/** The operations of the contract that give a list. */
-type ListId = {
-  [Id in OperationId]: (typeof operations)[Id]['answer'] extends 'list' ? Id : never;
-}[OperationId];
-
-/** The resource that each list has, in the order in which they are read: what takes few requests comes first. */
-const resourceOfList = {
-  listPeople: 'people',
-  listCustomers: 'customers',
-  listForms: 'forms',
-  listJobs: 'jobs',
-  listFormSubmissions: 'submissions',
-  listQuotes: 'quotes',
-  listInvoices: 'invoices',
-} as const satisfies Record<ListId, string>;
+import type { ListedRecordOf, RecordOf, Resource } from '../../contract/records.ts';
 
 /** The resources that a copy can have, by the names of the API's paths. */
-export type Resource = (typeof resourceOfList)[ListId];
+export { type Resource, resources } from '../../contract/records.ts';
 
-/** All of them. */
-export const resources: readonly Resource[] = Object.values(resourceOfList);
+/** The records of each resource. Quotes and invoices have their details unless `details` is off. */
+export type SyncedRecord = { [R in Resource]: RecordOf[R] | ListedRecordOf[R] };
 
 /** How far a list with `updatedSince` has been read. */
 export interface ListState {
@@ -64,17 +26,17 @@ export interface DocumentsState extends ListState {
   validUntil: Record<string, string>;
 }
 
+/** The resources whose lists need more than `updatedSince`. */
+type Special = 'people' | 'submissions' | 'quotes' | 'invoices';
+
 /** How far a copy has come. It is plain JSON: keep it together with the records, and give it back as it is. */
-export interface SyncState {
+export interface SyncState extends Partial<Record<Exclude<Resource, Special>, ListState>> {
   /** Names the store that was read (`Store-Generation`). */
   generation?: string;
   /** The resources of which the copy still holds the records of another store. */
   outdated?: Resource[];
   /** A digest of each person of the copy, by id. */
   people?: Record<string, string>;
-  customers?: ListState;
-  forms?: ListState;
-  jobs?: ListState;
   /** By the id of the form. */
   submissions?: Record<string, ListState>;
   quotes?: DocumentsState;

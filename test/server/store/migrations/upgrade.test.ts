@@ -133,7 +133,7 @@ for (const name of engineNames) {
   t.test(`${name}: an upgrade renders every record by the new contract, and says so before`, async (t) => {
     await using place = await openPlace(name);
     const before = await readStored(place.url);
-    const counts = ['customers', 'jobs', 'invoices', 'quotes'].map((resource) => ({
+    const counts = ['customers', 'jobs', 'quotes', 'invoices'].map((resource) => ({
       resource,
       records: before[resource]?.length,
     }));
