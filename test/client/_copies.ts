@@ -54,16 +54,14 @@ export async function readSource(url: string, key: string): Promise<Contents> {
     return found;
   };
   const forms = await list('forms');
-  const source: Contents = {
-    people: await list('people'),
-    customers: await list('customers'),
-    forms,
-    jobs: await list('jobs'),
+  const special: Partial<Contents> = {
     submissions: (await Promise.all(forms.map(({ id }) => list(`forms/${id}/submissions`)))).flat(),
     quotes: await whole('quotes', await list('quotes?versions=all')),
     invoices: await whole('invoices', await list('invoices?status=all')),
   };
-  return contentsOf((resource) => source[resource]);
+  const source = new Map<Resource, AnyRecord[]>();
+  for (const resource of resources) source.set(resource, special[resource] ?? (await list(resource)));
+  return contentsOf((resource) => source.get(resource) ?? []);
 }
 
 /** A copy in memory that remembers what it was given. */

@@ -278,6 +278,8 @@ export function told(event: Schemas['Event'] | hey.Event | orval.Event | kubb.Ev
       return event.data.paidOn;
     case 'ping':
       return event.data.message;
+    default:
+      return '';
   }
 }
 `;

@@ -145,12 +145,12 @@ const breaking: readonly Row[] = [
 
 // prettier-ignore
 const additions: readonly Row[] = [
-  ['an operation', 'openapi.yaml paths', put({ '/api/v1/teams': { get: done } })],
+  ['an operation', 'openapi.yaml paths', put({ '/api/v1/planted': { get: done } })],
   ['an optional parameter', `${JOBS} parameters`, add(parameter)],
   ['a parameter that takes more', `${P} Limit schema maximum`, be(200)],
   ['a value of a set that is only asked for', `${S} QuoteVersions enum`, add('first')],
-  ['a member of a record', `${S} Job`, having('priority')],
-  ['a member of a record that can be absent', `${S} Customer properties`, put({ nickname: text })],
+  ['a member of a record', `${S} Job`, having('plantedMember')],
+  ['a member of a record that can be absent', `${S} Customer properties`, put({ plantedMember: text })],
   ['an optional member that is always there now', `${S} Submission required`, add('jobId')],
   ['a member that is null no longer', `${S} Job properties completedAt`, be({ $ref: '#/components/schemas/Timestamp' })],
   ['a shorter text of answers', `${S} ErrorDetail properties message maxLength`, be(500)],
@@ -159,11 +159,11 @@ const additions: readonly Row[] = [
   // Nobody sees by which name a schema is referred to.
   ['another name of a component', S, toComponent],
   ['descriptions, examples and a deprecation', JOBS, put({ description: 'Jobs.', deprecated: true, 'x-codeSamples': [] })],
-  ['a kind of event', 'webhooks.yaml webhooks', put({ 'job.deleted': { post: done } })],
-  ['a member of an event', `${E} PaymentRecorded`, having('reference')],
+  ['a kind of event', 'webhooks.yaml webhooks', put({ 'job.planted': { post: done } })],
+  ['a member of an event', `${E} PaymentRecorded`, having('plantedMember')],
   ['a header of events', 'webhooks.yaml webhooks ping post parameters', add({ ...parameter, name: 'Service-Attempt', in: 'header' })],
   ['a change of the feed', `${F} Change oneOf`, add(archive)],
-  ['an optional member of the feed', `${F} NewJob properties`, put({ priority: text })],
+  ['an optional member of the feed', `${F} NewJob properties`, put({ plantedMember: text })],
   ['a member that the feed requires no longer', `${F} NewJob required`, drop('createdBy')],
   ['a member of the feed that may be null', `${F} DraftLine properties unitCode type`, be(['string', 'null'])],
 ];

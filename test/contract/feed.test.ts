@@ -36,19 +36,6 @@ t.test('a change is named after what it is about and what is done with it', asyn
     changeNames(),
   );
   t.equal(new Set(changeNames()).size, changeNames().length);
-  const subjects = new Set(changeNames().map((name) => name.split('.')[0]));
-  const business = [
-    'job',
-    'person',
-    'customer',
-    'form',
-    'invoice',
-    'credit_note',
-    'payment',
-    'refund',
-    'quote',
-  ];
-  t.strictSame([...subjects], [...business, 'company', 'logo', 'numbering']);
   for (const name of changeNames()) {
     t.match(name, /^[a-z]+(_[a-z]+)*\.[a-z]+(_[a-z]+)*$/);
     const component = name.replace(/(?:^|[._])([a-z])/g, (_separator, letter: string) =>

@@ -2,6 +2,7 @@ import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 
+import { resources } from '../../src/contract/records.ts';
 import type { ApiKey } from '../../src/server/store/keys/keys.ts';
 import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { openWorkplace, until } from '../_command.ts';
@@ -13,12 +14,10 @@ interface Loaded {
   isNew: boolean;
 }
 
-const TABLES = ['people', 'customers', 'forms', 'jobs', 'submissions', 'invoices', 'quotes'];
-
 /** How many records a company has, of all kinds. */
 async function countRecords(databaseUrl: string, company: string): Promise<number> {
   await using engine = await openEngine(databaseUrl);
-  const counts = TABLES.map((table) => `(SELECT COUNT(*) FROM ${table} WHERE company = '${company}')`);
+  const counts = resources.map((table) => `(SELECT COUNT(*) FROM ${table} WHERE company = '${company}')`);
   const [row] = await engine.run(`SELECT ${counts.join(' + ')} AS records`);
   return Number(row?.records);
 }
@@ -115,7 +114,7 @@ t.test('a larger demo that two processes load at once is made once', async (t) =
 /** Everything that is stored of a company's records. */
 async function textsOf(databaseUrl: string, company: string): Promise<string> {
   await using engine = await openEngine(databaseUrl);
-  const rows = TABLES.map((table) =>
+  const rows = resources.map((table) =>
     engine.run(`SELECT * FROM ${table} WHERE company = '${company}' ORDER BY id`),
   );
   return JSON.stringify(await Promise.all(rows));

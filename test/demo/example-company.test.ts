@@ -1,6 +1,7 @@
 import t from 'tap';
 
 import { createCompany } from '../../src/server/access/companies.ts';
+import { moveEventKinds } from '../../src/contract/events.ts';
 import type { RenderedRecord } from '../../src/contract/render.ts';
 import { resources } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
@@ -59,7 +60,7 @@ for (const name of engineNames) {
       await using database = await openTestDatabase(name);
       t.equal(await loadExampleCompany(database.engine), true);
       t.strictSame(await storedTexts(database.engine), examples.map(textsOf));
-      t.equal(await countRecords(database.engine), 41);
+      t.equal(await countRecords(database.engine), examples.length);
     });
 
     t.test('and sends the events that the contract shows', async (t) => {
@@ -81,7 +82,7 @@ for (const name of engineNames) {
         }),
       );
       const ofMoves = shown.filter(({ event }) => event !== 'ping');
-      t.equal(ofMoves.length, 11);
+      t.strictSame([...new Set(ofMoves.map(({ event }) => event))], moveEventKinds);
       for (const example of ofMoves) {
         const { event, createdAt } = example;
         const same = sent.filter((other) => other.event === event && other.createdAt === createdAt);

@@ -7,7 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { GivenAmounts } from '../../src/contract/document-amounts.ts';
 import type { MoveEventKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
-import type { RecordOf, Resource } from '../../src/contract/records.ts';
+import { type RecordOf, type Resource, resources } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
 import type { Worked } from './_credited.ts';
 import type { ModelLine } from './_lines.ts';
@@ -199,24 +199,23 @@ function turnOf(
 
 /** A copy in which the change is made: a change that is refused leaves nothing. */
 function copyOf(company: ModelCompany): ModelCompany {
-  const { tables } = company;
   return {
     ...company,
     applied: new Map(company.applied),
-    tables: {
-      people: new Map(tables.people),
-      customers: new Map(tables.customers),
-      forms: new Map(tables.forms),
-      jobs: new Map(tables.jobs),
-      submissions: new Map(tables.submissions),
-      invoices: new Map(tables.invoices),
-      quotes: new Map(tables.quotes),
-    },
+    tables: tablesLike(company.tables),
     kept: new Map(company.kept),
     quoteTerms: new Map(company.quoteTerms),
     series: new Map(company.series),
     events: [...company.events],
   };
+}
+
+/** Tables with the same records; empty ones unless some are given. */
+function tablesLike(tables?: Tables): Tables {
+  // A table holds the records of its resource.
+  return Object.fromEntries(
+    resources.map((name) => [name, new Map<unknown, unknown>(tables?.[name])]),
+  ) as Tables;
 }
 
 export function openModelCompany(
@@ -236,15 +235,7 @@ export function openModelCompany(
     },
     lastStampMs: 0,
     applied: new Map(),
-    tables: {
-      people: new Map(),
-      customers: new Map(),
-      forms: new Map(),
-      jobs: new Map(),
-      submissions: new Map(),
-      invoices: new Map(),
-      quotes: new Map(),
-    },
+    tables: tablesLike(),
     kept: new Map(),
     quoteTerms: new Map(),
     series: new Map(Object.entries(given.series ?? {})),

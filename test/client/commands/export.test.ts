@@ -24,6 +24,7 @@ import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { createTerminal } from '../../../src/command-line/terminal.ts';
 import { main } from '../../../src/main.ts';
 import type { Change } from '../../../src/contract/feed.ts';
+import { resources } from '../../../src/contract/records.ts';
 import { silentAddress } from '../_rough-line.ts';
 import { callCommand } from '../../_command.ts';
 import { company } from '../../contract/_company.ts';
@@ -108,7 +109,7 @@ t.test('with --lines each line of a document has a row', async (t) => {
 });
 
 t.test('every resource can be exported in both forms', async (t) => {
-  for (const resource of ['people', 'customers', 'forms', 'jobs', 'submissions', 'quotes', 'invoices']) {
+  for (const resource of resources) {
     t.match(await run(resource), { exitCode: 0, stderr: '' }, resource);
     const rows = table();
     t.match(await run(resource, '--format', 'jsonl'), { exitCode: 0, stderr: '' });
@@ -318,7 +319,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     ],
     [['invoices', '--url', 'nowhere'], /--url must be an http or https address .*, not "nowhere"\./],
     [['jobs', '--lines'], /--lines is for quotes, invoices, not for jobs\./],
-    [['people', '--since', '2026-11-01'], /--since is for customers, .*, not for people\./],
+    [['people', '--since', '2026-11-01'], /--since is for .*, jobs, .*, not for people\./],
     [['jobs', '--since', '2026-02-30'], /It must be a day such as 2026-11-01/, 2],
     [['jobs', '--since', '2026-02-03T24:00:00Z'], /It must be a day such as 2026-11-01/, 2],
     [
@@ -337,7 +338,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['jobs', '--columns', 'id', '--format', 'jsonl'], /--columns is for tables: JSON Lines have none\./],
     [['jobs', '--decimal', ',', '--format', 'xlsx'], /--separator and --decimal are for CSV, not for xlsx\./],
     [['jobs', '--decimal', ',', '--separator', ','], /A comma can be the separator or the mark/],
-    [['planes'], /Allowed choices are people, customers/, 2],
+    [['planes'], /Allowed choices are people, .*, invoices, receivables, vat/, 2],
     [['jobs', '--out', join(folder, 'no', 'file')], /There is no folder ".*no"\./],
     [['jobs', '--out', folder], /".*" is a folder\./],
     [['jobs', '--out', ''], /"" is no file\./],

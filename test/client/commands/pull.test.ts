@@ -8,6 +8,7 @@ import t from 'tap';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
+import { resources } from '../../../src/contract/records.ts';
 import { loadGeneratedCompany } from '../../../src/demo/load.ts';
 import { readSource, readSqliteCopy } from '../_copies.ts';
 import { layRoughLine, silentAddress } from '../_rough-line.ts';
@@ -173,7 +174,7 @@ t.test('a service that is no API, fails, or breaks the contract is told in a sen
     [
       'another page later',
       [none, answers(200, '<h1>', { 'Content-Type': 'text/html' })],
-      'breaks the contract of this API (GET /api/v1/customers: 200, but this is not an answer of the API, request req-1).',
+      `breaks the contract of this API (GET /api/v1/${resources[1]}: 200, but this is not an answer of the API, request req-1).`,
     ],
     [
       'no record',
@@ -192,7 +193,7 @@ t.test('a service that is no API, fails, or breaks the contract is told in a sen
     ],
     [
       'an object for a text',
-      [none, none, none, page([job])],
+      [...resources.slice(0, resources.indexOf('jobs')).map(() => none), page([job])],
       'breaks the contract of this API (The title of a record is {"of":"a job"}).',
     ],
   ];

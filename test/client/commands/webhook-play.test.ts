@@ -82,10 +82,9 @@ t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', a
   const { url } = await listen(t, answer);
   const { exitCode, stdout } = await callCommand(['webhook', 'play', 'day', '--to', url]);
   t.equal(exitCode, 0, stdout);
-  t.match(
-    stdout,
-    /^\n18 requests were sent; the slowest was answered after \d+ ms\. The receiver did everything right\.\n/,
-  );
+  // Beside the day: a ping, four forgeries, a duplicate, and the largest delivery there is.
+  const sent = `^\n${day.length + 7} requests were sent; the slowest was answered after \\d+ ms`;
+  t.match(stdout, new RegExp(`${sent}\\. The receiver did everything right\\.\n`));
   t.match(stdout, /^ {2}invoice\.paid +2\d{3}-\S+Z {2}[0-9a-f-]{36}$/m);
   const ajv = strictAjv();
   for (const { event, id, body } of received) {
@@ -110,7 +109,8 @@ t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', a
   const updates = received.flatMap(({ event, body }) =>
     event === 'job.updated' ? [(JSON.parse(body) as { data: { updatedAt: string } }).data.updatedAt] : [],
   );
-  t.ok(updates.length === 2 && (updates[0] ?? '') > (updates[1] ?? ''), 'an old state after a new one');
+  const isOld = updates.some((updatedAt, index) => updatedAt < (updates[index - 1] ?? ''));
+  t.ok(isOld, 'an old state after a new one');
 });
 
 t.test('the recorded day is what the back office records today', (t) => {
@@ -225,7 +225,7 @@ t.test('a receiver may start again in the middle, and gets what it missed', asyn
   });
   t.strictSame(problemsOf(played), []);
   t.ok(played.some(({ attempts }) => attempts > 1));
-  t.equal(received.length, 14);
+  t.equal(received.length, day.length + 3);
 });
 
 t.test('one that stays away ends the day', async (t) => {
@@ -277,7 +277,7 @@ t.test('a secret from a file signs, and is never shown', async (t) => {
   t.match(JSON.parse(stdout), {
     deliveries: [{ event: 'ping', status: 204, problem: null }],
     problems: [],
-    newest: [{ event: 'job.completed' }],
+    newest: [{ event: /^job\./ }],
   });
 });
 

@@ -26,21 +26,15 @@ async function startAsked(): Promise<Asked> {
   const headers = { authorization: `Bearer ${key}` };
   const firstId = async (path: string) =>
     (await server.http(path, { headers }).json<{ data: [{ id: string }] }>()).data[0].id;
-  const ids: Record<string, string> = {
-    jobId: await firstId('api/v1/jobs'),
-    formId: await firstId('api/v1/forms'),
-    customerId: await firstId('api/v1/customers'),
-    invoiceId: await firstId('api/v1/invoices'),
-    quoteId: await firstId('api/v1/quotes'),
-  };
-  const paths = contractOperations().map(({ operationId, path }) => {
-    const filled = path.replaceAll(/\{(\w+)\}/g, (_match, name: string) => ids[name] ?? '');
-    return [operationId, filled.slice(1)] as const;
-  });
+  const paths = new Map<string, string>();
+  for (const { operationId, path } of contractOperations()) {
+    const [list = '', rest] = path.slice(1).split(/\/\{\w+\}/);
+    paths.set(operationId, rest === undefined ? list : `${list}/${await firstId(list)}${rest}`);
+  }
   return {
     server,
     key,
-    paths: new Map(paths),
+    paths,
     ask: (path, more = {}) => server.http(path, { headers: { ...headers, ...more }, decompress: false }),
     async [Symbol.asyncDispose]() {
       await server[Symbol.asyncDispose]();

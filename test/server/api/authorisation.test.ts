@@ -132,27 +132,18 @@ for (const name of engineNames) {
     const { server, engine } = await start(t, name);
     await createCompany(engine, 'scoped', {}, STORY_NOW);
     await store(engine, 'scoped', [
-      jobOf({ id: 'job_1' }),
-      customerOf({ id: 'cus_1' }),
-      formOf({ id: 'form_1' }),
+      jobOf({ id: uuidOf(1) }),
+      customerOf({ id: uuidOf(1) }),
+      formOf({ id: uuidOf(1) }),
       invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10' }),
       quoteOf({ id: uuidOf(1) }),
     ]);
-    const ids: Record<string, string> = {
-      jobId: 'job_1',
-      customerId: 'cus_1',
-      formId: 'form_1',
-      invoiceId: uuidOf(1),
-      quoteId: uuidOf(1),
-    };
     for (const scope of scopes) {
       const key = await keyFor(engine, 'scoped', [scope]);
       const others = scopes.filter((one) => one !== scope);
       const keyOfOthers = await keyFor(engine, 'scoped', others);
       for (const { operationId, path } of contractOperations()) {
-        const address = path
-          .slice(1)
-          .replace(/\{(\w+)\}/, (_whole, parameter: string) => ids[parameter] ?? '');
+        const address = path.slice(1).replace(/\{\w+\}/, uuidOf(1));
         const isNeeded = scopesInGuide.get(operationId) === scope;
         const isRefused = async (one: string) =>
           (await answerTo(server, one, address)) === '403 missing_scope';

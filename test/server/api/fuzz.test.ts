@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 
+import type { paths as Paths } from '../../../generated/openapi.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { anyCharacter } from '../../_characters.ts';
 import type { Answer } from '../../contract/_exchange.ts';
@@ -29,13 +30,16 @@ import {
 } from './_records.ts';
 import { type FuzzedRequest, fuzzedRequests, wireOf } from './_requests.ts';
 
+type ParameterOf<Path> = Path extends `${string}{${infer Name}}${string}` ? Name : never;
+
+/** The id of a stored record for each parameter of a path. */
 const known = {
   jobId: 'job_1',
   customerId: 'cus_1',
   formId: 'form_1',
   invoiceId: uuidOf(1),
   quoteId: uuidOf(1),
-};
+} satisfies Record<ParameterOf<keyof Paths>, string>;
 const WIRES = 6;
 const BATCH = 50;
 

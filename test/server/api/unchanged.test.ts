@@ -6,6 +6,7 @@ import t from 'tap';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { revokeKey } from '../../../src/server/access/keys.ts';
 import { contractOperations } from '../../../src/contract/document.ts';
+import { resources } from '../../../src/contract/records.ts';
 import { keepPdf } from '../../../src/server/store/records/documents.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import type { KeyUsage } from '../../../src/server/store/keys/key-usage.ts';
@@ -136,17 +137,7 @@ t.test('reading leaves every row of PostgreSQL as it was, but for the counts of 
   await using database = await openTestDatabase('postgres');
   const { engine } = database;
   const keys = await prepare(engine);
-  const tables = [
-    'companies',
-    'api_keys',
-    'people',
-    'customers',
-    'forms',
-    'jobs',
-    'submissions',
-    'invoices',
-    'quotes',
-  ];
+  const tables = ['companies', 'api_keys', ...resources];
   const rows = async () => {
     const texts: unknown[] = [];
     // The version of each row tells of a change that leaves its values alone.

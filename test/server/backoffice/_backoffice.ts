@@ -2,18 +2,20 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import type { Test } from 'tap';
 import t from 'tap';
 
+import type { components } from '../../../generated/openapi.ts';
 import { type CompanySettings, createCompany } from '../../../src/server/access/companies.ts';
 import { applyChange, type Outcome } from '../../../src/server/backoffice/apply.ts';
 import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { MoveEventKind } from '../../../src/contract/events.ts';
 import type { Change, ChangeName, WithOf } from '../../../src/contract/feed.ts';
-import type { Customer, Form, Invoice, Job, Person, Quote } from '../../../src/contract/records.ts';
-import type { RecordOf, Resource, Submission } from '../../../src/contract/records.ts';
+import type { Invoice, RecordOf, Resource, Submission } from '../../../src/contract/records.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { findTexts } from '../../../src/server/store/records/record-writes.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
+
+type Schemas = components['schemas'];
 
 /** Every kind of event that moves send. */
 export const moveEvents = events.map(({ kind }) => kind).filter((kind) => kind !== 'ping') as MoveEventKind[];
@@ -23,27 +25,14 @@ export type Given<Name extends ChangeName = ChangeName> = {
   [N in Name]: { change: N; with: WithOf<N>; id?: string; at?: string };
 }[Name];
 
-/** The record that a change is answered with, parsed. */
+/** The record that a change is answered with, parsed: the contract's schema of its subject, unless it is an exception. */
 export type RecordAfter<Name extends ChangeName> = Name extends keyof Exceptions
   ? Exceptions[Name]
-  : Name extends `${infer Subject extends keyof RecordOfSubject}.${string}`
-    ? RecordOfSubject[Subject]
-    : never;
-
-interface RecordOfSubject {
-  job: Job;
-  person: Person;
-  customer: Customer;
-  form: Form;
-  company: null;
-  logo: null;
-  numbering: null;
-  invoice: Invoice;
-  credit_note: Invoice;
-  payment: Invoice;
-  refund: Invoice;
-  quote: Quote;
-}
+  : Name extends `${'credit_note' | 'payment' | 'refund'}.${string}`
+    ? Invoice
+    : Name extends `${infer Subject}.${string}`
+      ? Schemas[Capitalize<Subject> & keyof Schemas]
+      : never;
 
 interface Exceptions {
   'company.save': null;

@@ -6,6 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import got from 'got';
 import t from 'tap';
 
+import { resources } from '../../../src/contract/records.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { STORED_TABLES } from '../../../src/server/store/stored-tables.ts';
 import { openWorkplace, until, type Workplace } from '../../_command.ts';
@@ -194,7 +195,7 @@ t.test('an export has all that a company has, and no secret', async (t) => {
   const served = await workplace.serve([], { DELIVER_WEBHOOKS: 'off' });
   const headers = { authorization: `Bearer ${key}` };
   const api = `${served.greeting.address}/api/v1`;
-  for (const resource of ['people', 'customers', 'forms', 'jobs', 'invoices', 'quotes'])
+  for (const resource of resources)
     for (const { id } of read(resource).slice(0, 3)) {
       const record = read(resource).find((one) => one.id === id);
       const shown = await got(`${api}/${resource}/${String(id)}`, { headers, throwHttpErrors: false });

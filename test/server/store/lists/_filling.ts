@@ -1,3 +1,4 @@
+import { hasDetail, resources } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 
 /** Rows of one statement, so that none takes long on a busy machine. */
@@ -47,7 +48,7 @@ async function fillCompany(
       await engine.run(`INSERT INTO ${table} (${columns}) SELECT ${values} FROM ${numbers}`, [company]);
     }
   };
-  for (const table of ['people', 'customers', 'forms', 'jobs', 'submissions'])
-    await fill(table, 'company, body', `$1, ${row}`);
-  for (const table of ['invoices', 'quotes']) await fill(table, 'company, body, detail', `$1, ${row}, '{}'`);
+  for (const table of resources)
+    if (hasDetail(table)) await fill(table, 'company, body, detail', `$1, ${row}, '{}'`);
+    else await fill(table, 'company, body', `$1, ${row}`);
 }

@@ -1,3 +1,4 @@
+import { hasDetail, resources } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../../../src/server/store/records/invoices.ts';
 import type { Connection } from '../../../../src/server/store/dialects/dialect.ts';
@@ -88,9 +89,12 @@ const quoteFilters = combinations<QuoteFilters>({
   updatedSince: [none, updatedSince],
 });
 
+/** The tables of the lists that have no filters of their own. */
+const plainTables = resources.filter((table) => table !== 'submissions' && !hasDetail(table));
+
 /** Every list of the store with every combination of its filters. */
 export const listCases: ListCase[] = [
-  ...(['people', 'customers', 'forms', 'jobs'] as const).flatMap((table) =>
+  ...plainTables.flatMap((table) =>
     (table === 'people' ? [none] : [none, updatedSince]).map((since): ListCase => ({
       name: `${table} ${JSON.stringify({ updatedSince: since })}`,
       list: (db, company, page) => listRecords(db, table, company, since, page),

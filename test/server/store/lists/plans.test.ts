@@ -4,6 +4,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany } from '../../../../src/server/access/companies.ts';
+import { hasDetail, resources } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
@@ -37,8 +38,6 @@ t.test(
   },
 );
 
-const TABLES = ['people', 'customers', 'forms', 'jobs', 'submissions', 'invoices', 'quotes'];
-
 /** Bytes that this process has read so far, from files and elsewhere. */
 const bytesRead = () => Number(/^rchar: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8'))?.[1]);
 
@@ -51,8 +50,8 @@ t.test('on SQLite a count, a sort or a slice reads only the records that it serv
   const body = `json_object('id', printf('%012d', n), 'formId', 'form_1', 'kind', 'invoice', 'status', 'sent', 'quoteGroupId', n,
     'customer', json_object('id', 'cus_1'), 'createdAt', '${at}', 'updatedAt', '${at}', 'issueDate', '2025-01-01',
     'validUntil', '2025-01-01', 'note', hex(zeroblob(5000)))`;
-  for (const table of TABLES) {
-    const [detail, empty] = ['invoices', 'quotes'].includes(table) ? [', detail', ", '{}'"] : ['', ''];
+  for (const table of resources) {
+    const [detail, empty] = hasDetail(table) ? [', detail', ", '{}'"] : ['', ''];
     await database.engine.run(`
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 500)
       INSERT INTO ${table} (company, body${detail}) SELECT '${COMPANY}', ${body}${empty} FROM numbers`);

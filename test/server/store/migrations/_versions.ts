@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { JsonSchema } from '../../../../src/contract/document.ts';
+import { hasDetail, resources } from '../../../../src/contract/records.ts';
 import type { createTerminal as CreateTerminal, Terminal } from '../../../../src/command-line/terminal.ts';
 import type { main as Main } from '../../../../src/main.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
@@ -104,13 +105,12 @@ export type StoredRow = { company: string; body: string; digest: string; detail?
 export type Stored = Record<string, StoredRow[]>;
 
 const TABLES: Record<string, string> = {
-  people: 'company, body, digest FROM people ORDER BY company, id',
-  customers: 'company, body, digest FROM customers ORDER BY company, id',
-  forms: 'company, body, digest FROM forms ORDER BY company, id',
-  jobs: 'company, body, digest FROM jobs ORDER BY company, id',
-  submissions: 'company, body, digest FROM submissions ORDER BY company, id',
-  invoices: 'company, body, detail, unpublished, digest FROM invoices ORDER BY company, id',
-  quotes: 'company, body, detail, unpublished, digest FROM quotes ORDER BY company, id',
+  ...Object.fromEntries(
+    resources.map((resource) => {
+      const details = hasDetail(resource) ? 'detail, unpublished, ' : '';
+      return [resource, `company, body, ${details}digest FROM ${resource} ORDER BY company, id`];
+    }),
+  ),
   contracts: '* FROM record_contracts ORDER BY resource',
   migrations: 'name FROM migrations ORDER BY name',
 };
