@@ -78,12 +78,12 @@ function termsOf(record: Invoice, printed: PrintedDocument): Record<string, (str
 }
 
 function termsOfPayment(
-  { kind, payments = [], amountDueMinor, creditBalanceMinor = 0, dueDate }: Invoice,
+  { kind, totals, payments = [], amountDueMinor, creditBalanceMinor = 0, dueDate }: Invoice,
   text: (minor: number) => string,
 ): Record<string, (string | null)[]> {
   const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
   return {
-    'BT-9': kind === 'invoice' && amountDueMinor !== 0 ? [dueDate] : [],
+    'BT-9': kind === 'invoice' && totals.grossMinor > 0 ? [dueDate] : [],
     'BT-113': paidMinor === 0 ? [] : [text(paidMinor)],
     ...(amountDueMinor === undefined ? {} : { 'BT-115': [text(amountDueMinor - creditBalanceMinor)] }),
   };
@@ -137,7 +137,9 @@ async function missingOnPage(printed: PrintedDocument, record: Invoice, pdf: Buf
     return minorOf(row.at(-1) ?? '') === BigInt(amountMinor) && isGiven(price, line, printed);
   };
   const dueMinor = totals.grossMinor + roundingMinor - paidMinor;
-  const asked = ['Amount due', 'Amount credited', 'Credit including VAT', 'Total credit'];
+  // An amount of eleven digits leaves the label two lines.
+  const credit = ['Credit including VAT', 'Credit including', 'Total credit'];
+  const asked = ['Amount due', 'Amount credited', ...credit];
   const grand = dueMinor < 0 ? ['Credit balance'] : asked;
   const hasRounding = roundingMinor === 0 || hasAmounts(rows, 'Rounding', [roundingMinor]);
   return [
