@@ -53,13 +53,16 @@ onEachEngine('no document is lost or comes in half, whenever a process is killed
   const folder = t.testdir({});
   /** The texts that came in, by the names of their files, which an access point takes away as soon as they are there. */
   const taken = new Map<string, string[]>();
-  const taking = setInterval(() => {
-    for (const name of readdirSync(folder).filter((one) => one.endsWith('.xml'))) {
-      taken.set(name, [...(taken.get(name) ?? []), readFileSync(join(folder, name), 'utf8')]);
-      rmSync(join(folder, name));
-    }
-  }, 2);
-  t.teardown(() => clearInterval(taking));
+  using timers = new DisposableStack();
+  // Until the end of this function, because tap removes the folder before it tears down.
+  timers.use(
+    setInterval(() => {
+      for (const name of readdirSync(folder).filter((one) => one.endsWith('.xml'))) {
+        taken.set(name, [...(taken.get(name) ?? []), readFileSync(join(folder, name), 'utf8')]);
+        rmSync(join(folder, name));
+      }
+    }, 2),
+  );
   const [place, startMs] = [[databaseUrl, company, folder], Date.now()];
   const countOpen = async () =>
     (await engine.run("SELECT id FROM hand_overs WHERE state IN ('waiting', 'sending')")).length;
