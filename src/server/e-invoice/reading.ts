@@ -41,7 +41,7 @@ export function readDocument(document: PrintedDocument): EInvoice {
     vatPointDate: terms.taxPointDate,
     vatPointDateCode: taxPointCodeOf(record, terms),
     // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
-    paymentDueDate: dueDateOf(record) ?? undefined,
+    paymentDueDate: dueDateOf(document) ?? undefined,
     paymentTerms: paymentTermsOf(document),
     buyerReference: optionalText(record.buyerReference),
     purchaseOrderReference: optionalText(record.purchaseOrderReference),

@@ -68,7 +68,7 @@ function rowsOf(printed: PrintedDocument): Row[] {
       'Tax point',
       named(taxPoints, terms.taxPointCode) ?? dateOrNull(terms.taxPointDate ?? taxPointOf(record)),
     ],
-    ['Due date', dateOrNull(dueDateOf(record))],
+    ['Due date', dateOrNull(dueDateOf(printed))],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],
     ...referenceRows(terms),

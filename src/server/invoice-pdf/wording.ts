@@ -53,8 +53,9 @@ export function asksForPayment({ record, amounts }: PrintedDocument): boolean {
 }
 
 /** The day on which a document is due, also if all of it was paid before. An invoice of zero, as under a warranty, has none. */
-export function dueDateOf({ dueDate, totals }: Invoice): string | null {
-  return totals.grossMinor > 0 ? dueDate : null;
+export function dueDateOf(printed: PrintedDocument): string | null {
+  const { dueDate, totals } = printed.record;
+  return totals.grossMinor > 0 || asksForPayment(printed) ? dueDate : null;
 }
 
 /** The amount paid before an invoice beyond its total, which is owed back. */

@@ -14,10 +14,12 @@ export type RandomDraft = Pick<
 
 const reason = fc.constantFrom({ reason: 'Trade discount' }, { reasonCode: '95' });
 const percent = fc.constantFrom('10', '2.5', '33.3333', '100', '0.01', '50');
+/** Peppol refuses a base without a percentage, so few have one. */
+const base = fc.constantFrom({}, {}, {}, {}, {}, { baseMinor: 500 });
 const allowance = fc.oneof(
   fc.tuple(percent, reason).map(([share, why]) => ({ percent: share, ...why })),
   fc.nat(500).map((baseMinor) => ({ percent: '20', baseMinor, reason: 'On materials' })),
-  fc.tuple(fc.nat(99), reason).map(([amountMinor, why]) => ({ amountMinor, ...why })),
+  fc.tuple(fc.nat(99), base, reason).map(([amountMinor, of, why]) => ({ amountMinor, ...of, ...why })),
 );
 const charge = fc.oneof(
   percent.map((share) => ({ percent: share, reason: 'Urgent work', reasonCode: 'FC' })),

@@ -172,10 +172,11 @@ const terms: fc.Arbitrary<DocumentTerms> = fc
   .map((all) => (all.taxPointCode ? without(all, ['taxPointDate']) : all));
 
 const quantity = fc.constantFrom('2.5', '0.75', '12.125', '1.015625', '99999.5');
+const openPeriod = fc.constantFrom({ startDate: '2026-11-03' }, { endDate: '2026-11-14' });
 const details = fc.tuple(
   fc.oneof(fc.constant(''), names),
   someOf({ ...rich.richLine, unitCode: 'HUR' }),
-  fc.record({ quantity }, { requiredKeys: [] }),
+  fc.record({ quantity, supplyPeriod: openPeriod }, { requiredKeys: [] }),
 );
 
 const facts = someOf({

@@ -78,12 +78,12 @@ function termsOf(record: Invoice, printed: PrintedDocument): Record<string, (str
 }
 
 function termsOfPayment(
-  { kind, totals, payments = [], amountDueMinor, creditBalanceMinor = 0, dueDate }: Invoice,
+  { totals, payments = [], amountDueMinor, creditBalanceMinor = 0, dueDate }: Invoice,
   text: (minor: number) => string,
 ): Record<string, (string | null)[]> {
   const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
   return {
-    'BT-9': kind === 'invoice' && totals.grossMinor > 0 ? [dueDate] : [],
+    'BT-9': Math.max(totals.grossMinor, amountDueMinor ?? 0) > 0 ? [dueDate] : [],
     'BT-113': paidMinor === 0 ? [] : [text(paidMinor)],
     ...(amountDueMinor === undefined ? {} : { 'BT-115': [text(amountDueMinor - creditBalanceMinor)] }),
   };
