@@ -1688,7 +1688,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
+            /** @description The amount that the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
@@ -1701,7 +1701,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
+            /** @description The amount that the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
@@ -1714,7 +1714,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
+            /** @description The amount that the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
@@ -1733,7 +1733,7 @@ export interface components {
             amountMinor?: components["schemas"]["MoneyMinor"];
             /** @description How much, as a percentage; at most 100 for a discount. Of a line below zero it is below zero. */
             percent?: string;
-            /** @description What the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
+            /** @description The amount that the percentage is taken of, if not the line, or the lines of the category and rate, before allowances and charges. With `amountMinor` alone, the amount that it was agreed for; Peppol wants the percentage too. */
             baseMinor?: components["schemas"]["MoneyMinor"];
             /** @description Why, in words that the document shows. */
             reason?: string;
@@ -1750,7 +1750,7 @@ export interface components {
             /** @description The same in category E as a code of the VATEX list, such as `VATEX-EU-132-1B` (BT-121). All lines of the category have one. */
             vatExemptionReasonCode?: string;
         }[];
-        /** @description What was paid before the invoice was issued. From its issue on they are among its `payments`; what is more than the total is owed back (`creditBalanceMinor`). A credit note and a pro forma have none. */
+        /** @description Payments from before the invoice was issued. From its issue on they are among its `payments`; what is more than the total is owed back (`creditBalanceMinor`). A credit note and a pro forma have none. */
         Prepayments: {
             /** @description Its id among the payments of the invoice. */
             id?: components["schemas"]["Id"];

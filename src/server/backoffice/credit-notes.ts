@@ -82,15 +82,21 @@ export async function accountedCreditsOf(
   return sum;
 }
 
+/** Whether the prices of an invoice include VAT. */
+export function hasPricesWithVat({ amounts }: Credited): boolean {
+  return amounts?.given.pricesIncludeVat === true;
+}
+
 /**
  * Holds a credit note to the `pricesIncludeVat` of its invoice. Parts with VAT and parts without it are rounded differently, so
  * all of them could be some minor units more or less than the invoice. An imported note comes in as it is.
  * @throws Refusal `invalid_change` for another one.
  */
-export function refuseOtherPrices({ record, amounts }: Credited, includesVat: boolean, path: string): void {
-  const { pricesIncludeVat: its = false } = amounts?.given ?? {};
-  if (includesVat === its) return;
-  const message = `pricesIncludeVat is ${includesVat}, and that of the invoice ${quote(record.number ?? '')} is ${its}; a credit note has the same.`;
+export function refuseOtherPrices(credited: Credited, pricesIncludeVat: boolean, path: string): void {
+  const its = hasPricesWithVat(credited);
+  if (pricesIncludeVat === its) return;
+  const number = quote(credited.record.number ?? '');
+  const message = `pricesIncludeVat is ${pricesIncludeVat}, and that of the invoice ${number} is ${its}; a credit note has the same.`;
   throw new Refusal('invalid_change', message, `${path}/pricesIncludeVat`);
 }
 

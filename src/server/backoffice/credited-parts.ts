@@ -7,7 +7,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { without } from '../../contract/document-terms.ts';
 import { millionths, proportionMinor, splitMinor, sumMinor } from '../../contract/exact.ts';
 import { vatMinor } from '../../contract/vat.ts';
-import type { Credited } from './credit-notes.ts';
+import { type Credited, hasPricesWithVat } from './credit-notes.ts';
 import { type Adjustments, exactPrice, givenOf, isOfCategory, type PricedLine } from './document-amounts.ts';
 
 type Line = Invoice['lines'][number];
@@ -56,13 +56,11 @@ function isLike(line: DraftLine, other: Line, credited: Credited): boolean {
   const given = givenOf(line);
   const its = credited.amounts?.lines[other.id]?.given;
   const price =
-    its && includesVat(credited)
+    its && hasPricesWithVat(credited)
       ? without(its, ['allowances', 'charges'])
       : { unitPriceMinor: other.unitPriceMinor };
   return isDeepStrictEqual(given, its) || isDeepStrictEqual(given, price);
 }
-
-const includesVat = ({ amounts }: Credited) => amounts?.given.pricesIncludeVat === true;
 
 function isLeft(origin: Line, { quantity }: DraftLine, taken: readonly Taken[]): boolean {
   const whole = millionths(origin.quantity);
@@ -139,7 +137,7 @@ function creditedOf(
   const { record, amounts, notes } = credited;
   // The prices of an imported note may be with VAT where those of its invoice aren't, or the other way round.
   const minorOf = ({ amountMinor, vatRateBasisPoints, grossMinor }: Priced) =>
-    includesVat(credited)
+    hasPricesWithVat(credited)
       ? (grossMinor ?? amountMinor + vatMinor(amountMinor, vatRateBasisPoints))
       : amountMinor;
   const all = amounts?.[list] ?? [];

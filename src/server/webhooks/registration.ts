@@ -143,7 +143,7 @@ async function recordOf(
 
 /**
  * Makes a function that changes a webhook in an authorised transaction, and gives it as it is then; a deleted one as it was.
- * That function throws what `authorisedTransaction` and `getWebhookToChange` throw.
+ * The function throws what `authorisedTransaction` and `getWebhookToChange` throw.
  */
 function webhookChange(change: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>) {
   return (engine: Engine, company: string, id: string, now: Date, by: Authority = 'operator') =>

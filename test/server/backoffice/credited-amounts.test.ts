@@ -38,7 +38,7 @@ interface Tried {
 type Item = Invoice['vatBreakdown'][number];
 type Member = 'taxableMinor' | 'vatMinor';
 
-/** What notes take in a category and rate, each. */
+/** The amounts that each of some notes takes in a category and rate. */
 const takenOf = (notes: readonly Invoice[], item: Item, member: Member) =>
   notes.map(({ vatBreakdown }) =>
     sum(vatBreakdown.filter((one) => isLike(one, item)).map((one) => one[member])),
@@ -47,7 +47,7 @@ const takenOf = (notes: readonly Invoice[], item: Item, member: Member) =>
 const isLike = (one: Item, item: Item) =>
   one.category === item.category && one.rateBasisPoints === item.rateBasisPoints;
 
-/** What is left of an invoice in each category and rate, in per cent, as lines that no line of it has the price of. */
+/** A percentage of the rest of an invoice in each category and rate, as lines that no line of it has the price of. */
 function leftOf(
   invoice: Invoice,
   notes: readonly Invoice[],
