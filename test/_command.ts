@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { createTerminal } from '../src/command-line/terminal.ts';
 import { main } from '../src/main.ts';
-import { createFilledFile } from './_migrated.ts';
+import { type Contents, createFilledDatabase, createFilledFile } from './_migrated.ts';
 import { createDatabase, startPostgres } from './_postgres.ts';
 import type { EngineName } from './_server.ts';
 import type { ServerPair } from './_standby.ts';
@@ -88,6 +88,8 @@ export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 
 interface WorkplaceOptions {
   isEmpty?: boolean;
+  /** What its database holds unless it is empty: the schema alone, or the example company too. */
+  contents?: Contents;
   program?: string;
   path?: string | undefined;
   /** The servers of its database, where one isn't enough. */
@@ -102,13 +104,19 @@ interface WorkplaceOptions {
  */
 export async function openWorkplace(
   engine: EngineName = 'sqlite',
-  { isEmpty = false, program = bin, path = process.env.PATH, pair }: WorkplaceOptions = {},
+  {
+    isEmpty = false,
+    contents = 'migrated',
+    program = bin,
+    path = process.env.PATH,
+    pair,
+  }: WorkplaceOptions = {},
 ): Promise<Workplace> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
-  const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair);
+  const { server, settings } =
+    engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair, isEmpty ? undefined : contents);
   const databaseUrl = settings.DATABASE_URL;
-  if (!isEmpty && engine === 'sqlite')
-    await createFilledFile(databaseUrl.slice('sqlite:'.length), 'migrated');
+  if (!isEmpty && engine === 'sqlite') await createFilledFile(databaseUrl.slice('sqlite:'.length), contents);
   const started = new Set<Running>();
   const { NODE_COMPILE_CACHE: compiled } = process.env;
   // The test command keeps compiled code for all files. Without it, a start in a new home takes twice as long.
@@ -167,10 +175,12 @@ function onSqlite(folder: string): { server: undefined; settings: Settings } {
 }
 
 /** With a server of its own unless the test run has one. */
-async function onPostgres(pair: ServerPair | undefined) {
+async function onPostgres(pair: ServerPair | undefined, contents: Contents | undefined) {
   const given = pair?.primaryUrl() ?? process.env.TEST_POSTGRES_URL;
   const server = given === undefined ? await startPostgres() : undefined;
-  const url = await createDatabase(given ?? server?.url ?? '');
+  const serverUrl = given ?? server?.url ?? '';
+  const url =
+    contents && !pair ? await createFilledDatabase(serverUrl, contents) : await createDatabase(serverUrl);
   const DATABASE_URL = pair?.withBoth(url) ?? url;
   const settings: Settings = { DATABASE_URL, WEBHOOK_SECRET_KEY: SECRET_KEY };
   return { server, settings };
