@@ -11,15 +11,18 @@ import { answersIn, feedOf, inShort } from '../backoffice/_feed.ts';
 /** A workplace with the company `acme` and what the jobs below refer to. */
 export async function openAcme(engine: EngineName = 'sqlite'): Promise<Workplace> {
   const workplace = await openWorkplace(engine);
-  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-  const staff = [
-    { company: 'acme', ...personSave({ id: 'per_1' }) },
-    { company: 'acme', ...customerSave({ id: 'cus_1' }) },
-  ];
-  const { exitCode, stdout } = await workplace.call(['apply', fileOf(workplace, feedOf(staff))]);
+  await workplace.json('company create acme --api --invoicing');
+  const { exitCode, stdout } = await workplace.call(`apply ${fileOf(workplace, feedOf(STAFF))}`);
   if (exitCode !== 0) throw new Error(stdout);
   return workplace;
 }
+
+/** What the jobs below refer to, as changes. */
+export const STAFF = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' })].map((change, index) => ({
+  id: `staff ${index}`,
+  company: 'acme',
+  ...change,
+}));
 
 export function job(number: number, given: Partial<NewJob> = {}): object {
   return { id: `change ${number}`, company: 'acme', ...jobCreate({ id: `job_${number}`, ...given }) };
