@@ -119,8 +119,8 @@ t.test(
   'a request that waits for the database is answered, and its connection closed, before the server ends',
   async (t) => {
     await using workplace = await openWorkplace('postgres');
-    await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-    const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
+    await workplace.json('company create acme --api --invoicing');
+    const { key } = await workplace.json<{ key: string }>('key create acme');
     const served = await workplace.serve([], PATIENT);
     const holder = new pg.Client({ connectionString: workplace.databaseUrl });
     await holder.connect();

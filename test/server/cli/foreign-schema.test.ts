@@ -32,22 +32,20 @@ t.test('a backup whose schema was changed is refused by restore, backup, verify 
   for (const [sql, problem] of ON_SQLITE) {
     await using workplace = await openWorkplace('sqlite');
     const path = workplace.databaseUrl.slice('sqlite:'.length);
-    const [file, changed] = ['backup.db', 'changed.db'].map((name) => join(workplace.folder, name));
-    if (file === undefined || changed === undefined) return;
-    await workplace.json(['backup', file]);
+    const at = (name: string) => join(workplace.folder, name);
+    const file = at('backup.db');
+    await workplace.json(`backup ${file}`);
     execute(file, sql);
-    const restored = join(workplace.folder, 'restored.db');
-    const refused = await workplace.call(['restore', file], { DATABASE_URL: `sqlite:${restored}` });
-    t.equal(PROBLEM.exec(refused.stderr)?.[1], problem);
-    t.equal(refused.exitCode, 1);
     execute(path, sql);
-    const to = `sqlite:${join(workplace.folder, 'to.db')}`;
-    for (const command of [
-      ['backup', changed],
-      ['copy', '--from', workplace.databaseUrl, '--to', to],
-    ])
-      t.equal(PROBLEM.exec((await workplace.call(command)).stderr)?.[1], problem, command[0] ?? '');
-    const { exitCode, stdout } = await workplace.call(['verify', '--json']);
+    for (const [line, environment] of [
+      [`restore ${file}`, { DATABASE_URL: `sqlite:${at('restored.db')}` }],
+      [`backup ${at('changed.db')}`],
+      [`copy --from ${workplace.databaseUrl} --to sqlite:${at('to.db')}`],
+    ] as const) {
+      const { exitCode, stderr } = await workplace.call(line, environment);
+      t.strictSame([exitCode, PROBLEM.exec(stderr)?.[1]], [1, problem], line);
+    }
+    const { exitCode, stdout } = await workplace.call('verify --json');
     t.equal(exitCode, 1);
     t.match(JSON.parse(stdout), { problems: [{ in: 'schema', company: null, id: null, problem }] });
   }
@@ -59,8 +57,8 @@ t.test("what SQLite's ANALYZE and Litestream add is nothing wrong", async (t) =>
     workplace.databaseUrl.slice('sqlite:'.length),
     `ANALYZE; CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE TABLE _litestream_lock (id INTEGER)`,
   );
-  t.match(await workplace.call(['verify']), { exitCode: 0 });
-  t.match(await workplace.call(['backup', join(workplace.folder, 'backup.db')]), { exitCode: 0 });
+  for (const line of ['verify', `backup ${join(workplace.folder, 'backup.db')}`])
+    t.match(await workplace.call(line), { exitCode: 0 }, line);
 });
 
 t.test(
@@ -76,8 +74,8 @@ t.test(
         database.prepare('INSERT INTO migrations (name) VALUES (?)').run(name);
       }
       database.close();
-      t.match(await workplace.call(['restore', file]), { exitCode: 0 });
-      t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
+      t.match(await workplace.call(`restore ${file}`), { exitCode: 0 });
+      t.match(await workplace.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
       rmSync(file);
     }
   },
@@ -111,11 +109,10 @@ const ON_POSTGRES: [string, string][] = [
 ];
 
 t.test('a PostgreSQL whose schema was changed is told by verify, and refused by copy', async (t) => {
-  await using workplace = await openWorkplace('postgres', { isEmpty: true });
-  await workplace.json(['migrate']);
-  t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
+  await using workplace = await openWorkplace('postgres');
+  t.match(await workplace.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
   for (const [sql, problem] of ON_POSTGRES) await seenOnPostgres(t, workplace, sql, problem);
-  t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
+  t.match(await workplace.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
 });
 
 /** Changes the schema in a copy of the database, as a database is copied for each of many tests. */
@@ -127,16 +124,14 @@ async function seenOnPostgres(t: Test, workplace: Workplace, sql: string, proble
   await onPostgres(databaseUrl, [`CREATE DATABASE ${name}_changed TEMPLATE ${name}`], 'template1');
   await onPostgres(other.href, [sql]);
   const here = { DATABASE_URL: other.href };
-  const { exitCode, stdout } = await workplace.call(['verify', '--json'], here);
+  const { exitCode, stdout } = await workplace.call('verify --json', here);
   t.equal(exitCode, 1, sql);
   const { problems } = JSON.parse(stdout) as { problems: { in: string; problem: string }[] };
   t.equal(problems.flatMap((one) => (one.in === 'schema' ? [one.problem] : [])).join('; '), problem);
-  process.env.PGPASSWORD = other.password;
   const from = new URL(other);
   from.password = '';
-  const to = `sqlite:${join(workplace.folder, 'to.db')}`;
-  const copied = await workplace.call(['copy', '--from', from.href, '--to', to]);
-  delete process.env.PGPASSWORD;
+  const copy = `copy --from ${from.href} --to sqlite:${join(workplace.folder, 'to.db')}`;
+  const copied = await workplace.call(copy, { PGPASSWORD: other.password });
   t.equal(PROBLEM.exec(copied.stderr)?.[1], problem);
   await onPostgres(databaseUrl, [`DROP DATABASE ${name}_changed`], 'template1');
 }
