@@ -126,43 +126,30 @@ t.test('a wrong password, a missing database and a foreign certificate still end
 });
 
 t.test('what may come back is told apart from what somebody has to mend', (t) => {
-  const fault = (code: string | undefined, message = '', syscall?: string) =>
+  const fault = (code?: string, message = '', syscall?: string) =>
     unavailable({ cause: Object.assign(new Error(message), { code, syscall }) });
   const away = [
-    fault('ECONNREFUSED'),
-    fault('ECONNRESET'),
-    fault('EAI_AGAIN'),
+    ...['ECONNREFUSED', 'ECONNRESET', 'EAI_AGAIN', '57P01', '25006', '53300', 'SQLITE_BUSY'].map((code) =>
+      fault(code),
+    ),
     fault('ENOENT', '', 'connect'),
     fault('57P03', 'the database system is starting up'),
-    fault('57P01'),
-    fault('25006'),
-    fault('53300'),
     fault('08P01', 'server login has been failing, try again later (server_login_retry)'),
-    fault('SQLITE_BUSY'),
     fault(undefined, 'Connection terminated unexpectedly'),
     fault(undefined, 'Client has encountered a connection error and is not queryable'),
     fault(undefined, 'timeout exceeded when trying to connect'),
   ];
   const here = [
-    fault('28P01'),
-    fault('3D000'),
-    fault('57014'),
-    fault('57P04'),
+    ...['28P01', '3D000', '57014', '57P04', 'SQLITE_FULL', 'DEPTH_ZERO_SELF_SIGNED_CERT'].map((code) =>
+      fault(code),
+    ),
     fault('08P01', 'password authentication failed'),
-    fault('SQLITE_FULL'),
     fault('ENOENT', '', 'open'),
-    fault('DEPTH_ZERO_SELF_SIGNED_CERT'),
     fault(undefined, 'The server does not support SSL connections'),
     new Error('Any.'),
   ];
-  t.strictSame(
-    away.map(isAway),
-    away.map(() => true),
-  );
-  t.strictSame(
-    here.map(isAway),
-    here.map(() => false),
-  );
+  t.strictSame(new Set(away.map(isAway)), new Set([true]));
+  t.strictSame(new Set(here.map(isAway)), new Set([false]));
   t.end();
 });
 

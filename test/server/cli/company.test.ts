@@ -8,9 +8,6 @@ import type { Company } from '../../../src/server/store/records/companies.ts';
 import { logoFromFile } from '../../../src/server/logos/logo.ts';
 import { openWorkplace } from '../../_command.ts';
 
-/** One transparent pixel. */
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 /** A square of 16 by 16 pixels in one colour. */
 function square(colour: string): Buffer {
   const canvas = createCanvas(16, 16);
@@ -97,18 +94,10 @@ zeta   Zeta & Sons  off  off           off        Europe/London  GBP       quote
 t.test('a logo that documents could not show is refused', async (t) => {
   await using workplace = await openWorkplace();
   await workplace.call('company create acme');
-  const photo = await createCanvas(64, 32).encode('jpeg');
-  const halfPhoto = Buffer.concat([photo.subarray(0, photo.length - 40), Buffer.of(0xff, 0xd9)]);
-  const pictures: [picture: Buffer, problem: string][] = [
-    [square('teal').subarray(0, 50), 'the PNG picture is damaged.'],
+  for (const [picture, problem] of [
     [Buffer.alloc(800_000), 'it has 800000 bytes, and a logo has at most 750000.'],
     [square('white'), 'nothing of it can be seen on white paper'],
-    [square('transparent'), 'nothing of it can be seen on white paper'],
-    [square('#fcfcf8'), 'nothing of it can be seen on white paper'],
-    [Buffer.from(PIXEL, 'base64'), 'it is 1 by 1 pixels, and a logo has at least 16 by 16.'],
-    [halfPhoto, 'the JPEG picture is damaged or cut short.'],
-  ];
-  for (const [picture, problem] of pictures) {
+  ] as const) {
     const path = join(workplace.folder, 'logo');
     writeFileSync(path, picture);
     const refused = await workplace.call(`company set acme --logo ${path}`);
