@@ -12,9 +12,14 @@ import { answersIn, feedOf, inShort } from '../backoffice/_feed.ts';
 export async function openAcme(engine: EngineName = 'sqlite'): Promise<Workplace> {
   const workplace = await openWorkplace(engine);
   await workplace.json('company create acme --api --invoicing');
-  const { exitCode, stdout } = await workplace.call(`apply ${fileOf(workplace, feedOf(STAFF))}`);
-  if (exitCode !== 0) throw new Error(stdout);
+  await apply(workplace, STAFF);
   return workplace;
+}
+
+/** Applies changes, each of which has to be taken. */
+export async function apply(workplace: Workplace, changes: object[]): Promise<void> {
+  const { exitCode, stdout } = await workplace.call(`apply ${fileOf(workplace, feedOf(changes))}`);
+  if (exitCode !== 0) throw new Error(stdout);
 }
 
 /** What the jobs below refer to, as changes. */

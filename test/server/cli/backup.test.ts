@@ -14,7 +14,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
 import got from 'got';
-import t, { type Test } from 'tap';
+import t from 'tap';
 
 import { callCommand, openWorkplace, SECRET_KEY, until } from '../../_command.ts';
 import { digestOf, feedWithoutEnd, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
@@ -39,18 +39,6 @@ function changesIn(file: string): { noted: number; customers: number } {
   }
 }
 
-/** Restores a backup in a place of its own, looks through it, and asks a server for its records. */
-async function restoreAndServe(t: Test, file: string): Promise<void> {
-  await using place = await openWorkplace('sqlite', { isEmpty: true });
-  const restored = await place.call(`restore ${file}`);
-  t.match(restored, { exitCode: 0, stderr: '' });
-  t.match(await place.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
-  const { key } = await place.json<{ key: string }>('key create brennan');
-  const { greeting } = await place.serveHere();
-  const headers = { authorization: `Bearer ${key}` };
-  t.equal((await got(`${greeting.address}/api/v1/customers`, { headers })).statusCode, 200);
-}
-
 t.test('a backup is of one moment while a server serves and a feed comes in', async (t) => {
   await using place = await openBackupPlace();
   await place.serve();
@@ -67,13 +55,15 @@ t.test('a backup is of one moment while a server serves and a feed comes in', as
   t.equal(after.noted, after.customers);
   t.ok(after.noted > before.noted, 'a later one replaces it');
   t.match(await place.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
-  await restoreAndServe(t, place.file);
-});
 
-/** Whether a file is being made that isn't one of those that were left by earlier backups. */
-function hasBegun(file: string, left: readonly string[]): boolean {
-  return unfinishedBeside(file).some((name) => !left.includes(name));
-}
+  await using restored = await openWorkplace('sqlite', { isEmpty: true });
+  t.match(await restored.call(`restore ${place.file}`), { exitCode: 0, stderr: '' });
+  t.match(await restored.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
+  const { key } = await restored.json<{ key: string }>('key create brennan');
+  const { greeting } = await restored.serveHere();
+  const headers = { authorization: `Bearer ${key}` };
+  t.equal((await got(`${greeting.address}/api/v1/customers`, { headers })).statusCode, 200);
+});
 
 t.test('a backup that is killed leaves the former one whole, and the next one tidies up', async (t) => {
   await using place = await openBackupPlace();
@@ -81,11 +71,13 @@ t.test('a backup that is killed leaves the former one whole, and the next one ti
   let killed = 0;
   for (let round = 0; killed < KILLS; round += 1) {
     const former = digestOf(place.file);
+    // Files of earlier ones, which were killed.
     const left = unfinishedBeside(place.file);
+    const hasBegun = () => unfinishedBeside(place.file).some((name) => !left.includes(name));
     const running = place.start(`backup ${place.file}`);
     // One in five is killed while it starts, the others while they copy, check and replace.
     if (Math.random() < 0.2) await pause(Math.random() * 500);
-    else await until(() => hasBegun(place.file, left) || running.child.exitCode !== null);
+    else await until(() => hasBegun() || running.child.exitCode !== null);
     await Promise.race([pause(Math.random() * 250), running.ended]);
     const { signal } = await running.end('SIGKILL');
     if (signal === null) continue;

@@ -4,11 +4,10 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { openWorkplace, until, type Workplace } from '../../_command.ts';
-import { fileOf } from './_apply.ts';
+import { openWorkplace, until } from '../../_command.ts';
+import { apply } from './_apply.ts';
 import { customerSave } from '../backoffice/_changes.ts';
 import { invoiceDraft, issue } from '../backoffice/_documents.ts';
-import { feedOf } from '../backoffice/_feed.ts';
 
 /** An invoice of the example company, which is settled. */
 const SETTLED = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
@@ -23,12 +22,6 @@ const folder = join(brennan.folder, 'written');
 mkdirSync(folder);
 const { call, json } = brennan;
 
-async function apply(workplace: Workplace, company: string, changes: object[]): Promise<void> {
-  const feed = feedOf(changes.map((change) => ({ company, ...change })));
-  const { exitCode, stdout } = await workplace.call(['apply', fileOf(workplace, feed)]);
-  if (exitCode !== 0) throw new Error(stdout);
-}
-
 t.test('the PDF of a document is the one that the API serves, in a file or on a pipe', async (t) => {
   const out = join(folder, 'invoice.pdf');
   const written = await json(`document pdf ${SETTLED} --company brennan --out ${out}`);
@@ -36,8 +29,9 @@ t.test('the PDF of a document is the one that the API serves, in a file or on a 
   t.match(bytes.toString('latin1'), /^%PDF-1\.7\n/);
   const told = { name: 'INV-2026-0001', sha256: hash('sha256', bytes), bytes: bytes.length };
   t.strictSame(written, { ...told, file: out });
-  const { greeting, stop } = await brennan.serveHere(['--demo']);
-  const headers = { authorization: `Bearer ${greeting.demo?.key}` };
+  const { key } = await json<{ key: string }>('key create brennan');
+  const { greeting, stop } = await brennan.serveHere();
+  const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(`${greeting.address}/api/v1/invoices/${SETTLED}/pdf`, { headers });
   t.strictSame(Buffer.from(await answer.arrayBuffer()), bytes);
   await stop();
@@ -116,14 +110,16 @@ t.test('a document is checked item by item, whatever state it is in', async (t) 
   t.match(draft.stdout, /^invoice 01a1ef7b-\S+, a draft: \d+ items/);
 });
 
+const draftOf = (company: string) => [
+  { company, ...customerSave({ id: 'cus_1', addressLines: ['1 Quay Street'] }) },
+  { company, ...invoiceDraft({ id: OWN }) },
+];
+
 t.test('each gap of a draft is named until it is filled, and later changes are none of its', async (t) => {
   await using workplace = await openWorkplace();
   const set = (settings: string) => workplace.json(`company set acme ${settings}`);
   await workplace.json("company create acme --country-code IE --legal-name 'Acme Limited'");
-  await apply(workplace, 'acme', [
-    customerSave({ id: 'cus_1', addressLines: ['1 Quay Street'] }),
-    invoiceDraft({ id: OWN }),
-  ]);
+  await apply(workplace, draftOf('acme'));
   const check = () => workplace.call(`document check ${OWN} --company acme`);
   const lacking = await check();
   t.equal(lacking.exitCode, 1);
@@ -135,7 +131,7 @@ t.test('each gap of a draft is named until it is filled, and later changes are n
     t.match(lacking.stdout, line);
   await set("--address-lines '2 Dock Road' --vat-id IE9876543H");
   t.equal((await check()).exitCode, 0);
-  await apply(workplace, 'acme', [issue(OWN)]);
+  await apply(workplace, [{ company: 'acme', ...issue(OWN) }]);
   await set('--vat-id FR11123456782');
   t.equal((await check()).exitCode, 0, 'its supplier is the one of its issue');
   const checked = await workplace.json(`document check ${OWN}`);
@@ -146,7 +142,7 @@ t.test('a document is found by its id alone while one company has it', async (t)
   await using workplace = await openWorkplace();
   for (const company of ['acme', 'other']) {
     await workplace.json(`company create ${company} --api --invoicing`);
-    await apply(workplace, company, [customerSave({ id: 'cus_1' }), invoiceDraft({ id: OWN })]);
+    await apply(workplace, draftOf(company));
   }
   const country = "The company's profile has no country; documents can be issued for IE and GB.";
   for (const [args, message] of [
@@ -161,7 +157,7 @@ t.test('a document is found by its id alone while one company has it', async (t)
 
 t.test('a server hands documents over to a folder, and a command has one handed over again', async (t) => {
   await json('company set brennan --hand-over');
-  await apply(brennan, 'brennan', [issue(DRAFT)]);
+  await apply(brennan, [{ company: 'brennan', ...issue(DRAFT) }]);
   const outbox = join(folder, 'outbox');
   mkdirSync(outbox);
   await brennan.serveHere([], { ACCESS_POINT_FOLDER: outbox });
