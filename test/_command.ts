@@ -104,14 +104,9 @@ interface WorkplaceOptions {
  */
 export async function openWorkplace(
   engine: EngineName = 'sqlite',
-  {
-    isEmpty = false,
-    contents = 'migrated',
-    program = bin,
-    path = process.env.PATH,
-    pair,
-  }: WorkplaceOptions = {},
+  options: WorkplaceOptions = {},
 ): Promise<Workplace> {
+  const { isEmpty = false, contents = 'migrated', program = bin, path = process.env.PATH, pair } = options;
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
   const { server, settings } =
     engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair, isEmpty ? undefined : contents);
@@ -125,9 +120,9 @@ export async function openWorkplace(
   const start: Workplace['start'] = (line, environment = {}, stdin = 'ignore') => {
     // The rest of the tests' own environment stays outside: it may hold settings, and what tap does to its processes.
     const env = { PATH: path, HOME: folder, ...cache, ...settings, ...environment };
-    const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
+    const spawning: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
     // By its first line, which gives Node an option that bounds its memory.
-    const running = runningOf(spawn(program, wordsOf(line), options));
+    const running = runningOf(spawn(program, wordsOf(line), spawning));
     started.add(running);
     return running;
   };
@@ -282,7 +277,7 @@ export function linesOf(log: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** Waits until something holds, and fails when that takes longer than any machine would. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

@@ -32,11 +32,3 @@ t.test('deliver runs beside a server until it is told to stop, with a port for o
   t.strictSame(await deliver.end('SIGHUP'), { exitCode: 0, signal: null });
   t.match(deliver.output.stderr, /deliveries\.started[^]*deliveries\.stopped/);
 });
-
-t.test('deliver has no such port unless it is told to', async (t) => {
-  await using workplace = await openWorkplace();
-  const deliver = workplace.start('deliver --json');
-  await until(() => deliver.output.stdout.endsWith('\n'));
-  t.strictSame(JSON.parse(deliver.output.stdout), { delivering: true });
-  t.strictSame(await deliver.end('SIGTERM'), { exitCode: 0, signal: null });
-});

@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import t, { type Test } from 'tap';
+import t from 'tap';
 
 import { sqliteAdministration } from '../../../src/server/store/dialects/sqlite-administration.ts';
 import { CREATE_MIGRATIONS, migrations } from '../../../src/server/store/migrations/migrate.ts';
-import { openWorkplace, type Workplace } from '../../_command.ts';
+import { openWorkplace } from '../../_command.ts';
 
 const PROBLEM = /^fieldledger: .* has been changed by something else: (.*)\.\n$/;
 
@@ -106,44 +106,28 @@ const ON_POSTGRES: [string, string][] = [
 ];
 
 t.test('a PostgreSQL whose schema was changed is told by verify, and refused by copy', async (t) => {
-  await using workplace = await openWorkplace('postgres');
-  t.match(await workplace.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
-  for (const [sql, problem] of ON_POSTGRES) await seenOnPostgres(t, workplace, sql, problem);
-  t.match(await workplace.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
-});
-
-/** Changes the schema in a copy of the database, as a database is copied for each of many tests. */
-async function seenOnPostgres(t: Test, workplace: Workplace, sql: string, problem: string): Promise<void> {
-  const { databaseUrl } = workplace;
-  const name = new URL(databaseUrl).pathname.slice(1);
-  const other = new URL(databaseUrl);
-  other.pathname = `/${name}_changed`;
-  await onPostgres(databaseUrl, [`CREATE DATABASE ${name}_changed TEMPLATE ${name}`], 'template1');
-  await onPostgres(other.href, [sql]);
-  const here = { DATABASE_URL: other.href };
-  const { exitCode, stdout } = await workplace.call('verify --json', here);
-  t.equal(exitCode, 1, sql);
-  const { problems } = JSON.parse(stdout) as { problems: { in: string; problem: string }[] };
-  t.equal(problems.flatMap((one) => (one.in === 'schema' ? [one.problem] : [])).join('; '), problem);
-  const from = new URL(other);
-  from.password = '';
-  const copy = `copy --from ${from.href} --to sqlite:${join(workplace.folder, 'to.db')}`;
-  const copied = await workplace.call(copy, { PGPASSWORD: other.password });
-  t.equal(PROBLEM.exec(copied.stderr)?.[1], problem);
-  await onPostgres(databaseUrl, [`DROP DATABASE ${name}_changed`], 'template1');
-}
-
-async function onPostgres(url: string, statements: string[], database?: string): Promise<void> {
-  const address = new URL(url);
-  if (database !== undefined) address.pathname = `/${database}`;
-  const client = new pg.Client({ connectionString: address.href });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
+  await using unchanged = await openWorkplace('postgres');
+  t.match(await unchanged.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
+  for (const [sql, problem] of ON_POSTGRES) {
+    await using workplace = await openWorkplace('postgres');
+    const { call, databaseUrl, folder } = workplace;
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query(sql);
     await client.end();
+    const { exitCode, stdout } = await call('verify --json');
+    t.equal(exitCode, 1, sql);
+    const { problems } = JSON.parse(stdout) as { problems: { in: string; problem: string }[] };
+    t.equal(problems.flatMap((one) => (one.in === 'schema' ? [one.problem] : [])).join('; '), problem);
+    const from = new URL(databaseUrl);
+    const { password: PGPASSWORD } = from;
+    from.password = '';
+    const copied = await call(`copy --from ${from.href} --to sqlite:${join(folder, 'to.db')}`, {
+      PGPASSWORD,
+    });
+    t.equal(PROBLEM.exec(copied.stderr)?.[1], problem);
   }
-}
+});
 
 function execute(path: string, sql: string): void {
   const database = new Database(path);

@@ -87,10 +87,10 @@ t.test('a server and a worker without the key say so in their logs', async (t) =
   await using workplace = await openWorkplace();
   await workplace.json('company create acme');
   await workplace.json(REGISTER, { WEBHOOK_SECRET_KEY: KEY });
-  const settings = { WEBHOOK_SECRET_KEY: OTHER, PORT: '0', MANAGEMENT_PORT: '0' };
   for (const command of ['serve', 'deliver']) {
-    const running = workplace.start(command, settings);
+    const running = workplace.start(command, { WEBHOOK_SECRET_KEY: OTHER, PORT: '0' });
     await until(() => running.output.stderr.includes('started'));
+    t.notMatch(running.output.stdout, 'Metrics', 'no port for operators unless there has to be one');
     t.match(linesOf(running.output.stderr)[0], { level: 50, msg: 'deliveries.held', problem: MISSING });
     await running.end('SIGTERM');
   }
