@@ -108,10 +108,10 @@ export async function openWorkplace(
 ): Promise<Workplace> {
   const { isEmpty = false, contents = 'migrated', program = bin, path = process.env.PATH, pair } = options;
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
+  const filled = isEmpty ? undefined : contents;
   const { server, settings } =
-    engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair, isEmpty ? undefined : contents);
+    engine === 'sqlite' ? await onSqlite(folder, filled) : await onPostgres(pair, filled);
   const databaseUrl = settings.DATABASE_URL;
-  if (!isEmpty && engine === 'sqlite') await createFilledFile(databaseUrl.slice('sqlite:'.length), contents);
   const started = new Set<Running>();
   const { NODE_COMPILE_CACHE: compiled } = process.env;
   // The test command keeps compiled code for all files. Without it, a start in a new home takes twice as long.
@@ -165,8 +165,11 @@ interface Settings extends Environment {
   DATABASE_URL: string;
 }
 
-function onSqlite(folder: string): { server: undefined; settings: Settings } {
-  return { server: undefined, settings: { DATABASE_URL: `sqlite:${join(folder, 'data', 'work.db')}` } };
+async function onSqlite(folder: string, contents: Contents | undefined) {
+  const path = join(folder, 'data', 'work.db');
+  if (contents) await createFilledFile(path, contents);
+  const settings: Settings = { DATABASE_URL: `sqlite:${path}` };
+  return { server: undefined, settings };
 }
 
 /** With a server of its own unless the test run has one. */
@@ -217,8 +220,8 @@ function terminalInto(environment: Environment, onPrint?: () => void) {
 /** A signal would be heard by the whole process: its listener is told alone. */
 async function serveInside(args: readonly string[], environment: Environment): Promise<ServedHere> {
   const others = process.listeners('SIGTERM');
-  const greeted = Promise.withResolvers<void>();
-  const { texts, terminal } = terminalInto(environment, greeted.resolve);
+  const greeted = Promise.withResolvers<null>();
+  const { texts, terminal } = terminalInto(environment, () => greeted.resolve(null));
   const ended = main(args, terminal);
   await Promise.race([greeted.promise, ended]);
   // It is the command's own JSON, unless it is an error.

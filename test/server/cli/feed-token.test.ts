@@ -47,7 +47,7 @@ t.test('the feed is served on FEED_PORT, and a stop lets a batch under way finis
   const without = await workplace.serveHere();
   t.notOk('feed' in without.greeting, 'only where it is asked for');
   await without.stop();
-  const served = await workplace.serve([], { FEED_PORT: '0' });
+  const served = await workplace.serve([], { FEED_PORT: '0', SHUTDOWN_SECONDS: '60' });
   const { feed = '' } = served.greeting;
   t.match(feed, /^http:\/\/127\.0\.0\.1:\d+$/);
   const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/x-ndjson' };

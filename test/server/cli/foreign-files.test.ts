@@ -115,7 +115,8 @@ t.test('a PostgreSQL of another program is refused in a sentence, and gets no ta
   client.on('error', () => undefined);
   t.teardown(() => client.end());
   const tables = async () =>
-    (await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")).rows;
+    (await client.query<object>("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1"))
+      .rows;
   const kinds = [
     'CREATE TABLE notes (text TEXT)',
     'CREATE TABLE migrations (id INTEGER, migration TEXT)',
