@@ -20,11 +20,7 @@ export type BackupPlace = Workplace & {
 export async function openBackupPlace({ ballastBytes = BALLAST_BYTES } = {}): Promise<BackupPlace> {
   const workplace = await openWorkplace('sqlite', { contents: 'example' });
   const path = workplace.databaseUrl.slice('sqlite:'.length);
-  const database = new Database(path);
-  database
-    .prepare("INSERT INTO logos (company, sha256, data_url) VALUES ('brennan', 'ballast', ?)")
-    .run('x'.repeat(ballastBytes));
-  database.close();
+  execute(path, `INSERT INTO logos VALUES ('brennan', 'ballast', '${'x'.repeat(ballastBytes)}')`);
   return { ...workplace, path, file: join(workplace.folder, 'backup.db') };
 }
 
@@ -34,6 +30,14 @@ export function changeLine(number: number): string {
   const more = { countryCode: 'IE', currency: 'EUR', paymentTermsDays: 30 };
   const change = { id: `c-${number}`, company: 'brennan', change: 'customer.save' };
   return `${JSON.stringify({ ...change, with: { ...customer, ...more } })}\n`;
+}
+
+/** Changes a database behind the program's back, even its schema. */
+export function execute(file: string, statements: string): void {
+  const database = new Database(file);
+  database.unsafeMode();
+  database.exec(statements);
+  database.close();
 }
 
 export function digestOf(file: string): string {

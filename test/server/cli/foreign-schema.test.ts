@@ -8,6 +8,7 @@ import t from 'tap';
 import { sqliteAdministration } from '../../../src/server/store/dialects/sqlite-administration.ts';
 import { CREATE_MIGRATIONS, migrations } from '../../../src/server/store/migrations/migrate.ts';
 import { openWorkplace } from '../../_command.ts';
+import { execute } from './_backups.ts';
 
 const PROBLEM = /^fieldledger: .* has been changed by something else: (.*)\.\n$/;
 
@@ -128,10 +129,3 @@ t.test('a PostgreSQL whose schema was changed is told by verify, and refused by 
     t.equal(PROBLEM.exec(copied.stderr)?.[1], problem);
   }
 });
-
-function execute(path: string, sql: string): void {
-  const database = new Database(path);
-  database.unsafeMode();
-  database.exec(sql);
-  database.close();
-}

@@ -13,18 +13,11 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import Database from 'better-sqlite3';
 import got from 'got';
 import t from 'tap';
 
 import { openWorkplace, SECRET_KEY, until } from '../../_command.ts';
-import { changeLine, digestOf, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
-
-function changeDatabase(file: string, statements: string): void {
-  const database = new Database(file);
-  database.exec(statements);
-  database.close();
-}
+import { changeLine, digestOf, execute, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
 
 t.test("a file that isn't a backup is refused, and nothing is made of it", async (t) => {
   await using place = await openBackupPlace({ ballastBytes: 0 });
@@ -43,7 +36,7 @@ t.test("a file that isn't a backup is refused, and nothing is made of it", async
     writeSync(handle, Buffer.alloc(40_960, 0xa5), 0, 40_960, 40_960);
     closeSync(handle);
   };
-  const made = (statements: string) => () => changeDatabase(bad, statements);
+  const made = (statements: string) => () => execute(bad, statements);
   const noSqlite = /bad\.db isn't a backup: it isn't a SQLite database\./;
   const noLedger = /bad\.db isn't a database of Fieldledger\./;
   const refusals: [RegExp, () => void][] = [
