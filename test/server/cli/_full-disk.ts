@@ -5,20 +5,18 @@ import { text } from 'node:stream/consumers';
 
 const command = join(import.meta.dirname, '..', '..', '..', 'src', 'fieldledger.js');
 
-interface Options {
-  home: string;
-  kilobytes: number;
-  program?: string;
-  settings?: Record<string, string>;
-}
-
 /**
  * Runs a command line where no file may get larger than this, which is refused as it is on a full disk.
  * @param options `program` is what runs, unless it is the command `fieldledger`; `settings` are those of its environment.
  */
 export async function runOnFullDisk(
   args: readonly string[],
-  { home, kilobytes, program = command, settings = {} }: Options,
+  {
+    home,
+    kilobytes,
+    program = command,
+    settings = {},
+  }: { home: string; kilobytes: number; program?: string; settings?: Record<string, string> },
 ): Promise<{ exitCode: number | null; stderr: string }> {
   const env = {
     PATH: process.env.PATH,

@@ -3,18 +3,13 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { until, type Workplace } from '../../_command.ts';
+import { until } from '../../_command.ts';
 import { freePort } from '../../_postgres.ts';
 import { feedOf } from '../backoffice/_feed.ts';
 import { countJobs, fileOf, job, jobs, openAcme, shortAnswers, summaryIn } from './_apply.ts';
 
-interface Elsewhere extends Workplace {
-  feed: string;
-  /** The options that lead to the feed. */
-  to: string;
-}
-
-async function openElsewhere(): Promise<Elsewhere> {
+/** A company with a server of its feed; `to` are the options that lead there. */
+async function openElsewhere() {
   const workplace = await openAcme();
   const { feed = '' } = (await workplace.serveHere([], { FEED_PORT: '0' })).greeting;
   const token = (await workplace.call('feed-token create --name erp')).stdout.trim();

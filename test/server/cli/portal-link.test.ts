@@ -69,8 +69,8 @@ t.test('a link is made by command and over HTTP, and an operator changes access'
     'who was removed is let in again, with the access of before',
   );
   const administrators = await json<Administrator[]>('admin list acme');
-  t.match(administrators, [{ disabledAt: null, mayInvite: false }]);
-  t.equal(administrators.length, 1);
+  const seen = administrators.map(({ disabledAt, mayInvite }) => ({ disabledAt, mayInvite }));
+  t.strictSame(seen, [{ disabledAt: null, mayInvite: false }]);
   const nobody = await call('admin set acme joe@acme.example');
   t.match(nobody, { exitCode: 1, stderr: /has no administrator/ });
 });

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import got from 'got';
@@ -110,8 +110,7 @@ t.test('secrets from before are encrypted when a server starts', async (t) => {
 t.test('a new database file is 0600 also in a folder that was there before', async (t) => {
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const folder = join(workplace.folder, 'data');
-  mkdirSync(folder);
-  chmodSync(folder, 0o755);
+  mkdirSync(folder, { mode: 0o755 });
   await workplace.json('migrate');
   t.equal(statSync(join(folder, 'work.db')).mode & 0o777, 0o600);
   writeFileSync(join(folder, 'work.db-secret-key'), 'half');
