@@ -36,17 +36,15 @@ function runOn(
 function projectOf(t: Test, tests: Tests, scripts: Partial<typeof steps> = {}, timeoutSeconds = 60) {
   const folder = t.testdir({
     'package.json': JSON.stringify({ type: 'module', scripts: { ...steps, ...scripts } }),
-    '.taprc': `type-strip-only: true\ndisable-coverage: true\ninclude: ["test/**/*.test.ts"]\njobs: 2\ntimeout: ${timeoutSeconds}\n`,
     node_modules: t.fixture('symlink', join(root, 'node_modules')),
     test: tests,
   });
-  for (const name of ['run.ts', '_tally.ts', '_postgres.ts']) {
+  for (const name of ['run.ts', '_tally.ts', '_postgres.ts', '_files.ts', '_tap.ts', '_plain-tap.cjs']) {
     copyFileSync(join(root, 'test', name), join(folder, 'test', name));
   }
   // This process is itself run by tap, which tells its children so.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$/.test(name)),
-  );
+  const own = Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$/.test(name));
+  const env = { ...Object.fromEntries(own), TEST_FILE_SECONDS: String(timeoutSeconds) };
   return { cwd: folder, env, encoding: 'utf8' } as const;
 }
 
