@@ -198,8 +198,11 @@ function printSlowest(ended: readonly FileTally[]): void {
   const slowest = ended.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_SHOWN);
   print('\nThe slowest files:');
   for (const { name, ms } of slowest) {
-    const isUnexplained = ms > LONG_SECONDS * 1000 && !readFileSync(join(root, name), 'utf8').startsWith(LONG);
-    print(`  ${seconds(ms)}  ${name}${isUnexplained ? `: its first line should say why, after ${LONG}` : ''}`);
+    const isUnexplained =
+      ms > LONG_SECONDS * 1000 && !readFileSync(join(root, name), 'utf8').startsWith(LONG);
+    print(
+      `  ${seconds(ms)}  ${name}${isUnexplained ? `: its first line should say why, after ${LONG}` : ''}`,
+    );
   }
 }
 
