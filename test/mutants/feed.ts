@@ -43,32 +43,11 @@ export const feed: readonly Mutant[] = [
     tests: applying,
   },
   {
-    fault: 'a feed token changes a company that it is not for',
-    file: 'src/server/backoffice/apply.ts',
-    from: '  if (companies?.includes(company) === false) throw unknownCompany(company);\n',
-    to: '',
-    tests: applying,
-  },
-  {
-    fault: 'a feed token makes changes that it is not for',
-    file: 'src/server/backoffice/apply.ts',
-    from: '  if (changes?.includes(change) === false)\n',
-    to: '  if (changes?.length === 0)\n',
-    tests: applying,
-  },
-  {
     fault: 'imports that follow each other come into a company that the feed token is not for',
     file: 'src/server/backoffice/apply.ts',
     from: '  if (sender) for (const change of checked) refuseForeign(change, sender);\n',
     to: '',
     tests: applying,
-  },
-  {
-    fault: 'an erased company leaves its hand-overs',
-    file: 'src/server/store/stored-tables.ts',
-    from: "  table('hand_overs', ['company', 'id']),\n",
-    to: '',
-    tests: companyData,
   },
   {
     fault: 'an erased company can still be read in the file of the database',
@@ -89,13 +68,6 @@ export const feed: readonly Mutant[] = [
     file: 'src/server/store/backup/restore.ts',
     from: "['', '-wal', '-shm', '-journal']",
     to: "['', '-journal']",
-    tests: restore,
-  },
-  {
-    fault: 'a backup that lacks its log is restored',
-    file: 'src/server/store/backup/restore.ts',
-    from: 'if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)',
-    to: 'if (statSync(`${file}-journal`, { throwIfNoEntry: false })?.size)',
     tests: restore,
   },
   {

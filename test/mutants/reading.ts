@@ -28,13 +28,6 @@ export const reading: readonly Mutant[] = [
     tests: ['test/server/api/answer.test.ts'],
   },
   {
-    fault: 'a last page that is full names a next one',
-    file: 'src/server/store/lists/lists.ts',
-    from: 'lastId: found.length > limit ?',
-    to: 'lastId: found.length >= limit ?',
-    tests: ['test/server/store/lists/lists.test.ts', 'test/server/api/cursors.test.ts'],
-  },
-  {
     fault: 'updatedSince leaves out what changed at that very moment',
     file: 'src/server/store/lists/lists.ts',
     from: 'sql`${refer(name)} >= ${from}`',
@@ -47,13 +40,6 @@ export const reading: readonly Mutant[] = [
     from: 'ON record.company = ${company} AND record.id = wanted.id',
     to: 'ON record.id = wanted.id',
     tests: ['test/server/store/lists/lists.test.ts', 'test/server/store/by-company.test.ts'],
-  },
-  {
-    fault: 'a fraction of a millisecond in updatedSince is rounded down',
-    file: 'src/contract/times.ts',
-    from: 'Math.ceil(Number(`0.',
-    to: 'Math.floor(Number(`0.',
-    tests: ['test/contract/times.test.ts'],
   },
   {
     fault: 'a quote reads expired on its last day',
@@ -105,13 +91,6 @@ export const reading: readonly Mutant[] = [
     tests: ['test/tables/csv.test.ts'],
   },
   {
-    fault: 'a long number loses its last digits in a workbook',
-    file: 'src/tables/xlsx.ts',
-    from: 'const DIGITS_MAX = 15;',
-    to: 'const DIGITS_MAX = 17;',
-    tests: exported,
-  },
-  {
     fault: 'the amounts of a document stand in the row of each of its lines',
     file: 'src/client/commands/exported-records.ts',
     from: '...(index === 0 ? document : later), line',
@@ -130,13 +109,6 @@ export const reading: readonly Mutant[] = [
     file: 'src/client/sync/changes.ts',
     from: 'state.pass?.startedAt ?? date?.toISOString()',
     to: 'date?.toISOString()',
-    tests: [...sync, 'test/client/sync-day.test.ts'],
-  },
-  {
-    fault: 'a copy keeps people who have left',
-    file: 'src/client/sync/sync.ts',
-    from: 'remove: Object.keys(known).filter((id) => !Object.hasOwn(digests, id))',
-    to: 'remove: []',
     tests: [...sync, 'test/client/sync-day.test.ts'],
   },
   {

@@ -55,7 +55,7 @@ async function runAll(words: readonly string[]): Promise<number> {
   try {
     await using postgres = await startPostgres();
     const trees = Array.from({ length: TREES }, (_, index) => copyTree(join(folder, `tree-${index}`)));
-    if (!(await passUnplanted(trees, chosen, postgres.url))) return 1;
+    const areGood = await passUnplanted(trees, chosen, postgres.url);
     const survivors: Mutant[] = [];
     const waiting = chosen.values();
     const lane = async (tree: string) => {
@@ -66,8 +66,9 @@ async function runAll(words: readonly string[]): Promise<number> {
         if (line.startsWith('SURVIVED')) survivors.push(mutant);
       }
     };
-    await Promise.all(trees.map(lane));
+    if (areGood) await Promise.all(trees.map(lane));
     if (endedBy !== undefined) return 128 + constants.signals[endedBy];
+    if (!areGood) return 1;
     print(`${chosen.length - survivors.length} caught, ${survivors.length} survived`);
     return survivors.length === 0 && chosen.length > 0 ? 0 : 1;
   } finally {
@@ -97,7 +98,7 @@ async function passUnplanted(trees: string[], chosen: Mutant[], postgres: string
   const outcomes = await Promise.all(
     trees.map((tree, index) => runTests(tree, shares[index] ?? [], postgres, WHOLE_MS_MAX)),
   );
-  for (const { failure } of outcomes)
+  for (const { failure } of outcomes.filter(() => endedBy === undefined))
     if (failure !== undefined) print(`FAILED without a fault  (${failure})`);
   return outcomes.every(({ failure }) => failure === undefined);
 }
