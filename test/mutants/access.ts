@@ -52,7 +52,7 @@ export const access: readonly Mutant[] = [
     tests: portalLinks,
   },
   {
-    fault: 'an invitation gives access that its maker does not have',
+    fault: 'an invitation gives access that was taken from its maker while their form was under way',
     file: 'src/server/access/invitations.ts',
     from: 'grantedScopes(options.scopes, authorised.by)',
     to: "grantedScopes(options.scopes, 'operator')",
@@ -66,7 +66,7 @@ export const access: readonly Mutant[] = [
     tests: [...people, 'test/server/portal/access.test.ts'],
   },
   {
-    fault: 'somebody who was let in by a reset link leaves other sessions of the account open',
+    fault: 'whoever sets a new password by a link leaves other sessions of the account open',
     file: 'src/server/access/invitations.ts',
     from: '  await deleteSessionRows(transaction, found);\n',
     to: '',

@@ -41,7 +41,7 @@ export const documents: readonly Mutant[] = [
     file: 'src/server/backoffice/quotes.ts',
     from: 'stored.validUntil < move.today',
     to: 'stored.validUntil <= move.today',
-    tests: ['test/model/model.test.ts'],
+    tests: ['test/server/api/quote-expiry.test.ts', 'test/server/backoffice/days-to-come.test.ts'],
   },
   {
     fault: 'a quote can not be sent on its last day',

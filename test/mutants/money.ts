@@ -83,7 +83,7 @@ export const money: readonly Mutant[] = [
     file: 'src/server/backoffice/credit-notes.ts',
     from: 'minor <= 0 && minor >= leftMinor',
     to: 'minor <= 0',
-    tests: ['test/model/model.test.ts'],
+    tests: creditNotes,
   },
   {
     fault: 'parts of a line are each rounded by themselves',
