@@ -9,7 +9,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs client format lint types test contract conformance check bench kills feed failover backups deliveries upgrades sync model documents samples mock release start dev clean
+.PHONY: help setup generate docs client format lint types test mutants contract conformance check bench kills feed failover backups deliveries upgrades sync model documents samples mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -49,6 +49,9 @@ types: setup ## Check the types
 
 test: setup ## Run everything: lint, types, and all tests
 	npm test --silent
+
+mutants: setup ## Plant faults in the source one by one, and see that tests fail; twenty minutes (WORDS='some words': those with them)
+	@$(NODE) test/mutants/run.ts $(WORDS)
 
 contract: setup ## Only the contract suite, on the mock and on the server
 	@$(NODE) test/run.ts $(wildcard test/contract/suite-*.test.ts)
