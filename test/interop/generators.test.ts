@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import t, { type Test } from 'tap';
 
 import type { Change } from '../../src/contract/feed.ts';
@@ -11,9 +10,10 @@ import { loadGeneratedCompany } from '../../src/demo/load.ts';
 import { applyChange } from '../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
-import { byId, company } from './_company.ts';
-import { bodies, examplesOf, operations, root } from './_contract.ts';
+import { byId, company } from '../contract/_company.ts';
+import { bodies, examplesOf, operations, root } from '../contract/_contract.ts';
 import { compilerOptions, generators, program } from './_generators.ts';
+import { modules, programOf } from './_installed.ts';
 
 type Company = Record<Resource, { id: string }[]>;
 type Connect = (baseUrl: string, key: string) => object;
@@ -35,7 +35,7 @@ interface Program {
 const DISCARDED = '01a2b3c4-d5e6-7f80-9123-456789abcdef';
 
 // Inside the modules, so that generated code finds the packages that it imports.
-const cache = fileURLToPath(new URL('node_modules/.cache/', root));
+const cache = join(modules, '.cache');
 mkdirSync(cache, { recursive: true });
 const folder = mkdtempSync(join(cache, 'generators-'));
 const server = await startExampleServer('sqlite');
@@ -46,7 +46,7 @@ t.teardown(async () => {
 copyFileSync(new URL('generated/openapi.json', root), join(folder, 'openapi.json'));
 
 function run(command: string, options: string[]): { status: number | null; said: string } {
-  const { status, stdout, stderr } = spawnSync(join(cache, '..', '.bin', command), options, {
+  const { status, stdout, stderr } = spawnSync(programOf(command), options, {
     cwd: folder,
     encoding: 'utf8',
     env: { ...process.env, DO_NOT_TRACK: '1', NO_COLOR: '1' },
