@@ -44,18 +44,12 @@ interface Reply {
   type: (mediaType: string) => Reply;
   send: (body?: string) => Reply;
 }
+type Hook<T> = (req: Incoming, reply: Reply) => Promise<T>;
 interface App {
   decorateRequest: (name: string) => void;
-  addHook: (name: 'onResponse', hook: (req: Incoming, reply: Reply) => Promise<void>) => void;
-  setErrorHandler: (handler: (error: unknown, req: Incoming, reply: Reply) => Promise<Reply>) => void;
-  route: (route: {
-    method: 'GET';
-    url: string;
-    config: object;
-    schema: object;
-    onRequest: (req: Incoming, reply: Reply) => Promise<void>;
-    handler: (req: Incoming, reply: Reply) => Promise<Reply>;
-  }) => void;
+  addHook: (name: 'onResponse', hook: Hook<void>) => void;
+  setErrorHandler: (handler: (error: unknown, ...asked: Parameters<Hook<Reply>>) => Promise<Reply>) => void;
+  route: (route: { [option: string]: unknown; onRequest: Hook<void>; handler: Hook<Reply> }) => void;
   log: { info: (members: object, message: string) => void };
   listen: (where: { port: number; host: string }) => Promise<string>;
 }

@@ -45,28 +45,32 @@ t.test('the code in TypeScript tells genuine deliveries from others', async (t) 
   t.equal(isGenuine(secret, sign(secret, Math.floor(Date.now() / 1000), body), body), true, 'by the clock');
 });
 
-t.test('the code in Python tells genuine deliveries from others', { skip: missing('python3') }, async (t) => {
-  const program = `${sampleIn('python')}
-import base64, json, sys
+/** What an interpreter runs behind the code of its language. */
+const interpreters = [
+  [
+    ...['Python', 'python3', '-c', 'python'],
+    `import base64, json, sys
 cases = json.load(sys.stdin)
-print(json.dumps([is_genuine(c["secret"], c["header"], base64.b64decode(c["body"]), c["now"]) for c in cases]))`;
-  judge(t, verdictsOf('python3', ['-c', program]));
-});
-
-t.test('the code in PHP tells genuine deliveries from others', { skip: missing('php') }, async (t) => {
-  const program = `${sampleIn('php')}
-$cases = json_decode(file_get_contents('php://stdin'), true);
+print(json.dumps([is_genuine(c["secret"], c["header"], base64.b64decode(c["body"]), c["now"]) for c in cases]))`,
+  ],
+  [
+    ...['PHP', 'php', '-r', 'php'],
+    `$cases = json_decode(file_get_contents('php://stdin'), true);
 $judge = fn($c) => is_genuine($c['secret'], $c['header'], base64_decode($c['body']), $c['now']);
-echo json_encode(array_map($judge, $cases));`;
-  judge(t, verdictsOf('php', ['-r', program]));
-});
-
-t.test('the code in Ruby tells genuine deliveries from others', { skip: missing('ruby') }, async (t) => {
-  const program = `${sampleIn('ruby')}
-require "json"
-puts JSON.parse(STDIN.read).map { |c| genuine?(c["secret"], c["header"], c["body"].unpack1("m"), c["now"]) }.to_json`;
-  judge(t, verdictsOf('ruby', ['-e', program]));
-});
+echo json_encode(array_map($judge, $cases));`,
+  ],
+  [
+    ...['Ruby', 'ruby', '-e', 'ruby'],
+    `require "json"
+puts JSON.parse(STDIN.read).map { |c| genuine?(c["secret"], c["header"], c["body"].unpack1("m"), c["now"]) }.to_json`,
+  ],
+];
+for (const [language = '', program = '', option = '', fence = '', rest = ''] of interpreters)
+  t.test(
+    `the code in ${language} tells genuine deliveries from others`,
+    { skip: missing(program) },
+    async (t) => judge(t, verdictsOf(program, [option, `${sampleIn(fence)}\n${rest}`])),
+  );
 
 t.test(
   'the code for the shell tells genuine deliveries from others',

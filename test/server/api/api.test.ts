@@ -28,12 +28,6 @@ t.test('one connection carries request after request, whatever the answers', asy
   t.notMatch(kept.received(), /^Connection: close/m);
 });
 
-t.test('two requests sent at once on one connection are answered in turn', async (t) => {
-  using both = await connection();
-  both.send(request('/api/v1/people?limit=1') + request('/api/v1/jobs/nobody', 'Connection: close\r\n'));
-  t.strictSame(statusesIn(await both.closed), ['200', '404']);
-});
-
 t.test('a request with a body is answered, its body unread, and the connection closed', async (t) => {
   const bodies: [string, string][] = [
     ['Content-Length: 5', 'hello'],
@@ -51,15 +45,4 @@ t.test('a request with a body is answered, its body unread, and the connection c
     t.match(text, /\r\nConnection: close\r\n/, header);
     t.equal(text.match(/HTTP\/1\.1/g)?.length, 1, 'the body is not taken for a second request');
   }
-});
-
-t.test('a fault in one list leaves the others', async (t) => {
-  await server.engine.run('ALTER TABLE jobs RENAME TO jobs_elsewhere');
-  const headers = { authorization: `Bearer ${server.key}` };
-  for (const [path, status] of [
-    ['api/v1/jobs', 503],
-    ['api/v1/jobs/x', 503],
-    ['api/v1/customers', 200],
-  ] as const)
-    t.equal((await server.http(path, { headers })).statusCode, status, path);
 });

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import type { ResourceRecord } from '../../../src/contract/records.ts';
 import { keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
-import { crawl } from './_crawl.ts';
+import { crawl, type Query } from './_crawl.ts';
 import { expectedList } from './_naive.ts';
 import { customerOf, idOf, invoiceOf, jobOf, quoteOf, store, uuidOf } from './_records.ts';
 
@@ -40,37 +40,28 @@ t.test('a crawl meets what was there when it began exactly once while records ar
 
 /** Lists with records that are there at first, every third, and records that come while they are crawled. */
 function growing() {
-  const part = (make: (index: number) => ResourceRecord) => {
-    const indexes = Array.from({ length: 330 }, (_value, index) => index);
-    const isFirst = (index: number) => index < 270 && index % 3 === 0;
-    return {
-      first: indexes.filter(isFirst).map(make),
-      added: indexes.filter((index) => !isFirst(index)).map(make),
-    };
-  };
-  const issueDate = '2026-11-10';
-  return [
-    { path: 'api/v1/jobs', query: {}, ...part((index) => jobOf({ id: idOf('job', index) })) },
-    {
-      path: 'api/v1/customers',
-      query: { updatedSince: '2026-10-01T00:00:00Z' },
-      ...part((index) => customerOf({ id: idOf('cus', index) })),
-    },
-    {
-      path: 'api/v1/invoices',
-      query: { status: 'issued', customer: 'cus_1', issuedFrom: '2026-11-01' },
-      ...part((index) =>
-        invoiceOf({
-          id: uuidOf(index),
-          kind: index % 2 ? 'invoice' : 'credit_note',
-          issueDate,
-        }),
-      ),
-    },
-    {
-      path: 'api/v1/quotes',
-      query: { versions: 'all', status: 'sent' },
-      ...part((index) => quoteOf({ id: uuidOf(index) })),
-    },
+  const indexes = Array.from({ length: 330 }, (_value, index) => index);
+  const isFirst = (index: number) => index < 270 && index % 3 === 0;
+  const kindOf = (index: number) => (index % 2 ? 'invoice' : 'credit_note');
+  const issued = (index: number) =>
+    ({ id: uuidOf(index), kind: kindOf(index), issueDate: '2026-11-10' }) as const;
+  const lists: [path: string, query: Query, make: (index: number) => ResourceRecord][] = [
+    ['jobs', {}, (index) => jobOf({ id: idOf('job', index) })],
+    [
+      'customers',
+      { updatedSince: '2026-10-01T00:00:00Z' },
+      (index) => customerOf({ id: idOf('cus', index) }),
+    ],
+    [
+      'invoices',
+      { status: 'issued', customer: 'cus_1', issuedFrom: '2026-11-01' },
+      (index) => invoiceOf(issued(index)),
+    ],
+    ['quotes', { versions: 'all', status: 'sent' }, (index) => quoteOf({ id: uuidOf(index) })],
   ];
+  return lists.map(([list, query, make]) => ({
+    ...{ path: `api/v1/${list}`, query },
+    first: indexes.filter(isFirst).map(make),
+    added: indexes.filter((index) => !isFirst(index)).map(make),
+  }));
 }

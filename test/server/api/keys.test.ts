@@ -2,7 +2,7 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
-import { createKey, listKeys, revokeKey } from '../../../src/server/access/keys.ts';
+import { createKey, revokeKey } from '../../../src/server/access/keys.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
@@ -66,15 +66,8 @@ for (const name of engineNames) {
     await using other = await openEngine(database.url);
     await revokeKey(other, 'own', second.id, STORY_NOW);
     t.equal((await ask(`Bearer ${second.key}`)).answer, '401 revoked_key', 'revoked by another process');
-    const wrong = first.key.slice(0, -2) + (first.key.at(-2) === 'A' ? 'B' : 'A') + first.key.slice(-1);
-    t.equal((await ask(`Bearer ${wrong}`)).answer, '401 invalid_key', 'only the right secret learns of it');
     const third = await keyAndId(other, 'own');
     t.equal((await ask(`Bearer ${third.key}`)).answer, '200 ok', 'a key that another process made works');
-    const active = (await listKeys(engine, 'own')).filter(({ revokedAt }) => revokedAt === null);
-    t.strictSame(
-      active.map(({ id }) => id),
-      [third.id],
-    );
   });
 }
 

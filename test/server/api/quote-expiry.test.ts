@@ -20,10 +20,6 @@ const moments: [timeZone: string, now: string, validUntil: string | null, status
   ['Europe/Dublin', '2026-03-29T23:00:00.000Z', '2026-03-29', 'expired'],
   ['Europe/Dublin', '2026-10-25T23:59:59.999Z', '2026-10-25', 'sent'],
   ['Europe/Dublin', '2026-10-26T00:00:00.000Z', '2026-10-25', 'expired'],
-  ['Europe/London', '2026-07-01T22:59:59.999Z', '2026-07-01', 'sent'],
-  ['Europe/London', '2026-07-01T23:00:00.000Z', '2026-07-01', 'expired'],
-  ['Europe/London', '2026-12-01T00:00:00.000Z', '2026-11-30', 'expired'],
-  ['Europe/London', '2026-10-25T01:30:00.000Z', '2026-10-25', 'sent'],
   ['Europe/London', '2026-10-24T23:00:00.000Z', '2026-10-24', 'expired'],
   // Fourteen hours ahead, and eleven behind; the last day of a year.
   ['Pacific/Kiritimati', '2026-11-20T10:00:00.000Z', '2026-11-20', 'expired'],
@@ -48,7 +44,6 @@ const settled = (['accepted', 'declined', 'draft', 'revised'] as const).map((sta
 t.test("a sent quote expires when the company's day turns, in lists, filters and alone", async (t) => {
   const { server, engine } = await startEmptyServer(t, 'sqlite');
   for (const [index, [timeZone, now, validUntil, status]] of moments.entries()) {
-    const isExpired = status === 'expired';
     const company = `expiry-${index}`;
     const id = uuidOf(1);
     await createCompany(engine, company, { timeZone }, STORY_NOW);
@@ -56,33 +51,22 @@ t.test("a sent quote expires when the company's day turns, in lists, filters and
     await store(engine, company, [quoteOf({ id, status: 'sent', validUntil }), ...settled]);
     server.setNow(new Date(now));
     const reader = readerOf(server, key);
+    t.equal((await reader.get(id)).status, status, `${timeZone} ${now}`);
     const latest = [`1 ${status}`, '2 accepted', '3 declined', '4 draft'];
-    const expected = {
-      alone: status,
-      latest,
-      ofCustomer: latest,
-      all: [...latest, '5 revised'],
-      sent: isExpired ? [] : ['1 sent'],
-      allSent: isExpired ? [] : ['1 sent'],
-      expired: isExpired ? ['1 expired'] : [],
-      allExpired: isExpired ? ['1 expired'] : [],
-      expiredOfCustomer: isExpired ? ['1 expired'] : [],
-    };
-    t.strictSame(
-      {
-        alone: (await reader.get(id)).status,
-        latest: await reader.list({}),
-        ofCustomer: await reader.list({ customer: 'cus_1' }),
-        all: await reader.list({ versions: 'all' }),
-        sent: await reader.list({ status: 'sent' }),
-        allSent: await reader.list({ status: 'sent', versions: 'all' }),
-        expired: await reader.list({ status: 'expired' }),
-        allExpired: await reader.list({ status: 'expired', versions: 'all' }),
-        expiredOfCustomer: await reader.list({ status: 'expired', customer: 'cus_1' }),
-      },
-      expected,
-      `${timeZone} ${now}, valid until ${validUntil}`,
-    );
+    const of = (asked: string) => (asked === status ? [`1 ${status}`] : []);
+    for (const [query, listed] of [
+      [{}, latest],
+      [{ customer: 'cus_1' }, latest],
+      [{ versions: 'all' }, [...latest, '5 revised']],
+      [{ status: 'sent' }, of('sent')],
+      [{ status: 'sent', versions: 'all' }, of('sent')],
+      [{ status: 'expired' }, of('expired')],
+      [{ status: 'expired', versions: 'all' }, of('expired')],
+      [{ status: 'expired', customer: 'cus_1' }, of('expired')],
+    ] as const) {
+      const what = `${timeZone} ${now}, valid until ${validUntil}: ${JSON.stringify(query)}`;
+      t.strictSame(await reader.list(query), listed, what);
+    }
   }
 });
 
