@@ -9,7 +9,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs client format lint types test mutants contract conformance check bench kills feed failover backups deliveries upgrades sync model documents samples mock release start dev clean
+.PHONY: help setup generate docs client format lint types test mutants contract conformance check bench kills feed failover backups deliveries upgrades sync model documents interop mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,7 +62,16 @@ conformance: setup ## Run the contract suite against a deployment: URL=https://.
 check: test ## Run all tests, and see that generated/ is fresh: needed before a merge
 	@git diff --exit-code -- generated
 
-bench: setup ## Measure, and compare within the run
+# Programs that only measurements and a release need have lock files of their own.
+test/%/node_modules/.package-lock.json: test/%/package-lock.json node_modules/.package-lock.json
+	@echo 'Installing what $< names.'
+	cd $(<D) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+interop: setup client test/interop/node_modules/.package-lock.json ## Try the contract with other people's generators, collections and compilers, before a release; two minutes
+	@$(NODE) test/run.ts $(wildcard test/interop/*.test.ts) && $(NODE) test/interop/note-versions.ts
+
+bench: setup test/bench/node_modules/.package-lock.json ## Measure, and compare within the run
 	@$(NODE) test/bench/run.ts
 
 kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some minutes
@@ -92,9 +101,6 @@ model: setup ## Compare 1,000 random sequences of moves with a model, on each en
 documents: setup ## Make the documents of 1,000 random sales, and compare API, pages and e-invoices; half an hour
 	@DOCUMENTS=1000 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/e-invoice/random-documents.test.ts
 
-samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; two minutes
-	COMPILED_SAMPLES=1 TEST_FILE_SECONDS=600 $(NODE) test/run.ts test/server/reference/samples.test.ts test/contract/verification.test.ts
-
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
 	@exec $(BIN)/node $(BIN)/prism mock generated/openapi.json --host 127.0.0.1 --port 4010
@@ -109,4 +115,4 @@ release: setup docs ## Build into release/ what is handed out: two npm packages,
 	@$(WITH_NODE) $(BIN)/node src/release/build.ts $(if $(ARM64),--arm64)
 
 clean: ## Remove what make brought here, except data/
-	rm -rf node_modules .tap generated/*reference.html generated/client.* release
+	rm -rf node_modules test/*/node_modules .tap generated/*reference.html generated/client.* release
