@@ -1,4 +1,4 @@
-import tseslint from 'typescript-eslint';
+import * as parser from '@typescript-eslint/parser';
 
 // What is looked for by the shape of the syntax; all other rules are oxlint's (.oxlintrc.json).
 const restrictedSyntax = [
@@ -9,12 +9,12 @@ const restrictedSyntax = [
   },
 ];
 
-export default tseslint.config(
+export default [
   { ignores: ['generated/**', 'data/**', 'release/**', '.tap/**', 'node_modules/**'] },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['src/**/*.ts', 'test/**/*.ts'],
-    languageOptions: { parser: tseslint.parser },
+    languageOptions: { parser },
     rules: {
       'no-restricted-syntax': ['error', ...restrictedSyntax],
     },
@@ -60,4 +60,4 @@ export default tseslint.config(
       ],
     },
   },
-);
+];
