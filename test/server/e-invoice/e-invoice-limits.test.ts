@@ -3,24 +3,18 @@ import t from 'tap';
 import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../../src/contract/code-lists.ts';
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
-import { exampleDocuments } from '../invoice-pdf/_documents.ts';
+import { documentsByName } from '../invoice-pdf/_documents.ts';
 import { richTerms } from '../invoice-pdf/_rich-documents.ts';
 import { brokenRules } from './_en16931-rules.ts';
 import { parseXml, valueOf, valuesOf } from '../invoice-pdf/_xml.ts';
 
-const examples = await exampleDocuments();
-
-function exampleOf(name: string): PrintedDocument {
-  const found = examples.find((example) => example.name === name);
-  if (!found) throw new Error(`There is no example "${name}".`);
-  return found.document;
-}
+const documentNamed = await documentsByName();
 
 type Breaking = (document: PrintedDocument) => unknown;
 
 /** A document in which something is otherwise. */
 function changed(name: string, change: Breaking): PrintedDocument {
-  const document = structuredClone(exampleOf(name));
+  const document = structuredClone(documentNamed(name));
   change(document);
   return document;
 }
@@ -187,7 +181,7 @@ t.test('the rules notice what is wrong', async (t) => {
     ],
   ];
   for (const [rule, name, find, replace] of wrong) {
-    const xml = eInvoiceText(exampleOf(name), 'cii');
+    const xml = eInvoiceText(documentNamed(name), 'cii');
     t.match(xml, find, rule);
     t.ok(brokenRules(parseXml(xml.replace(find, replace))).includes(rule), rule);
   }

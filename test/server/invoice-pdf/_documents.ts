@@ -58,9 +58,19 @@ const stories: readonly Story[] = [
 
 let examples: Promise<readonly Example[]> | undefined;
 
-/** All of them: some 160, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once for all files. */
+/** All of them: some 210, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once for all files. */
 export async function exampleDocuments(): Promise<readonly Example[]> {
   return (examples ??= readExamples());
+}
+
+/** Finds the document of a name. */
+export async function documentsByName(): Promise<(name: string) => PrintedDocument> {
+  const documents = new Map((await exampleDocuments()).map(({ name, document }) => [name, document]));
+  return (name) => {
+    const found = documents.get(name);
+    if (!found) throw new Error(`There is no example "${name}".`);
+    return found;
+  };
 }
 
 async function readExamples(): Promise<Example[]> {
