@@ -6,6 +6,7 @@ import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { findPrintable } from '../../../src/server/store/records/documents.ts';
 import { findSupplier } from '../../../src/server/store/records/suppliers.ts';
@@ -14,6 +15,7 @@ import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestBackoffice, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { peculiarDocuments } from './_peculiar-documents.ts';
+import { type PlacedText, placedTexts } from './_reading.ts';
 import { richDocuments } from './_rich-documents.ts';
 import { sales } from './_sales.ts';
 
@@ -21,6 +23,12 @@ import { sales } from './_sales.ts';
 export interface Example {
   name: string;
   document: PrintedDocument;
+}
+
+/** A document with its PDF, and the texts on its pages as a foreign reader finds them. */
+export interface PrintedExample extends Example {
+  bytes: Buffer;
+  texts: PlacedText[];
 }
 
 /** A sale of a company to its customer `cus_1`. */
@@ -60,7 +68,29 @@ let examples: Promise<readonly Example[]> | undefined;
 
 /** All of them: some 210, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once for all files. */
 export async function exampleDocuments(): Promise<readonly Example[]> {
-  return (examples ??= readExamples());
+  return (examples ??= kept('documents', () => makeExamples(stories)));
+}
+
+/** The same as they are printed, which is done once for all files too. */
+export async function printedExamples(): Promise<readonly PrintedExample[]> {
+  const documents = await exampleDocuments();
+  return kept('printed', async () => {
+    const renderer = createRenderer();
+    const printed: PrintedExample[] = [];
+    for (const example of documents) {
+      const bytes = await renderer.render(example.document);
+      printed.push({ ...example, bytes, texts: await placedTexts(bytes) });
+    }
+    return printed;
+  });
+}
+
+async function kept<T>(what: string, make: () => Promise<T>): Promise<T> {
+  const path = await keptFile(what, ['src', 'generated', 'test'], async (draft) =>
+    writeFileSync(draft, serialize(await make())),
+  );
+  // Nothing else has written it.
+  return deserialize(readFileSync(path)) as T;
 }
 
 /** Finds the document of a name. */
@@ -71,13 +101,6 @@ export async function documentsByName(): Promise<(name: string) => PrintedDocume
     if (!found) throw new Error(`There is no example "${name}".`);
     return found;
   };
-}
-
-async function readExamples(): Promise<Example[]> {
-  const make = async (path: string) => writeFileSync(path, serialize(await makeExamples(stories)));
-  const kept = await keptFile('documents', ['src', 'generated', 'test'], make);
-  // Nothing else has written it.
-  return deserialize(readFileSync(kept)) as Example[];
 }
 
 async function makeExamples(told: readonly Story[]): Promise<Example[]> {
