@@ -12,16 +12,11 @@ import t from 'tap';
 import { transferText } from '../../../src/server/invoice-pdf/payment-code.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
-import { exampleDocuments } from './_documents.ts';
+import { documentsByName } from './_documents.ts';
 import { pixelsOf } from './_reading.ts';
 
 const renderer = createRenderer();
-const examples = await exampleDocuments();
-const documentNamed = (name: string) => {
-  const found = examples.find((example) => example.name === name);
-  if (!found) throw new Error(`there is no ${name}`);
-  return found.document;
-};
+const documentNamed = await documentsByName();
 const plain = documentNamed('issued invoice, Irish, one rate');
 const changed = (supplier: object, record: object = {}, other: object = {}): PrintedDocument => ({
   ...plain,
