@@ -3,9 +3,9 @@ import t from 'tap';
 
 import type { Invoice } from '../../src/contract/records.ts';
 import { balance } from '../../src/contract/vat.ts';
-import { generate, todayText } from './_company.ts';
+import { generatedCompany, todayText } from './_company.ts';
 
-const { invoices: documents, quotes } = (await generate(2_000)).company;
+const { invoices: documents, quotes } = (await generatedCompany()).company;
 const issued = documents.filter(({ status }) => status === 'issued');
 const invoices = issued.filter(({ kind }) => kind === 'invoice');
 

@@ -32,7 +32,10 @@ const groupsAlike = (groups: readonly Places[], table: string): [term: string, p
   groups.flatMap(([cii, ubl], column) =>
     rowsOf(table)
       .filter((cells) => cells[column] !== '-')
-      .map((cells) => [cells[column] ?? '', [`${cii}/${cells.at(-2)}`, `${ubl}/${cells.at(-1)}`]]),
+      .map((cells): [string, Places] => [
+        cells[column] ?? '',
+        [`${cii}/${cells.at(-2)}`, `${ubl}/${cells.at(-1)}`],
+      ]),
   );
 
 /**
