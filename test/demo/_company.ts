@@ -66,10 +66,3 @@ async function readRecords(engine: Engine): Promise<ResourceRecord[]> {
 export function byId<Item extends { id: string }>(records: readonly Item[]): Map<string, Item> {
   return new Map(records.map((record) => [record.id, record]));
 }
-
-/** The record with that id; a company in which it is missing is no company. */
-export function known<Item>(records: ReadonlyMap<string, Item>, id: string): Item {
-  const found = records.get(id);
-  if (found === undefined) throw new Error(`No record has the id ${id}.`);
-  return found;
-}

@@ -2,6 +2,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 
+import t, { type Test } from 'tap';
+
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
@@ -127,6 +129,14 @@ async function draftIn(
   if (kind !== 'credit_note') return company.apply(invoiceDraft({ ...draft, kind }));
   const invoice = await issued(company, invoiceDraft(draft));
   return company.apply(creditNoteOf(invoice, { lines: draft.lines ?? [], ...credit }));
+}
+
+/** Runs a test with a back office on SQLite; one of documents.test.ts prints on PostgreSQL too. */
+export function onSqlite(title: string, body: (t: Test, backoffice: TestBackoffice) => Promise<void>): void {
+  t.test(title, async (t) => {
+    await using database = await openTestDatabase('sqlite');
+    await body(t, createTestBackoffice(database));
+  });
 }
 
 /** A document as it is stored now, put together as it is printed. */

@@ -2,7 +2,7 @@ import { setCompany } from '../../../src/server/access/companies.ts';
 import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
 import { createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
-import { onEachEngine, type TestCompany } from '../backoffice/_backoffice.ts';
+import type { TestCompany } from '../backoffice/_backoffice.ts';
 import {
   creditNoteOf,
   invoiceDraft,
@@ -14,11 +14,12 @@ import {
 } from '../backoffice/_documents.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
 import { conformanceProblems } from './_conformance.ts';
+import { onSqlite } from './_documents.ts';
 import { attachmentOf, paint, textOf } from './_reading.ts';
 
 const renderer = createRenderer();
 
-onEachEngine('a statement of account', async (t, backoffice) => {
+onSqlite('a statement of account', async (t, backoffice) => {
   const { engine } = backoffice;
   const documents = createDocuments(engine, createPrint(engine, renderer, '#9c3d00'));
   const profile = { ...irishProfile, iban: 'IE29AIBK93115212345678' };

@@ -21,6 +21,7 @@ import {
 } from '../backoffice/_documents.ts';
 import { onEachEngine, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
+import { onSqlite } from './_documents.ts';
 import { keyFor, startTestServer, type TestServer } from '../../_server.ts';
 
 /** A server of the back office's database, and how a company asks it for a PDF. */
@@ -47,7 +48,7 @@ async function serving(t: Test, { engine, url: databaseUrl }: TestBackoffice) {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-onEachEngine('the PDF of a document', async (t, backoffice) => {
+onSqlite('the PDF of a document', async (t, backoffice) => {
   const { engine } = backoffice;
   const { ask } = await serving(t, backoffice);
   const company = await openIssuer(backoffice);
@@ -175,7 +176,7 @@ onEachEngine('a PDF that many ask for at once', async (t, backoffice) => {
   t.strictSame(rows, [{ sha256: sha256(answers[0]?.body ?? Buffer.alloc(0)) }]);
 });
 
-onEachEngine('a draft that many ask for', async (t, backoffice) => {
+onSqlite('a draft that many ask for', async (t, backoffice) => {
   const company = await openIssuer(backoffice);
   const { id } = await company.apply(invoiceDraft());
   const print = createPrint(backoffice.engine, createRenderer());
@@ -221,7 +222,7 @@ onEachEngine('a draft that many ask for', async (t, backoffice) => {
   });
 });
 
-onEachEngine('a document as it was issued', async (t, backoffice) => {
+onSqlite('a document as it was issued', async (t, backoffice) => {
   const start = () => openIssuer(backoffice);
   const lines = [lineIn('S', { unitPriceMinor: 10_000, vatRateBasisPoints: 2300 }), lineIn('Z')];
   const settle = async (company: TestCompany, id: string) => {
