@@ -33,17 +33,25 @@ export async function compareDatabase({ engine }: { engine: Engine }, world: Wor
 export const byId = <T extends { id: string }>(records: Iterable<T>): T[] =>
   [...records].sort((a, b) => (a.id < b.id ? -1 : 1));
 
+/** Rows of a company in a table. */
+async function rowsOf<Row>(
+  engine: Engine,
+  company: ModelCompany,
+  [columns, table, order]: [columns: string, table: string, order?: string],
+): Promise<Row[]> {
+  const sorted = order === undefined ? '' : `ORDER BY ${order}`;
+  // The columns have these types.
+  return (await engine.run(
+    `SELECT ${columns} FROM ${table} WHERE company = '${company.id}' ${sorted}`,
+  )) as Row[];
+}
+
 async function compareRecords(engine: Engine, company: ModelCompany, resource: Resource): Promise<void> {
-  // The tables of records share these columns; those without details have no such column.
-  const rows = await engine.db
-    .selectFrom(resource as 'invoices')
-    .selectAll()
-    .where('company', '=', company.id)
-    .orderBy('id')
-    .execute();
-  const stored = rows.map(({ body, detail }) => ({
+  // Those without details have no such column.
+  const rows = await rowsOf<{ body: string; detail?: string }>(engine, company, ['*', resource, 'id']);
+  const stored = rows.map(({ body, detail = '{}' }) => ({
     ...(JSON.parse(body) as RecordOf[Resource]),
-    ...(JSON.parse((detail as string | undefined) ?? '{}') as object),
+    ...(JSON.parse(detail) as object),
   }));
   const expected = byId<RecordOf[Resource]>(company.tables[resource].values());
   compareEach(`the ${resource} of ${company.id}`, stored, expected);
@@ -51,12 +59,11 @@ async function compareRecords(engine: Engine, company: ModelCompany, resource: R
 
 /** Compares the data of documents that the service keeps and the API doesn't show. */
 async function compareKept(engine: Engine, company: ModelCompany): Promise<void> {
-  const rows = await engine.db
-    .selectFrom('invoices')
-    .select(['id', 'unpublished'])
-    .where('company', '=', company.id)
-    .orderBy('id')
-    .execute();
+  const rows = await rowsOf<{ id: string; unpublished: string }>(engine, company, [
+    'id, unpublished',
+    'invoices',
+    'id',
+  ]);
   const stored = rows.map(({ id, unpublished }) => {
     const { supplier, quoteId, reverseChargeRates } = JSON.parse(unpublished) as Record<string, unknown>;
     return { id, supplier, quoteId, reverseChargeRates };
@@ -69,17 +76,12 @@ async function compareKept(engine: Engine, company: ModelCompany): Promise<void>
     reverseChargeRates: ratesOf(document.draft),
   }));
   compareEach(`what is kept of documents of ${company.id}`, stored, expected);
-  const logos = await engine.db
-    .selectFrom('logos')
-    .select('sha256')
-    .where('company', '=', company.id)
-    .orderBy('sha256')
-    .execute();
-  const shown = expected.flatMap(({ supplier }) => supplier?.logoSha256 ?? []);
-  compare(
+  const logos = await rowsOf(engine, company, ['sha256', 'logos', 'sha256']);
+  const shown = new Set(expected.flatMap(({ supplier }) => supplier?.logoSha256 ?? []));
+  compareEach(
     `the logos of ${company.id}`,
-    logos.map(({ sha256 }) => sha256),
-    [...new Set(shown)].sort(),
+    logos,
+    [...shown].sort().map((sha256) => ({ sha256 })),
   );
 }
 
@@ -114,13 +116,8 @@ async function compareEvents(engine: Engine, company: ModelCompany): Promise<voi
     data: JSON.parse(data) as unknown,
   }));
   compareEach(`the events of ${company.id}`, stored, company.events);
-  const deliveries = await engine.db
-    .selectFrom('deliveries')
-    .select(['webhook', 'event', 'state'])
-    .where('company', '=', company.id)
-    .orderBy('webhook')
-    .orderBy('id')
-    .execute();
+  const columns = 'webhook, event, state';
+  const deliveries = await rowsOf(engine, company, [columns, 'deliveries', 'webhook, id']);
   const expected = Object.entries(listeners).flatMap(([webhook, kinds]) =>
     rows
       .filter(({ kind }) => (kinds as string[]).includes(kind))
@@ -130,27 +127,24 @@ async function compareEvents(engine: Engine, company: ModelCompany): Promise<voi
 }
 
 async function compareCounts(engine: Engine, company: ModelCompany): Promise<void> {
-  const series = await engine.db
-    .selectFrom('number_series')
-    .select(['series', 'last_number'])
-    .where('company', '=', company.id)
-    .execute();
+  const series = await rowsOf<{ series: string; last_number: number }>(engine, company, [
+    'series, last_number',
+    'number_series',
+  ]);
   compare(
     `the series of ${company.id}`,
     Object.fromEntries(series.map((row) => [row.series, row.last_number])),
     Object.fromEntries(company.series),
   );
-  const [clock] = await engine.db
-    .selectFrom('company_clocks')
-    .select('last_stamp_ms')
-    .where('company', '=', company.id)
-    .execute();
-  compare(`the last stamp of ${company.id}`, Number(clock?.last_stamp_ms), company.lastStampMs);
-  const changes = await engine.db
-    .selectFrom('applied_changes')
-    .select(['id', 'change'])
-    .where('company', '=', company.id)
-    .execute();
+  const [clock] = await rowsOf<{ ms: number | string }>(engine, company, [
+    'last_stamp_ms AS ms',
+    'company_clocks',
+  ]);
+  compare(`the last stamp of ${company.id}`, Number(clock?.ms), company.lastStampMs);
+  const changes = await rowsOf<Record<'id' | 'change', string>>(engine, company, [
+    'id, change',
+    'applied_changes',
+  ]);
   compare(
     `the applied changes of ${company.id}`,
     Object.fromEntries(changes.map(({ id, change }) => [id, change])),

@@ -250,24 +250,12 @@ function accountedFor(
   const { currency } = turn.company;
   const own = given.invoice ? sums.accounted : convertedItems(sums.items, exchangeRate, from, currency);
   if (!amountsOf(own).every(isSafe)) turn.fault('amount_out_of_range');
-  const totals = asTotals(totalsOf(own));
-  return {
-    currency,
-    exchangeRate,
-    exchangeRateDate,
-    exchangeRateSource,
-    totals,
-    vatBreakdown: asBreakdown(own),
-  };
+  const rate = { exchangeRate, exchangeRateDate, exchangeRateSource };
+  return { currency, ...rate, totals: asTotals(totalsOf(own)), vatBreakdown: asBreakdown(own) };
 }
 
-function referenceTo({
-  id,
-  number,
-  status,
-  issueDate,
-  totals,
-}: Invoice): NonNullable<Invoice['creditedInvoice']> {
-  // An issued invoice has both.
+export function referenceTo(document: Invoice): NonNullable<Invoice['creditedInvoice']> {
+  const { id, number, status, issueDate, totals } = document;
+  // An issued document has both.
   return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: totals.grossMinor };
 }

@@ -1,22 +1,11 @@
 /** The model's lines of documents and quotes: what they come to, and the words of the law. */
 import type { DraftLine } from '../../src/contract/feed.ts';
 import type { Customer, Invoice } from '../../src/contract/records.ts';
-import {
-  amountsOf,
-  asBreakdown,
-  breakdownOf,
-  asTotals,
-  converted,
-  digitsOf,
-  isSafe,
-  type Item,
-  sumOf,
-  totalsOf,
-  vatOn,
-} from './_exact.ts';
+import { amountsOf, asBreakdown, asTotals, breakdownOf, converted, digitsOf } from './_exact.ts';
+import { isSafe, type Item, sumOf, totalsOf, vatOn } from './_exact.ts';
 import { addedBy, amountOfLine, type Extras, itemsWithin, netsOf, unitPriceOf } from './_amounts.ts';
 import { addedTaken, type Credit, faultExcess, itemsTaken, partTaken, type Worked } from './_credited.ts';
-import { need, type Turn } from './_model.ts';
+import { need, type Turn, without } from './_model.ts';
 import { faultTwins } from './_work.ts';
 
 /** A line as it was drafted: with its id, and without the words that the service fills in. */
@@ -231,27 +220,11 @@ export function namingOf(
   const { id, name, legalName, vatId, addressLines, countryCode, contactName, email, sites } = customer;
   const site = sites.find((one) => one.id === siteId);
   if (siteId !== null && !site) turn.fault('unknown_record', path);
+  const buyer = { name, legalName, vatId, addressLines, countryCode, contactName, email };
   return {
     customer: { id, type: 'customer', name },
     siteId,
-    buyer: {
-      name,
-      legalName,
-      vatId,
-      addressLines,
-      countryCode,
-      contactName,
-      email,
-      site: site
-        ? {
-            id: site.id,
-            label: site.label,
-            addressLines: site.addressLines,
-            countryCode: site.countryCode,
-            postcode: site.postcode,
-          }
-        : null,
-    },
+    buyer: { ...buyer, site: site ? without(site, 'geo') : null },
   };
 }
 
