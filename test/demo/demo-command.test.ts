@@ -66,9 +66,9 @@ t.test('a demo key that was revoked, lost or changed is replaced by one that wor
 });
 
 for (const engine of engineNames) {
-  t.test(`${engine}: a demo that several processes load at once is made once`, async (t) => {
+  t.test(`${engine}: a demo that two processes load at once is made once`, async (t) => {
     await using workplace = await openWorkplace(engine);
-    const outcomes = await Promise.all([1, 2, 3].map(() => workplace.run(['demo', '--records', '100'])));
+    const outcomes = await Promise.all([1, 2].map(() => workplace.run(['demo', '--records', '100'])));
     // There is no progress bar where nobody looks at one.
     for (const { exitCode, stderr } of outcomes)
       t.strictSame({ exitCode, stderr }, { exitCode: 0, stderr: '' });

@@ -10,6 +10,7 @@ import { exampleCompany } from '../../src/demo/example-company.ts';
 import { loadExampleCompany } from '../../src/demo/load.ts';
 import { openStory } from '../../src/demo/story.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { findTexts } from '../../src/server/store/records/record-writes.ts';
 import { exampleRecords } from '../_records.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
@@ -65,9 +66,11 @@ for (const name of engineNames) {
     `${name}: the example company is what the contract shows, though it is told twice at once`,
     async (t) => {
       await using database = await openTestDatabase(name);
-      const loaded = [1, 2].map(() => loadExampleCompany(database.engine));
+      // One waits for the other, on a busy machine for longer than a request may.
+      await using engine = await openEngine(database.url, { statementMsMax: 0 });
+      const loaded = [1, 2].map(() => loadExampleCompany(engine));
       t.ok((await Promise.all(loaded)).includes(true));
-      await isAsShown(t, database.engine);
+      await isAsShown(t, engine);
     },
   );
 }

@@ -33,7 +33,10 @@ function says(t: Test, name: string, expected: Record<string, string | undefined
   );
 }
 
-const withEInvoice = examples.filter(({ document }) => hasEInvoice(document));
+/** Those that have one, which is read once. */
+const withEInvoice = examples
+  .filter(({ document }) => hasEInvoice(document))
+  .map(({ name, document }) => ({ name, document, xml: read(document) }));
 
 t.test('issued invoices and credit notes have an e-invoice, and nothing else has', async (t) => {
   const without = examples
@@ -60,19 +63,19 @@ t.test('issued invoices and credit notes have an e-invoice, and nothing else has
 });
 
 t.test('every e-invoice follows the schema and the rules of EN 16931', async (t) => {
-  for (const { name, document } of withEInvoice) {
+  for (const { name, document, xml: parsed } of withEInvoice) {
     const xml = eInvoiceText(document, 'cii');
     const { valid, errors } = await validateXsd(xml, Profile.EN16931);
     t.ok(valid, `${name}: the schema of Factur-X, EN 16931`, { errors });
-    t.strictSame(brokenRules(parseXml(xml)), [], `${name}: the rules of EN 16931`);
+    t.strictSame(brokenRules(parsed), [], `${name}: the rules of EN 16931`);
     t.equal(eInvoiceText(structuredClone(document), 'cii'), xml, `${name}: the same each time`);
   }
 });
 
 t.test('both syntaxes say the same', async (t) => {
   const said = new Set<string>();
-  for (const { name, document } of withEInvoice) {
-    const inCii = termsIn(read(document));
+  for (const { name, document, xml } of withEInvoice) {
+    const inCii = termsIn(xml);
     t.strictSame(termsIn(parseXml(eInvoiceText(document, 'ubl'))), inCii, name);
     for (const term of Object.keys(inCii)) said.add(term);
   }
@@ -105,13 +108,9 @@ t.test('the terms that are given are said', (t) => {
 });
 
 t.test('every rule has an e-invoice to look at', async (t) => {
-  const applied = new Set(
-    withEInvoice.flatMap(({ document }) => applicableRules(parseXml(eInvoiceText(document, 'cii')))),
-  );
-  t.strictSame(
-    rules.map(({ name }) => name).filter((name) => !applied.has(name)),
-    [],
-  );
+  const applied = new Set(withEInvoice.flatMap(({ xml }) => applicableRules(xml)));
+  const others = rules.map(({ name }) => name).filter((name) => !applied.has(name));
+  t.strictSame(others, []);
 });
 
 t.test('an invoice says who, when, what and how to pay', (t) => {
@@ -216,21 +215,14 @@ t.test('the site and the period of the work are named', (t) => {
 });
 
 t.test('an invoice in advance says that its issue is the tax point', async (t) => {
-  const codes = withEInvoice.map(({ name, document }) => [
-    name,
-    valuesOf(read(document), '//ram:DueDateTypeCode')[0],
-  ]);
-  t.strictSame(
-    codes.filter(([name, code]) => code !== undefined && !name?.includes('with more terms')),
-    [['issued invoice, British, a year in advance', '5']],
-  );
+  const withCode = withEInvoice
+    .map(({ name, xml }) => [name, valuesOf(xml, '//ram:DueDateTypeCode')[0]])
+    .filter(([name, code]) => code !== undefined && !name?.includes('with more terms'));
+  t.strictSame(withCode, [['issued invoice, British, a year in advance', '5']]);
 });
 
 t.test('text comes out of the parser as it went in', async (t) => {
-  for (const { name, document } of examples.filter(
-    ({ document: { record } }) => record.status === 'issued',
-  )) {
-    if (!hasEInvoice(document)) continue;
+  for (const { name, document, xml } of withEInvoice) {
     const { buyer, lines } = document.record;
     // Characters that XML can't write are not kept, nor is the kind of a space.
     const kept = (text: string) =>
@@ -238,7 +230,6 @@ t.test('text comes out of the parser as it went in', async (t) => {
         .replace(/[\u0000-\u0008\u000e-\u001f\ufffe\uffff]/g, '\ufffd')
         .replace(/\s+/g, ' ')
         .trim();
-    const xml = read(document);
     t.equal(valueOf(xml, '//ram:BuyerTradeParty/ram:Name'), kept(buyer.legalName ?? buyer.name), name);
     const products = valuesOf(
       xml,

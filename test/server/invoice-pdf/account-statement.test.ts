@@ -3,15 +3,8 @@ import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
 import { createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import type { TestCompany } from '../backoffice/_backoffice.ts';
-import {
-  creditNoteOf,
-  invoiceDraft,
-  issued,
-  line,
-  openIssuer,
-  payment,
-  refund,
-} from '../backoffice/_documents.ts';
+import { creditNoteOf, invoiceDraft, issued, line, openIssuer } from '../backoffice/_documents.ts';
+import { payment, refund } from '../backoffice/_documents.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
 import { conformanceProblems } from './_conformance.ts';
 import { onSqlite } from './_documents.ts';
