@@ -60,31 +60,29 @@ export function sumsOf(
   const { items, accounted } = credit ? itemsTaken(turn, credit, given) : own;
   const nets = isWithVat ? netsOf(parts, items) : parts.map(({ amount }) => amount);
   const stated = priced.map((line, index) => ({ ...line, amount: nets[index] ?? 0n }));
-  const lines = stated.map((line, index) => ({
-    id: line.id,
-    position: index + 1,
-    description: line.description,
-    quantity: line.quantity,
-    unitCode: line.unitCode ?? 'C62',
-    unitPriceMinor: Number(unitPriceOf(line, extras, parties.currency)),
-    amountMinor: Number(line.amount),
-    vatCategory: line.vatCategory,
-    vatRateBasisPoints: line.vatRateBasisPoints,
-    vatExemptionReason: reasonOf(line, stated, parties),
-    jobId: line.jobId ?? null,
-  }));
+  const lines = stated.map((line, index) => {
+    const {
+      id,
+      description,
+      quantity,
+      unitCode = 'C62',
+      vatCategory,
+      vatRateBasisPoints,
+      jobId = null,
+    } = line;
+    return {
+      ...{ id, position: index + 1, description, quantity, unitCode, vatCategory, vatRateBasisPoints, jobId },
+      unitPriceMinor: Number(unitPriceOf(line, extras, parties.currency)),
+      amountMinor: Number(line.amount),
+      vatExemptionReason: reasonOf(line, stated, parties),
+    };
+  });
   const worked = {
     lines: new Map(priced.map(({ id, amount, of }) => [id, { gross: isWithVat ? amount : undefined, of }])),
     added,
   };
-  return {
-    lines,
-    items,
-    accounted,
-    worked,
-    vatBreakdown: asBreakdown(items),
-    totals: asTotals(totalsOf(items)),
-  };
+  const shown = { lines, vatBreakdown: asBreakdown(items), totals: asTotals(totalsOf(items)) };
+  return { ...shown, items, accounted, worked };
 }
 
 /** The lines with their amounts, as prices are given; a line of a credit note may be a part of one of its invoice. */
@@ -120,15 +118,10 @@ export function keptLines(
 ): ModelLine[] {
   const { kind, buyer, currency, accountingCurrency } = record;
   const parties = partiesOf(turn, buyer, currency, { kind, exchange: accountingCurrency });
-  const stated = lines.map((line, index) => ({
-    ...line,
-    amount: BigInt(record.lines[index]?.amountMinor ?? 0),
-  }));
-  return lines.map((line) =>
-    line.vatExemptionReason === legendOf(line, stated, parties)
-      ? { ...line, vatExemptionReason: null }
-      : line,
-  );
+  const amountAt = (index: number) => BigInt(record.lines[index]?.amountMinor ?? 0);
+  const stated = lines.map((line, index) => ({ ...line, amount: amountAt(index) }));
+  const isOfLaw = (line: ModelLine) => line.vatExemptionReason === legendOf(line, stated, parties);
+  return lines.map((line) => (isOfLaw(line) ? { ...line, vatExemptionReason: null } : line));
 }
 
 const within = (path: string | undefined, rest: string) => (path === undefined ? undefined : path + rest);
@@ -151,20 +144,12 @@ function reasonOf(line: ModelLine, lines: readonly Stated[], parties: Parties): 
 function legendOf(line: ModelLine, lines: readonly Stated[], parties: Parties): string | null {
   const { supplierCountry } = parties;
   if (supplierCountry !== 'IE' && supplierCountry !== 'GB') return null;
-  switch (line.vatCategory) {
-    case 'S':
-    case 'Z':
-    case 'E':
-      return null;
-    case 'K':
-      return 'Intra-Community supply of goods';
-    case 'G':
-      return supplierCountry === 'IE' ? 'Export outside the EU' : 'Zero-rated export';
-    case 'O':
-      return 'Not subject to VAT';
-    case 'AE':
-      return reverseChargeOf(lines, parties);
-  }
+  const words: Partial<Record<DraftLine['vatCategory'], string>> = {
+    K: 'Intra-Community supply of goods',
+    G: supplierCountry === 'IE' ? 'Export outside the EU' : 'Zero-rated export',
+    O: 'Not subject to VAT',
+  };
+  return line.vatCategory === 'AE' ? reverseChargeOf(lines, parties) : (words[line.vatCategory] ?? null);
 }
 
 function reverseChargeOf(lines: readonly Stated[], parties: Parties): string {

@@ -23,16 +23,11 @@ t.test('dates are written out', async (t) => {
 });
 
 t.test('units are words, in the number of their quantity', async (t) => {
-  t.strictSame(
-    [
-      unitText('HUR', '2.5'),
-      unitText('HUR', '1'),
-      unitText('C62', '-1.000'),
-      unitText('MTK', '3'),
-      unitText('X9Z', '3'),
-    ],
-    ['hours', 'hour', 'unit', 'm²', 'X9Z'],
-  );
+  t.equal(unitText('HUR', '2.5'), 'hours');
+  t.equal(unitText('HUR', '1'), 'hour');
+  t.equal(unitText('C62', '-1.000'), 'unit');
+  t.equal(unitText('MTK', '3'), 'm²');
+  t.equal(unitText('X9Z', '3'), 'X9Z');
 });
 
 const fonts = loadFonts();
