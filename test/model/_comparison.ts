@@ -33,22 +33,15 @@ export async function compareDatabase({ engine }: { engine: Engine }, world: Wor
 export const byId = <T extends { id: string }>(records: Iterable<T>): T[] =>
   [...records].sort((a, b) => (a.id < b.id ? -1 : 1));
 
-/** Rows of a company in a table. */
-async function rowsOf<Row>(
-  engine: Engine,
-  company: ModelCompany,
-  [columns, table, order]: [columns: string, table: string, order?: string],
-): Promise<Row[]> {
-  const sorted = order === undefined ? '' : `ORDER BY ${order}`;
+/** The rows of a company, by the columns and their table. */
+async function rowsOf<Row>(engine: Engine, { id }: ModelCompany, from: string, order = '1'): Promise<Row[]> {
   // The columns have these types.
-  return (await engine.run(
-    `SELECT ${columns} FROM ${table} WHERE company = '${company.id}' ${sorted}`,
-  )) as Row[];
+  return (await engine.run(`SELECT ${from} WHERE company = '${id}' ORDER BY ${order}`)) as Row[];
 }
 
 async function compareRecords(engine: Engine, company: ModelCompany, resource: Resource): Promise<void> {
   // Those without details have no such column.
-  const rows = await rowsOf<{ body: string; detail?: string }>(engine, company, ['*', resource, 'id']);
+  const rows = await rowsOf<{ body: string; detail?: string }>(engine, company, `* FROM ${resource}`, 'id');
   const stored = rows.map(({ body, detail = '{}' }) => ({
     ...(JSON.parse(body) as RecordOf[Resource]),
     ...(JSON.parse(detail) as object),
@@ -59,11 +52,8 @@ async function compareRecords(engine: Engine, company: ModelCompany, resource: R
 
 /** Compares the data of documents that the service keeps and the API doesn't show. */
 async function compareKept(engine: Engine, company: ModelCompany): Promise<void> {
-  const rows = await rowsOf<{ id: string; unpublished: string }>(engine, company, [
-    'id, unpublished',
-    'invoices',
-    'id',
-  ]);
+  const from = 'id, unpublished FROM invoices';
+  const rows = await rowsOf<Record<'id' | 'unpublished', string>>(engine, company, from, 'id');
   const stored = rows.map(({ id, unpublished }) => {
     const { supplier, quoteId, reverseChargeRates } = JSON.parse(unpublished) as Record<string, unknown>;
     return { id, supplier, quoteId, reverseChargeRates };
@@ -76,13 +66,10 @@ async function compareKept(engine: Engine, company: ModelCompany): Promise<void>
     reverseChargeRates: ratesOf(document.draft),
   }));
   compareEach(`what is kept of documents of ${company.id}`, stored, expected);
-  const logos = await rowsOf(engine, company, ['sha256', 'logos', 'sha256']);
+  const logos = await rowsOf(engine, company, 'sha256 FROM logos', 'sha256');
   const shown = new Set(expected.flatMap(({ supplier }) => supplier?.logoSha256 ?? []));
-  compareEach(
-    `the logos of ${company.id}`,
-    logos,
-    [...shown].sort().map((sha256) => ({ sha256 })),
-  );
+  const sorted = [...shown].sort().map((sha256) => ({ sha256 }));
+  compareEach(`the logos of ${company.id}`, logos, sorted);
 }
 
 /** Irish and British VAT numbers are addresses in networks of e-invoices, by their schemes in the EAS list. */
@@ -116,8 +103,8 @@ async function compareEvents(engine: Engine, company: ModelCompany): Promise<voi
     data: JSON.parse(data) as unknown,
   }));
   compareEach(`the events of ${company.id}`, stored, company.events);
-  const columns = 'webhook, event, state';
-  const deliveries = await rowsOf(engine, company, [columns, 'deliveries', 'webhook, id']);
+  const columns = 'webhook, event, state FROM deliveries';
+  const deliveries = await rowsOf(engine, company, columns, 'webhook, id');
   const expected = Object.entries(listeners).flatMap(([webhook, kinds]) =>
     rows
       .filter(({ kind }) => (kinds as string[]).includes(kind))
@@ -127,29 +114,18 @@ async function compareEvents(engine: Engine, company: ModelCompany): Promise<voi
 }
 
 async function compareCounts(engine: Engine, company: ModelCompany): Promise<void> {
-  const series = await rowsOf<{ series: string; last_number: number }>(engine, company, [
-    'series, last_number',
-    'number_series',
-  ]);
-  compare(
-    `the series of ${company.id}`,
-    Object.fromEntries(series.map((row) => [row.series, row.last_number])),
-    Object.fromEntries(company.series),
-  );
-  const [clock] = await rowsOf<{ ms: number | string }>(engine, company, [
-    'last_stamp_ms AS ms',
-    'company_clocks',
-  ]);
-  compare(`the last stamp of ${company.id}`, Number(clock?.ms), company.lastStampMs);
-  const changes = await rowsOf<Record<'id' | 'change', string>>(engine, company, [
-    'id, change',
-    'applied_changes',
-  ]);
-  compare(
-    `the applied changes of ${company.id}`,
-    Object.fromEntries(changes.map(({ id, change }) => [id, change])),
-    Object.fromEntries([...company.applied].map(([id, { change }]) => [id, change])),
-  );
+  const { id, series, lastStampMs, applied } = company;
+  const read = async (from: string) =>
+    rowsOf<Record<'name' | 'value', string | number>>(engine, company, from);
+  const pairs = async (from: string) =>
+    Object.fromEntries((await read(from)).map(({ name, value }) => [name, value]));
+  const numbers = await pairs('series AS name, last_number AS value FROM number_series');
+  compare(`the series of ${id}`, numbers, Object.fromEntries(series));
+  const [clock] = await read('last_stamp_ms AS value FROM company_clocks');
+  compare(`the last stamp of ${id}`, Number(clock?.value), lastStampMs);
+  const changes = await pairs('id AS name, change AS value FROM applied_changes');
+  const expected = [...applied].map(([name, { change }]) => [name, change]);
+  compare(`the applied changes of ${id}`, changes, Object.fromEntries(expected));
 }
 
 /** A list of quotes reads a sent one past its validity as expired, and shows one version of each unless asked for all. */

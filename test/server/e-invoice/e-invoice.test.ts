@@ -142,6 +142,8 @@ t.test('a credit note names its invoice and its reason, and asks for no payment'
 });
 
 t.test('each situation has its category, reason and code', async (t) => {
+  const toPay = 'AE 0.00 Reverse charge: Customer to pay the VAT to HMRC';
+  const toAccount = 'AE 0.00 Reverse charge: Customer to account for the output tax adjustment of';
   const situations: [name: string, onInvoice: string[], onCreditNote?: string[]][] = [
     ['Irish, one rate', ['S 23.00 - -']],
     ['Irish, zero-rated', ['Z 0.00 - -']],
@@ -155,17 +157,13 @@ t.test('each situation has its category, reason and code', async (t) => {
     ['Irish, of a company that is not registered', ['O - Not subject to VAT VATEX-EU-O']],
     [
       'British, domestic reverse charge at one rate',
-      ['AE 0.00 Reverse charge: Customer to pay the VAT to HMRC (20% = £2,500.00) -'],
-      [
-        'AE 0.00 Reverse charge: Customer to account for the output tax adjustment of £2,500.00 to HMRC (20% = £2,500.00) -',
-      ],
+      [`${toPay} (20% = £2,500.00) -`],
+      [`${toAccount} £2,500.00 to HMRC (20% = £2,500.00) -`],
     ],
     [
       'British, domestic reverse charge in euro',
-      ['AE 0.00 Reverse charge: Customer to pay the VAT to HMRC (20% = €2,500.00 = £2,132.75) -'],
-      [
-        'AE 0.00 Reverse charge: Customer to account for the output tax adjustment of £2,132.75 to HMRC (20% = €2,500.00 = £2,132.75) -',
-      ],
+      [`${toPay} (20% = €2,500.00 = £2,132.75) -`],
+      [`${toAccount} £2,132.75 to HMRC (20% = €2,500.00 = £2,132.75) -`],
     ],
     ['British, export to Ireland in euro', ['G 0.00 Zero-rated export -']],
     ['Northern Irish, goods to Ireland', ['K 0.00 Intra-Community supply of goods VATEX-EU-IC']],

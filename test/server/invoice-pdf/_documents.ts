@@ -115,20 +115,17 @@ async function makeExamples(told: readonly Story[]): Promise<Example[]> {
 
 async function live(testBackoffice: TestBackoffice, story: Story): Promise<PrintedDocument> {
   const company = await openIssuer(testBackoffice, story);
-  const { id } = await draftIn(company, story);
-  if (story.status === 'issued') await company.apply(issue(id));
+  const { kind, status, draft, credit, earlier } = story;
+  const invoice = kind === 'credit_note' ? await issued(company, invoiceDraft(draft)) : undefined;
+  const { id } = await company.apply(
+    invoice
+      ? creditNoteOf(invoice, { lines: draft.lines ?? [], ...credit })
+      : invoiceDraft({ ...draft, kind }),
+  );
+  if (status === 'issued') await company.apply(issue(id));
   const document = await printedDocument(testBackoffice.engine, company, id);
-  story.earlier?.(document);
+  earlier?.(document);
   return document;
-}
-
-async function draftIn(
-  company: TestCompany,
-  { kind, draft, credit }: Pick<Story, 'kind' | 'draft' | 'credit'>,
-): Promise<Pick<Invoice, 'id'>> {
-  if (kind !== 'credit_note') return company.apply(invoiceDraft({ ...draft, kind }));
-  const invoice = await issued(company, invoiceDraft(draft));
-  return company.apply(creditNoteOf(invoice, { lines: draft.lines ?? [], ...credit }));
 }
 
 /** Runs a test with a back office on SQLite; one of documents.test.ts prints on PostgreSQL too. */

@@ -28,13 +28,8 @@ const printedText = (name: string) =>
 /** Twenty millimetres at the left and the right, and fifteen at the top, where printers reach and windows of envelopes are. */
 const MARGIN = { left: 56.7, right: 595.28 - 56.7, top: 42, bottom: 841.89 - 20 };
 /** Letter is wider by twice this, and has the same content in its middle. */
-const LETTER_SHIFT = (612 - 595.28) / 2;
-const LETTER_MARGIN = {
-  left: MARGIN.left + LETTER_SHIFT,
-  right: MARGIN.right + LETTER_SHIFT,
-  top: MARGIN.top,
-  bottom: 792 - 20,
-};
+const SHIFT = (612 - 595.28) / 2;
+const LETTER_MARGIN = { ...MARGIN, left: MARGIN.left + SHIFT, right: MARGIN.right + SHIFT, bottom: 792 - 20 };
 const marginOf = ({ supplier }: PrintedDocument) => (supplier.pageSize === 'Letter' ? LETTER_MARGIN : MARGIN);
 /** Rounding of positions in the file. */
 const TOLERANCE = 0.6;
