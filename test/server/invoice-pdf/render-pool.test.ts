@@ -144,8 +144,8 @@ t.test('a document that ends two processes fails, and another process prints the
  */
 function takeTimeLimits(t: Test): { ms: number; end: () => void }[] {
   const limits: { ms: number; end: () => void }[] = [];
-  const { timeout } = AbortSignal;
-  t.teardown(() => (AbortSignal.timeout = timeout));
+  const given = Object.getOwnPropertyDescriptor(AbortSignal, 'timeout') ?? {};
+  t.teardown(() => Object.defineProperty(AbortSignal, 'timeout', given));
   AbortSignal.timeout = (ms) => {
     const limit = new AbortController();
     limits.push({ ms, end: () => limit.abort() });

@@ -153,7 +153,7 @@ t.test('a picture that is larger than paper can show is made smaller', async (t)
 /** A frame of a JPEG (T.81, B.2.2) with as many colours, without its picture. */
 function frame(marker: number, bits: number, colours: number, [width, height] = [80, 80]): string {
   const components = Array.from({ length: colours }, (_, index) => [index + 1, 0x11, 0]).flat();
-  const head = [0xff, marker, 0, 8 + 3 * colours, bits, 0, height ?? 0, 0, width ?? 0, colours];
+  const head = [0xff, marker, 0, 8 + 3 * colours, bits, 0, height, 0, width, colours];
   return jpeg(Buffer.from([0xff, 0xd8, ...head, ...components, 0xff, 0xd9]));
 }
 
