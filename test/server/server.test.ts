@@ -25,15 +25,16 @@ async function requestLines(served: Served, count: number): Promise<Record<strin
   return lines();
 }
 
+const workplace = await openWorkplace();
+const served = await workplace.serve(['--demo'], { LOG_LEVEL: 'trace' });
+const { address, demo: { company, key } = { company: '', key: '' } } = served.greeting;
+t.teardown(() => workplace[Symbol.asyncDispose]());
+
 t.test('each request leaves one wide line in the log', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.json(['demo', '--records', '200']);
-  const served = await workplace.serve();
-  const [, { key }] = await workplace.json<[unknown, { key: string }]>(['demo', '--records', '200']);
   const signed = { authorization: `Bearer ${key}` };
   const JOBS = '/api/v1/jobs';
   const listing = { path: JOBS, operation: 'listJobs' };
-  const known = { ...listing, company: 'demo-200', keyId: key.split('.')[2] };
+  const known = { ...listing, company, keyId: key.split('.')[2] };
   const traced = (traceId: string) => ({ traceparent: `00-${traceId}-00f067aa0ba902b7-01` });
   const notFound = { status: 404, code: 'not_found' };
   const missing = { ...notFound, ...known, path: `${JOBS}/{jobId}`, operation: 'getJob' };
@@ -62,7 +63,7 @@ t.test('each request leaves one wide line in the log', async (t) => {
   const answers: Response<string>[] = [];
   for (const [, request, headers] of requests) {
     const [path = '', method = 'GET'] = request.split(' ').reverse();
-    answers.push(await client(served.greeting.address + path, { method: method as Method, headers }));
+    answers.push(await client(address + path, { method: method as Method, headers }));
   }
   const lines = await requestLines(served, requests.length);
   t.equal(lines.length, requests.length);
@@ -77,19 +78,17 @@ t.test('each request leaves one wide line in the log', async (t) => {
     t.match(time, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
     t.match(requestId, UUID, what);
     t.equal(headers['x-request-id'], requestId, what);
-    const isLikely = typeof ms === 'number' && ms > 0 && ms < (timings.phases.total ?? 0) + 100;
+    const isLikely = typeof ms === 'number' && ms > 0 && ms < (timings?.phases.total ?? 0) + 100;
     t.ok(isLikely, `${what}: ${String(ms)} ms`);
   }
   t.equal(new Set(lines.map(({ requestId }) => requestId)).size, lines.length);
 });
 
 t.test('nothing that a client sends as a value is logged', async (t) => {
-  await using workplace = await openWorkplace();
-  const served = await workplace.serve(['--demo'], { LOG_LEVEL: 'trace' });
-  const { address, demo } = served.greeting;
+  const before = (await requestLines(served, 0)).length;
   const names = ['Header', 'Query', 'Path', 'Body', 'Cookie'];
-  const secrets = [...names.map((name) => `s3cret${name}`), demo?.key.slice(-20) ?? ''];
-  const right = { authorization: `Bearer ${demo?.key}`, cookie: 's3cretCookie=1', 'x-trace': 's3cretHeader' };
+  const secrets = [...names.map((name) => `s3cret${name}`), key.slice(-20)];
+  const right = { authorization: `Bearer ${key}`, cookie: 's3cretCookie=1', 'x-trace': 's3cretHeader' };
   const wrong = { authorization: 'Bearer fl.brennan.0.s3cretHeader' };
   for (const headers of [right, wrong]) {
     await client(`${address}/api/v1/jobs?limit=s3cretQuery`, { headers });
@@ -101,9 +100,9 @@ t.test('nothing that a client sends as a value is logged', async (t) => {
   using connection = await connectTo(served.port);
   connection.send('GET /s3cretPath HTTP/9.9\r\nAuthorization: s3cretHeader\r\n\r\n');
   t.match(await connection.closed, /^HTTP\/1\.1 400 Bad Request\r\n/);
-  await requestLines(served, 10);
+  await requestLines(served, before + 10);
   await served.end('SIGTERM');
-  t.equal(served.logs().filter(({ msg }) => msg === 'request.answered').length, 10);
+  t.equal((await requestLines(served, 0)).length, before + 10);
   for (const secret of secrets) t.notOk(served.output.stderr.includes(secret), secret);
 });
 

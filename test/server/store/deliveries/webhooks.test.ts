@@ -1,5 +1,3 @@
-import t from 'tap';
-
 import { createCompany } from '../../../../src/server/access/companies.ts';
 import { insertWebhook } from '../../../../src/server/store/deliveries/webhooks.ts';
 import {
@@ -8,12 +6,12 @@ import {
   storedSecrets,
 } from '../../../../src/server/store/stored-secrets.ts';
 import { authorisedTransaction } from '../../../../src/server/store/accounts/authorised-transaction.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { STORY_NOW } from '../../../_server.ts';
+import { onEachStore } from '../_stores.ts';
 
-for (const name of engineNames) {
-  t.test(`${name}: stored secrets are listed, and replaced where they are still the same`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
+onEachStore(
+  'stored secrets are listed, and replaced where they are still the same',
+  async (t, { engine }) => {
     const all = ['a', 'a-b', 'b'].flatMap((company) =>
       ['whk_1', 'whk_2'].map((id) => ({
         table: 'webhooks' as const,
@@ -44,5 +42,5 @@ for (const name of engineNames) {
     await replaceStoredSecret(engine, first, 'sealed');
     await replaceStoredSecret(engine, { ...second, secret: 'what it was before' }, 'sealed');
     t.strictSame(await listed(), [{ ...first, secret: 'sealed' }, second, ...others]);
-  });
-}
+  },
+);

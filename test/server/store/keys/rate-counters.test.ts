@@ -4,7 +4,8 @@ import { createSignInLimits } from '../../../../src/server/access/sign-in-limits
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { createOwnCounter, createRateCounter } from '../../../../src/server/store/keys/rate-counters.ts';
 import { until } from '../../../_command.ts';
-import { engineNames, openTestDatabase } from '../../../_server.ts';
+import { openTestDatabase } from '../../../_server.ts';
+import { onEachStore } from '../_stores.ts';
 
 const KEYS_MAX = 100;
 
@@ -60,10 +61,10 @@ t.test('a counter in PostgreSQL keeps a bounded number of rows, and leaves those
   t.notOk(has('key:acme.ended'), 'what has ended is removed');
 });
 
-for (const name of engineNames) {
-  t.test(`${name}: a guess that is taken back after its window ended allows no guess more`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const count = createRateCounter(database.engine, { name: 'guess', points: 2, seconds: 60 });
+onEachStore(
+  'a guess that is taken back after its window ended allows no guess more',
+  async (t, { engine }) => {
+    const count = createRateCounter(engine, { name: 'guess', points: 2, seconds: 60 });
     const early = [await count('jane'), await count('jane')];
     const now = Date.now() + 60_001;
     t.intercept(Date, 'now', { value: () => now });
@@ -72,13 +73,15 @@ for (const name of engineNames) {
     await early[1]?.takeBack?.();
     t.equal((await count('jane')).points, 2);
     t.equal((await count('jane')).points, Infinity);
-  });
+  },
+);
 
-  t.test(`${name}: eight right sign-ins at once for one address don't keep it out`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await using otherHandle = await openEngine(database.url);
+onEachStore(
+  "eight right sign-ins at once for one address don't keep it out",
+  async (t, { engine, url, name }) => {
+    await using otherHandle = await openEngine(url);
     const attempt = { email: 'jane@example.com', address: '198.51.100.7' };
-    const limits = createSignInLimits(database.engine);
+    const limits = createSignInLimits(engine);
     const others = name === 'postgres' ? createSignInLimits(otherHandle) : limits;
     const tried = await Promise.allSettled(
       Array.from({ length: 8 }, (_value, index) => (index % 2 === 0 ? limits : others).count(attempt)),
@@ -95,5 +98,5 @@ for (const name of engineNames) {
     for (const by of [limits, others]) await until(() => isLetIn(by));
     for (let guess = 0; guess < 5; guess += 1) await limits.count(attempt);
     await t.rejects(limits.count(attempt), { code: 'rate_limited' }, 'and wrong ones are counted as before');
-  });
-}
+  },
+);

@@ -9,7 +9,8 @@ import type { Finding } from '../../../../src/server/store/verify/findings.ts';
 import { wordsOf } from '../../../../src/server/store/search-columns.ts';
 import { verifyStore } from '../../../../src/server/store/verify/verify.ts';
 import { openWorkplace } from '../../../_command.ts';
-import { engineNames, openTestDatabase } from '../../../_server.ts';
+import { openTestDatabase } from '../../../_server.ts';
+import { onEachStore } from '../_stores.ts';
 
 /** The problems that are found, as lines in the order of the alphabet. */
 async function findingsIn(engine: Engine): Promise<string[]> {
@@ -99,24 +100,20 @@ const WRONGS: [statement: (json: string) => string, ...lines: string[]][] = [
   [() => attempt('dlv_1', 2), 'delivery_attempts brennan dlv_1: attempt 2 is one of 1'],
 ];
 
-for (const name of engineNames) {
-  t.test(`${name}: what is wrong in a store is found, and nothing else`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    t.strictSame(await findingsIn(engine), [], 'an empty one');
-    await loadExampleCompany(engine);
-    for (const statement of SOUND) await engine.run(statement);
-    t.strictSame(await findingsIn(engine), []);
-    for (const [statement] of WRONGS) {
-      const text = statement(name === 'sqlite' ? 'TEXT' : 'JSON');
-      // Bytes are written as text here, which the engines take in different ways.
-      await engine.run(
-        name === 'sqlite' ? text.replace("'x' AS", "x'78' AS") : text.replace("'x' AS", "'x'::bytea AS"),
-      );
-    }
-    t.strictSame(await findingsIn(engine), WRONGS.flatMap(([, ...lines]) => lines).sort());
-  });
-}
+onEachStore('what is wrong in a store is found, and nothing else', async (t, { engine, name }) => {
+  t.strictSame(await findingsIn(engine), [], 'an empty one');
+  await loadExampleCompany(engine);
+  for (const statement of SOUND) await engine.run(statement);
+  t.strictSame(await findingsIn(engine), []);
+  for (const [statement] of WRONGS) {
+    const text = statement(name === 'sqlite' ? 'TEXT' : 'JSON');
+    // Bytes are written as text here, which the engines take in different ways.
+    await engine.run(
+      name === 'sqlite' ? text.replace("'x' AS", "x'78' AS") : text.replace("'x' AS", "'x'::bytea AS"),
+    );
+  }
+  t.strictSame(await findingsIn(engine), WRONGS.flatMap(([, ...lines]) => lines).sort());
+});
 
 t.test('a delivery without a webhook and a state that there is not are found', async (t) => {
   await using database = await openTestDatabase('sqlite');
