@@ -1,6 +1,5 @@
 import t from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
 import {
   bringForward,
   countWaiting,
@@ -12,9 +11,9 @@ import { removeDeleted, removeOld } from '../../../../src/server/store/deliverie
 import { recordResults } from '../../../../src/server/store/deliveries/deliveries-results.ts';
 import { findWaiting } from '../../../../src/server/store/deliveries/waiting-deliveries.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
-import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { openTestDatabase } from '../../../_server.ts';
 import { withQueriesThrough } from '../_queries.ts';
-import { deliveredResult, fillDeliveries } from './_deliveries.ts';
+import { deliveredResult, openWithDeliveries } from './_deliveries.ts';
 
 interface Asked {
   sql: string;
@@ -50,8 +49,7 @@ const crowd = { acme: { whk_a: 20_000, whk_b: 100 }, borough: { whk_a: 100, whk_
 
 t.test('on SQLite every statement of a delivery searches an index', async (t) => {
   await using database = await openTestDatabase('sqlite');
-  for (const company of Object.keys(crowd)) await createCompany(database.engine, company, {}, STORY_NOW);
-  await fillDeliveries(database.engine, crowd);
+  await openWithDeliveries(database.engine, crowd);
   const { engine, asked } = listening(database.engine);
   await live(engine);
   for (const { sql, values } of asked) {
@@ -87,8 +85,7 @@ function rowsRead(node: PlanNode): number {
 
 t.test('on PostgreSQL no statement of a delivery reads more than it needs', async (t) => {
   await using database = await openTestDatabase('postgres');
-  for (const company of Object.keys(crowd)) await createCompany(database.engine, company, {}, STORY_NOW);
-  await fillDeliveries(database.engine, crowd);
+  await openWithDeliveries(database.engine, crowd);
   const { engine, asked } = listening(database.engine);
   await live(engine);
   for (const isAnalysed of [false, true]) {
