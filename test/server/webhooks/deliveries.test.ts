@@ -59,29 +59,26 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     t.match(deliveries, [{ event: 'job.created', createdAt: String, state: 'retrying', ...next, attempts }]);
   });
 
-  await t.test(
-    'sends a delivery again with the same id and body, and its schedule begins anew',
-    async (t) => {
-      const id = (await deliveryRows(engine))[0]?.id ?? '';
-      await engine.run("UPDATE deliveries SET state = 'failed', failure_count = 7");
-      const sender = scriptedSender((_request, attempt) => answer(attempt === 1 ? 200 : 404));
-      await resend(engine, { ...of, id }, later(60));
-      await deliverAll(engine, sender, later(60));
-      await resend(engine, { ...of, id }, later(70));
-      await deliverAll(engine, sender, later(70));
-      t.equal(sender.sent.length, 2);
-      t.equal(new Set(sender.sent.map(({ body }) => body)).size, 1);
-      t.equal((JSON.parse(sender.sent[0]?.body ?? '') as { id: string }).id, id);
-      const signed = sender.sent.map(({ headers }) => /t=\d+/.exec(headers['Service-Signature'] ?? '')?.[0]);
-      t.strictSame(signed, [`t=${later(60).getTime() / 1000}`, `t=${later(70).getTime() / 1000}`]);
-      const [shown] = (await listDeliveries(engine, of, { limit: 1 })).deliveries;
-      t.strictSame(
-        shown?.attempts.map(({ status, error }) => status ?? error),
-        ['tls', 200, 404],
-      );
-      t.equal(shown?.nextAttemptAt, later(71).toISOString(), 'a minute later, as after any first attempt');
-    },
-  );
+  await t.test('sends a delivery again with its id and body, and its schedule begins anew', async (t) => {
+    const id = (await deliveryRows(engine))[0]?.id ?? '';
+    await engine.run("UPDATE deliveries SET state = 'failed', failure_count = 7");
+    const sender = scriptedSender((_request, attempt) => answer(attempt === 1 ? 200 : 404));
+    await resend(engine, { ...of, id }, later(60));
+    await deliverAll(engine, sender, later(60));
+    await resend(engine, { ...of, id }, later(70));
+    await deliverAll(engine, sender, later(70));
+    t.equal(sender.sent.length, 2);
+    t.equal(new Set(sender.sent.map(({ body }) => body)).size, 1);
+    t.equal((JSON.parse(sender.sent[0]?.body ?? '') as { id: string }).id, id);
+    const signed = sender.sent.map(({ headers }) => /t=\d+/.exec(headers['Service-Signature'] ?? '')?.[0]);
+    t.strictSame(signed, [`t=${later(60).getTime() / 1000}`, `t=${later(70).getTime() / 1000}`]);
+    const [shown] = (await listDeliveries(engine, of, { limit: 1 })).deliveries;
+    t.strictSame(
+      shown?.attempts.map(({ status, error }) => status ?? error),
+      ['tls', 200, 404],
+    );
+    t.equal(shown?.nextAttemptAt, later(71).toISOString(), 'a minute later, as after any first attempt');
+  });
 
   await t.test('sends nothing again that is being sent, is not there, or was sent too often', async (t) => {
     const id = (await deliveryRows(engine))[0]?.id ?? '';
@@ -119,8 +116,9 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     await engine.run('DELETE FROM delivery_attempts');
     await engine.run('DELETE FROM deliveries');
     setNow(later(100));
-    for (let index = 0; index < 130; index += 1) await acme.apply(jobCreate());
+    for (let index = 0; index < 3; index += 1) await acme.apply(jobCreate());
     setNow(later(200));
+    // More than it takes at once.
     for (let index = 0; index < 130; index += 1) await acme.apply(jobCreate());
     await acme.apply(jobCreate());
     await engine.run("UPDATE deliveries SET state = 'failed', failure_count = 7");
@@ -129,13 +127,13 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE id = '${delivered?.id}'`);
     t.equal(await recover(engine, of, { from: later(150) }, later(300)), 130);
     const states = Object.groupBy(await deliveryRows(engine), ({ state }) => state);
-    t.strictSame([states.waiting?.length, states.failed?.length, states.delivered?.length], [130, 130, 1]);
+    t.strictSame([states.waiting?.length, states.failed?.length, states.delivered?.length], [130, 3, 1]);
     t.equal(await recover(engine, of, { from: later(150) }, later(300)), 0, 'and only once');
     const daysOn = (days: number, ms: number) => new Date(at.getTime() + days * 86_400_000 + ms);
     for (const now of [daysOn(0, -1), daysOn(30, 1), new Date(NaN)])
       await refused(t, recover(engine, of, { from: at }, now), /within the last 30 days/);
     for (const [now, count] of [
-      [daysOn(30, 0), 130],
+      [daysOn(30, 0), 3],
       [daysOn(0, 0), 0],
     ] as const)
       t.equal(await recover(engine, of, { from: at }, now), count, 'to the millisecond');

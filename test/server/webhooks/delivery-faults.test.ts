@@ -76,23 +76,19 @@ t.test('a dead receiver and a dripping one hold up nobody', async (t) => {
 
 const six = { acme: { whk_a: 6 } };
 
-onDeliveries(
-  'a clock that is set forward by a day interrupts nothing that is under way',
-  six,
-  async (t, { engine }) => {
-    let nowMs = Date.now();
-    const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
-    const sender = scriptedSender(async () => (await mayEnd, answer(200)));
-    await using loop = startLoop(engine, sender, { now: () => new Date(nowMs) });
-    await until(() => sender.sent.length === 4);
-    nowMs += 86_400_000;
-    for (let look = 0; look < 3; look += 1) await loop.idle();
-    end(undefined);
-    await until(() => isDelivered(engine));
-    t.equal(sender.sent.length, 6, 'each was sent once');
-    t.ok((await attemptRows(engine)).every(({ status, number }) => status === 200 && number === 1));
-  },
-);
+onDeliveries('a clock that is set forward interrupts nothing under way', six, async (t, { engine }) => {
+  let nowMs = Date.now();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
+  const sender = scriptedSender(async () => (await mayEnd, answer(200)));
+  await using loop = startLoop(engine, sender, { now: () => new Date(nowMs) });
+  await until(() => sender.sent.length === 4);
+  nowMs += 86_400_000;
+  for (let look = 0; look < 3; look += 1) await loop.idle();
+  end(undefined);
+  await until(() => isDelivered(engine));
+  t.equal(sender.sent.length, 6, 'each was sent once');
+  t.ok((await attemptRows(engine)).every(({ status, number }) => status === 200 && number === 1));
+});
 
 t.test('a delivery that another worker has locked is looked for less and less often', async (t) => {
   await using database = await openTestDatabase('postgres');

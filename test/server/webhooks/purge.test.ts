@@ -37,7 +37,7 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
     t.strictSame(await counts(), [61, 60, 61]);
     await purge(engine, daysLater(30));
     t.strictSame(await counts(), [61, 60, 61], 'to the millisecond');
-    await purge(engine, () => new Date(daysLater(30)().getTime() + 1));
+    await purge(engine, () => new Date(daysLater(30)().getTime() + 1_000));
     t.strictSame(await counts(), [1, 0, 1]);
   });
 

@@ -263,7 +263,7 @@ async function attempt(
 ): Promise<void> {
   await using receiver = await startTlsReceiver(behave);
   // A receiver that answers has time to, on a busy machine too. Every run of the tests waits for one that doesn't.
-  await using sender = senderTo(receiver, { deadlineMs: expected === 'timeout' ? DEADLINE_MS : 10_000 });
+  await using sender = senderTo(receiver, { deadlineMs: expected === 'timeout' ? DEADLINE_MS : 60_000 });
   const send = async () => {
     const startedAt = performance.now();
     const result = await sender.send(requestTo({ body }));
@@ -280,15 +280,12 @@ async function attempt(
 /** More than the system takes before the receiver reads. */
 const LONG_BODY = 'x'.repeat(8_000_000);
 
-t.test(
-  'whatever receivers do, an attempt has a status or a class of error, and leaves nothing',
-  async (t) => {
-    const dialled = watchDials(t);
-    await Promise.all(behaviours.map((one) => attempt(t, one, { body: '{}', count: 8, dialled })));
-    t.equal(dialled.length, 8 * behaviours.length);
-    for (const one of behaviours) await attempt(t, one, { body: LONG_BODY, count: 1, dialled });
-  },
-);
+t.test('whatever receivers do, an attempt has a status or an error, and leaves nothing', async (t) => {
+  const dialled = watchDials(t);
+  await Promise.all(behaviours.map((one) => attempt(t, one, { body: '{}', count: 4, dialled })));
+  t.equal(dialled.length, 4 * behaviours.length);
+  for (const one of behaviours) await attempt(t, one, { body: LONG_BODY, count: 1, dialled });
+});
 
 /** None of the receivers leaves a connection that can be kept. */
 const closed = (dialled: readonly Dial[]) => until(() => dialled.every(({ socket }) => socket.destroyed));

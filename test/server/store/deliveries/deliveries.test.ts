@@ -55,29 +55,25 @@ onDeliveries(
   },
 );
 
-onDeliveries(
-  'a lease is taken once, and only its holder says how it went',
-  { acme: { whk_a: 3 } },
-  async (t, { engine }) => {
-    const key = { company: 'acme', webhook: 'whk_a', id: 'dlv_acme_whk_a_0000001' };
-    const [leased] = await leaseDeliveries(engine, [key], 'first', UNTIL);
-    t.match(leased, { ...key, lease: 'first', attempt: 1, kind: 'job.created', data: '{"id":"job_1"}' });
-    t.strictSame(await leaseDeliveries(engine, [key], 'second', UNTIL), [], 'nobody else gets it');
-    const result = deliveredResult({ ...key, lease: 'second', attempt: 1 });
-    t.equal(await recordResults(engine, [result]), 1, 'a result of another lease is dropped');
-    const read = () => engine.db.selectFrom('deliveries').selectAll().where('id', '=', key.id).execute();
-    t.match(await read(), [
-      { state: 'sending', lease: 'first', attempt_count: 1, due_at: UNTIL.toISOString() },
-    ]);
-    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 0);
-    t.match(await read(), [{ state: 'delivered', lease: null, attempt_count: 1 }]);
-    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 1, 'told twice, it counts once');
-    const attempts = await engine.db.selectFrom('delivery_attempts').selectAll().execute();
-    t.match(attempts, [
-      { delivery: key.id, number: 1, status: 200, error: null, dns_ms: 1, first_byte_ms: 4 },
-    ]);
-  },
-);
+const three = { acme: { whk_a: 3 } };
+
+onDeliveries('a lease is taken once, and only its holder says how it went', three, async (t, { engine }) => {
+  const key = { company: 'acme', webhook: 'whk_a', id: 'dlv_acme_whk_a_0000001' };
+  const [leased] = await leaseDeliveries(engine, [key], 'first', UNTIL);
+  t.match(leased, { ...key, lease: 'first', attempt: 1, kind: 'job.created', data: '{"id":"job_1"}' });
+  t.strictSame(await leaseDeliveries(engine, [key], 'second', UNTIL), [], 'nobody else gets it');
+  const result = deliveredResult({ ...key, lease: 'second', attempt: 1 });
+  t.equal(await recordResults(engine, [result]), 1, 'a result of another lease is dropped');
+  const read = () => engine.db.selectFrom('deliveries').selectAll().where('id', '=', key.id).execute();
+  t.match(await read(), [
+    { state: 'sending', lease: 'first', attempt_count: 1, due_at: UNTIL.toISOString() },
+  ]);
+  t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 0);
+  t.match(await read(), [{ state: 'delivered', lease: null, attempt_count: 1 }]);
+  t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 1, 'told twice, it counts once');
+  const attempts = await engine.db.selectFrom('delivery_attempts').selectAll().execute();
+  t.match(attempts, [{ delivery: key.id, number: 1, status: 200, error: null, dns_ms: 1, first_byte_ms: 4 }]);
+});
 
 onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }, async (t, { engine }) => {
   const leased = await leaseDeliveries(engine, await keys(engine), 'first', UNTIL);
