@@ -45,10 +45,7 @@ t.test('an address or a key that can’t be one is a sentence, in which neither 
     [['--key-file', join(folder, 'none')], /--key-file names ".*none", which can't be read \(ENOENT\)\.$/m],
     [['--key-file', folder], /--key-file names ".*", which is no file\.$/m],
     [['--key-file', file('empty', '\n')], /--key-file names ".*empty", which is empty\.$/m],
-    [
-      ['--key-file', other],
-      /The file ".+" has no API key, which looks like prefix\.company\.id\.secret\.$/m,
-    ],
+    [['--key-file', other], /The file ".+" has no API key, which looks like prefix\.company\.id\.secret\.$/m],
     [
       ['--key-file', `fl.acme.k1.${'PRIVATE'.repeat(6)}x`],
       /--key-file names "fl\.acme\.k1\.\*\*\*", which can't be read/,
