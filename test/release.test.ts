@@ -15,7 +15,7 @@ import ts from 'typescript';
 import { version } from '../src/contract/version.ts';
 import { openWorkplace, type Served, type Workplace } from './_command.ts';
 import { testFirstHour } from './_first-hour.ts';
-import { testInstalledClient, testPackage } from './_installed-client.ts';
+import { testInstalledClient } from './_installed-client.ts';
 import { referenceFile } from './_reference.ts';
 import { Visitor } from './server/portal/_portal.ts';
 
@@ -109,7 +109,6 @@ t.test(
     const desk = join(folder, 'desk');
     await installClient(t, desk, served);
     await testInstalledClient(t, desk);
-    await testPackage(t, join(released, `fieldledger-client-${version}.tgz`));
     await testFirstHour(t, desk, served);
   },
 );

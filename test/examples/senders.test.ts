@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -232,21 +232,6 @@ t.test('a sender with a revoked token ends and says so, however long its rows ar
       const [exitCode] = (await once(sender, 'exit')) as [number];
       t.equal(exitCode, 1);
       t.match((await said).join(), /401.*revoked_key/s);
-    });
-});
-
-t.test('the senders that are compiled do so', async (t) => {
-  const csproj =
-    '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net8.0</TargetFramework><ImplicitUsings>enable</ImplicitUsings><Nullable>enable</Nullable></PropertyGroup></Project>';
-  for (const [compiler, args, file] of [
-    ['javac', ['-Xlint:all', '-Werror', '-d', '.', 'Sender.java'], 'Sender.java'],
-    ['dotnet', ['build', '--nologo'], 'Sender.cs'],
-  ] as const)
-    await t.test(file, { skip: missing(compiler) }, async (t) => {
-      const folder = t.testdir({ 'sender.csproj': csproj });
-      copyFileSync(join(examples, file), join(folder, file));
-      const { status, stdout, stderr } = spawnSync(compiler, args, { cwd: folder, encoding: 'utf8' });
-      t.equal(status, 0, `${stdout}${stderr}`);
     });
 });
 
