@@ -98,7 +98,7 @@ t.test(
     const key = await openDay(engine);
     const roll = createDice(29);
     let server = await startTestServer({ engine });
-    await using line = await layRoughLine(server.url, { faultPercent: 2, roll });
+    const line = await layRoughLine(t, server.url, { faultPercent: 2, roll });
     t.teardown(async () => {
       await server[Symbol.asyncDispose]();
       await database[Symbol.asyncDispose]();
