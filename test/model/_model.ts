@@ -186,7 +186,7 @@ function turnOf(
     refuse: (code, path) => {
       fault(code, path);
       // A mark of this module, and no failure of anything.
-      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      // oxlint-disable-next-line typescript/only-throw-error
       throw stopped;
     },
     mintLineId: () => {
