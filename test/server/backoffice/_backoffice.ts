@@ -11,6 +11,7 @@ import type { MoveEventKind } from '../../../src/contract/events.ts';
 import type { Change, ChangeName, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice, RecordOf, Resource, Submission } from '../../../src/contract/records.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { findTexts } from '../../../src/server/store/records/record-writes.ts';
 import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
@@ -139,10 +140,35 @@ function companyOf(backoffice: Backoffice, id: string): TestCompany {
       // Each stored text was rendered from a record of this type.
       return found && ({ ...JSON.parse(found.body), ...JSON.parse(found.detail ?? '{}') } as never);
     },
-    async addWebhook(webhook, kinds = moveEvents) {
-      const row = { company: id, id: webhook, url: 'https://hooks.customer.example', secret: 'whsec_test' };
-      const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
-      await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+    addWebhook: (webhook, kinds) => addWebhook(engine, id, webhook, kinds),
+  };
+}
+
+/** Registers a webhook that hears of the given kinds. */
+export async function addWebhook(
+  engine: Engine,
+  company: string,
+  id: string,
+  kinds: readonly MoveEventKind[] = moveEvents,
+): Promise<void> {
+  const row = { company, id, url: 'https://hooks.customer.example', secret: 'whsec_test' };
+  const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
+  await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+}
+
+/** Back offices of other processes, as it were, on the same database; their clocks disagree by minutes. */
+export async function openBackoffices({ url, engine }: Pick<TestBackoffice, 'url' | 'engine'>) {
+  // A second process shares a SQLite file at most while it takes over; PostgreSQL serves many.
+  const count = engine.dialect.name === 'sqlite' ? 2 : 4;
+  const engines = await Promise.all(Array.from({ length: count }, () => openEngine(url, { poolMax: 4 })));
+  const backoffices = engines.map((opened, index) =>
+    openBackoffice(opened, { now: () => new Date(STORY_NOW.getTime() + (index % 3) * 60_000) }),
+  );
+  return {
+    /** One of them, by turns. */
+    backofficeOf: (index: number) => backoffices[index % count] as Backoffice,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(engines.map((opened) => opened[Symbol.asyncDispose]()));
     },
   };
 }

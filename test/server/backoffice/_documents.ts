@@ -38,21 +38,6 @@ export function creditNoteOf(
   return invoiceDraft({ kind: 'credit_note', ...what, ...given });
 }
 
-export function quoteDraft(given: Partial<WithOf<'quote.draft'>> = {}): Given<'quote.draft'> {
-  return { change: 'quote.draft', with: { customerId: 'cus_1', title: 'A boiler', ...given } };
-}
-
-/** The rate of an invoice in a currency that isn't its company's. */
-export const exchange = {
-  exchangeRate: '0.8517',
-  exchangeRateDate: '2026-11-19',
-  exchangeRateSource: 'ECB',
-};
-
-export function edit(id: string, given: Omit<WithOf<'invoice.edit'>, 'id'>): Given<'invoice.edit'> {
-  return { change: 'invoice.edit', with: { id, ...given } };
-}
-
 export function issue(id: string): Given<'invoice.issue'> {
   return { change: 'invoice.issue', with: { id } };
 }
@@ -97,41 +82,13 @@ export async function openIssuer(
   return company;
 }
 
+/** Issues a credit note with some lines. */
+export const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
+  issued(company, creditNoteOf(invoice, { lines }));
+
 /** A document as it is read, with its summary and details. */
 export async function documentOf(company: TestCompany, id: string): Promise<Invoice> {
   const found = await company.record('invoices', id);
   if (!found) throw new Error(`There is no document ${id}.`);
   return found;
 }
-
-/** What is due on an invoice, and what is owed back of it. */
-export async function balanceOf(company: TestCompany, { id }: { id: string }) {
-  const { amountDueMinor, creditBalanceMinor } = await documentOf(company, id);
-  return [amountDueMinor, creditBalanceMinor];
-}
-
-/** A quote that is sent and accepted, and so can be converted. */
-export async function acceptedQuote(company: TestCompany, given: Partial<WithOf<'quote.draft'>> = {}) {
-  const { id } = await company.apply(quoteDraft(given));
-  await company.apply({ change: 'quote.send', with: { id } });
-  return company.apply({ change: 'quote.accept', with: { id } });
-}
-
-/** A company that has issued an invoice with some lines. */
-export async function start(
-  testBackoffice: TestBackoffice,
-  lines: DraftLine[],
-): Promise<{ company: TestCompany; invoice: Invoice }> {
-  const company = await openIssuer(testBackoffice);
-  return { company, invoice: await issued(company, invoiceDraft({ lines })) };
-}
-
-/** Issues a credit note with some lines. */
-export const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
-  issued(company, creditNoteOf(invoice, { lines }));
-
-/** Takes back a payment or a refund of an invoice. */
-export const voided = (of: 'payment' | 'refund', { id: invoiceId }: { id: string }, id: string) => ({
-  ...({ change: `${of}.void` } as const),
-  with: { invoiceId, id },
-});

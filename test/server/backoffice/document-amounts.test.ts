@@ -2,10 +2,7 @@ import type { DraftLine, NewInvoice } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { inShort, onEachEngine, onSqlite } from './_backoffice.ts';
 import {
-  acceptedQuote,
-  balanceOf,
   creditNoteOf,
-  edit,
   invoiceDraft,
   issue,
   issued,
@@ -14,6 +11,7 @@ import {
   openIssuer,
   payment,
 } from './_documents.ts';
+import { acceptedQuote, balanceOf, edit } from './_issued.ts';
 import { britishCompany, customerIn } from './_parties.ts';
 
 const amountsOf = ({ lines, totals }: Pick<Invoice, 'lines' | 'totals'>) => ({
@@ -159,67 +157,48 @@ const at0 = (vatCategory: 'K' | 'E' | 'S', vatRateBasisPoints: number) => ({
   charges: [one({ percent: '5', vatCategory, vatRateBasisPoints })],
 });
 
+const off = (allowances: DraftLine['allowances'], quantity = '1') => of({ quantity, allowances });
+const unlike = { ...exempt, vatExemptionReason: 'x' };
+const back = of({ quantity: '-1' });
+const at9 = one({ percent: '5', vatRateBasisPoints: 900 });
+const exported = one({ ...unlike, vatExemptionReasonCode: 'VATEX-EU-G' });
+const reasoned = one({ amountMinor: 5, vatExemptionReason: 'x' });
+const [discounts, charges] = ['lines/0/allowances', 'lines/0/charges'];
+
 /** Discounts, charges and prices that can't be, by their path and the rule. */
 const wrongs: [path: string, rule: RegExp, draft: Partial<NewInvoice>][] = [
   ['lines/0/unitPriceMinor', /no unitPriceMinor/, unpriced],
   ['lines/0/unitPrice', /one of them/, of({ unitPriceMinor: 1, unitPrice: '0.01' })],
-  ['lines/0/allowances/0/percent', /at most 100 %/, of({ allowances: share('100.0001') })],
-  ['lines/0/allowances', /more than the 10000/, of({ allowances: sum(10_001) })],
-  ['lines/0/allowances/0', /neither amountMinor nor percent/, of({ allowances: [why] })],
-  ['lines/0/allowances/0/reason', /neither reason nor/, of({ allowances: share('5', {}) })],
-  ['lines/0/allowances/0/reasonCode', /5189/, of({ allowances: share('5', { reasonCode: '43' }) })],
-  ['lines/0/charges/0/reasonCode', /7161/, of({ charges: share('5', { reasonCode: '95' }) })],
+  [`${discounts}/0/percent`, /at most 100 %/, off(share('100.0001'))],
+  [discounts, /more than the 10000/, off(sum(10_001))],
+  [discounts, /more than the -10000 that the line comes to/, off(sum(-10_001), '-1')],
+  [`${discounts}/0`, /neither amountMinor nor percent/, off([why])],
+  [`${discounts}/0/reason`, /neither reason nor/, off(share('5', {}))],
+  [`${discounts}/0/reasonCode`, /5189/, off(share('5', { reasonCode: '43' }))],
+  [`${charges}/0/reasonCode`, /7161/, of({ charges: share('5', { reasonCode: '95' }) })],
+  [`${discounts}/0/amountMinor`, /5 % of 10000 is 500/, off(share('5', { amountMinor: 502, ...why }))],
   [
-    'lines/0/allowances/0/amountMinor',
-    /5 % of 10000 is 500/,
-    of({ allowances: share('5', { amountMinor: 502, ...why }) }),
-  ],
-  [
-    'lines/0/allowances/0/amountMinor',
+    `${discounts}/0/amountMinor`,
     /is 9 of 5; a discount is at most 100 %/,
-    of({ allowances: sum(9, { baseMinor: 5, ...why }) }),
+    off(sum(9, { baseMinor: 5, ...why })),
   ],
-  [
-    'lines/0/allowances/0/amountMinor',
-    /is -1; a discount is below zero only on a line that is/,
-    of({ allowances: sum(-1) }),
-  ],
-  [
-    'lines/0/allowances',
-    /more than the -10000 that the line comes to/,
-    of({ quantity: '-1', allowances: sum(-10_001) }),
-  ],
+  [`${discounts}/0/amountMinor`, /is -1; a discount is below zero only on a line that is/, off(sum(-1))],
   [
     'charges/0/percent',
-    /is -500; a charge is below zero only on a line that is/,
-    { ...of({ quantity: '-1' }), charges: [one({ percent: '5' })] },
+    /is -500; a charge is below zero only on/,
+    { ...back, charges: [one({ percent: '5' })] },
   ],
-  [
-    'allowances/0/vatCategory',
-    /which no line has/,
-    { allowances: [one({ percent: '5', vatRateBasisPoints: 900 })] },
-  ],
+  ['allowances/0/vatCategory', /which no line has/, { allowances: [at9] }],
   ['charges/0/vatCategory', /which no line has/, at0('K', 0)],
   ['charges/0/vatCategory', /which no line has/, at0('E', 1)],
   ['charges/0/vatCategory', /which no line has/, at0('S', 0)],
   ['charges/0/vatExemptionReason', /has no vatExemptionReason/, { charges: [one(exempt)] }],
-  [
-    'charges/0/vatExemptionReasonCode',
-    /VATEX-EU-G.*VATEX for category E/,
-    { charges: [one({ ...exempt, vatExemptionReason: 'x', vatExemptionReasonCode: 'VATEX-EU-G' })] },
-  ],
-  [
-    'charges/0/vatExemptionReason',
-    /for a charge in a category E that no line has/,
-    { charges: [one({ amountMinor: 5, vatExemptionReason: 'x' })] },
-  ],
+  ['charges/0/vatExemptionReasonCode', /VATEX-EU-G.*VATEX for category E/, { charges: [exported] }],
+  ['charges/0/vatExemptionReason', /for a charge in a category E that no line has/, { charges: [reasoned] }],
   [
     'allowances/0',
     /take 6, and its lines and charges come to 5/,
-    {
-      charges: [one({ ...exempt, vatExemptionReason: 'x' })],
-      allowances: [one({ ...exempt, amountMinor: 6 })],
-    },
+    { charges: [one(unlike)], allowances: [one({ ...exempt, amountMinor: 6 })] },
   ],
   [
     'allowances/1',

@@ -3,18 +3,8 @@ import { findPrintable } from '../../../src/server/store/records/documents.ts';
 import { richCustomer, richLine, richProfile, richTerms } from '../invoice-pdf/_rich-documents.ts';
 import { inShort, onSqlite } from './_backoffice.ts';
 import { customerSave } from './_changes.ts';
-import {
-  creditNoteOf,
-  edit,
-  exchange,
-  invoiceDraft,
-  issue,
-  issued,
-  line,
-  lineIn,
-  openIssuer,
-  quoteDraft,
-} from './_documents.ts';
+import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
+import { edit, exchange, quoteDraft } from './_issued.ts';
 import { amountsOf, importedLine, invoiceImport, openImporter } from './_imports.ts';
 import { customerIn } from './_parties.ts';
 
@@ -25,6 +15,7 @@ const sold = line({ ...richLine, id: 'lin_1' });
 type Wrong<T> = readonly [path: string, message: RegExp, given: T];
 
 const payee = (id: string, scheme: string) => ({ payee: { name: 'x', identifier: { id, scheme } } });
+const attached = { reference: 'x', url: 'ftp://x' };
 const agent = { name: 'x', vatId: 'QQ1', addressLines: [], countryCode: 'FR' };
 
 const wrongTerms: Wrong<DocumentTerms>[] = [
@@ -75,12 +66,12 @@ const wrongParties: Wrong<Partial<WithOf<'customer.save'>>>[] = [
   ['electronicAddress/scheme', /"QQ".*EAS/, { electronicAddress: { id: 'x', scheme: 'QQ' } }],
 ];
 
-onSqlite('terms of a document', async (t, testBackoffice) => {
+onSqlite('terms of a document', async (t, office) => {
   const termsOf = async (company: { id: string }, id: string) =>
-    (await findPrintable(testBackoffice.engine.db, company.id, id))?.terms;
+    (await findPrintable(office.engine.db, company.id, id))?.terms;
 
   await t.test('stay through edits, until an edit replaces them', async (t) => {
-    const company = await openIssuer(testBackoffice, rich);
+    const company = await openIssuer(office, rich);
     const { id } = await company.apply(invoiceDraft({ terms: richTerms, lines: [sold] }));
     await company.apply(edit(id, { note: 'Thank you' }));
     const kept = await termsOf(company, id);
@@ -95,7 +86,7 @@ onSqlite('terms of a document', async (t, testBackoffice) => {
   });
 
   await t.test('are those of its invoice on a credit note, as far as they are about the sale', async (t) => {
-    const company = await openIssuer(testBackoffice, rich);
+    const company = await openIssuer(office, rich);
     const invoice = await issued(company, invoiceDraft({ terms: richTerms, lines: [sold] }));
     const { id } = await company.apply(creditNoteOf(invoice, { lines: [line()] }));
     const inherited = await termsOf(company, id);
@@ -107,7 +98,7 @@ onSqlite('terms of a document', async (t, testBackoffice) => {
   });
 
   await t.test('have the kind of an invoice alone, and one code for an exemption', async (t) => {
-    const company = await openIssuer(testBackoffice);
+    const company = await openIssuer(office);
     const invoice = await issued(company, invoiceDraft({ terms: { typeCode: '386' }, lines: [line()] }));
     for (const change of [
       creditNoteOf(invoice, { terms: { typeCode: '386' } }),
@@ -118,14 +109,12 @@ onSqlite('terms of a document', async (t, testBackoffice) => {
     }
     const exempt = [{ vatExemptionReasonCode: 'VATEX-EU-132' }, {}].map((given) => lineIn('E', given));
     const { id } = await company.apply(invoiceDraft({ lines: exempt }));
-    t.match(await company.refusal(issue(id)), {
-      code: 'incomplete_document',
-      message: /line 1 has another vatExemptionReasonCode than line 2 in category E/,
-    });
+    const message = /line 1 has another vatExemptionReasonCode than line 2 in category E/;
+    t.match(await company.refusal(issue(id)), { code: 'incomplete_document', message });
   });
 
   await t.test('of lines go from a quote to its versions and its invoice', async (t) => {
-    const company = await openIssuer(testBackoffice, rich);
+    const company = await openIssuer(office, rich);
     const { id } = await company.apply(quoteDraft({ lines: [sold] }));
     await company.apply({ change: 'quote.send', with: { id } });
     const { id: second } = await company.apply({ change: 'quote.revise', with: { id } });
@@ -138,7 +127,7 @@ onSqlite('terms of a document', async (t, testBackoffice) => {
   });
 
   await t.test('come in with an imported document, of the customer as it is named or known', async (t) => {
-    const company = await openImporter(testBackoffice, rich);
+    const company = await openImporter(office, rich);
     const lines = amountsOf([importedLine({ sellerItemId: 'V-1', id: 'lin_1' })]);
     const known = await company.apply(invoiceImport({ terms: richTerms, ...lines }));
     const shown = { buyer: { companyNumber: '123456' }, lines: { lin_1: { sellerItemId: 'V-1' } } };
@@ -156,7 +145,7 @@ onSqlite('terms of a document', async (t, testBackoffice) => {
   });
 
   await t.test('are refused at the value that is wrong', async (t) => {
-    const company = await openIssuer(testBackoffice);
+    const company = await openIssuer(office);
     const refused = async (change: object, path: string, message: RegExp) =>
       t.match(await company.refusal(change), { code: 'invalid_change', path, message }, path);
     for (const [path, message, terms] of wrongTerms)
@@ -174,7 +163,7 @@ onSqlite('terms of a document', async (t, testBackoffice) => {
   });
 });
 
-type Gap = [what: string, problem: RegExp, draft: object, customer?: Partial<WithOf<'customer.save'>>];
+type Gap = [problem: RegExp, draft: object, customer?: Partial<WithOf<'customer.save'>>];
 
 const referred = { buyerReference: 'x' };
 const addressed = (id: string, scheme: string) => ({ electronicAddress: { id, scheme } });
@@ -182,59 +171,41 @@ const due = (payment: DocumentTerms['payment']) => ({ ...referred, terms: { paym
 const discount = { amountMinor: 500, baseMinor: 8_000, reason: 'Agreed' };
 
 const gaps: Gap[] = [
-  ['reference', /neither a buyerReference nor a purchaseOrderReference/, {}],
-  ['address', /customer's electronicAddress is missing/, referred, { vatId: null }],
-  [
-    'address in a network',
-    /customer's electronicAddress has the scheme EM/,
-    referred,
-    addressed('a@b.example', 'EM'),
-  ],
-  [
-    "scheme of Peppol's",
-    /customer's electronicAddress has the scheme 0037/,
-    referred,
-    addressed('12345678', '0037'),
-  ],
+  [/neither a buyerReference nor a purchaseOrderReference/, {}],
+  [/customer's electronicAddress is missing/, referred, { vatId: null }],
+  [/customer's electronicAddress has the scheme EM/, referred, addressed('a@b.example', 'EM')],
+  [/customer's electronicAddress has the scheme 0037/, referred, addressed('12345678', '0037')],
   ...['0007', '0096', '0151', '0184', '0192', '0198', '0208'].map((scheme): Gap => {
     // Of 0096 no digit is one to check.
     const id = scheme === '0096' ? '020223995' : '0202239952';
     const problem = new RegExp(`${id} doesn't have the form or the check digits of scheme ${scheme}`);
-    return [`right number of scheme ${scheme}`, problem, referred, { identifier: { id, scheme } }];
+    return [problem, referred, { identifier: { id, scheme } }];
   }),
   [
-    'amount to the cent',
     /line 1 comes to 833, more than 0.02 from its quantity times its price/,
     { ...referred, exchange, lines: [line({ quantity: '2.5', unitPriceMinor: 333 })] },
     { currency: 'JPY' },
   ],
-  ['mandate', /payment has no mandateReference/, due({ meansCode: '59' })],
+  [/payment has no mandateReference/, due({ meansCode: '59' })],
+  [/its direct debit has several accounts/, due({ ...richTerms.payment, meansCode: '59' })],
   [
-    'single account of a direct debit',
-    /its direct debit has several accounts/,
-    due({ ...richTerms.payment, meansCode: '59' }),
-  ],
-  [
-    'percentage of the base of its discount',
     /its discount of 5.00 has a base, 80.00, and no percent/,
     { ...referred, lines: [line({ allowances: [discount] })] },
   ],
-  ['kind that Peppol takes', /has the typeCode 387/, { ...referred, terms: { typeCode: '387' } }],
+  [/has the typeCode 387/, { ...referred, terms: { typeCode: '387' } }],
   [
-    'period within the whole',
     /line 10 has a supplyPeriod that isn't within the document's/,
     { ...referred, supplyPeriod: { startDate: '2026-11-03', endDate: '2026-11-14' }, lines: [sold] },
   ],
 ];
 
-onSqlite('a customer with documents by Peppol', async (t, office) => {
-  for (const [what, problem, draft, customer] of gaps)
-    await t.test(`gets no document without a ${what}`, async (t) => {
-      const company = await openIssuer(office, { customer: { peppol: true, ...customer } });
-      const { id } = await company.apply(invoiceDraft(draft));
-      const refusal = await company.refusal(issue(id));
-      t.match(refusal, { code: 'incomplete_document', path: '/with/id', message: problem });
-      await company.apply(customerSave({ id: 'cus_1', ...customerIn('IE', 'EUR'), paymentTermsDays: 30 }));
-      t.match(await company.apply(issue(id)), { status: 'issued' }, 'others do');
-    });
+onSqlite('a customer with documents by Peppol gets none that Peppol refuses', async (t, office) => {
+  for (const [problem, draft, customer] of gaps) {
+    const company = await openIssuer(office, { customer: { peppol: true, ...customer } });
+    const { id } = await company.apply(invoiceDraft(draft));
+    const refusal = await company.refusal(issue(id));
+    t.match(refusal, { code: 'incomplete_document', path: '/with/id', message: problem });
+    await company.apply(customerSave({ id: 'cus_1', ...customerIn('IE', 'EUR'), paymentTermsDays: 30 }));
+    t.match(await company.apply(issue(id)), { status: 'issued' }, `others do: ${problem.source}`);
+  }
 });

@@ -5,7 +5,6 @@ import { applyFeed } from '../../../src/server/backoffice/feed.ts';
 import { inShort, onEachEngine, onSqlite } from './_backoffice.ts';
 import { customerSave } from './_changes.ts';
 import {
-  balanceOf,
   creditNoteOf,
   documentOf,
   invoiceDraft,
@@ -13,28 +12,24 @@ import {
   issued,
   line,
   payment,
-  quoteDraft,
   refund,
 } from './_documents.ts';
+import { balanceOf, issueElsewhere, item, kindsOf, quoteDraft, totalsOf } from './_issued.ts';
 import {
   amountsOf,
   creditNoteImport,
   importedLine,
   invoiceImport,
-  issueElsewhere,
-  item,
-  kindsOf,
   openImporter,
   quoteImport,
-  totalsOf,
 } from './_imports.ts';
 
 const ID = '01930000-0000-7000-8000-000000000001';
 const OTHER = '01930000-0000-7000-8000-000000000002';
 const THIRD = '01930000-0000-7000-8000-000000000003';
 
-onSqlite('each kind of document is issued here or elsewhere', async (t, testBackoffice) => {
-  const company = await openImporter(testBackoffice);
+onSqlite('each kind of document is issued here or elsewhere', async (t, office) => {
+  const company = await openImporter(office);
   await issueElsewhere(company, []);
   const invoice = await issued(company, invoiceDraft());
   const [{ id }, note] = [await company.apply(invoiceDraft()), await company.apply(creditNoteOf(invoice))];
@@ -70,8 +65,8 @@ onSqlite('each kind of document is issued here or elsewhere', async (t, testBack
   t.equal(proForma.status, 'issued', 'a pro forma is no document');
 });
 
-onEachEngine('numbers here go on behind those that were imported', async (t, testBackoffice) => {
-  const company = await openImporter(testBackoffice);
+onEachEngine('numbers here go on behind those that were imported', async (t, office) => {
+  const company = await openImporter(office);
   for (const number of ['INV-2026-0003', 'INV-2026-0007', 'INV-2025-0001', 'RE-9'])
     await company.apply(invoiceImport({ number }));
   await company.apply(quoteImport({ number: 'Q-2026-0005' }));
@@ -94,20 +89,17 @@ onEachEngine('numbers here go on behind those that were imported', async (t, tes
   await issueElsewhere(company, []);
   t.equal((await company.apply(issue(id))).number, 'INV-2026-0010');
   await company.apply({ change: 'numbering.set', with: { kind: 'invoice', format: '{year}-{number:2}' } });
-  const numbers = [await issued(company, invoiceDraft()), await issued(company, invoiceDraft())];
-  t.strictSame(
-    numbers.map(({ number }) => number),
-    ['2026-01', '2026-03'],
-    'and one of a format that came later is passed over',
-  );
+  t.equal((await issued(company, invoiceDraft())).number, '2026-01');
+  const passed = await issued(company, invoiceDraft());
+  t.equal(passed.number, '2026-03', 'and one of a format that came later is passed over');
   const findings: Finding[] = [];
   const options = { signal: new AbortController().signal, onProgress: () => undefined };
-  await verifyStore(testBackoffice.engine, { ...options, onFinding: (found) => findings.push(found) });
+  await verifyStore(office.engine, { ...options, onFinding: (found) => findings.push(found) });
   t.strictSame(findings, [], 'and `verify` takes them as they are');
 });
 
-onSqlite('an imported invoice is paid, refunded and credited as any', async (t, testBackoffice) => {
-  const company = await openImporter(testBackoffice);
+onSqlite('an imported invoice is paid, refunded and credited as any', async (t, office) => {
+  const company = await openImporter(office);
   const half = amountsOf([importedLine({ quantity: '0.5', amountMinor: 5000 })]);
   const invoice = await company.apply(invoiceImport({ id: ID, notify: true }));
   await company.apply(payment(invoice, { id: 'pay_1', amountMinor: 7000, notify: false }));
@@ -131,27 +123,24 @@ onSqlite('an imported invoice is paid, refunded and credited as any', async (t, 
   t.strictSame(await balanceOf(company, again), [0, 6150]);
 });
 
-onSqlite(
-  'a credit note may have the VAT of its own net, or what is left of its invoice',
-  async (t, office) => {
-    const company = await openImporter(office);
-    const cents = (amountMinor: number) =>
-      importedLine({ unitPriceMinor: amountMinor, amountMinor, vatRateBasisPoints: 500 });
-    const invoice = await company.apply(invoiceImport({ id: ID, ...amountsOf([cents(20)]) }));
-    const note = (number: string, vatMinor: number) => {
-      const sums = { vatBreakdown: [item('S', 500, 10, vatMinor)], totals: totalsOf(10, vatMinor) };
-      return creditNoteImport(ID, { number, lines: [cents(10)], ...sums });
-    };
-    await company.apply(note('GS-1', 1));
-    const rule = 'is 2 and must be 1, the VAT on 10 at 500 basis points, or 0, what is left of its invoice';
-    t.match((await company.refusal(note('GS-2', 2))).message, rule);
-    await company.apply(note('GS-2', 0));
-    t.strictSame(await balanceOf(company, invoice), [0, 0]);
-  },
-);
+onSqlite('a credit note has the VAT of its net, or the rest of its invoice', async (t, office) => {
+  const company = await openImporter(office);
+  const cents = (amountMinor: number) =>
+    importedLine({ unitPriceMinor: amountMinor, amountMinor, vatRateBasisPoints: 500 });
+  const invoice = await company.apply(invoiceImport({ id: ID, ...amountsOf([cents(20)]) }));
+  const note = (number: string, vatMinor: number) => {
+    const sums = { vatBreakdown: [item('S', 500, 10, vatMinor)], totals: totalsOf(10, vatMinor) };
+    return creditNoteImport(ID, { number, lines: [cents(10)], ...sums });
+  };
+  await company.apply(note('GS-1', 1));
+  const rule = 'is 2 and must be 1, the VAT on 10 at 500 basis points, or 0, what is left of its invoice';
+  t.match((await company.refusal(note('GS-2', 2))).message, rule);
+  await company.apply(note('GS-2', 0));
+  t.strictSame(await balanceOf(company, invoice), [0, 0]);
+});
 
-onEachEngine('a quote comes in as it was sent, version by version', async (t, testBackoffice) => {
-  const company = await openImporter(testBackoffice);
+onEachEngine('a quote comes in as it was sent, version by version', async (t, office) => {
+  const company = await openImporter(office);
   const sent = await company.apply(
     quoteImport({ id: ID, validUntil: '2026-10-31', buyerReference: 'B', note: 'N' }),
   );
@@ -160,24 +149,20 @@ onEachEngine('a quote comes in as it was sent, version by version', async (t, te
   const respondedAt = '2026-10-07T08:00:00Z';
   const next = { id: OTHER, supersedesQuoteId: ID, status: 'accepted', respondedAt } as const;
   const early = { ...next, respondedAt: '2026-09-30T08:00:00Z' };
-  const wrong: [name: string, refusal: string, given: Parameters<typeof quoteImport>[0]][] = [
-    ['its number', 'duplicate_id /with/number', {}],
-    ['another number', 'invalid_change /with/supersedesQuoteId', { ...next, number: 'AN-6' }],
-    ['another customer', 'invalid_change /with/supersedesQuoteId', { ...next, customerId: 'cus_2' }],
-    ['an earlier version', 'invalid_change /with/version', { ...next, version: 1 }],
-    ['another group', 'duplicate_id /with/quoteGroupId', { ...next, quoteGroupId: OTHER }],
-    [
-      'a group that is taken',
-      'duplicate_id /with/quoteGroupId',
-      { quoteGroupId: sent.quoteGroupId, number: 'AN-6' },
-    ],
-    ['an answer before it', 'invalid_change /with/respondedAt', early],
-    ['an answer to none', 'invalid_change /with/respondedAt', { ...next, status: 'sent' }],
-    ['other sums', 'wrong_sums /with/totals/netMinor', { number: 'AN-6', totals: totalsOf(1, 2) }],
+  const taken = { quoteGroupId: sent.quoteGroupId, number: 'AN-6' };
+  const wrong: [refusal: string, given: Parameters<typeof quoteImport>[0]][] = [
+    ['duplicate_id /with/number', {}],
+    ['invalid_change /with/supersedesQuoteId', { ...next, number: 'AN-6' }],
+    ['invalid_change /with/supersedesQuoteId', { ...next, customerId: 'cus_2' }],
+    ['invalid_change /with/version', { ...next, version: 1 }],
+    ['duplicate_id /with/quoteGroupId', { ...next, quoteGroupId: OTHER }],
+    ['duplicate_id /with/quoteGroupId', taken],
+    ['invalid_change /with/respondedAt', early],
+    ['invalid_change /with/respondedAt', { ...next, status: 'sent' }],
+    ['wrong_sums /with/totals/netMinor', { number: 'AN-6', totals: totalsOf(1, 2) }],
   ];
   await company.apply(customerSave({ id: 'cus_2' }));
-  for (const [name, refusal, given] of wrong)
-    t.equal(inShort(await company.refusal(quoteImport(given))), refusal, name);
+  for (const [refusal, given] of wrong) t.equal(inShort(await company.refusal(quoteImport(given))), refusal);
   const accepted = await company.apply(quoteImport({ ...next, version: 4, notify: true }));
   t.match(accepted, { version: 4, quoteGroupId: sent.quoteGroupId, respondedAt: '2026-10-07T08:00:00.000Z' });
   t.equal((await company.record('quotes', ID))?.status, 'revised');
@@ -214,8 +199,8 @@ onEachEngine('imports of a feed are answered one by one, though they come in tog
     );
     t.strictSame([...new Set(answers.map((answer) => answer.status))], [status, 'refused']);
   }
-  const stamps = await office.engine.db.selectFrom('invoices').select('updated_at').execute();
-  t.equal(new Set(stamps.map((row) => row.updated_at)).size, 129, 'each has a time of change of its own');
+  const stamps = await office.engine.run('SELECT DISTINCT updated_at FROM invoices');
+  t.equal(stamps.length, 129, 'each has a time of change of its own');
 
   let answered = 0;
   async function* slow() {
@@ -230,8 +215,8 @@ onEachEngine('imports of a feed are answered one by one, though they come in tog
   }
 });
 
-onSqlite('a credit note takes the rest after an imported one of other prices', async (t, testBackoffice) => {
-  const company = await openImporter(testBackoffice);
+onSqlite('a credit note takes the rest after an imported one of other prices', async (t, office) => {
+  const company = await openImporter(office);
   await issueElsewhere(company, []);
   const delivery = { reason: 'Delivery', vatCategory: 'S' as const, vatRateBasisPoints: 2300 };
   const sums = { vatBreakdown: [item('S', 2300, 11_000, 2530)], totals: totalsOf(11_000, 2530) };
