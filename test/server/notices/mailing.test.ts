@@ -217,24 +217,16 @@ t.test('whatever a name holds, a mail stays one mail, and has no link but ours',
     const [mail] = server.mails;
     const { headers = new Map<string, string>(), text = '', html = '' } = mail ?? {};
     t.strictSame(mail?.to, [EMAIL], what);
-    const names = [
-      'auto-submitted',
-      'content-type',
-      'date',
-      'from',
-      'list-unsubscribe',
-      'list-unsubscribe-post',
-    ];
-    t.strictSame([...headers.keys()].sort(), [...names, 'message-id', 'mime-version', 'subject', 'to'], what);
+    const names =
+      'auto-submitted content-type date from list-unsubscribe list-unsubscribe-post message-id mime-version subject to';
+    t.equal([...headers.keys()].sort().join(' '), names, what);
     const subject = words(headers.get('subject'));
     t.ok(subject.startsWith('There is a new webhook to ') && subject.length < 400, subject);
     t.notMatch(subject + text, /[\u202a-\u202e\u2028\u2029\0]/, what);
     const links = [...`${text} ${html}`.matchAll(/https?:\/\/[^\s"<]+|www\.\w+/g)].map(([link]) => link);
     t.ok(links.length >= 4 && links.every((link) => link.startsWith('https://f.example/portal/')), what);
-    t.strictSame(
-      [...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag).filter((tag) => tag !== 'bdi'),
-      [...['html', 'body', 'p', 'strong', 'h1', 'p', 'p', 'a', 'hr', 'p', 'a']],
-    );
+    const tags = [...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag).filter((tag) => tag !== 'bdi');
+    t.equal(tags.join(' '), 'html body p strong h1 p p a hr p a');
   }
 });
 
