@@ -62,10 +62,10 @@ const isOfNoCompany = ({ name }: Step) => /^40[04] /.test(name);
 
 /** Companies that no example describes, by a key that reads them, and the least that they can be asked. */
 const otherCompanies: readonly [what: string, reader: Asker, neighbour: Asker, passedMin: number][] = [
-  ['a company of its own, some of whose ids are those of the examples', 'neighbour', 'large', 600],
-  ['an empty company', 'unlicensed for people:read', 'neighbour', 500],
-  ['a company with one module', 'licensed for jobs:read alone', 'neighbour', 80],
-  ['a large company', 'large', 'neighbour', 650],
+  ['a company of its own, some of whose ids are those of the examples', 'neighbour', 'large', 115],
+  ['an empty company', 'unlicensed for people:read', 'neighbour', 90],
+  ['a company with one module', 'licensed for jobs:read alone', 'neighbour', 60],
+  ['a large company', 'large', 'neighbour', 120],
 ];
 
 for (const [what, reader, neighbour, passedMin] of otherCompanies) {

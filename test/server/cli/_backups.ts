@@ -18,8 +18,7 @@ export type BackupPlace = Workplace & {
 
 /** A workplace with the example company and a larger logo than any. */
 export async function openBackupPlace({ ballastBytes = BALLAST_BYTES } = {}): Promise<BackupPlace> {
-  const workplace = await openWorkplace();
-  await workplace.call(['demo']);
+  const workplace = await openWorkplace('sqlite', { contents: 'example' });
   const path = workplace.databaseUrl.slice('sqlite:'.length);
   const database = new Database(path);
   database
@@ -39,7 +38,7 @@ export function changeLine(number: number): string {
 
 /** Sends one change after the other for as long as it isn't disposed of. */
 export function feedWithoutEnd(workplace: Workplace): AsyncDisposable & { running: Running } {
-  const running = workplace.start(['apply'], {}, 'pipe');
+  const running = workplace.start('apply', {}, 'pipe');
   let number = 0;
   const timer = setInterval(() => running.child.stdin?.write(changeLine((number += 1))), 20);
   return {

@@ -1,5 +1,3 @@
-import t from 'tap';
-
 import { createCompany } from '../../../../src/server/access/companies.ts';
 import type { ResourceRecord } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
@@ -9,7 +7,8 @@ import { withDialect, withQueriesThrough } from '../_queries.ts';
 import type { Page, PageRequest } from '../../../../src/server/store/lists/lists.ts';
 import { listQuotes } from '../../../../src/server/store/records/quotes.ts';
 import { listFormSubmissions, listRecords } from '../../../../src/server/store/records/records.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { STORY_NOW } from '../../../_server.ts';
+import { onEachStore } from '../_stores.ts';
 import { expectedList } from '../../api/_naive.ts';
 import {
   customerOf,
@@ -162,13 +161,13 @@ const cases: Case[] = [
   quotes({ updatedSince: sinceLast(1_100), versions: 'all' }, 'slice'),
 ];
 
-function observed(engine: Engine): { engine: Engine; kinds: string[] } {
+function observed(engine: Engine): { db: Connection; kinds: string[] } {
   const kinds: string[] = [];
-  const noting = withQueriesThrough(engine, (query, run) => {
+  const { db } = withQueriesThrough(engine, (query, run) => {
     kinds.push(kindOf(query.sql));
     return run();
   });
-  return { engine: noting, kinds };
+  return { db, kinds };
 }
 
 async function crawl(db: Connection, list: List): Promise<string[]> {
@@ -183,30 +182,24 @@ async function crawl(db: Connection, list: List): Promise<string[]> {
   return ids;
 }
 
-for (const name of engineNames) {
-  t.test(`however many matches a range has and wherever they are, the list is whole (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await createCompany(database.engine, COMPANY, {}, STORY_NOW);
-    await createCompany(database.engine, 'neighbour', {}, STORY_NOW);
-    const records = makeRecords();
-    await store(database.engine, COMPANY, records);
-    // The same ids in another company, as different as a filter can tell.
-    await store(database.engine, 'neighbour', records.slice(0, 50));
-    const { engine, kinds } = observed(database.engine);
-    const { slice } = engine.dialect;
-    const db = withDialect(engine.db, { sortedMax: 1_000, slice: slice && 700 });
-    for (const { path, query, plans, list } of cases) {
-      kinds.length = 0;
-      const ids = await crawl(db, list);
-      const expected = expectedList(records, { path, query }, { now: STORY_NOW, timeZone: 'UTC' });
-      const which = `${path} ${JSON.stringify(query)}: ${expected.length} records`;
-      t.strictSame(
-        ids,
-        expected.map(({ id }) => id),
-        which,
-      );
-      const used = new Set(kinds.filter((kind) => kind !== 'count' && kind !== 'slice end'));
-      t.equal([...used].join(' '), plans, `${which}, read by ${plans}`);
-    }
-  });
-}
+onEachStore('a list is whole, whatever matches and wherever it is', async (t, { engine }) => {
+  await createCompany(engine, COMPANY, {}, STORY_NOW);
+  await createCompany(engine, 'neighbour', {}, STORY_NOW);
+  const records = makeRecords();
+  await store(engine, COMPANY, records);
+  // The same ids in another company, as different as a filter can tell.
+  await store(engine, 'neighbour', records.slice(0, 50));
+  const { db: observedDb, kinds } = observed(engine);
+  const { slice } = engine.dialect;
+  const db = withDialect(observedDb, { sortedMax: 1_000, slice: slice && 700 });
+  for (const { path, query, plans, list } of cases) {
+    kinds.length = 0;
+    const found = await crawl(db, list);
+    const expected = expectedList(records, { path, query }, { now: STORY_NOW, timeZone: 'UTC' });
+    const which = `${path} ${JSON.stringify(query)}: ${expected.length} records`;
+    const ids = expected.map(({ id }) => id);
+    t.strictSame(found, ids, which);
+    const used = new Set(kinds.filter((kind) => kind !== 'count' && kind !== 'slice end'));
+    t.equal([...used].join(' '), plans, `${which}, read by ${plans}`);
+  }
+});
