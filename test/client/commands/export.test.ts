@@ -101,6 +101,9 @@ t.test('with --lines each line of a document has a row', async (t) => {
     amountDueMinor: '0',
     amountDue: '0.00',
   });
+  const later = rows.filter(({ id }, index) => id === rows[index - 1]?.id);
+  const amounts = new Set(later.flatMap((row) => [row['totals.grossMinor'], row.amountDueMinor]));
+  t.strictSame([...amounts], [''], 'the amounts of a document stand in its first row alone');
   t.equal((await run('quotes', '--lines', '--format', 'jsonl')).exitCode, 0);
   const [quote] = readFileSync(out, 'utf8')
     .split('\n')
