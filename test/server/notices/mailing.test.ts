@@ -164,6 +164,22 @@ t.test(
   },
 );
 
+t.test('whoever stopped mails of failing webhooks isn’t told by mail that they work again', async (t) => {
+  const { engine, aoife } = await openPlace(t);
+  await addAdministrator(engine, { email: 'conor@brennan.example' });
+  const server = await startMailServer(t);
+  await engine.transaction(async (transaction) => {
+    await updateAdministratorRow(transaction, aoife, { mutedNotices: ['webhook.failing'] });
+    const notice = { company: COMPANY, kind: 'webhook.recovered', details: {}, now: STORY_NOW } as const;
+    await addNotice(transaction, notice);
+  });
+  await mailOnce(engine, server.url, STORY_NOW);
+  t.strictSame(
+    server.mails.map(({ to }) => to),
+    [['conor@brennan.example']],
+  );
+});
+
 t.test('a password goes over TLS alone, but to this machine itself', async (t) => {
   const { engine } = await openPlace(t);
   const server = await startMailServer(t);
