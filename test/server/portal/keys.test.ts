@@ -53,8 +53,7 @@ async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs') {
 
 onEachEngine('a key is created, shown once, used, and revoked at once', async (t, portal) => {
   const visitor = await portal.signedIn();
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /0 of 20 keys in use/);
+  t.match(await visitor.read('/portal/keys'), /0 of 20 keys in use/);
   t.match(visitor.text, /There is no active key/, 'the empty list says what to do');
   const key = await createOnPage(visitor, 'Ledger export', ['invoices:read', 'jobs:read']);
   t.match(key, KEY);
@@ -70,8 +69,7 @@ onEachEngine('a key is created, shown once, used, and revoked at once', async (t
   t.strictSame(await ask(portal, key, 'api/v1/people'), { statusCode: 403, code: 'missing_scope' });
   t.notOk((await visitor.visit('/portal/keys')).body.includes(secret), 'loaded again, it is gone');
 
-  await visitor.submitAndFollow(`/portal/keys/${id}/revoke`);
-  t.match(visitor.text, /“Ledger export” is revoked/);
+  t.match(await visitor.act(`/portal/keys/${id}/revoke`), /“Ledger export” is revoked/);
   t.match(visitor.text, /0 of 20 keys in use/);
   t.strictSame(await ask(portal, key), { statusCode: 401, code: 'revoked_key' });
 
@@ -86,8 +84,10 @@ onEachEngine('a key is created, shown once, used, and revoked at once', async (t
 onEachEngine('the limit is explained, and holds for forms that come at once', async (t, portal) => {
   const visitor = await portal.signedIn();
   await makeKeys(portal.engine, ACTIVE_KEYS_MAX - 2);
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /18 of 20 keys in use\. You can create 2 more; after that, revoke one first/);
+  t.match(
+    await visitor.read('/portal/keys'),
+    /18 of 20 keys in use\. You can create 2 more; after that, revoke one first/,
+  );
   const tabs = ['a', 'b', 'c', 'd'].map((which) => ({ which, tab: visitor.copy() }));
   for (const { tab } of tabs) await tab.visit('/portal/keys/new');
   const answers = await Promise.all(
@@ -97,8 +97,7 @@ onEachEngine('the limit is explained, and holds for forms that come at once', as
   const refused = answers.find(({ statusCode }) => statusCode === 422)?.body ?? '';
   t.match(textOf(refused), /All 20 keys that a company can have are in use\. Revoke one/);
   t.equal((await listKeys(portal.engine, COMPANY)).length, ACTIVE_KEYS_MAX);
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /All 20 keys that a company can have are in use/);
+  t.match(await visitor.read('/portal/keys'), /All 20 keys that a company can have are in use/);
   t.notMatch(visitor.shown, 'href="/portal/keys/new"', 'nothing leads to the form');
   await visitor.visit('/portal/keys/new');
   t.notMatch(visitor.shown, 'action="/portal/keys/new"', 'nor is there one');
@@ -129,16 +128,16 @@ onEachEngine('revoked keys are listed page by page, the latest first', async (t,
 onSqlite('an administrator sees, with the reason, and can’t give what they don’t have', async (t, portal) => {
   await addAdministrator(portal.engine, { ...RESTRICTED, name: 'Seán Ó Sé', scopes: ['jobs:read'] });
   const visitor = await portal.signedIn(RESTRICTED);
-  await visitor.visit('/portal/keys/new');
   t.match(
-    visitor.text,
+    await visitor.read('/portal/keys/new'),
     /Quotes \(quotes:read\) You can’t give access that you don’t have yourself\. Ask somebody who has it: Aoife Brennan\./,
   );
   t.equal(visitor.shown.match(/<input[^>]*type="checkbox"[^>]*disabled/g)?.length, 5);
   for (const scopes of [['quotes:read'], ['jobs:read', 'invoices:read'], ['jobs:write'], ['']]) {
-    const { statusCode } = await visitor.submit('/portal/keys/new', { name: 'By hand', scopes });
-    t.equal(statusCode, 422, scopes.join(' and '));
-    t.match(visitor.text, /is not a scope that you can give; you have jobs:read/);
+    t.match(
+      await visitor.refused('/portal/keys/new', { name: 'By hand', scopes }),
+      /is not a scope that you can give; you have jobs:read/,
+    );
     t.match(visitor.shown, 'value="By hand"', 'what was typed stays');
   }
   t.strictSame(await listKeys(portal.engine, COMPANY), []);
@@ -209,11 +208,12 @@ onSqlite('a secret is shown to one page alone, which nothing keeps', async (t, {
 onSqlite('the page says why a key would give nothing', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
   await engine.run(`UPDATE companies SET modules = '["jobs"]' WHERE id = '${COMPANY}'`);
-  await visitor.visit('/portal/keys/new');
-  t.match(visitor.text, /Customers \(customers:read\) Gives nothing yet: Your plan does not include it\./);
+  t.match(
+    await visitor.read('/portal/keys/new'),
+    /Customers \(customers:read\) Gives nothing yet: Your plan does not include it\./,
+  );
   await engine.run(`UPDATE companies SET api_enabled = 0 WHERE id = '${COMPANY}'`);
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /API access is off, so the API answers 403 api_not_enabled/);
+  t.match(await visitor.read('/portal/keys'), /API access is off, so the API answers 403 api_not_enabled/);
 });
 
 onEachEngine('a key is renamed, and ends after its last day', async (t, portal) => {
@@ -242,8 +242,10 @@ onEachEngine('a key is renamed, and ends after its last day', async (t, portal) 
     t.match(visitor.shown, problem);
     t.match(visitor.shown, /<details class="confirm" open/, 'the form stays open');
   }
-  await visitor.submitAndFollow(change, { name: ' <b>Ledger</b> ', 'last-day': '2099-12-31' });
-  t.match(visitor.text, /The key “<b>Ledger<\/b>” is changed\. .*Until 31 Dec 2099/);
+  t.match(
+    await visitor.act(change, { name: ' <b>Ledger</b> ', 'last-day': '2099-12-31' }),
+    /The key “<b>Ledger<\/b>” is changed\. .*Until 31 Dec 2099/,
+  );
   t.notMatch(visitor.shown, '<b>');
   const [entry] = await listAuditRows(engine, COMPANY, { limit: 1 });
   t.match(entry, { action: 'key.changed', subject: id, details: { 'last day': '2099-12-31' } });
@@ -252,12 +254,10 @@ onEachEngine('a key is renamed, and ends after its last day', async (t, portal) 
   await visitor.submitAndFollow(change, { name: 'Ledger', 'last-day': '2026-11-20' });
   portal.setNow(new Date('2026-11-20T23:59:59.000Z'));
   const still = await portal.signedIn();
-  await still.visit('/portal/keys');
-  t.match(still.text, /1 of 20 keys in use/, 'its last day is its company’s');
+  t.match(await still.read('/portal/keys'), /1 of 20 keys in use/, 'its last day is its company’s');
   portal.setNow(new Date('2026-11-21T00:00:00.000Z'));
-  await still.visit('/portal/keys');
   t.match(
-    still.text,
+    await still.read('/portal/keys'),
     /0 of 20 keys in use\. .*Keys that have ended .*21 Nov 2026, 00:00 Its last day is over/,
   );
   const late = {
@@ -317,8 +317,10 @@ onSqlite('a key is changed by whoever could give it, of their own company', asyn
   const visitor = await portal.signedIn(RESTRICTED);
   await visitor.visit('/portal/keys');
   const sent = { name: 'Mine', 'last-day': '2099-12-31' };
-  t.equal((await visitor.submit(`/portal/keys/${record.id}/change`, sent)).statusCode, 422);
-  t.match(visitor.text, /"quotes:read" is not a scope that you can give; you have jobs:read/);
+  t.match(
+    await visitor.refused(`/portal/keys/${record.id}/change`, sent),
+    /"quotes:read" is not a scope that you can give; you have jobs:read/,
+  );
   const token = /name="form-token" value="([^"]*)"/.exec(visitor.shown)?.[1] ?? '';
   for (const id of [theirs, 'none'])
     t.equal(
