@@ -166,6 +166,23 @@ t.test('an access point is a folder or an address, which alone has a token', asy
   ]);
 });
 
+t.test('a mail server is a bare address, and mails have a sender and links', async (t) => {
+  const more = { MAIL_FROM: 'notices@example.com', BASE_URL: 'https://api.example.com' };
+  const refused = (environment: Record<string, string>, message: RegExp) =>
+    t.match(refusalOf(environment), message);
+  for (const url of [
+    'http://m.example',
+    'smtp:m.example',
+    'smtp://m.example/x',
+    'smtp://m.example?logger=true',
+  ])
+    refused({ ...more, SMTP_URL: url }, /SMTP_URL must be smtp:\/\/USER:PASSWORD@HOST:PORT/);
+  for (const some of [{}, { MAIL_FROM: more.MAIL_FROM }, { BASE_URL: more.BASE_URL }])
+    refused({ ...some, SMTP_URL: 'smtp://m.example' }, /SMTP_URL needs MAIL_FROM and BASE_URL/);
+  for (const from of ['a b@example.com', 'Notices <n@example.com>', 'n@example.com\r\nBcc: x@example.com'])
+    refused({ MAIL_FROM: from }, /MAIL_FROM must be an e-mail address/);
+});
+
 t.test('values that look right and are not are refused', async (t) => {
   const wrong: Record<string, string[]> = {
     PORT: [' 80', '80 ', '+80', '0x50', '٨٠', '8_0', '99999999999999999999'],

@@ -82,32 +82,24 @@ t.teardown(async () => {
 });
 
 t.test('probes are short, and never kept: each is asked anew', async (t) => {
-  for (const http of [server.http, management.http]) {
+  for (const http of [server.http, management.http])
     for (const path of ['healthz', 'readyz']) {
-      const { headers, rawBody } = await http(path, {
-        headers: { 'if-none-match': '*', 'accept-encoding': 'gzip' },
-      });
+      const asked = { 'if-none-match': '*', 'accept-encoding': 'gzip' };
+      const { headers, rawBody } = await http(path, { headers: asked });
       t.equal(headers['cache-control'], 'no-store', path);
       t.equal(headers.etag, undefined, path);
       t.equal(headers['content-encoding'], undefined, path);
       t.ok(rawBody.length < 25, path);
     }
-  }
 });
 
 t.test('HEAD works wherever GET does', async (t) => {
-  for (const [http, path] of [
-    [server.http, 'healthz'],
-    [server.http, 'readyz'],
-    [management.http, 'healthz'],
-    [management.http, 'readyz'],
-    [management.http, 'metrics'],
-  ] as const) {
-    const { statusCode, headers, rawBody } = await http.head(path);
-    t.equal(statusCode, 200, path);
-    t.ok(Number(headers['content-length']) > 0, path);
-    t.equal(rawBody.length, 0, path);
-  }
+  for (const http of [server.http, management.http])
+    for (const path of ['healthz', 'readyz', ...(http === server.http ? [] : ['metrics'])]) {
+      const { statusCode, headers, rawBody } = await http.head(path);
+      t.strictSame([statusCode, rawBody.length], [200, 0], path);
+      t.ok(Number(headers['content-length']) > 0, path);
+    }
 });
 
 t.test('the port for operators answers what is malformed as the public port does', async (t) => {

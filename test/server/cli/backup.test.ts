@@ -17,7 +17,7 @@ import got from 'got';
 import t from 'tap';
 
 import { callCommand, openWorkplace, SECRET_KEY, until } from '../../_command.ts';
-import { digestOf, feedWithoutEnd, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
+import { changeLine, digestOf, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
 import { runOnFullDisk } from './_full-disk.ts';
 
 /** It runs a program on a terminal of its own. */
@@ -42,8 +42,11 @@ function changesIn(file: string): { noted: number; customers: number } {
 t.test('a backup is of one moment while a server serves and a feed comes in', async (t) => {
   await using place = await openBackupPlace();
   await place.serve();
-  await using feed = feedWithoutEnd(place);
-  await until(() => feed.running.output.stdout.includes('"status":"applied"'));
+  const feed = place.start('apply', {}, 'pipe');
+  let number = 0;
+  const timer = setInterval(() => feed.child.stdin?.write(changeLine((number += 1))), 20);
+  t.teardown(() => clearInterval(timer));
+  await until(() => feed.output.stdout.includes('"status":"applied"'));
   const { byteCount } = await place.json<{ byteCount: number }>(`backup ${place.file}`);
   t.equal(statSync(place.file).size, byteCount);
   t.equal(statSync(place.file).mode & 0o777, 0o600);
@@ -54,6 +57,7 @@ t.test('a backup is of one moment while a server serves and a feed comes in', as
   const after = changesIn(place.file);
   t.equal(after.noted, after.customers);
   t.ok(after.noted > before.noted, 'a later one replaces it');
+  clearInterval(timer);
   t.match(await place.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
 
   await using restored = await openWorkplace('sqlite', { isEmpty: true });

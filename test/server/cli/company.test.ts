@@ -52,9 +52,7 @@ t.test('companies are created, changed and listed', async (t) => {
   const asChanged = {
     ...asCreated,
     name: 'Zeta & Sons',
-    apiEnabled: false,
     subscriptionActive: false,
-    invoicingEnabled: false,
     modules: ['quotes', 'jobs'],
     timeZone: 'Europe/London',
     currency: 'GBP',

@@ -7,30 +7,27 @@ import t from 'tap';
 import { STORED_TABLES } from '../../../src/server/store/stored-tables.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { openWorkplace } from '../../_command.ts';
-import { startPostgres, createDatabase } from '../../_postgres.ts';
+import { createDatabase } from '../../_postgres.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { openFullStore } from './_full-store.ts';
 
 const KILLS = Number(process.env.COPY_KILLS ?? 2);
 
-const given = process.env.TEST_POSTGRES_URL;
-const server = given === undefined ? await startPostgres() : undefined;
-t.teardown(() => server?.[Symbol.asyncDispose]());
-const serverUrl = new URL(given ?? server?.url ?? '');
+/** A workplace on the PostgreSQL of these tests, whose databases its address leads to. */
+const place = await openWorkplace('postgres', { isEmpty: true });
+t.teardown(() => place[Symbol.asyncDispose]());
 /** A command line that holds a password is refused. */
-const env = { PGPASSWORD: serverUrl.password };
+const env = { PGPASSWORD: new URL(place.databaseUrl).password };
 
 async function emptyPostgres(): Promise<string> {
-  const url = new URL(await createDatabase(serverUrl.href));
+  const url = new URL(await createDatabase(place.databaseUrl));
   url.password = '';
   return url.href;
 }
 
 /** Every row of every table, as text. */
 async function readAll(url: string): Promise<Map<string, string[]>> {
-  const address = url.startsWith('sqlite:')
-    ? url
-    : Object.assign(new URL(url), { password: env.PGPASSWORD }).href;
+  const address = url.replace('postgres@', `postgres:${env.PGPASSWORD}@`);
   await using engine = await openEngine(address);
   const contents = new Map<string, string[]>();
   for (const { name } of STORED_TABLES) {

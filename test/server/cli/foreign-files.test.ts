@@ -1,14 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,17 +7,15 @@ import pg from 'pg';
 import t from 'tap';
 
 import { openWorkplace } from '../../_command.ts';
+import { digestOf } from './_backups.ts';
 
 /** All that somebody else could notice of a folder: names, modes, times of change and contents. */
 function stateOf(folder: string): unknown[] {
-  return readdirSync(folder)
-    .sort()
-    .map((name) => {
-      const path = join(folder, name);
-      const { mode, mtimeMs, size } = statSync(path);
-      const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
-      return { name, mode: mode & 0o777, mtimeMs, size, digest };
-    });
+  const names = readdirSync(folder).sort();
+  return names.map((name) => {
+    const { mode, mtimeMs, size } = statSync(join(folder, name));
+    return { name, mode: mode & 0o777, mtimeMs, size, digest: digestOf(join(folder, name)) };
+  });
 }
 
 /** Databases of another program, each in the state in which that program may leave it. */

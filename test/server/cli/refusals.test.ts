@@ -9,10 +9,7 @@ const NO_ADMINISTRATOR = `The company "acme" has no administrator "${EMAIL}".`;
 const NO_WEBHOOK = 'The company "acme" has no webhook "whk_1".';
 const NO_SCOPE = `"jobs:write" is not a scope; the scopes are ${scopes.join(', ')}.`;
 
-/**
- * Command lines that are refused in a company without anything, and the sentence of each. What a name, a choice of scopes
- * or events and an address may be is tested with the rules themselves.
- */
+/** Refused in a company without anything. What a name, scopes and addresses may be is tested with their rules. */
 const refusals: [line: string, message: string][] = [
   ['company create acme', 'There is a company "acme" already.'],
   ['company set nobody --api off', NOBODY],

@@ -1,6 +1,9 @@
 import t from 'tap';
 
 import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../../src/contract/code-lists.ts';
+import { peppolProblems } from '../../../src/server/e-invoice/peppol.ts';
+import { documentAllowanceCharges } from '../../../src/server/e-invoice/reading-amounts.ts';
+import { readDocument } from '../../../src/server/e-invoice/reading.ts';
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { documentsByName } from '../invoice-pdf/_documents.ts';
@@ -107,6 +110,38 @@ t.test('a company that accounts in the currency of the document has no second on
   const xml = parseXml(eInvoiceText(document, 'cii'));
   t.strictSame(valuesOf(xml, '//ram:TaxCurrencyCode'), []);
   t.equal(valuesOf(xml, '//ram:TaxTotalAmount').length, 1);
+});
+
+t.test('the VAT in the currency of the accounts has the decimals of that currency', async (t) => {
+  const document = changed('issued invoice, Irish, taxed in dollars', ({ record }) => {
+    record.currency = 'JPY';
+    if (record.accountingCurrency) record.accountingCurrency.totals.vatMinor = 12_345;
+  });
+  const xml = parseXml(eInvoiceText(document, 'cii'));
+  t.equal(valueOf(xml, '//ram:TaxTotalAmount[@currencyID="EUR"]'), '123.45');
+});
+
+t.test('the base of a discount has no VAT in it, as its amount has none', async (t) => {
+  const given = { percent: '10', baseMinor: 12_300, vatCategory: 'S', vatRateBasisPoints: 2300 } as const;
+  const allowances = [{ ...given, amountMinor: 1_000, grossMinor: 1_230 }];
+  const none = { given: {}, lines: {}, charges: [], prepayments: [], roundingMinor: 0 };
+  const document = changed(domestic, (one) => (one.amounts = { ...none, allowances }));
+  t.match(documentAllowanceCharges(document), [{ amount: '10.00', base: '100.00', percent: '10' }]);
+});
+
+t.test('no line goes to Peppol whose period leaves its document’s, to either side', async (t) => {
+  const problemsOf = (supplyPeriod: { startDate?: string; endDate?: string }) =>
+    peppolProblems(
+      readDocument(
+        changed('invoice with every term', ({ terms }) => {
+          for (const line of Object.values(terms?.lines ?? {})) line.supplyPeriod = supplyPeriod;
+        }),
+      ),
+    );
+  t.strictSame(problemsOf({ startDate: '2026-11-01', endDate: '2026-11-14' }), []);
+  const problem = /^line \d+ has a supplyPeriod that isn't within the document's$/;
+  t.match(problemsOf({ startDate: '2026-10-31' }), [problem]);
+  t.match(problemsOf({ endDate: '2026-11-15' }), [problem]);
 });
 
 t.test('the code lists have what they are known to have', async (t) => {

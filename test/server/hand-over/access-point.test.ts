@@ -105,14 +105,10 @@ t.test('an address is one that may be called', async (t) => {
 });
 
 t.test('an answer from 200 to 299 takes a document', async (t) => {
-  for (const [status, problem] of [
-    [199, '199'],
-    [200, undefined],
-    [299, undefined],
-    [300, '300'],
-  ] as const) {
+  const settings = { url: 'https://hooks.example.com/', serviceName: 'Acme' };
+  for (const status of [199, 200, 299, 300]) {
     const sender = { send: async () => ({ status, error: null }) } as never;
-    const settings = { url: 'https://hooks.example.com/', serviceName: 'Acme' };
+    const problem = status === 200 || status === 299 ? undefined : String(status);
     t.equal((await createAccessPoint(settings, sender)?.take(handed))?.problem, problem);
   }
 });

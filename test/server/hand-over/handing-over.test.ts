@@ -137,8 +137,14 @@ onEachEngine('a document that is never taken fails after the schedule', async (t
   const { company, invoice } = await startSender(backoffice);
   const { accessPoint, requests, behaviour } = await startAccessPoint(t);
   behaviour.answer = says(503);
-  for (let minutes = 0; minutes < 22 * 60; minutes += 1)
-    await handOverOnce(engine, accessPoint, after(minutes * MINUTE_MS));
+  let nextAt = STORY_NOW;
+  for (let attempt = 1; attempt < 7; attempt += 1) {
+    await handOverOnce(engine, accessPoint, nextAt);
+    nextAt = new Date((await stateOf(engine, company.id, invoice.id)).dueAt);
+    await handOverOnce(engine, accessPoint, new Date(nextAt.getTime() - 1));
+    t.equal(requests.length, attempt, 'not sooner than it is due');
+  }
+  for (const at of [nextAt, after(22 * 60 * MINUTE_MS)]) await handOverOnce(engine, accessPoint, at);
   t.match(await stateOf(engine, company.id, invoice.id), {
     state: 'failed',
     problem: '503',

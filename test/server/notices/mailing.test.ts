@@ -164,6 +164,22 @@ t.test(
   },
 );
 
+t.test('whoever stopped mails of failing webhooks isn’t told by mail that they work again', async (t) => {
+  const { engine, aoife } = await openPlace(t);
+  await addAdministrator(engine, { email: 'conor@brennan.example' });
+  const server = await startMailServer(t);
+  await engine.transaction(async (transaction) => {
+    await updateAdministratorRow(transaction, aoife, { mutedNotices: ['webhook.failing'] });
+    const notice = { company: COMPANY, kind: 'webhook.recovered', details: {}, now: STORY_NOW } as const;
+    await addNotice(transaction, notice);
+  });
+  await mailOnce(engine, server.url, STORY_NOW);
+  t.strictSame(
+    server.mails.map(({ to }) => to),
+    [['conor@brennan.example']],
+  );
+});
+
 t.test('a password goes over TLS alone, but to this machine itself', async (t) => {
   const { engine } = await openPlace(t);
   const server = await startMailServer(t);
@@ -217,24 +233,16 @@ t.test('whatever a name holds, a mail stays one mail, and has no link but ours',
     const [mail] = server.mails;
     const { headers = new Map<string, string>(), text = '', html = '' } = mail ?? {};
     t.strictSame(mail?.to, [EMAIL], what);
-    const names = [
-      'auto-submitted',
-      'content-type',
-      'date',
-      'from',
-      'list-unsubscribe',
-      'list-unsubscribe-post',
-    ];
-    t.strictSame([...headers.keys()].sort(), [...names, 'message-id', 'mime-version', 'subject', 'to'], what);
+    const names =
+      'auto-submitted content-type date from list-unsubscribe list-unsubscribe-post message-id mime-version subject to';
+    t.equal([...headers.keys()].sort().join(' '), names, what);
     const subject = words(headers.get('subject'));
     t.ok(subject.startsWith('There is a new webhook to ') && subject.length < 400, subject);
     t.notMatch(subject + text, /[\u202a-\u202e\u2028\u2029\0]/, what);
     const links = [...`${text} ${html}`.matchAll(/https?:\/\/[^\s"<]+|www\.\w+/g)].map(([link]) => link);
     t.ok(links.length >= 4 && links.every((link) => link.startsWith('https://f.example/portal/')), what);
-    t.strictSame(
-      [...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag).filter((tag) => tag !== 'bdi'),
-      [...['html', 'body', 'p', 'strong', 'h1', 'p', 'p', 'a', 'hr', 'p', 'a']],
-    );
+    const tags = [...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag).filter((tag) => tag !== 'bdi');
+    t.equal(tags.join(' '), 'html body p strong h1 p p a hr p a');
   }
 });
 

@@ -84,3 +84,43 @@ onEachEngine('30 days of outages: each is told once', async (t, { engine, url, o
     /^It failed from 22 Nov 2026, 14:00 to 25 Nov 2026, 16:00\. .* send them again: 26\./,
   );
 });
+
+onEachEngine('outages are told daily, and four hours apart', async (t, { engine, openCompany, setNow }) => {
+  const acme = await openStaffedCompany(openCompany);
+  await addAdministrator(engine, { company: acme.id, email: 'aoife@acme.example', scopes: ['jobs:read'] });
+  let [at, isWorking] = [begun, false];
+  const sender = scriptedSender(() => answer(isWorking ? 204 : 503));
+  const sendAt = async (minute: number, works: boolean) => {
+    [at, isWorking] = [begun + minute * 60_000, works];
+    setNow(new Date(at));
+    await acme.apply(jobCreate());
+    const loop = startLoop(engine, sender, { now: () => new Date(at), random: () => 0, perWebhookMax: 64 });
+    await loop.idle();
+    await loop[Symbol.asyncDispose]();
+  };
+  const toldAt = async (minute: number) => {
+    const now = new Date(begun + minute * 60_000);
+    await tellOutages(engine, now);
+    const rows = await engine.db
+      .selectFrom('notices')
+      .select('kind')
+      .where('created_at', '=', now.toISOString())
+      .execute();
+    return rows.map(({ kind }) => kind);
+  };
+  const HOUR = 60;
+  await sendAt(0, false);
+  t.strictSame(await toldAt(14), [], 'not before a quarter of an hour');
+  t.strictSame(await toldAt(15), ['webhook.failing']);
+  t.strictSame(await toldAt(30 * HOUR), [], 'not again of what was never tried again');
+  await sendAt(31 * HOUR, false);
+  t.strictSame(await toldAt(31 * HOUR + 1), ['webhook.failing'], 'a day later, and it failed anew');
+  await sendAt(32 * HOUR, false);
+  t.strictSame(await toldAt(33 * HOUR), [], 'once a day');
+  await sendAt(34 * HOUR, true);
+  t.strictSame(await toldAt(34 * HOUR + 1), ['webhook.recovered']);
+  await sendAt(34 * HOUR + 2, false);
+  t.strictSame(await toldAt(35 * HOUR), [], 'another outage within four hours of the last notice');
+  await sendAt(35 * HOUR + 1, false);
+  t.strictSame(await toldAt(35 * HOUR + 2), ['webhook.failing'], 'and when they are over');
+});

@@ -31,10 +31,8 @@ const linesOf = (unit: string) =>
 const valuesOf = (unit: string, key: string) =>
   linesOf(unit).flatMap((line) => (line.startsWith(`${key}=`) ? [line.slice(key.length + 1)] : []));
 /** The assignments in a text, without quotes. */
-const assignmentsIn = (text: string) =>
-  Object.fromEntries(
-    [...text.matchAll(/\b([A-Z][A-Z_]+)=([^\s"\\]*)/g)].map(([, name, value]) => [name, value]),
-  ) as Record<string, string>;
+const assignmentsIn = (text: string): Record<string, string> =>
+  Object.fromEntries([...text.matchAll(/\b([A-Z][A-Z_]+)=([^\s"\\]*)/g)].map((match) => match.slice(1)));
 
 t.test('every setting that the files name is one of Fieldledger, with a value that it takes', async (t) => {
   for (const name of ['Containerfile', 'Caddyfile', 'nginx.conf', 'fieldledger-backup.service', ...UNITS]) {

@@ -158,8 +158,6 @@ t.test('every panel of the dashboard has its place, and asks the data source tha
     t.match(expr, 'instance=~"$instance"', 'of the processes that were chosen');
     t.not(legendFormat, '', expr);
   }
-  t.strictSame(
-    dashboard.templating.list.map(({ name }) => name),
-    ['datasource', 'instance'],
-  );
+  const variables = dashboard.templating.list.map(({ name }) => name);
+  t.strictSame(variables, ['datasource', 'instance']);
 });

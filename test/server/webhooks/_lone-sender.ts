@@ -27,7 +27,7 @@ async function attempt(port: number): Promise<Report['results']> {
     isCallable: (address) => address === '127.0.0.1',
     ca,
     port,
-    deadlineMs: 2_000,
+    deadlineMs: 30_000,
   });
   const results = await Promise.all(Array.from({ length: count }, async () => sender.send(requestTo())));
   return results.map(({ status, error }) => status ?? error);

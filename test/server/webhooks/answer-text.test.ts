@@ -1,6 +1,11 @@
 import t from 'tap';
 
 import { answerText, keptAnswer } from '../../../src/server/webhooks/answer-text.ts';
+import { makeAttempt } from '../../../src/server/webhooks/attempt.ts';
+import { createLogger } from '../../../src/server/log.ts';
+import { createMetrics } from '../../../src/server/metrics.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
+import { pingData } from '../../../src/contract/delivery-request.ts';
 import { mintSecret } from '../../../src/server/webhooks/registration.ts';
 import { startHttpsReceiver } from './_receivers.ts';
 import { requestTo, senderTo } from './_senders.ts';
@@ -10,6 +15,30 @@ const textOf = (type: string | undefined, body: string | Buffer, coding?: string
     { ...(type !== undefined && { 'content-type': type }), ...(coding && { 'content-encoding': coding }) },
     Buffer.from(body),
   );
+
+t.test('an attempt keeps nothing of its signing secret, which the receiver repeats', async (t) => {
+  const secret = mintSecret();
+  const now = () => new Date('2026-11-20T12:00:00Z');
+  const at = now().toISOString();
+  const switches = { apiEnabled: true, subscriptionActive: true, invoicingEnabled: true, modules: [] };
+  const delivery = {
+    ...{ company: 'acme', webhook: 'whk_1', id: 'del_1', lease: 'l', attempt: 1, failureCount: 0, secret },
+    ...{ kind: 'ping' as const, createdAt: at, dueAt: at, data: pingData, url: 'https://hooks.example.com/' },
+    ...{ isWebhookDeleted: false, isWebhookPaused: false, switches },
+  };
+  const phases = { dns: null, connect: null, tls: null, firstByte: null };
+  const answerText = `${secret.slice('whsec_'.length)} is no key`;
+  const send = async () => ({ status: 401, error: null, phases, totalMs: 1, answerText });
+  const { attempt } = await makeAttempt(delivery, {
+    ...{
+      sender: { send, [Symbol.asyncDispose]: async () => undefined },
+      secrets: createSecretBox(undefined),
+    },
+    ...{ serviceName: 'Fieldledger', now, random: () => 0 },
+    ...{ log: createLogger('silent'), metrics: createMetrics().deliveries },
+  });
+  t.equal(attempt?.answerText, '… is no key');
+});
 
 t.test('an answer is told as a line of plain text, or not at all', async (t) => {
   const page =

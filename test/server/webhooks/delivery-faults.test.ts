@@ -1,6 +1,3 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
@@ -12,6 +9,7 @@ import { migrate } from '../../../src/server/store/migrations/migrate.ts';
 import { until } from '../../_command.ts';
 import { createDatabase, startPostgres } from '../../_postgres.ts';
 import { openTestDatabase } from '../../_server.ts';
+import { holdLock } from '../store/engines/_scripts.ts';
 import { onDeliveries, openWithDeliveries } from '../store/deliveries/_deliveries.ts';
 import {
   answer,
@@ -137,12 +135,7 @@ t.test('a database that is locked for longer than a lease costs nothing but time
   t.intercept(performance, 'now', { value: () => read() + aheadMs });
   await using loop = startLoop(engine, sender, { log, now: () => new Date(Date.now() + aheadMs) });
   await until(() => sender.sent.length === 4);
-  const script = join(import.meta.dirname, '..', 'store', 'engines', '_lock-holder.ts');
-  const holder = spawn(process.execPath, [script, url.slice('sqlite:'.length)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  t.teardown(() => holder.kill());
-  await once(holder.stdout, 'data');
+  await using holder = await holdLock(url);
   lock(undefined);
   // More than a statement waits for a lock, and more than a lease.
   for (; aheadMs < 120_000 && !names.includes('deliveries.not-written'); aheadMs += 1_000) await pause(20);
@@ -150,7 +143,7 @@ t.test('a database that is locked for longer than a lease costs nothing but time
   t.strictSame(names.slice(-1), ['deliveries.not-written']);
   for (let look = 0; look < 3; look += 1) await loop.idle();
   t.equal(sender.sent.length, 4, 'while their results are not written, nothing more is begun');
-  holder.stdin.write('let go\n');
+  holder.letGo();
   await until(() => isDelivered(engine));
   t.equal(sender.sent.length, 12, 'each was sent once');
 });

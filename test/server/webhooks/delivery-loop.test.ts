@@ -186,35 +186,27 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
   });
 
   await t.test('has what workers die with for the third time wait as after a failure', async (t) => {
-    for (const [before, state, failure_count] of [
-      [1, 'delivered', 0],
-      [2, 'retrying', 1],
-    ] as const) {
+    for (const before of [1, 2]) {
+      const [state, failure_count] = before === 2 ? ['retrying', 1] : ['delivered', 0];
       await acme.apply(jobCreate());
       await engine.run(`UPDATE deliveries SET interruption_count = ${before}`);
       await leaseDeliveries(engine, await deliveryRows(engine), 'dead', new Date());
       await using loop = startLoop(engine, taking());
       await loop.idle();
-      await settled(engine, state);
+      await settled(engine, String(state));
       t.match(await deliveryRows(engine), [{ failure_count, interruption_count: 0 }], `after ${before}`);
       await empty(engine);
     }
   });
 
   await t.test('counts an answer as delivered from 200 to 299', async (t) => {
-    for (const [status, state] of [
-      [199, 'retrying'],
-      [200, 'delivered'],
-      [299, 'delivered'],
-      [300, 'retrying'],
-    ] as const) {
+    for (const status of [199, 200, 299, 300]) {
       await acme.apply(jobCreate());
-      await using loop = startLoop(
-        engine,
-        scriptedSender(() => answer(status)),
-      );
+      const sender = scriptedSender(() => answer(status));
+      await using loop = startLoop(engine, sender);
       await loop.idle();
       await until(async () => (await attemptRows(engine)).length === 1);
+      const state = status === 200 || status === 299 ? 'delivered' : 'retrying';
       t.match(await deliveryRows(engine), [{ state }], `an answer of ${status}`);
       await empty(engine);
     }

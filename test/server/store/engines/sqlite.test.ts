@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,34 +12,7 @@ import { openEngine } from '../../../../src/server/store/engines/open-engine.ts'
 import { makePrivately } from '../../../../src/server/store/engines/sqlite-file.ts';
 import { callCommand, until } from '../../../_command.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../../_server.ts';
-
-/** Starts a script beside this file, with the output that it has given so far. */
-function startScript(name: string, argument: string) {
-  const child = spawn(process.execPath, [join(import.meta.dirname, name), argument], {
-    env: { PATH: process.env.PATH },
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    output += text;
-  });
-  const ended = once(child, 'close');
-  return {
-    child,
-    output: () => output,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGKILL');
-      await ended;
-    },
-  };
-}
-
-/** Has another process take the write lock of a database. */
-async function holdLock(url: string) {
-  const holder = startScript('_lock-holder.ts', url.slice('sqlite:'.length));
-  await until(() => holder.output() === 'locked\n');
-  return { ...holder, letGo: () => holder.child.stdin.write('\n') };
-}
+import { holdLock, startScript } from './_scripts.ts';
 
 t.test("another process's lock is waited for without holding up anything else", async (t) => {
   await using database = await openTestDatabase('sqlite');

@@ -78,25 +78,17 @@ interface Case {
   list: List;
 }
 
-const listOf = (table: 'jobs' | 'customers', updatedSince: string | undefined): List => {
-  return (db, page) => listRecords(db, table, COMPANY, updatedSince, page);
-};
-
-function jobs(count: number, plans: string): Case {
-  const updatedSince = sinceLast(count);
-  return { path: 'api/v1/jobs', query: { updatedSince }, plans, list: listOf('jobs', updatedSince) };
+/** A list of a table that has no other filter. */
+function plain(table: 'jobs' | 'customers', updatedSince: string | undefined, plans: string): Case {
+  const query: Case['query'] = updatedSince === undefined ? {} : { updatedSince };
+  const list: List = (db, page) => listRecords(db, table, COMPANY, updatedSince, page);
+  return { path: `api/v1/${table}`, query, plans, list };
 }
+
+const jobs = (count: number, plans: string) => plain('jobs', sinceLast(count), plans);
 
 /** The customers in a row of their ids that were changed last. */
-function customers(count: number, plans: string): Case {
-  const updatedSince = stamp(CUSTOMERS - count);
-  return {
-    path: 'api/v1/customers',
-    query: { updatedSince },
-    plans,
-    list: listOf('customers', updatedSince),
-  };
-}
+const customers = (count: number, plans: string) => plain('customers', stamp(CUSTOMERS - count), plans);
 
 function submissions(count: number, plans: string): Case {
   const updatedSince = sinceLast(count);
@@ -130,7 +122,7 @@ function quotes(query: Record<string, string>, plans: string): Case {
 }
 
 const cases: Case[] = [
-  { path: 'api/v1/jobs', query: {}, plans: 'scan', list: listOf('jobs', undefined) },
+  plain('jobs', undefined, 'scan'),
   jobs(0, 'sort'),
   jobs(1_000, 'sort'),
   jobs(1_001, 'slice'),
