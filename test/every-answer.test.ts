@@ -39,26 +39,26 @@ const SERVED: [baseUrl: string, hstsSubdomains: boolean, insists: string | undef
   ['https://api.acme.example', true, 'max-age=31536000; includeSubDomains'],
 ];
 
-t.test(
-  'no answer is guessed at, framed or run by a browser, nor tells others its address; with https browsers keep to https',
-  async (t) => {
-    for (const [baseUrl, hstsSubdomains, insists] of SERVED) {
-      await using server = await startExampleServer('sqlite', { baseUrl, hstsSubdomains });
-      const headers = { authorization: `Bearer ${server.key}` };
-      const { etag = '' } = (await server.http('api/v1/jobs', { headers })).headers;
-      for (const [name, request, status] of requests(server.key, etag)) {
-        // A PDF takes as long as all others together, and is asked for where all headers are set.
-        if (name === 'a PDF' && !insists?.includes('include')) continue;
-        const [answer] = await exchangeRaw(server.url, request);
-        t.equal(answer?.status, status, `${baseUrl}: ${name}`);
-        t.equal(answer?.headers['x-content-type-options'], 'nosniff', `${baseUrl}: ${name}`);
-        t.match(answer?.headers['content-security-policy'], "default-src 'none'", `${baseUrl}: ${name}`);
-        t.match(answer?.headers['content-security-policy'], "frame-ancestors 'none'", `${baseUrl}: ${name}`);
-        t.match(answer?.headers['referrer-policy'], /^(?:no-referrer|same-origin)$/, `${baseUrl}: ${name}`);
-        t.equal(answer?.headers['strict-transport-security'], insists, `${baseUrl}: ${name}`);
-        t.match(answer?.headers['x-request-id'], /^[0-9a-f-]{36}$/, `${baseUrl}: ${name}`);
-        t.strictSame(answer?.repeated, [], `${baseUrl}: ${name} has each header once`);
-      }
+const HEADERS = {
+  'x-content-type-options': /^nosniff$/,
+  'content-security-policy': /^(?=.*default-src 'none').*frame-ancestors 'none'/,
+  'referrer-policy': /^(?:no-referrer|same-origin)$/,
+  'x-request-id': /^[0-9a-f-]{36}$/,
+};
+
+t.test('no answer is guessed at, framed or run by a browser, or tells others its address', async (t) => {
+  for (const [baseUrl, hstsSubdomains, insists] of SERVED) {
+    await using server = await startExampleServer('sqlite', { baseUrl, hstsSubdomains });
+    const headers = { authorization: `Bearer ${server.key}` };
+    const { etag = '' } = (await server.http('api/v1/jobs', { headers })).headers;
+    for (const [name, request, status] of requests(server.key, etag)) {
+      // A PDF takes as long as all others together, and is asked for where all headers are set.
+      if (name === 'a PDF' && !insists?.includes('include')) continue;
+      const [answer] = await exchangeRaw(server.url, request);
+      t.match(answer, { status, headers: HEADERS }, `${baseUrl}: ${name}`);
+      // With https, browsers keep to https.
+      t.equal(answer?.headers['strict-transport-security'], insists, `${baseUrl}: ${name}`);
+      t.strictSame(answer?.repeated, [], `${baseUrl}: ${name} has each header once`);
     }
-  },
-);
+  }
+});

@@ -68,35 +68,6 @@ t.test('every example stands below the help of its command, which has its option
   t.equal(shownCount, allExamples.match(/fieldledger (?=[a-z])/g)?.length);
 });
 
-t.test('the help names every argument and its form', async (t) => {
-  const named: [string, ...string[]][] = [
-    ['serve', '--demo'],
-    [
-      'company create',
-      '<id>',
-      '--api [on|off]',
-      '--modules <modules>',
-      '--time-zone <zone>',
-      '--logo <file>',
-    ],
-    ['company set', '<id>', '--subscription [on|off]', '--invoicing [on|off]', '--currency <code>', '--iban'],
-    ['key create', '<company>', '--name <name>', '--scopes <scopes>', 'invoices:read'],
-    ['key list', '<company>'],
-    ['key revoke', '<company>', '<key-id>'],
-    ['webhook create', '<company>', '<url>', '--events <events>', 'invoice.paid'],
-    ['webhook delete', '[company]', '[webhook-id]', '--unreadable'],
-    ['webhook sample', '<event>', '--to <url>', '--secret-file <file>', '--example <name>'],
-    ['webhook play', '<story>', '--to <url>', '--speed <times>', '--secret-file <file>'],
-    ['apply', '[file]', 'standard input', '--to <url>', '--token-file <file>'],
-    ['feed-token create', '--name <name>', '--companies <ids>', '--changes <names>'],
-    ['feed-token revoke', '<token-id>'],
-    ['mcp', '--url <url>', '--key-file <file>'],
-    ['demo', '--records <number>'],
-  ];
-  for (const [words, ...parts] of named)
-    for (const part of parts) t.ok(helps.get(words)?.includes(part), `${words}: ${part}`);
-});
-
 t.test('help is the same however it is asked for', async (t) => {
   t.strictSame(await command('help', 'demo'), await command('demo', '--help'));
   t.strictSame(await command('-h'), await command('--help'));

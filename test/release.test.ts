@@ -193,7 +193,6 @@ const serveDemo = ({ serve }: Workplace) => serve(['--demo'], { DATABASE_URL: 's
 /** What takes more than code: a document with the processes that print it, the references, and the metrics. */
 async function testServer(t: Test, served: Served): Promise<void> {
   const { address, management, demo } = served.greeting;
-  t.match(served.logs()[0], { msg: 'server.started', version });
   const headers = { authorization: `Bearer ${demo?.key}` };
   const { data } = await got(`${address}/api/v1/invoices?status=issued`, { headers }).json<{
     data: [{ id: string }];
@@ -204,6 +203,7 @@ async function testServer(t: Test, served: Served): Promise<void> {
   t.match(await got(`${address}/feed-reference`).text(), new RegExp(`"version":"${version}"`));
   t.match(await got(`${address}/llms.txt`).text(), `${address}/reference.md`);
   t.match(await got(`${management}/metrics`).text(), `fieldledger_build_info{version="${version}"} 1`);
+  t.match(served.logs()[0], { msg: 'server.started', version });
 }
 
 /** The portal, the tools of a model, and a webhook's sample. */

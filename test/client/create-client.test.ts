@@ -87,14 +87,9 @@ t.test('a list goes through all of its pages, the largest there are unless told'
 t.test('pages tell where they end, and when they were read; a cursor goes on from there', async (t) => {
   const { client } = clientThatTells();
   const pages = await allOf(client.listJobs({ limit: 4 }).pages());
-  t.strictSame(
-    pages.map(({ data, hasMore }) => [data.length, hasMore]),
-    [
-      [4, true],
-      [2, false],
-    ],
-  );
-  t.equal(pages[1]?.nextCursor, null);
+  t.match(pages, [{ hasMore: true }, { hasMore: false, nextCursor: null }]);
+  const lengths = pages.map(({ data }) => data.length);
+  t.strictSame(lengths, [4, 2]);
   for (const { date } of pages) t.ok(date && Math.abs(Date.now() - date.getTime()) < 60_000);
   const [rest] = await allOf(client.listJobs({ cursor: pages[0]?.nextCursor ?? '' }).pages());
   t.strictSame(rest?.data, pages[1]?.data);
