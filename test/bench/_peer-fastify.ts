@@ -14,11 +14,8 @@ import { digestOf } from '../../src/server/api/answer.ts';
 import type { AnyHandler, JsonReply } from '../../src/server/api/contract-backend.ts';
 import { errorReply } from '../../src/server/api/error-replies.ts';
 import { handlers } from '../../src/server/api/handlers.ts';
-import {
-  type ContractOperation,
-  type ContractParameter,
-  contractOperations,
-} from '../../src/contract/document.ts';
+import { contractOperations } from '../../src/contract/document.ts';
+import type { ContractOperation, ContractParameter } from '../../src/contract/document.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
 import { createLogger } from '../../src/server/log.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
@@ -65,15 +62,9 @@ const usage = openKeyUsage(engine, {
     throw error;
   },
 });
-const needs = {
-  db: engine.db,
-  documents: {
-    find: async () => undefined,
-    prepare: async () => undefined,
-    prepareStatement: async () => undefined,
-  },
-  now: () => new Date(),
-};
+const none = async () => undefined;
+const documents = { find: none, prepare: none, prepareStatement: none };
+const needs = { db: engine.db, documents, now: () => new Date() };
 
 const app = fastify({
   loggerInstance: createLogger('info'),
@@ -89,21 +80,10 @@ app.addHook('onResponse', async (req, reply) => {
   const { company, keyId } = callerOf(req) ?? {};
   metrics.requestAnswered(operation, reply.statusCode, reply.elapsedTime / 1000);
   if (company !== undefined && keyId !== undefined) usage.count(company, keyId, false);
-  app.log.info(
-    {
-      requestId: req.id,
-      method: req.method,
-      path,
-      operation,
-      status: reply.statusCode,
-      company,
-      keyId,
-      address: req.ip,
-      bytes: Number(reply.getHeader('content-length') ?? 0),
-      ms: Math.round(reply.elapsedTime * 100) / 100,
-    },
-    'request.answered',
-  );
+  const asked = { requestId: req.id, method: req.method, path, operation, status: reply.statusCode };
+  const bytes = Number(reply.getHeader('content-length') ?? 0);
+  const ms = Math.round(reply.elapsedTime * 100) / 100;
+  app.log.info({ ...asked, company, keyId, address: req.ip, bytes, ms }, 'request.answered');
 });
 app.setErrorHandler(async (error, _req, reply) => {
   const { status, headers, body } = errorReply(error);

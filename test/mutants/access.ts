@@ -5,7 +5,7 @@ const secondFactor = ['test/server/portal/second-factor.test.ts'];
 const authority = ['test/server/portal/authority.test.ts'];
 const people = ['test/server/portal/people.test.ts'];
 const portalKeys = ['test/server/portal/keys.test.ts'];
-const apiKeys = ['test/server/api/keys.test.ts'];
+const spentAuthority = ['test/server/access/spent-authority.test.ts'];
 
 /** Who may do what: keys, links, sessions, the second factor, and authority that ended meanwhile. */
 export const access: readonly Mutant[] = [
@@ -98,7 +98,7 @@ export const access: readonly Mutant[] = [
     file: 'src/server/store/accounts/authorised-transaction.ts',
     from: 'if (!isFirst) throw',
     to: 'if (!isFirst && isProofNeeded) throw',
-    tests: ['test/server/portal/form-results.test.ts', 'test/server/portal/deliveries.test.ts'],
+    tests: spentAuthority,
   },
   {
     fault: 'a session that expired while its request waited still makes the change',
@@ -140,7 +140,7 @@ export const access: readonly Mutant[] = [
     file: 'src/server/access/keys.ts',
     from: 'if (remembered && remembered.endsMs > Date.now()) return remembered;',
     to: 'if (remembered) return remembered;',
-    tests: apiKeys,
+    tests: spentAuthority,
   },
   {
     fault: 'somebody prolongs a key that reads more than they may',

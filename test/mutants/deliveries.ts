@@ -75,7 +75,7 @@ export const deliveries: readonly Mutant[] = [
     file: 'src/server/webhooks/attempt.ts',
     from: 'keptAnswer(answerText, secret)',
     to: "keptAnswer(answerText, '')",
-    tests: ['test/server/webhooks/deliveries.test.ts', 'test/server/portal/deliveries.test.ts'],
+    tests: ['test/server/webhooks/answer-text.test.ts'],
   },
   {
     fault: 'a document is handed over before the access point wants it',
@@ -96,7 +96,7 @@ export const deliveries: readonly Mutant[] = [
     file: 'src/server/notices/mailing.ts',
     from: "mutedNotices?.includes(choiceOf(kind) ?? '')",
     to: 'mutedNotices?.includes(kind)',
-    tests: [...mailing, 'test/server/portal/notices.test.ts', 'test/server/notices/outages.test.ts'],
+    tests: mailing,
   },
   {
     fault: 'somebody is told of a webhook whose events they may not see',
@@ -110,6 +110,6 @@ export const deliveries: readonly Mutant[] = [
     file: 'src/server/access/mailed-links.ts',
     from: "  if (kind === 'reset.asked' && askedMs > MAILED_RESET_HOURS * HOUR_MS) return undefined;\n",
     to: '',
-    tests: mailing,
+    tests: ['test/server/access/spent-authority.test.ts'],
   },
 ];

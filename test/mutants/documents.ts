@@ -4,7 +4,7 @@ const numbers = ['test/server/backoffice/numbers.test.ts'];
 const imports = ['test/server/backoffice/imports.test.ts'];
 const incomplete = ['test/server/backoffice/incomplete-documents.test.ts'];
 const eInvoice = ['test/server/e-invoice/e-invoice.test.ts'];
-const randomDocuments = ['test/server/e-invoice/random-documents.test.ts'];
+const eInvoiceLimits = ['test/server/e-invoice/e-invoice-limits.test.ts'];
 
 /** Invoices and quotes: their numbers and days, what the law asks for, what comes in from elsewhere, and e-invoices. */
 export const documents: readonly Mutant[] = [
@@ -41,7 +41,7 @@ export const documents: readonly Mutant[] = [
     file: 'src/server/backoffice/quotes.ts',
     from: 'stored.validUntil < move.today',
     to: 'stored.validUntil <= move.today',
-    tests: ['test/server/api/quote-expiry.test.ts', 'test/server/backoffice/days-to-come.test.ts'],
+    tests: ['test/server/backoffice/quote-answers.test.ts'],
   },
   {
     fault: 'a quote can not be sent on its last day',
@@ -76,20 +76,20 @@ export const documents: readonly Mutant[] = [
     file: 'src/server/e-invoice/reading-amounts.ts',
     from: 'isWithVat ? baseMinor - vatWithinMinor(baseMinor, vatRateBasisPoints) : baseMinor',
     to: 'baseMinor',
-    tests: randomDocuments,
+    tests: eInvoiceLimits,
   },
   {
     fault: 'the VAT in the currency of the accounts has the decimals of another currency',
     file: 'src/server/e-invoice/reading.ts',
     from: 'decimalAmount(totals.vatMinor, other)',
     to: 'decimalAmount(totals.vatMinor, currency)',
-    tests: randomDocuments,
+    tests: eInvoiceLimits,
   },
   {
     fault: 'a line whose period ends after that of its document goes to Peppol',
     file: 'src/server/e-invoice/peppol.ts',
     from: ' || (period?.endDate ?? endDate) > endDate)',
     to: ')',
-    tests: randomDocuments,
+    tests: eInvoiceLimits,
   },
 ];

@@ -47,7 +47,7 @@ export const feed: readonly Mutant[] = [
     file: 'src/server/backoffice/apply.ts',
     from: '  if (sender) for (const change of checked) refuseForeign(change, sender);\n',
     to: '',
-    tests: applying,
+    tests: ['test/server/feed/imports.test.ts'],
   },
   {
     fault: 'an erased company can still be read in the file of the database',
@@ -61,7 +61,7 @@ export const feed: readonly Mutant[] = [
     file: 'src/server/store/backup/backup.ts',
     from: 'return sizeOf(`${path}-wal`) === 0;',
     to: 'return true;',
-    tests: ['test/server/cli/backup.test.ts'],
+    tests: ['test/server/store/backup/backup.test.ts'],
   },
   {
     fault: 'a restored database takes on the log of the one before',

@@ -2,6 +2,7 @@ import type { Mutant } from './_mutant.ts';
 
 const settlement = ['test/server/backoffice/settlement.test.ts'];
 const creditNotes = ['test/server/backoffice/credit-notes.test.ts'];
+const lastCredits = ['test/server/backoffice/last-credits.test.ts'];
 const creditedAmounts = ['test/server/backoffice/credited-amounts.test.ts'];
 const documentAmounts = ['test/server/backoffice/document-amounts.test.ts'];
 const vat = ['test/contract/vat.test.ts'];
@@ -83,7 +84,7 @@ export const money: readonly Mutant[] = [
     file: 'src/server/backoffice/credit-notes.ts',
     from: 'minor <= 0 && minor >= leftMinor',
     to: 'minor <= 0',
-    tests: creditNotes,
+    tests: lastCredits,
   },
   {
     fault: 'parts of a line are each rounded by themselves',
@@ -104,7 +105,7 @@ export const money: readonly Mutant[] = [
     file: 'src/server/backoffice/prepayments.ts',
     from: 'return (credited.amounts?.roundingMinor ?? 0) - takenMinor;',
     to: 'return credited.amounts?.roundingMinor ?? 0;',
-    tests: ['test/model/model.test.ts'],
+    tests: lastCredits,
   },
   {
     fault: 'each discount of a document may take all of its lines',

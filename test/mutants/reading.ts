@@ -2,7 +2,6 @@ import type { Mutant } from './_mutant.ts';
 
 const quoteExpiry = ['test/server/api/quote-expiry.test.ts'];
 const exported = ['test/client/commands/export.test.ts'];
-const sync = ['test/client/sync.test.ts'];
 
 /** What is read: lists, cursors, ETags, tables for spreadsheets, copies, and the portal's sums. */
 export const reading: readonly Mutant[] = [
@@ -81,7 +80,7 @@ export const reading: readonly Mutant[] = [
     file: 'src/server/portal/pages/receivables.ts',
     from: 'companyDay(company.timeZone, now)',
     to: "companyDay('UTC', now)",
-    tests: ['test/server/portal/documents.test.ts'],
+    tests: ['test/server/portal/receivables.test.ts'],
   },
   {
     fault: 'a formula in wide letters runs in a spreadsheet',
@@ -109,7 +108,7 @@ export const reading: readonly Mutant[] = [
     file: 'src/client/sync/changes.ts',
     from: 'state.pass?.startedAt ?? date?.toISOString()',
     to: 'date?.toISOString()',
-    tests: [...sync, 'test/client/sync-day.test.ts'],
+    tests: ['test/client/changes.test.ts'],
   },
   {
     fault: 'a log line has what a client puts into an address',

@@ -1,6 +1,11 @@
 import t from 'tap';
 
 import { answerText, keptAnswer } from '../../../src/server/webhooks/answer-text.ts';
+import { makeAttempt } from '../../../src/server/webhooks/attempt.ts';
+import { createLogger } from '../../../src/server/log.ts';
+import { createMetrics } from '../../../src/server/metrics.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
+import { pingData } from '../../../src/contract/delivery-request.ts';
 import { mintSecret } from '../../../src/server/webhooks/registration.ts';
 import { startHttpsReceiver } from './_receivers.ts';
 import { requestTo, senderTo } from './_senders.ts';
@@ -10,6 +15,30 @@ const textOf = (type: string | undefined, body: string | Buffer, coding?: string
     { ...(type !== undefined && { 'content-type': type }), ...(coding && { 'content-encoding': coding }) },
     Buffer.from(body),
   );
+
+t.test('an attempt keeps nothing of its signing secret, which the receiver repeats', async (t) => {
+  const secret = mintSecret();
+  const now = () => new Date('2026-11-20T12:00:00Z');
+  const at = now().toISOString();
+  const switches = { apiEnabled: true, subscriptionActive: true, invoicingEnabled: true, modules: [] };
+  const delivery = {
+    ...{ company: 'acme', webhook: 'whk_1', id: 'del_1', lease: 'l', attempt: 1, failureCount: 0, secret },
+    ...{ kind: 'ping' as const, createdAt: at, dueAt: at, data: pingData, url: 'https://hooks.example.com/' },
+    ...{ isWebhookDeleted: false, isWebhookPaused: false, switches },
+  };
+  const phases = { dns: null, connect: null, tls: null, firstByte: null };
+  const answerText = `${secret.slice('whsec_'.length)} is no key`;
+  const send = async () => ({ status: 401, error: null, phases, totalMs: 1, answerText });
+  const { attempt } = await makeAttempt(delivery, {
+    ...{
+      sender: { send, [Symbol.asyncDispose]: async () => undefined },
+      secrets: createSecretBox(undefined),
+    },
+    ...{ serviceName: 'Fieldledger', now, random: () => 0 },
+    ...{ log: createLogger('silent'), metrics: createMetrics().deliveries },
+  });
+  t.equal(attempt?.answerText, '… is no key');
+});
 
 t.test('an answer is told as a line of plain text, or not at all', async (t) => {
   const page =
@@ -53,7 +82,8 @@ t.test('a signing secret is never kept, in whatever way the receiver writes it',
       t.match(kept, /^\{"secret":".*","why":"no"\}$/);
     }
   }
-  const long = keptAnswer('🔧'.repeat(400), mintSecret());
+  t.equal(keptAnswer('🔧'.repeat(300), mintSecret()), '🔧'.repeat(300));
+  const long = keptAnswer('🔧'.repeat(301), mintSecret());
   t.equal([...long].length, 300);
   t.ok(long.isWellFormed() && long.endsWith('🔧…'));
 });
@@ -65,6 +95,8 @@ t.test('the beginning of a refusal is read, and of no other answer', async (t) =
     [500, {}, 'x'.repeat(10_000_000), 'x'.repeat(4_096)],
     [500, { 'Content-Length': '10000000' }, 'y'.repeat(10_000_000), 'y'.repeat(4_096)],
     [302, { Location: 'https://169.254.169.254/' }, 'elsewhere', 'elsewhere'],
+    [300, {}, 'many', 'many'],
+    [299, {}, 'fine', undefined],
     [200, {}, 'fine', undefined],
     [204, {}, '', undefined],
   ];
