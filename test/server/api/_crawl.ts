@@ -11,12 +11,6 @@ export interface ListPage {
 
 export type Query = Readonly<Record<string, string>>;
 
-/** The address of a list with its query, below the server's own. */
-export function addressOf(path: string, query: Query): string {
-  const text = new URLSearchParams(query).toString();
-  return text === '' ? path : `${path}?${text}`;
-}
-
 /** Reads one page. @throws Error when the answer isn't 200. */
 export async function readPage(
   server: Pick<TestServer, 'http'>,
@@ -24,7 +18,7 @@ export async function readPage(
   path: string,
   query: Query,
 ): Promise<ListPage> {
-  const address = addressOf(path, query);
+  const address = `${path}?${new URLSearchParams(query).toString()}`;
   const { statusCode, body } = await server.http(address, {
     headers: { authorization: `Bearer ${key}`, 'accept-encoding': 'identity' },
   });

@@ -81,33 +81,18 @@ const encode = fc.constantFrom(
   (text: string) => encodeURIComponent(text).replaceAll(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase()),
 );
 
-/** Ids in the path, of which the last ones are known to the server. */
-function pathIdOf(known: string, isUuid: boolean): fc.Arbitrary<{ text: string; id: 'known' | 'unknown' }> {
-  const unknown = isUuid
-    ? fc.oneof(
-        fc.uuid(),
-        fc.constantFrom(
-          known.slice(1),
-          `${known}0`,
-          `{${known}}`,
-          `urn:uuid:${known}`,
-          known.replaceAll('-', ''),
-        ),
-      )
-    : fc.oneof(
-        ids.map(({ text }) => `no.${text}`.slice(0, 64)),
-        fc.constantFrom(`${known}x`, known.toUpperCase()),
-      );
+/** Ids in the path, and whether they are known to the server; a UUID is in capitals, too. */
+function pathIdOf(known: string): fc.Arbitrary<{ text: string; id: 'known' | 'unknown' }> {
+  const isUuid = /^[0-9a-f-]{36}$/.test(known);
+  const others = isUuid ? fc.uuid() : ids.map(({ text }) => `no.${text}`.slice(0, 64));
+  const beside = [`${known}x`, known.slice(1), `{${known}}`, `urn:uuid:${known}`, known.replace(/[-_]/, '')];
+  const broken = words('% %zz %E0%A4%A %2e%2e .. . %2F %5c * ; @ %00 %ff');
   const odd = anyText.filter((text) => text !== '').map(encodeURIComponent);
-  const broken = fc.constantFrom(...words('% %zz %E0%A4%A %2e%2e .. . %2F %5c * ; @ %00 %ff'));
+  const unknown = fc.oneof(others, fc.constantFrom(...beside), fc.constantFrom(...broken), odd);
+  const own = fc.constantFrom(known, isUuid ? known.toUpperCase() : known);
   return fc.oneof(
-    {
-      weight: 3,
-      arbitrary: fc
-        .constantFrom(known, ...(isUuid ? [known.toUpperCase()] : []))
-        .map((text) => ({ text, id: 'known' as const })),
-    },
-    fc.oneof(unknown, odd, broken).map((text) => ({ text, id: 'unknown' as const })),
+    { weight: 3, arbitrary: own.map((text) => ({ text, id: 'known' as const })) },
+    unknown.map((text) => ({ text, id: 'unknown' as const })),
   );
 }
 
@@ -132,8 +117,7 @@ export function fuzzedRequests(key: string): fc.Arbitrary<FuzzedRequest> {
   return fc.constantFrom(...contractOperations()).chain(({ operationId, path, parameters }) => {
     const [template] = /\{\w+\}/.exec(path) ?? [];
     const knownId = knownPath(operationId).split('/')[path.split('/').indexOf(template ?? '')] ?? '';
-    const pathId =
-      template === undefined ? fc.constant(undefined) : pathIdOf(knownId, /^[0-9a-f-]{36}$/.test(knownId));
+    const pathId = template === undefined ? fc.constant(undefined) : pathIdOf(knownId);
     return (
       fc
         .record({

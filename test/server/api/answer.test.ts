@@ -7,10 +7,8 @@ import fc from 'fast-check';
 import got, { type Got, type Response } from 'got';
 import t from 'tap';
 
-import { hasTag, sendBody, sendError } from '../../../src/server/api/answer.ts';
-import { errorReply } from '../../../src/server/api/error-replies.ts';
+import { hasTag, sendBody } from '../../../src/server/api/answer.ts';
 import type { JsonText } from '../../../src/contract/json-text.ts';
-import { AppError } from '../../../src/errors.ts';
 import { anyCharacter } from '../../_characters.ts';
 
 /** Leaves the body as it came over the wire, and sends no Accept-Encoding of its own. */
@@ -24,7 +22,7 @@ interface Answering extends AsyncDisposable {
   reported: () => number;
 }
 
-/** A server that answers one body at `/`, and the error of a missing record elsewhere. */
+/** A server that answers one body. Errors are the suite's to ask for (test/contract/_questions.ts). */
 async function answering(): Promise<Answering> {
   let text = '';
   let digests: (string | null)[] = [];
@@ -33,11 +31,7 @@ async function answering(): Promise<Answering> {
   app.disable('etag').disable('x-powered-by');
   app.use((req, res) => {
     res.setHeader('X-Request-Id', 'one');
-    const reply = errorReply(new AppError('not_found', 'There is nothing.'));
-    reported =
-      req.path === '/'
-        ? sendBody(req, res, { status: 200, body: text as JsonText<unknown>, digests })
-        : sendError(req, res, reply);
+    reported = sendBody(req, res, { status: 200, body: text as JsonText<unknown>, digests });
   });
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -212,21 +206,6 @@ t.test('a large body goes out whole, however many bytes its characters have', as
       t.equal(ofHead['content-length'], String(byteLength), 'HEAD tells the same');
     }
   }
-});
-
-t.test('an error is never cached as the record, compressed or answered with 304', async (t) => {
-  await using server = await answering();
-  const headers = { 'accept-encoding': 'gzip', 'if-none-match': '*' };
-  const answer = await server.http('elsewhere', { headers });
-  t.equal(answer.statusCode, 404);
-  t.equal(answer.body, '{"error":{"code":"not_found","message":"There is nothing."}}');
-  t.strictSame(ownHeaders(answer), {
-    'content-type': 'application/json',
-    'cache-control': 'private, no-cache',
-    vary: 'Accept-Encoding',
-    'content-length': '60',
-    'x-request-id': 'one',
-  });
 });
 
 t.test('the digests of the parts of a body give its tag', async (t) => {

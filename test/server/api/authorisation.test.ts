@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
 import { createKey, revokeKey } from '../../../src/server/access/keys.ts';
 import { modules, scopes } from '../../../src/contract/scopes.ts';
-import { KEY_PREFIX, openTestDatabase, startTestServer, STORY_NOW, type TestServer } from '../../_server.ts';
+import { KEY_PREFIX, startEmptyServer, startTestServer, STORY_NOW, type TestServer } from '../../_server.ts';
 import { invoiceOf, store, uuidOf } from './_records.ts';
 
 /* What each scope and each module opens is the suite's to ask (test/contract/_access-checks.ts), on both engines. */
@@ -29,15 +29,10 @@ type Condition = keyof typeof answers;
 const conditions = Object.keys(answers) as Condition[];
 
 async function start(t: Test) {
-  const database = await openTestDatabase('sqlite');
-  const server = await startTestServer({ engine: database.engine });
-  const strict = await startTestServer({ engine: database.engine, rateLimitPerMinute: 1 });
-  t.teardown(async () => {
-    await server[Symbol.asyncDispose]();
-    await strict[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
-  });
-  return { server, strict, engine: database.engine };
+  const { server, engine } = await startEmptyServer(t, 'sqlite');
+  const strict = await startTestServer({ engine, rateLimitPerMinute: 1 });
+  t.teardown(() => strict[Symbol.asyncDispose]());
+  return { server, strict, engine };
 }
 
 async function answerTo(

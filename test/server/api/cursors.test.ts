@@ -6,7 +6,7 @@ import { createCompany } from '../../../src/server/access/companies.ts';
 import { requestedPage, sealCursor } from '../../../src/server/api/pages.ts';
 import { anyCharacter } from '../../_characters.ts';
 import { keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
-import { addressOf, crawl, type Query, readPage } from './_crawl.ts';
+import { crawl, type Query, readPage } from './_crawl.ts';
 import { customerOf, formOf, idOf, jobOf, quoteOf, store, submissionOf, uuidOf } from './_records.ts';
 
 /* That a cursor belongs to its list and its filters, and to no limit, is the suite's to ask, on both engines. */
@@ -27,8 +27,10 @@ async function start(t: Test) {
   await store(engine, 'own', records);
   const key = await keyFor(engine, 'own');
   const ask = async (path: string, query: Query | string) => {
-    const address = typeof query === 'string' ? `${path}?${query}` : addressOf(path, query);
-    const { statusCode, body } = await server.http(address, { headers: { authorization: `Bearer ${key}` } });
+    const text = typeof query === 'string' ? query : new URLSearchParams(query).toString();
+    const { statusCode, body } = await server.http(`${path}?${text}`, {
+      headers: { authorization: `Bearer ${key}` },
+    });
     // The body of an error.
     const { error } = JSON.parse(body) as { error?: { code: string } };
     return `${statusCode} ${error?.code ?? 'ok'}`;

@@ -5,14 +5,8 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { anyCharacter } from '../../_characters.ts';
 import type { Answer } from '../../contract/_exchange.ts';
-import {
-  conformanceProblems,
-  refusedMethodProblems,
-  unknownPathProblems,
-} from '../../contract/_conformance.ts';
-import { contractOperations } from '../../../src/contract/document.ts';
+import { conformanceProblems } from '../../contract/_conformance.ts';
 import { type EngineName, startExampleServer } from '../../_server.ts';
 import { examplesOf, knownPath } from '../../contract/_contract.ts';
 import { exchangeRaw, openWire, type Wire } from './_raw.ts';
@@ -92,8 +86,6 @@ async function tryBatches<T>(
   await fc.assert(property, { numRuns, endOnFailure: true, reporter: report });
 }
 
-const words = (text: string) => text.trim().split(/\s+/);
-
 // PostgreSQL is sent fewer: what it reads otherwise, such as a zero character, comes early.
 for (const [name, batches] of Object.entries({ sqlite: 80, postgres: 20 })) {
   t.test(`whatever its parameters and headers, a request gets a declared answer (${name})`, async (t) => {
@@ -108,37 +100,6 @@ for (const [name, batches] of Object.entries({ sqlite: 80, postgres: 20 })) {
     t.ok(await isWell(), 'the server still answers rightly');
   });
 }
-
-const methods = words('POST PUT PATCH DELETE OPTIONS TRACE PROPFIND MKCOL LOCK PURGE SOURCE QUERY');
-
-t.test('a path that is none and a method that is none get 404 and 405', async (t) => {
-  const { key, sendAll, isWell } = await start(t, 'sqlite');
-  const segment = fc.oneof(
-    fc.constantFrom('', ...words('v1 V1 v2 jobs JOBS invoices . .. %2e%2e % %00 * ; pdf')),
-    fc.string({ unit: anyCharacter, maxLength: 10 }).map((text) => encodeURIComponent(text.toWellFormed())),
-  );
-  const paths = contractOperations().map(({ path }) => path.replace(/\{\w+\}/, 'x'));
-  const templates = paths.map((path) => new RegExp(`^${path.replace(/\bx\b/, '[^/?]+')}(\\?|$)`));
-  const requests = fc.record({
-    method: fc.constantFrom('GET', 'GET', 'GET', ...methods),
-    target: fc.oneof(
-      fc.array(segment, { maxLength: 6 }).map((segments) => `/api/${segments.join('/')}`),
-      fc.constantFrom(...paths, ...paths.map((path) => `${path}?__proto__=1&%`)),
-    ),
-    body: fc.constantFrom('', '', '{}', 'x'.repeat(3_000)),
-  });
-  await tryBatches(requests, 15, async (batch) =>
-    sendAll(batch, async (wire, { method, target, body }) => {
-      const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`];
-      const request = [...lines, `Content-Length: ${body.length}`, '', body].join('\r\n');
-      const answer = await wire.send(request);
-      const isPath = templates.some((template) => template.test(target));
-      if (!isPath) failWith(unknownPathProblems(answer), request, answer);
-      else if (method !== 'GET') failWith(refusedMethodProblems(answer, method), request, answer);
-    }),
-  );
-  t.ok(await isWell(), 'the server still answers rightly');
-});
 
 /** A request that was damaged: bytes changed, left out, doubled or put in, or cut off. */
 const damage = fc.record({

@@ -2,11 +2,10 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
-import { createKey, revokeKey } from '../../../src/server/access/keys.ts';
-import { scopes } from '../../../src/contract/scopes.ts';
+import { revokeKey } from '../../../src/server/access/keys.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
-import { engineNames, KEY_PREFIX, keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
+import { engineNames, keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
 
 async function start(t: Test, name: (typeof engineNames)[number]) {
   const { database, server, engine } = await startEmptyServer(t, name);
@@ -20,14 +19,8 @@ async function start(t: Test, name: (typeof engineNames)[number]) {
 }
 
 async function keyAndId(engine: Engine, company: string): Promise<{ key: string; id: string }> {
-  const { key, record } = await createKey(engine, {
-    prefix: KEY_PREFIX,
-    company,
-    name: 'Test',
-    scopes,
-    now: STORY_NOW,
-  });
-  return { key, id: record.id };
+  const key = await keyFor(engine, company);
+  return { key, id: key.split('.')[2] ?? '' };
 }
 
 /** Keys that are wrong in a way that the suite doesn't try (test/contract/_access-checks.ts), which has no second key. */

@@ -30,9 +30,6 @@ const moments: [timeZone: string, now: string, validUntil: string | null, status
   ['Pacific/Auckland', '2026-09-27T10:59:59.999Z', '2026-09-27', 'sent'],
   ['Pacific/Auckland', '2026-04-05T11:59:59.999Z', '2026-04-05', 'sent'],
   ['Pacific/Auckland', '2026-04-05T12:00:00.000Z', '2026-04-05', 'expired'],
-  // On the Pacific coast, also after clocks went forward.
-  ['America/Los_Angeles', '2026-11-21T07:59:59.999Z', '2026-11-20', 'sent'],
-  ['America/Los_Angeles', '2026-11-21T08:00:00.000Z', '2026-11-20', 'expired'],
   ['America/Los_Angeles', '2026-03-09T07:00:00.000Z', '2026-03-08', 'expired'],
 ];
 

@@ -15,7 +15,7 @@ t.test('a target with scheme and host means the path in it, whatever the host', 
     const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
     const [answer] = await exchangeRaw(server.url, request);
     if (isJson) t.match(answer?.headers['content-type'], /^application\/json/, target);
-    return answer?.status;
+    return isJson ? answer?.status : `${answer?.status} ${answer?.headers['location']}`;
   };
   for (const origin of [
     server.url,
@@ -26,9 +26,9 @@ t.test('a target with scheme and host means the path in it, whatever the host', 
     'http://u:p@x:1',
   ])
     t.equal(await statusOf(`${origin}/api/v1/jobs?limit=1`), 200, origin);
-  t.equal(await statusOf(`${server.url}?limit=1`, false), 302, 'no path is the path /');
+  t.equal(await statusOf(`${server.url}?limit=1`, false), '302 /reference', 'no path is the path /');
   for (const target of ['*', '/*', 'http:/api/v1/jobs', 'ftp://x/api/v1/jobs', '//api/v1/jobs'])
-    t.ok([400, 404].includes((await statusOf(target)) ?? 0), target);
+    t.match(await statusOf(target), /^40[04]$/, target);
 });
 
 t.test('a client that resets its connection leaves the server running', async (t) => {

@@ -152,12 +152,6 @@ t.test('a server that was given no address publishes the one that it listens on'
   ]);
 });
 
-t.test('the address itself leads to the reference', async (t) => {
-  const { statusCode, headers } = await server.http('');
-  t.equal(statusCode, 302);
-  t.equal(headers.location, '/reference');
-});
-
 /** Serves the publication of a copy of the program, in which the reference hasn't been built. */
 async function serveUnbuilt(): Promise<AsyncDisposable & { http: Got }> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-copy-'));
