@@ -9,7 +9,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs client format lint types test mutants contract conformance check bench kills feed failover backups deliveries upgrades sync model documents samples mock release start dev clean
+.PHONY: help setup generate docs client format lint types test mutants contract conformance check bench kills feed failover backups deliveries upgrades sync model documents interop mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -62,38 +62,44 @@ conformance: setup ## Run the contract suite against a deployment: URL=https://.
 check: test ## Run all tests, and see that generated/ is fresh: needed before a merge
 	@git diff --exit-code -- generated
 
-bench: setup ## Measure, and compare within the run
+# Programs that only measurements and a release need have lock files of their own.
+test/%/node_modules/.package-lock.json: test/%/package-lock.json node_modules/.package-lock.json
+	@echo 'Installing what $< names.'
+	cd $(<D) && npm ci --no-audit --no-fund --loglevel=error
+	@touch $@
+
+interop: setup client test/interop/node_modules/.package-lock.json ## Try the contract with other people's generators, collections and compilers, before a release; two minutes
+	@$(NODE) test/run.ts $(wildcard test/interop/*.test.ts) && $(NODE) test/interop/note-versions.ts
+
+bench: setup test/bench/node_modules/.package-lock.json ## Measure, and compare within the run
 	@$(NODE) test/bench/run.ts
 
 kills: setup ## Kill a feed on SQLite 200 times and compare what is left; some minutes
-	KILLS=200 $(NODE) $(BIN)/tap --timeout=1800 test/server/backoffice/kill.test.ts
+	KILLS=200 TEST_FILE_SECONDS=1800 $(NODE) test/run.ts test/server/backoffice/kill.test.ts
 
 feed: setup ## Send the feed over HTTP 20,000 requests, and kill it 150 times on each engine; an hour
-	FEED_REQUESTS=20000 FEED_KILLS=150 $(NODE) $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/server/feed/fuzz.test.ts test/server/feed/kill.test.ts
+	FEED_REQUESTS=20000 FEED_KILLS=150 TEST_PROCESSES=1 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/feed/fuzz.test.ts test/server/feed/kill.test.ts
 
 failover: setup ## Kill the primary under a feed 20 times, and let its standby take over; some minutes
-	FAILOVERS=20 $(NODE) $(BIN)/tap --reporter=tap --timeout=3600 test/server/store/engines/failover.test.ts
+	FAILOVERS=20 TEST_FILE_SECONDS=3600 $(NODE) test/run.ts test/server/store/engines/failover.test.ts
 
 backups: setup ## Kill a backup 100 times and look at what is left; some minutes
-	BACKUP_KILLS=100 $(NODE) $(BIN)/tap --timeout=1800 test/server/cli/backup.test.ts
+	BACKUP_KILLS=100 TEST_FILE_SECONDS=1800 $(NODE) test/run.ts test/server/cli/backup.test.ts
 
 deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL, and hand-overs 100 times on each; an hour
-	DELIVERY_KILLS=1000 HAND_OVER_KILLS=100 $(NODE) $(BIN)/tap --jobs=1 --timeout=7200 test/server/webhooks/delivery-kills.test.ts test/server/hand-over/kills.test.ts
+	DELIVERY_KILLS=1000 HAND_OVER_KILLS=100 TEST_PROCESSES=1 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/webhooks/delivery-kills.test.ts test/server/hand-over/kills.test.ts
 
 upgrades: setup ## Upgrade 100,000 records, and kill that 100 times on each engine; half an hour
-	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/server/store/migrations/upgrade.test.ts
+	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/store/migrations/upgrade.test.ts
 
 sync: setup ## Copy 20,000 changes of a day and a million invoices, and kill that 100 times; an hour
-	SYNC_CHANGES=20000 SYNC_KILLS=100 SYNC_INVOICES=1000000 $(NODE) $(BIN)/tap --reporter=tap --jobs=1 --timeout=7200 test/client/sync-day.test.ts test/client/sync-scale.test.ts test/client/commands/pull.test.ts
+	SYNC_CHANGES=20000 SYNC_KILLS=100 SYNC_INVOICES=1000000 TEST_PROCESSES=1 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/client/sync-day.test.ts test/client/sync-scale.test.ts test/client/commands/pull.test.ts
 
 model: setup ## Compare 1,000 random sequences of moves with a model, on each engine; half an hour
-	@MODEL_SEQUENCES=1000 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/model/model.test.ts
+	@MODEL_SEQUENCES=1000 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/model/model.test.ts
 
 documents: setup ## Make the documents of 1,000 random sales, and compare API, pages and e-invoices; half an hour
-	@DOCUMENTS=1000 $(NODE) $(BIN)/tap --reporter=tap --timeout=7200 test/server/e-invoice/random-documents.test.ts
-
-samples: setup ## Run the reference's samples, those in Go and C# too where there is a compiler; two minutes
-	COMPILED_SAMPLES=1 $(NODE) $(BIN)/tap --reporter=tap --timeout=600 test/server/reference/samples.test.ts test/contract/verification.test.ts
+	@DOCUMENTS=1000 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/e-invoice/random-documents.test.ts
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
@@ -109,4 +115,4 @@ release: setup docs ## Build into release/ what is handed out: two npm packages,
 	@$(WITH_NODE) $(BIN)/node src/release/build.ts $(if $(ARM64),--arm64)
 
 clean: ## Remove what make brought here, except data/
-	rm -rf node_modules .tap generated/*reference.html generated/client.* release
+	rm -rf node_modules test/*/node_modules .tap generated/*reference.html generated/client.* release

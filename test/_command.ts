@@ -6,7 +6,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { createTerminal } from '../src/command-line/terminal.ts';
 import { main } from '../src/main.ts';
-import { createFilledFile } from './_migrated.ts';
+import { type Contents, createFilledDatabase, createFilledFile } from './_migrated.ts';
 import { createDatabase, startPostgres } from './_postgres.ts';
 import type { EngineName } from './_server.ts';
 import type { ServerPair } from './_standby.ts';
@@ -21,6 +21,9 @@ export interface Outcome {
 }
 
 type Environment = Record<string, string>;
+
+/** A command line, whose words with spaces stand in single quotes; or its words. */
+type Line = string | readonly string[];
 
 interface Ending {
   exitCode: number | null;
@@ -38,16 +41,25 @@ export interface Running {
   end: (signal: NodeJS.Signals) => Promise<Ending>;
 }
 
+/** What `fieldledger serve --json` prints once it listens. */
+interface Greeting {
+  address: string;
+  management: string;
+  feed?: string;
+  portal?: string;
+  demo?: { company: string; key: string; isNew: boolean };
+}
+
+/** The command `serve` inside this process. */
+interface ServedHere {
+  greeting: Greeting;
+  /** Tells it to stop, as a signal does, and waits for its exit code. */
+  stop: () => Promise<number>;
+}
+
 /** A running `fieldledger serve --json`. */
 export interface Served extends Running {
-  /** The greeting that it printed once it listened. */
-  greeting: {
-    address: string;
-    management: string;
-    feed?: string;
-    portal?: string;
-    demo?: { company: string; key: string; isNew: boolean };
-  };
+  greeting: Greeting;
   port: number;
   /** The log's lines so far. */
   logs: () => Record<string, unknown>[];
@@ -57,15 +69,18 @@ export interface Served extends Running {
 export interface Workplace extends AsyncDisposable {
   folder: string;
   databaseUrl: string;
-  run: (args: readonly string[], environment?: Environment) => Promise<Outcome>;
-  /** Runs a command line inside this process, which is quicker. */
-  call: (args: readonly string[], environment?: Environment) => Promise<Outcome>;
+  /** Runs a command line in a process of its own, which takes a third of a second: where the process matters. */
+  run: (line: Line, environment?: Environment) => Promise<Outcome>;
+  /** Runs a command line inside this process: paths in it are absolute, and standard input is nobody's. */
+  call: (line: Line, environment?: Environment) => Promise<Outcome>;
   /** Calls a command with `--json` and gives what it printed. */
-  json: <T>(args: readonly string[], environment?: Environment) => Promise<T>;
+  json: <T>(line: Line, environment?: Environment) => Promise<T>;
   /** Starts one whose standard input is empty, or a pipe that the test writes to. */
-  start: (args: readonly string[], environment?: Environment, stdin?: 'ignore' | 'pipe') => Running;
-  /** Starts a server on a free port and waits until it listens. */
+  start: (line: Line, environment?: Environment, stdin?: 'ignore' | 'pipe') => Running;
+  /** Starts a server in a process of its own, on a free port, and waits until it listens. */
   serve: (args?: readonly string[], environment?: Environment) => Promise<Served>;
+  /** Serves inside this process, without a log, until it is told to stop or the workplace is gone. */
+  serveHere: (args?: readonly string[], environment?: Environment) => Promise<ServedHere>;
 }
 
 /** The key that seals signing secrets where there is no file for a key. */
@@ -73,6 +88,8 @@ export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 
 interface WorkplaceOptions {
   isEmpty?: boolean;
+  /** What its database holds unless it is empty: the schema alone, or the example company too. */
+  contents?: Contents;
   program?: string;
   path?: string | undefined;
   /** The servers of its database, where one isn't enough. */
@@ -87,46 +104,56 @@ interface WorkplaceOptions {
  */
 export async function openWorkplace(
   engine: EngineName = 'sqlite',
-  { isEmpty = false, program = bin, path = process.env.PATH, pair }: WorkplaceOptions = {},
+  options: WorkplaceOptions = {},
 ): Promise<Workplace> {
+  const { isEmpty = false, contents = 'migrated', program = bin, path = process.env.PATH, pair } = options;
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-work-'));
-  const { server, settings } = engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair);
+  const { server, settings } =
+    engine === 'sqlite' ? onSqlite(folder) : await onPostgres(pair, isEmpty ? undefined : contents);
   const databaseUrl = settings.DATABASE_URL;
-  if (!isEmpty && engine === 'sqlite')
-    await createFilledFile(databaseUrl.slice('sqlite:'.length), 'migrated');
+  if (!isEmpty && engine === 'sqlite') await createFilledFile(databaseUrl.slice('sqlite:'.length), contents);
   const started = new Set<Running>();
   const { NODE_COMPILE_CACHE: compiled } = process.env;
   // The test command keeps compiled code for all files. Without it, a start in a new home takes twice as long.
   const cache: Environment = program === bin && compiled ? { NODE_COMPILE_CACHE: compiled } : {};
-  const start: Workplace['start'] = (args, environment = {}, stdin = 'ignore') => {
+  const servedHere: ServedHere[] = [];
+  const start: Workplace['start'] = (line, environment = {}, stdin = 'ignore') => {
     // The rest of the tests' own environment stays outside: it may hold settings, and what tap does to its processes.
     const env = { PATH: path, HOME: folder, ...cache, ...settings, ...environment };
-    const options: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
+    const spawning: SpawnOptions = { cwd: folder, env, stdio: [stdin, 'pipe', 'pipe'] };
     // By its first line, which gives Node an option that bounds its memory.
-    const running = runningOf(spawn(program, args, options));
+    const running = runningOf(spawn(program, wordsOf(line), spawning));
     started.add(running);
     return running;
   };
-  const call: Workplace['call'] = (args, environment = {}) =>
-    callCommand(args, { ...settings, ...environment });
+  const call: Workplace['call'] = (line, environment = {}) =>
+    callCommand(line, { ...settings, ...environment });
   return {
     folder,
     databaseUrl,
     start,
     call,
-    async run(args, environment) {
-      const { ended, output } = start(args, environment);
+    async run(line, environment) {
+      const { ended, output } = start(line, environment);
       const { exitCode } = await ended;
       return { exitCode, ...output };
     },
-    async json<T>(args: readonly string[], environment?: Environment) {
-      const { exitCode, stdout, stderr } = await call([...args, '--json'], environment);
-      if (exitCode !== 0) throw new Error(`fieldledger ${args.join(' ')} ended with ${exitCode}: ${stderr}`);
+    async json<T>(line: Line, environment?: Environment) {
+      const words = wordsOf(line);
+      const { exitCode, stdout, stderr } = await call([...words, '--json'], environment);
+      if (exitCode !== 0) throw new Error(`fieldledger ${words.join(' ')} ended with ${exitCode}: ${stderr}`);
       return JSON.parse(stdout) as T;
     },
     serve: async (args = [], environment = {}) =>
-      servedBy(start(['serve', '--json', ...args], { PORT: '0', MANAGEMENT_PORT: '0', ...environment })),
+      servedBy(start(['serve', '--json', ...args], { ...FREE_PORTS, ...environment })),
+    async serveHere(args = [], environment = {}) {
+      const quiet = { ...settings, ...FREE_PORTS, LOG_LEVEL: 'silent' };
+      const served = await serveInside(['serve', '--json', ...args], { ...quiet, ...environment });
+      servedHere.push(served);
+      return served;
+    },
     async [Symbol.asyncDispose]() {
+      for (const { stop } of servedHere) await stop();
       for (const { end } of started) await end('SIGKILL');
       await server?.[Symbol.asyncDispose]();
       rmSync(folder, { recursive: true, force: true });
@@ -143,25 +170,68 @@ function onSqlite(folder: string): { server: undefined; settings: Settings } {
 }
 
 /** With a server of its own unless the test run has one. */
-async function onPostgres(pair: ServerPair | undefined) {
+async function onPostgres(pair: ServerPair | undefined, contents: Contents | undefined) {
   const given = pair?.primaryUrl() ?? process.env.TEST_POSTGRES_URL;
   const server = given === undefined ? await startPostgres() : undefined;
-  const url = await createDatabase(given ?? server?.url ?? '');
+  const serverUrl = given ?? server?.url ?? '';
+  const url =
+    contents && !pair ? await createFilledDatabase(serverUrl, contents) : await createDatabase(serverUrl);
   const DATABASE_URL = pair?.withBoth(url) ?? url;
   const settings: Settings = { DATABASE_URL, WEBHOOK_SECRET_KEY: SECRET_KEY };
   return { server, settings };
 }
 
+const FREE_PORTS = { PORT: '0', MANAGEMENT_PORT: '0' };
+
+function wordsOf(line: Line): readonly string[] {
+  if (typeof line !== 'string') return line;
+  return [...line.matchAll(/'([^']*)'|\S+/g)].map(([word, quoted]) => quoted ?? word);
+}
+
 /** Runs a command line inside this process, with nothing but these settings. */
-export async function callCommand(args: readonly string[], environment: Environment = {}): Promise<Outcome> {
+export async function callCommand(line: Line, environment: Environment = {}): Promise<Outcome> {
+  const { texts, terminal } = terminalInto(environment);
+  // pg asks this process, and not the terminal, for a password that no address holds.
+  const former = process.env.PGPASSWORD;
+  if (environment.PGPASSWORD !== undefined) process.env.PGPASSWORD = environment.PGPASSWORD;
+  try {
+    return { exitCode: await main(wordsOf(line), terminal), ...texts };
+  } finally {
+    if (former === undefined) delete process.env.PGPASSWORD;
+    else process.env.PGPASSWORD = former;
+  }
+}
+
+/** A terminal that keeps what is shown on it. */
+function terminalInto(environment: Environment, onPrint?: () => void) {
   const texts = { stdout: '', stderr: '' };
   // A file's bytes are kept one to one.
   const print = (content: string | Uint8Array) => {
     texts.stdout += typeof content === 'string' ? content : Buffer.from(content).toString('latin1');
+    onPrint?.();
   };
   const tell = (text: string) => (texts.stderr += text);
-  const exitCode = await main(args, createTerminal(environment, print, tell));
-  return { exitCode, ...texts };
+  return { texts, terminal: createTerminal(environment, print, tell, async () => true) };
+}
+
+/** A signal would be heard by the whole process: its listener is told alone. */
+async function serveInside(args: readonly string[], environment: Environment): Promise<ServedHere> {
+  const others = process.listeners('SIGTERM');
+  const greeted = Promise.withResolvers<void>();
+  const { texts, terminal } = terminalInto(environment, greeted.resolve);
+  const ended = main(args, terminal);
+  await Promise.race([greeted.promise, ended]);
+  // It is the command's own JSON, unless it is an error.
+  const greeting = JSON.parse(texts.stdout || '{}') as Greeting;
+  if (!greeting.address) throw new Error(`fieldledger serve didn't start: ${texts.stderr}`);
+  const listeners = process.listeners('SIGTERM').filter((listener) => !others.includes(listener));
+  return {
+    greeting,
+    async stop() {
+      for (const listener of listeners.splice(0)) listener('SIGTERM');
+      return ended;
+    },
+  };
 }
 
 function runningOf(child: ChildProcess): Running {
@@ -194,7 +264,7 @@ async function servedBy(running: Running): Promise<Served> {
   await until(() => output.stdout.endsWith('\n') || hasEnded(child));
   if (!output.stdout.endsWith('\n')) throw new Error(`fieldledger serve didn't start: ${output.stderr}`);
   // It is the command's own JSON.
-  const greeting = JSON.parse(output.stdout) as Served['greeting'];
+  const greeting = JSON.parse(output.stdout) as Greeting;
   const port = Number(new URL(greeting.address).port);
   return { ...running, greeting, port, logs: () => linesOf(output.stderr) };
 }
@@ -207,7 +277,7 @@ export function linesOf(log: string): Record<string, unknown>[] {
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 
 /** Waits until something holds, and fails when that takes longer than any machine would. */
 export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {

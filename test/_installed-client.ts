@@ -73,10 +73,3 @@ export async function testInstalledClient(t: Test, folder: string): Promise<void
   const paid = /^INV-\S+ was paid on 2026-\d\d-\d\d$/;
   t.match(others.slice(-4), ['Annual boiler service', paid, '204', '401']);
 }
-
-/** Lets two judges look at the package: whether its types are found, and are right, wherever a module can be imported. */
-export async function testPackage(t: Test, file: string): Promise<void> {
-  t.match(await run(join(bin, 'publint'), ['run', file, '--strict']), { stdout: /All good!/ });
-  // The package has modules of ECMAScript and nothing else, as Node, Bun, Deno and bundlers import them.
-  t.match(await run(join(bin, 'attw'), [file, '--profile', 'esm-only']), { stdout: /@fieldledger\/client/ });
-}

@@ -1,3 +1,4 @@
+import type { ChildProcess } from 'node:child_process';
 import { randomBytes, randomInt } from 'node:crypto';
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
@@ -44,12 +45,17 @@ export async function startPostgres({ isDurable = false } = {}): Promise<Postgre
   });
   await server.initialise();
   await server.start();
+  const stop = async () => {
+    // Its `stop` would wait for the end of a process that has ended by itself, and for ever. The process is in a private member.
+    const { process } = server as unknown as { process?: ChildProcess };
+    if (process?.exitCode === null && process.signalCode === null) await server.stop();
+  };
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
-    stop: () => server.stop(),
+    stop,
     start: () => server.start(),
     async [Symbol.asyncDispose]() {
-      await server.stop();
+      await stop();
       rmSync(folder, { recursive: true, force: true });
     },
   };

@@ -35,14 +35,19 @@ interface Reading extends Tally {
 }
 
 /** Reads the runner's TAP; `onFile` is told of every test file when it has ended. */
-export function createTally(onFile: (file: FileTally) => void): { parser: Parser; total: Reading } {
+export function createTally(onFile: (file: FileTally) => void) {
   const total = startReading([]);
   const parser = new Parser();
   follow(parser, total, (file, ms) => onFile({ ...file, name: file.path.join(' '), ms }));
   parser.on('bailout', (reason: string) => {
     fail(total, `bailed out: ${reason}`);
   });
-  return { parser, total };
+  /** The process has ended: a file that it was in the middle of never ends. */
+  const end = () => {
+    parser.end();
+    abandon(total);
+  };
+  return { parser, total, end };
 }
 
 function startReading(path: string[]): Reading {

@@ -9,7 +9,9 @@ import { parse } from 'yaml';
 import { describeConfig, readConfig } from '../src/server/config.ts';
 import { moveEventKinds } from '../src/contract/events.ts';
 import { changeNames } from '../src/contract/feed.ts';
+import { openEngine } from '../src/server/store/engines/open-engine.ts';
 import { callCommand, openWorkplace } from './_command.ts';
+import { openDoor, tokenFor } from './server/feed/_door.ts';
 
 /*
  * Holds the documents against the program: their links lead somewhere, their tables are
@@ -100,88 +102,66 @@ t.test('the table of moves has every move, and names events that there are', asy
 });
 
 t.test('the tables of packages have every package', async (t) => {
-  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
-    'dependencies' | 'devDependencies',
-    Record<string, string>
-  >;
+  const declaredIn = (folder: string) => {
+    const { dependencies = {}, devDependencies } = JSON.parse(read(`${folder}package.json`)) as {
+      dependencies?: object;
+      devDependencies: object;
+    };
+    return Object.keys({ ...dependencies, ...devDependencies });
+  };
   const listed = rowsOf(read('src/README.md'), 'Package').flatMap(([names = '']) => names.split(', '));
-  const declared = [...Object.keys(dependencies), ...Object.keys(devDependencies)];
-  t.strictSame(listed.sort(), declared.filter((name) => !name.startsWith('@types/')).sort());
+  const declared = new Set(['', 'test/interop/', 'test/bench/'].flatMap(declaredIn));
+  t.strictSame(listed.sort(), [...declared].filter((name) => !name.startsWith('@types/')).sort());
 });
 
 t.test('the layout has every folder of the source', async (t) => {
   const [, layout = ''] = /^ {4}src\/\n(.*?)^ {4}test\//ms.exec(read('src/README.md')) ?? [];
-  const foldersOf = (path: string) =>
-    readdirSync(join(root, path), { withFileTypes: true }).filter((entry) => entry.isDirectory());
-  const named = (indent: number, text: string) =>
-    [...text.matchAll(new RegExp(`^ {${indent}}([\\w-]+)/ `, 'gm'))].map(([, name = '']) => name);
-  t.strictSame(
-    named(6, layout).sort(),
-    foldersOf('src')
-      .map(({ name }) => name)
-      .sort(),
-  );
   const [, server = ''] = layout.split(/^ {6}server\/ /m);
-  t.strictSame(
-    named(8, server).sort(),
-    foldersOf('src/server')
-      .map(({ name }) => name)
-      .sort(),
-  );
+  for (const [path, text, indent] of [
+    ['src', layout, 6],
+    ['src/server', server, 8],
+  ] as const) {
+    const entries = readdirSync(join(root, path), { withFileTypes: true });
+    const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+    const named = text.matchAll(new RegExp(`^ {${indent}}([\\w-]+)/ `, 'gm'));
+    t.strictSame([...named].map(([, name]) => name).sort(), folders.sort());
+  }
 });
 
 t.test('every command that is named exists, with its options', async (t) => {
   const kit = readdirSync(join(root, 'src/server/operating')).map((name) => `src/server/operating/${name}`);
   // In a clone, in text, at the place of the archive, and as a line of a shell or of a comment.
   const command = /(?:npx --no |`|\/bin\/|^(?: {4}|# +))fieldledger((?: [a-z]+(?:-[a-z]+)*)+)([^`#|\n]*)/gm;
-  const commands = [...new Set([...READMES, ...kit])].flatMap((path) =>
-    [...read(path).matchAll(command)].map((found) => ({ path, found })),
-  );
+  const named = (path: string) => [...read(path).matchAll(command)];
   for (const name of ['README.md', 'fieldledger.service', 'fieldledger-backup.service'])
-    t.ok(
-      commands.some(({ path }) => path === `src/server/operating/${name}`),
-      name,
-    );
-  for (const {
-    path,
-    found: [whole, words = '', rest = ''],
-  } of commands) {
-    const where = `${path}: ${whole}`;
-    const [first = '', second = ''] = words.trim().split(' ');
-    const { stdout: help } = await callCommand([first, '--help']);
-    t.match(help, `Usage: fieldledger ${first} `, where);
-    const hasCommands = help.includes('\nCommands:\n');
-    const { stdout } = hasCommands ? await callCommand([first, second, '--help']) : { stdout: help };
-    if (hasCommands) t.match(stdout, `Usage: fieldledger ${first} ${second} `, where);
-    for (const [option] of rest.matchAll(/--[a-z-]+/g))
-      t.match(stdout, new RegExp(`${option}(?![a-z-])`), where);
-  }
+    t.ok(named(`src/server/operating/${name}`).length > 0, name);
+  for (const path of new Set([...READMES, ...kit]))
+    for (const [whole, words = '', rest = ''] of named(path)) {
+      const where = `${path}: ${whole}`;
+      const [first = '', second = ''] = words.trim().split(' ');
+      const { stdout: help } = await callCommand([first, '--help']);
+      t.match(help, `Usage: fieldledger ${first} `, where);
+      const hasCommands = help.includes('\nCommands:\n');
+      const { stdout } = hasCommands ? await callCommand([first, second, '--help']) : { stdout: help };
+      if (hasCommands) t.match(stdout, `Usage: fieldledger ${first} ${second} `, where);
+      for (const [option] of rest.matchAll(/--[a-z-]+/g))
+        t.match(stdout, new RegExp(`${option}(?![a-z-])`), where);
+    }
 });
 
 t.test('no published line lets npx take our name from the public registry', async (t) => {
-  const folders = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
-  const published = [
-    'README.md',
-    'Makefile',
-    'openapi.yaml',
-    'webhooks.yaml',
-    ...folders.map((path) => `src/${path}`),
-  ]
-    .filter((path) => /(file|\.(md|ya?ml|ts|js|py|txt|conf|service))$/.test(path))
-    .map((path) => ({ path, text: read(path) }));
+  const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' });
+  const published = ['README.md', 'Makefile', 'openapi.yaml', 'webhooks.yaml']
+    .concat(sources.map((path) => `src/${path}`))
+    .filter((path) => /(file|\.(md|ya?ml|ts|js|py|txt|conf|service))$/.test(path));
   // As a line of a shell, and as the list of a program's arguments.
   const asking = /\b(npx|bunx|dlx|npm (exec|install|i))\b["',\s]+(?!--no\b)([-\w=]+["',\s]+)*fieldledger\b/g;
-  t.strictSame(
-    published.flatMap(({ path, text }) => [...text.matchAll(asking)].map(([found]) => `${path}: ${found}`)),
-    [],
+  const found = published.flatMap((path) =>
+    [...read(path).matchAll(asking)].map(([line]) => `${path}: ${line}`),
   );
-  for (const line of [
-    'npx fieldledger serve',
-    '["npx", "fieldledger"]',
-    'npm install -g fieldledger',
-    'npx -y fieldledger',
-  ])
-    t.match(line, new RegExp(asking.source), line);
+  t.strictSame(found, []);
+  const lines = ['npx fieldledger serve', '["npx", "fieldledger"]', 'npm install -g fieldledger'];
+  for (const line of [...lines, 'npx -y fieldledger']) t.match(line, new RegExp(asking.source), line);
 });
 
 t.test('the way from the first company to the first paid invoice can be gone', async (t) => {
@@ -201,33 +181,25 @@ t.test('the way from the first company to the first paid invoice can be gone', a
   t.equal(readFileSync(join(folder, 'invoice.pdf'), 'latin1').slice(0, 5), '%PDF-');
 
   await t.test('and gone on from over HTTP, as the page and the reference tell', async (t) => {
-    const { greeting } = await workplace.serve([], { FEED_PORT: '0' });
-    const { token } = await workplace.json<{ token: string }>(['feed-token', 'create', '--name', 'erp']);
-    const answersOf = async (block: string) => {
-      const aimed = block.replace(/https?:\/\/(?:127\.0\.0\.1:8090|feed\.example\.com)/, greeting.feed ?? '');
+    await using engine = await openEngine(databaseUrl);
+    const { token } = await tokenFor(engine);
+    await using door = await openDoor(engine, token, { now: () => new Date() });
+    const answersOf = async (block = '') => {
+      const aimed = block.replace(/https?:\/\/(?:127\.0\.0\.1:8090|feed\.example\.com)/, door.url);
       t.not(aimed, block);
-      const { stdout } = await run('bash', ['-ec', aimed], {
-        ...options,
-        env: { ...env, FEED_TOKEN: token },
-      });
-      return stdout.trimEnd().split('\n');
+      const asked = { ...options, env: { ...env, FEED_TOKEN: token } };
+      return (await run('bash', ['-ec', aimed], asked)).stdout.trimEnd().split('\n');
     };
-    const [first = '', second = ''] = blocksOf(FEEDING, 'bash');
+    const parsed = (lines: string[]) => lines.map((line) => JSON.parse(line) as object);
+    const [first, second] = blocksOf(FEEDING, 'bash');
     const [shown = ''] = blocksOf(FEEDING, 'json');
-    const answers = (await answersOf(first)).map((line) => JSON.parse(line) as object);
-    t.match(
-      answers,
-      shown
-        .trimEnd()
-        .split('\n')
-        .map((line) => JSON.parse(line) as object),
-    );
+    t.match(parsed(await answersOf(first)), parsed(shown.trimEnd().split('\n')));
     t.match(
       (await answersOf(second)).join(),
       /^(?:\{"line":\d,"id":"\d","status":"applied","record":null\},?){3}$/,
     );
     const { info } = parse(read('src/server/backoffice/feed.yaml')) as { info: { description: string } };
-    const [begin = '', imported = ''] = blocksOf(info.description, 'sh');
+    const [begin, imported] = blocksOf(info.description, 'sh');
     const begun = await answersOf(begin);
     t.equal(begun.length, 9);
     const settled = /"status":"applied","record":\{.*"status":"issued",.*"amountDueMinor":0,/;

@@ -47,6 +47,8 @@ t.test(
       const headers = { authorization: `Bearer ${server.key}` };
       const { etag = '' } = (await server.http('api/v1/jobs', { headers })).headers;
       for (const [name, request, status] of requests(server.key, etag)) {
+        // A PDF takes as long as all others together, and is asked for where all headers are set.
+        if (name === 'a PDF' && !insists?.includes('include')) continue;
         const [answer] = await exchangeRaw(server.url, request);
         t.equal(answer?.status, status, `${baseUrl}: ${name}`);
         t.equal(answer?.headers['x-content-type-options'], 'nosniff', `${baseUrl}: ${name}`);

@@ -6,107 +6,61 @@ import { callCommand, openWorkplace } from './_command.ts';
 
 const command = (...args: string[]) => callCommand(args);
 
-async function findCommands(words: readonly string[] = []): Promise<string[]> {
-  const { stdout } = await command(...words, '--help');
+/** The help of a command and of all below it, by their words. */
+async function helpsBelow(words: readonly string[] = []): Promise<[words: string, help: string][]> {
+  const { exitCode, stdout, stderr } = await command(...words, '--help');
+  if (exitCode !== 0 || stderr !== '') throw new Error(`${words.join(' ')} --help: ${stderr}`);
   // The lists of commands follow the options, or the sentence that says what a command is.
   const listed = stdout.split('\n\n').filter((part) => /^(?:For|Commands)[^\n]*:\n/.test(part));
   const names = [...listed.join('\n').matchAll(/^ {2}([a-z-]+) /gm)].map(([, name]) => name ?? '');
   const below = await Promise.all(
-    names.filter((name) => name !== 'help').map((name) => findCommands([...words, name])),
+    names.filter((name) => name !== 'help').map((name) => helpsBelow([...words, name])),
   );
-  return [...(words.length > 0 ? [words.join(' ')] : []), ...below.flat()];
+  return [...(words.length > 0 ? [[words.join(' '), stdout] as [string, string]] : []), ...below.flat()];
 }
 
+const helps = new Map(await helpsBelow());
+
+/** Every command, with those below it, in the order of the help. */
+const COMMANDS = `
+pull export mcp serve deliver status config demo
+company: create set list changes export erase
+admin: create list set disable reset sign-out remove-second-factor
+key: create list revoke
+webhook: create list pause resume delete deliveries resend recover ping seal sample play
+feed-token: create list revoke
+portal-link apply
+numbering: show set
+document: pdf statement xml check hand-over
+migrate backup restore copy verify completion`;
+
 t.test('the help leads to every command', async (t) => {
-  t.strictSame(await findCommands(), [
-    'pull',
-    'export',
-    'mcp',
-    'serve',
-    'deliver',
-    'status',
-    'config',
-    'demo',
-    'company',
-    'company create',
-    'company set',
-    'company list',
-    'company changes',
-    'company export',
-    'company erase',
-    'admin',
-    'admin create',
-    'admin list',
-    'admin set',
-    'admin disable',
-    'admin reset',
-    'admin sign-out',
-    'admin remove-second-factor',
-    'key',
-    'key create',
-    'key list',
-    'key revoke',
-    'webhook',
-    'webhook create',
-    'webhook list',
-    'webhook pause',
-    'webhook resume',
-    'webhook delete',
-    'webhook deliveries',
-    'webhook resend',
-    'webhook recover',
-    'webhook ping',
-    'webhook seal',
-    'webhook sample',
-    'webhook play',
-    'feed-token',
-    'feed-token create',
-    'feed-token list',
-    'feed-token revoke',
-    'portal-link',
-    'apply',
-    'numbering',
-    'numbering show',
-    'numbering set',
-    'document',
-    'document pdf',
-    'document statement',
-    'document xml',
-    'document check',
-    'document hand-over',
-    'migrate',
-    'backup',
-    'restore',
-    'copy',
-    'verify',
-    'completion',
-  ]);
+  const all = COMMANDS.trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [names = '', below] = line.split(': ');
+      return below ? [names, ...below.split(' ').map((word) => `${names} ${word}`)] : names.split(' ');
+    });
+  t.strictSame([...helps.keys()], all);
 });
 
-t.test('every command explains itself', async (t) => {
-  for (const words of await findCommands()) {
-    const { exitCode, stdout, stderr } = await command(...words.split(' '), '--help');
-    t.equal(exitCode, 0, words);
-    t.equal(stderr, '', words);
-    const [usage, , purpose = ''] = stdout.split('\n');
+t.test('every command explains itself, in lines that a screen is wide enough for', async (t) => {
+  const groups = [...COMMANDS.matchAll(/^(.+):/gm)].map(([, name]) => name);
+  for (const [words, help] of helps) {
+    const [usage, , purpose = ''] = help.split('\n');
     t.match(usage, new RegExp(`^Usage: fieldledger ${words} `));
     t.match(purpose, /^[a-z].{10,}/, `${words} says what it does`);
-    t.match(
-      stdout,
-      ['company', 'admin', 'key', 'webhook', 'feed-token', 'numbering', 'document'].includes(words)
-        ? '\nCommands:\n'
-        : /^ {2}--json /m,
-      words,
-    );
+    t.match(help, groups.includes(words) ? '\nCommands:\n' : /^ {2}--json /m, words);
+    const [text = ''] = help.split('\nExamples:\n');
+    const tooLong = text.split('\n').filter((line) => line.length > 80 && line.trim().includes(' '));
+    t.strictSame(tooLong, [], words);
   }
 });
 
 t.test('every example stands below the help of its command, which has its options', async (t) => {
   let shownCount = 0;
-  for (const words of await findCommands()) {
-    const [help = '', examples = ''] = (await command(...words.split(' '), '--help')).stdout.split(
-      '\nExamples:\n',
-    );
+  for (const [words, text] of helps) {
+    const [help = '', examples = ''] = text.split('\nExamples:\n');
     if (examples !== '') t.match(examples, `fieldledger ${words}`);
     for (const [option] of examples.matchAll(/ --[a-z-]+/g)) t.match(help, `${option} `, examples);
     shownCount += examples.match(/fieldledger (?=[a-z])/g)?.length ?? 0;
@@ -139,10 +93,8 @@ t.test('the help names every argument and its form', async (t) => {
     ['mcp', '--url <url>', '--key-file <file>'],
     ['demo', '--records <number>'],
   ];
-  for (const [words, ...parts] of named) {
-    const { stdout } = await command(...words.split(' '), '--help');
-    for (const part of parts) t.ok(stdout.includes(part), `${words}: ${part}`);
-  }
+  for (const [words, ...parts] of named)
+    for (const part of parts) t.ok(helps.get(words)?.includes(part), `${words}: ${part}`);
 });
 
 t.test('help is the same however it is asked for', async (t) => {
@@ -152,6 +104,8 @@ t.test('help is the same however it is asked for', async (t) => {
 });
 
 /** Command lines that aren't understood, each with what its error names. */
+const invalid = (option: string, given: string, rule: string) =>
+  `Option '${option}' argument '${given}' is invalid. ${rule}`;
 const MISTAKES: [string[], string][] = [
   [[], 'A command is missing.'],
   [['company'], 'A command is missing.'],
@@ -162,25 +116,14 @@ const MISTAKES: [string[], string][] = [
   [['company', 'create'], "Missing required argument 'id'."],
   [['key', 'revoke', 'acme'], "Missing required argument 'key-id'."],
   [['key', 'create', 'acme', '--name'], "Option '--name <name>' argument missing."],
-  [
-    ['company', 'set', 'acme', '--api', 'yes'],
-    "Option '--api [on|off]' argument 'yes' is invalid. It must be on or off.",
-  ],
-  [
-    ['demo', '--records', '1e3'],
-    "Option '--records <number>' argument '1e3' is invalid. It must be an integer from 1 to 10000000.",
-  ],
-  [
-    ['demo', '--records', '0'],
-    "Option '--records <number>' argument '0' is invalid. It must be an integer from 1 to 10000000.",
-  ],
+  [['company', 'set', 'acme', '--api', 'yes'], invalid('--api [on|off]', 'yes', 'It must be on or off.')],
+  ...['1e3', '0'].map((count): [string[], string] => [
+    ['demo', '--records', count],
+    invalid('--records <number>', count, 'It must be an integer from 1 to 10000000.'),
+  ]),
   [
     ['apply', '/nowhere.jsonl'],
     "Command-argument value '/nowhere.jsonl' is invalid for argument 'file'. There is no such file.",
-  ],
-  [
-    ['apply', '--to', 'feed.example.com'],
-    "Option '--to <url>' argument 'feed.example.com' is invalid. It must be an http or https address without path, or with /api/v1, and without query or credentials.",
   ],
   [['apply', '/'], "Command-argument value '/' is invalid for argument 'file'. It is a folder."],
   [
@@ -188,38 +131,35 @@ const MISTAKES: [string[], string][] = [
     "Too many arguments for 'apply'. Expected 1 argument but got 2: -, feed.jsonl.",
   ],
   [
-    ['company', 'create', 'acme', '--logo', '/nowhere.png'],
-    "Option '--logo <file>' argument '/nowhere.png' is invalid. There is no such file.",
+    ['apply', '--to', 'feed.example.com'],
+    invalid(
+      '--to <url>',
+      'feed.example.com',
+      'It must be an http or https address without path, or with /api/v1, and without query or credentials.',
+    ),
   ],
-  [
-    ['company', 'create', 'acme', '--logo', '/'],
-    "Option '--logo <file>' argument '/' is invalid. There is no such file.",
-  ],
-  [
-    ['company', 'create', 'acme', '--logo', import.meta.filename],
-    `Option '--logo <file>' argument '${import.meta.filename}' is invalid. Documents can't show it: it is neither a PNG nor a JPEG picture.`,
-  ],
+  ...[
+    ['/nowhere.png', 'There is no such file.'],
+    ['/', 'There is no such file.'],
+    [import.meta.filename, "Documents can't show it: it is neither a PNG nor a JPEG picture."],
+  ].map(([file = '', rule = '']): [string[], string] => [
+    ['company', 'create', 'acme', '--logo', file],
+    invalid('--logo <file>', file, rule),
+  ]),
 ];
 
 t.test('a command line that is not understood exits with 2, and says where the help is', async (t) => {
   for (const [args, message] of MISTAKES) {
     const { exitCode, stdout, stderr } = await command(...args);
-    t.equal(exitCode, 2, args.join(' '));
-    t.equal(stdout, '', args.join(' '));
+    t.strictSame({ exitCode, stdout }, { exitCode: 2, stdout: '' }, args.join(' '));
     if (message === 'A command is missing.') t.match(stderr, 'Usage: fieldledger', args.join(' '));
     else {
       t.ok(stderr.startsWith(`fieldledger: ${message}\nSee "fieldledger `), stderr);
       t.match(stderr, / --help"\.\n$/);
     }
-  }
-});
-
-t.test('with --json the error is one JSON value on stdout as well', async (t) => {
-  for (const [args, message] of MISTAKES) {
-    const { exitCode, stdout, stderr } = await command('--json', ...args);
-    t.equal(exitCode, 2, args.join(' '));
-    t.equal(stdout, `${JSON.stringify({ error: { message } })}\n`, args.join(' '));
-    t.match(stderr, 'fieldledger', args.join(' '));
+    // With --json the error is one JSON value as well.
+    const json = `${JSON.stringify({ error: { message } })}\n`;
+    t.match(await command('--json', ...args), { exitCode: 2, stdout: json, stderr: 'fieldledger' });
   }
 });
 

@@ -1,9 +1,7 @@
+// Long: it builds a release and installs it, and asks of it only what a checkout can't show.
 import { execFileSync, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { isBuiltin } from 'node:module';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { rm } from 'node:fs/promises';
@@ -13,9 +11,10 @@ import type { Test } from 'tap';
 import ts from 'typescript';
 
 import { version } from '../src/contract/version.ts';
+import { listen } from './client/_service.ts';
 import { openWorkplace, type Served, type Workplace } from './_command.ts';
 import { testFirstHour } from './_first-hour.ts';
-import { testInstalledClient, testPackage } from './_installed-client.ts';
+import { testInstalledClient } from './_installed-client.ts';
 import { referenceFile } from './_reference.ts';
 import { Visitor } from './server/portal/_portal.ts';
 
@@ -26,7 +25,7 @@ referenceFile();
 const released = join(folder, 'release');
 execFileSync(process.execPath, [join(root, 'src', 'release', 'build.ts'), released], { stdio: 'ignore' });
 
-/** A place without the checkout's packages in reach, in which a release has been installed. */
+/** A release in a place without the checkout's packages in reach. */
 interface Installed {
   program: string;
   /** The folders in which it finds programs: Node, or nothing at all. */
@@ -37,14 +36,11 @@ interface Installed {
 function installPackage(): Installed {
   const prefix = join(folder, 'npm');
   const file = join(released, `fieldledger-server-${version}.tgz`);
-  execFileSync('npm', ['install', '--global', '--prefer-offline', '--prefix', prefix, file], {
-    cwd: folder,
-    stdio: 'pipe',
-  });
-  const path = [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter);
+  const args = ['install', '--global', '--prefer-offline', '--prefix', prefix, file];
+  execFileSync('npm', args, { cwd: folder, stdio: 'pipe' });
   return {
     program: join(prefix, 'bin', 'fieldledger'),
-    path,
+    path: [dirname(process.execPath), '/usr/bin', '/bin'].join(delimiter),
     packageFolder: join(prefix, 'lib', 'node_modules', '@fieldledger', 'server'),
   };
 }
@@ -56,6 +52,16 @@ function unpackArchive(): Installed {
   return { program: join(packageFolder, 'bin', 'fieldledger'), path: '/nonexistent', packageFolder };
 }
 
+/** Opens a workplace for a release that holds what it needs, and nothing else. */
+async function openInstalled(t: Test, { packageFolder, ...installed }: Installed): Promise<Workplace> {
+  t.strictSame(foreignFiles(packageFolder), [], 'it holds nothing that only a checkout needs');
+  t.strictSame(importedBy(join(packageFolder, 'src')), declaredBy(packageFolder), 'it has what it needs');
+  const workplace = await openWorkplace('sqlite', { isEmpty: true, ...installed });
+  t.teardown(() => workplace[Symbol.asyncDispose]());
+  t.strictSame(await workplace.run(['--version']), { exitCode: 0, stdout: `${version}\n`, stderr: '' });
+  return workplace;
+}
+
 t.test('the archive for arm64 would have the Node that this release was tested with', async (t) => {
   const { devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     devDependencies: { node: string };
@@ -63,26 +69,33 @@ t.test('the archive for arm64 would have the Node that this release was tested w
   t.equal(`v${devDependencies.node}`, process.version, 'another one needs another digest in build.ts');
 });
 
-for (const [name, install] of [
-  ['the npm package', installPackage],
-  ['the archive for Linux', unpackArchive],
-] as const) {
-  t.test(`${name} does what a checkout does`, async (t) => {
-    const { packageFolder, ...installed } = install();
-    t.strictSame(foreignFiles(packageFolder), [], 'it holds nothing that only a checkout needs');
-    t.strictSame(importedBy(join(packageFolder, 'src')), declaredBy(packageFolder), 'it has what it needs');
-    await using workplace = await openWorkplace('sqlite', { isEmpty: true, ...installed });
-    await testCommands(t, workplace);
-    await testServer(t, workplace);
-  });
-}
+t.test('the archive for Linux does what a checkout does', async (t) => {
+  const workplace = await openInstalled(t, unpackArchive());
+  await testCommands(t, workplace);
+  await testServer(t, await serveDemo(workplace));
+});
 
-t.test('npm finds nothing wrong with the package, and runs no script of it', async (t) => {
-  const packageFolder = join(folder, 'npm', 'lib', 'node_modules', '@fieldledger', 'server');
+t.test('the npm package does too, its scripts apart, of which it has none', async (t) => {
+  const installed = installPackage();
+  const workplace = await openInstalled(t, installed);
+  const served = await serveDemo(workplace);
+  await testServer(t, served);
+  await testTools(t, workplace, served);
+  const { packageFolder } = installed;
   const { status, stderr } = spawnSync('npm', ['ls', '--omit=dev'], { cwd: packageFolder, encoding: 'utf8' });
-  t.strictSame({ status, stderr }, { status: 0, stderr: '' });
-  const lock = readFileSync(join(packageFolder, 'npm-shrinkwrap.json'), 'utf8');
-  t.notMatch(lock, /"hasInstallScript"/);
+  t.strictSame({ status, stderr }, { status: 0, stderr: '' }, 'npm finds nothing wrong with it');
+  t.notMatch(readFileSync(join(packageFolder, 'npm-shrinkwrap.json'), 'utf8'), /"hasInstallScript"/);
+
+  await t.test(
+    'it hands out the integrators’ package, with which the first hour goes as the reference tells',
+    async (t) => {
+      const desk = join(folder, 'desk');
+      await installClient(t, desk, served);
+      await testInstalledClient(t, desk);
+      await testFirstHour(t, desk, served);
+    },
+  );
+  t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
 });
 
 t.test('what a release says of its files is true', async (t) => {
@@ -99,20 +112,6 @@ t.test('what a release says of its files is true', async (t) => {
   const bill = readFileSync(join(released, `fieldledger-client-${version}.cdx.json`), 'utf8');
   t.match(bill, '"bom-ref": "@modelcontextprotocol/server@');
 });
-
-t.test(
-  'a server hands out the integrators’ package, and the first hour with it goes as the reference tells',
-  async (t) => {
-    const program = join(folder, 'npm', 'bin', 'fieldledger');
-    await using workplace = await openWorkplace('sqlite', { isEmpty: true, program });
-    const served = await workplace.serve(['--demo']);
-    const desk = join(folder, 'desk');
-    await installClient(t, desk, served);
-    await testInstalledClient(t, desk);
-    await testPackage(t, join(released, `fieldledger-client-${version}.tgz`));
-    await testFirstHour(t, desk, served);
-  },
-);
 
 /** Installs the package from the server into an empty folder, where npm can reach no registry. */
 async function installClient(t: Test, desk: string, { greeting }: Served): Promise<void> {
@@ -175,7 +174,6 @@ function foreignFiles(packageFolder: string): string[] {
 
 /** The commands of the README's page for operators. */
 async function testCommands(t: Test, { run }: Workplace): Promise<void> {
-  t.strictSame(await run(['--version']), { exitCode: 0, stdout: `${version}\n`, stderr: '' });
   for (const [args, expected] of [
     [['migrate'], /./],
     [['company', 'create', 'acme', '--name', 'Acme Plumbing', '--api', '--invoicing'], /./],
@@ -190,10 +188,12 @@ async function testCommands(t: Test, { run }: Workplace): Promise<void> {
   }
 }
 
-/** The demo, a document with the processes that print it, the portal, the metrics, and a webhook's sample. */
-async function testServer(t: Test, workplace: Workplace): Promise<void> {
-  const served = await workplace.serve(['--demo'], { DATABASE_URL: 'sqlite:demo.db' });
-  const { address, management, demo, portal } = served.greeting;
+const serveDemo = ({ serve }: Workplace) => serve(['--demo'], { DATABASE_URL: 'sqlite:demo.db' });
+
+/** What takes more than code: a document with the processes that print it, the references, and the metrics. */
+async function testServer(t: Test, served: Served): Promise<void> {
+  const { address, management, demo } = served.greeting;
+  t.match(served.logs()[0], { msg: 'server.started', version });
   const headers = { authorization: `Bearer ${demo?.key}` };
   const { data } = await got(`${address}/api/v1/invoices?status=issued`, { headers }).json<{
     data: [{ id: string }];
@@ -203,11 +203,16 @@ async function testServer(t: Test, workplace: Workplace): Promise<void> {
   t.match(await got(`${address}/reference`).text(), new RegExp(`"version":"${version}"`));
   t.match(await got(`${address}/feed-reference`).text(), new RegExp(`"version":"${version}"`));
   t.match(await got(`${address}/llms.txt`).text(), `${address}/reference.md`);
+  t.match(await got(`${management}/metrics`).text(), `fieldledger_build_info{version="${version}"} 1`);
+}
+
+/** The portal, the tools of a model, and a webhook's sample. */
+async function testTools(t: Test, workplace: Workplace, { greeting }: Served): Promise<void> {
+  const { address, demo, portal } = greeting;
   writeFileSync(join(workplace.folder, 'key.txt'), `${demo?.key}\n`);
   // The input is empty: it ends once it has loaded all that it needs.
   const mcp = await workplace.run(['mcp', '--url', address, '--key-file', 'key.txt']);
   t.strictSame(mcp, { exitCode: 0, stdout: '', stderr: '' });
-  t.match(await got(`${management}/metrics`).text(), `fieldledger_build_info{version="${version}"} 1`);
 
   const visitor = new Visitor(address);
   await visitor.visit('/portal/invitation');
@@ -217,19 +222,7 @@ async function testServer(t: Test, workplace: Workplace): Promise<void> {
   await visitor.submit('/portal/invitation/accept', chosen);
   t.equal((await visitor.visit('/portal')).statusCode, 200, 'the link of the start leads into the portal');
 
-  const receiver = createServer((_req, res) => res.end()).listen(0, '127.0.0.1');
-  await once(receiver, 'listening');
-  // A server that listens on a port has an address of this shape.
-  const { port } = receiver.address() as AddressInfo;
-  const sample = await workplace.run([
-    'webhook',
-    'sample',
-    'job.completed',
-    '--to',
-    `http://127.0.0.1:${port}/in`,
-  ]);
-  receiver.close();
+  const { url } = await listen(t, (_req, res) => res.end());
+  const sample = await workplace.run(['webhook', 'sample', 'job.completed', '--to', `${url}/in`]);
   t.match(sample, { exitCode: 0, stdout: /delivered/ });
-  t.match(served.logs()[0], { msg: 'server.started', version });
-  t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
 }

@@ -1,3 +1,4 @@
+// Long: it runs the test command a dozen times.
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -36,17 +37,15 @@ function runOn(
 function projectOf(t: Test, tests: Tests, scripts: Partial<typeof steps> = {}, timeoutSeconds = 60) {
   const folder = t.testdir({
     'package.json': JSON.stringify({ type: 'module', scripts: { ...steps, ...scripts } }),
-    '.taprc': `type-strip-only: true\ndisable-coverage: true\ninclude: ["test/**/*.test.ts"]\njobs: 2\ntimeout: ${timeoutSeconds}\n`,
     node_modules: t.fixture('symlink', join(root, 'node_modules')),
     test: tests,
   });
-  for (const name of ['run.ts', '_tally.ts', '_postgres.ts']) {
+  for (const name of ['run.ts', '_tally.ts', '_postgres.ts', '_files.ts', '_tap.ts', '_plain-tap.cjs']) {
     copyFileSync(join(root, 'test', name), join(folder, 'test', name));
   }
   // This process is itself run by tap, which tells its children so.
-  const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$/.test(name)),
-  );
+  const own = Object.entries(process.env).filter(([name]) => !/^_?TAP|^NODE_OPTIONS$/.test(name));
+  const env = { ...Object.fromEntries(own), TEST_FILE_SECONDS: String(timeoutSeconds) };
   return { cwd: folder, env, encoding: 'utf8' } as const;
 }
 
@@ -111,6 +110,36 @@ t.test('whatever breaks a file is one failure, and the file beside it still coun
   }
   t.match(stdout, 'passed  test/good.test.ts  1 passed, 0 failed');
   t.equal(lastLine, '7 passed, 6 failed');
+});
+
+t.test('what a file leaves behind is a failure, for the next one would meet it', async (t) => {
+  const server = "import { createServer } from 'node:http';";
+  const { stdout, lastLine } = runOn(t, {
+    'open.test.ts': [
+      server,
+      file("t.test('good', async (t) => { createServer().listen(0); t.ok(true); });"),
+    ].join('\n'),
+    'setting.test.ts': file("t.test('good', async (t) => { process.env.LEFT = '1'; t.ok(true); });"),
+    'good.test.ts': file(good),
+  });
+  t.match(stdout, 'test/open.test.ts leaves behind: TCPServerWrap');
+  t.match(stdout, 'test/setting.test.ts leaves behind: LEFT=1');
+  t.match(
+    lastLine,
+    /^9 passed, [23] failed$/,
+    'the second of two in one process inherits what the first has left',
+  );
+});
+
+t.test('the last lines name the slowest files', async (t) => {
+  const slow = "t.test('slow', async (t) => { await new Promise((r) => setTimeout(r, 300)); t.ok(true); });";
+  const names = Array.from({ length: 6 }, (_, index) => `quick-${index}.test.ts`);
+  const quick = Object.fromEntries(names.map((name) => [name, file(good)]));
+  const { stdout } = runOn(t, { 'slow.test.ts': file(slow), ...quick });
+  t.match(
+    stdout,
+    /\nThe slowest files:\n {2}\S+ s {2}test\/slow\.test\.ts\n(?: {2}\S+ s {2}test\/quick-\d\.test\.ts\n){4}\d+ passed/,
+  );
 });
 
 t.test('a test that never ends fails the run', async (t) => {

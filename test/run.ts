@@ -5,12 +5,12 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync, mkdirSync } from 'node:fs';
+import { globSync, mkdirSync, readFileSync } from 'node:fs';
 import { constants } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { startPostgres } from './_postgres.ts';
 import { createTally } from './_tally.ts';
-import type { Failure, Tally } from './_tally.ts';
+import type { Failure, FileTally, Tally } from './_tally.ts';
 
 /**
  * npm scripts that either pass or don't, in two rows that run at the same time: the second takes as long as the first.
@@ -19,13 +19,23 @@ import type { Failure, Tally } from './_tally.ts';
  */
 const STEPS = [['lint:code'], ['docs', 'lint:format', 'lint:imports', 'lint:contract', 'types']];
 
-/** The test files that were named; all of them when there are none. */
-const files = process.argv.slice(2);
-
 const root = join(import.meta.dirname, '..');
 
-/** Most files load most of the program: what one has compiled, the next ones needn't. */
+/** Most files load most of the program: what one process has compiled, the next ones needn't. */
 const COMPILED = join(root, 'node_modules', '.cache', 'compiled');
+
+/** Two cores are what a small build machine has. Some files wait for a server of their own, so two more fill the gaps. */
+const PROCESSES = Number(process.env.TEST_PROCESSES ?? 4);
+/** A file counts as hung after that. The longest take a tenth of it, and five times as long beside busy programs. */
+const FILE_SECONDS_MAX = Number(process.env.TEST_FILE_SECONDS ?? 900);
+/** A file that takes longer than that says why in its first line, after this word, and is begun early. */
+const LONG_SECONDS = 20;
+const LONG = '// Long:';
+const SLOWEST_SHOWN = 5;
+
+/** The test files that were named; all of them when there are none. */
+const named = process.argv.slice(2).map((file) => relative(root, file));
+const files = named.length > 0 ? named : listFiles();
 
 interface Outcome extends Tally {
   failures: Failure[];
@@ -68,14 +78,12 @@ function signalGroup({ pid }: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void
 }
 
 async function runAll(): Promise<number> {
-  const rows = files.length === 0 ? STEPS : [];
+  const rows = named.length === 0 ? STEPS : [];
   if (rows.length > 0) print(`Checks the code first: ${rows.flat().join(', ')}.`);
   const outcomes = (await Promise.all(rows.map(runRow))).flat();
-  outcomes.push(await guard('tap', runTap));
-  const count = (kind: keyof Tally) => outcomes.reduce((sum, outcome) => sum + outcome[kind], 0);
-  const failures = outcomes.flatMap((outcome) => outcome.failures);
-  if (failures.length > 0) print(`\nFailed:\n${failures.map(describe).join('\n')}\n`);
-  const whole: Tally = { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+  outcomes.push(await guard('files', runFiles));
+  const whole = sumOf(outcomes);
+  if (whole.failures.length > 0) print(`\nFailed:\n${whole.failures.map(describe).join('\n')}\n`);
   print(countsOf(whole));
   if (endedBy !== undefined) return 128 + constants.signals[endedBy];
   return whole.failed > 0 || whole.passed === 0 ? 1 : 0;
@@ -110,52 +118,128 @@ async function runStep(script: string): Promise<Outcome> {
   return outcomeOf(script, trouble);
 }
 
-async function runTap(): Promise<Outcome> {
+/** Long files first, so that none begins when the others are done. */
+function listFiles(): string[] {
+  // Other people's programs have a command and packages of their own.
+  const exclude = ['test/interop/**', '**/node_modules/**'];
+  const all = globSync('test/**/*.test.ts', { cwd: root, exclude }).sort();
+  const isLong = (file: string) => readFileSync(join(root, file), 'utf8').startsWith(LONG);
+  return [...all.filter(isLong), ...all.filter((file) => !isLong(file))];
+}
+
+async function runFiles(): Promise<Outcome> {
+  if (files.length === 0) return outcomeOf('files', 'there is no test file');
   // Programs refuse one that others can change, whatever is usual here.
   mkdirSync(COMPILED, { recursive: true, mode: 0o700 });
-  const fileCount = files.length > 0 ? files.length : globSync('test/**/*.test.ts', { cwd: root }).length;
-  let ended = 0;
-  const { parser, total } = createTally((file) => {
-    const { name, ms, failed } = file;
-    const verdict = failed === 0 ? 'passed' : 'FAILED';
-    ended += 1;
-    print(`${verdict}  ${name}  ${countsOf(file)}  ${seconds(ms)}  (${ended} of ${fileCount})`);
-    for (const failure of file.failures) print(describe(failure));
-  });
-  const tap = join(root, 'node_modules', '.bin', 'tap');
   // One for all files, with a database for each test: to make and start a server takes seconds.
   const given = process.env.TEST_POSTGRES_URL;
   await using postgres = given === undefined ? await startPostgres() : undefined;
-  const trouble = await run(
-    process.execPath,
-    [tap, '--reporter=tap', ...files],
-    (text) => parser.write(text),
-    { NODE_COMPILE_CACHE: COMPILED, ...(postgres ? { TEST_POSTGRES_URL: postgres.url } : {}) },
-  );
-  parser.end();
-  if (total.tests === 0) return outcomeOf('tap', `ran no test; ${trouble ?? 'exit code 0'}`);
-  // tap may know of something that its output doesn't say.
-  const isUntold = trouble !== undefined && total.failed === 0;
-  return isUntold ? { ...total, failed: 1, failures: [{ path: ['tap'], reason: trouble }] } : total;
+  const queue = [...files];
+  const ended: FileTally[] = [];
+  const onFile = (file: FileTally) => {
+    ended.push(file);
+    const verdict = file.failed === 0 ? 'passed' : 'FAILED';
+    print(
+      `${verdict}  ${file.name}  ${countsOf(file)}  ${seconds(file.ms)}  (${ended.length} of ${files.length})`,
+    );
+    for (const failure of file.failures) print(describe(failure));
+  };
+  const environment = {
+    NODE_COMPILE_CACHE: COMPILED,
+    TAP_TIMEOUT: '0',
+    ...(postgres ? { TEST_POSTGRES_URL: postgres.url } : {}),
+  };
+  const outcomes: Outcome[] = [];
+  const runQueue = async () => {
+    // A file that ends its process is one failure; another process goes on with the files after it.
+    while (queue.length > 0 && !isEnding()) outcomes.push(await runProcess(queue, onFile, environment));
+  };
+  await Promise.all(Array.from({ length: Math.min(PROCESSES, queue.length) }, runQueue));
+  printSlowest(ended);
+  return sumOf(outcomes);
 }
 
-/** Runs a command, hands on what it prints, and says what went wrong, if anything did. */
+/** Runs files of the queue in one process, until none is left or the process ends. */
+async function runProcess(
+  queue: string[],
+  onFile: (file: FileTally) => void,
+  environment: Record<string, string>,
+): Promise<Outcome> {
+  const tally = createTally(onFile);
+  /** The file that the process runs, and whether it took too long. */
+  const at: { file?: string | undefined; isHung?: boolean } = {};
+  let timer: NodeJS.Timeout | undefined;
+  const trouble = await run(
+    process.execPath,
+    ['--require=./test/_plain-tap.cjs', 'test/_files.ts'],
+    (text) => tally.parser.write(text),
+    environment,
+    (child) => {
+      clearTimeout(timer);
+      at.file = queue.shift();
+      child.send(at.file ?? '');
+      if (at.file === undefined) return;
+      timer = setTimeout(() => {
+        at.isHung = true;
+        signalGroup(child, 'SIGKILL');
+      }, FILE_SECONDS_MAX * 1000);
+    },
+  );
+  clearTimeout(timer);
+  tally.end();
+  const { total } = tally;
+  const reason = at.isHung ? `took more than ${FILE_SECONDS_MAX} s` : trouble;
+  if (reason === undefined) return total;
+  if (at.file !== undefined) print(`FAILED  ${at.file}  ${reason}`);
+  // The process may know of something that its output doesn't say.
+  const isTold = total.failed > 0 && !at.isHung;
+  return isTold ? total : sumOf([total, outcomeOf(at.file ?? 'files', reason)]);
+}
+
+function printSlowest(ended: readonly FileTally[]): void {
+  const slowest = ended.toSorted((a, b) => b.ms - a.ms).slice(0, SLOWEST_SHOWN);
+  print('\nThe slowest files:');
+  for (const { name, ms } of slowest) {
+    const isUnexplained =
+      ms > LONG_SECONDS * 1000 && !readFileSync(join(root, name), 'utf8').startsWith(LONG);
+    print(
+      `  ${seconds(ms)}  ${name}${isUnexplained ? `: its first line should say why, after ${LONG}` : ''}`,
+    );
+  }
+}
+
+function sumOf(outcomes: readonly Outcome[]): Outcome {
+  const count = (kind: keyof Tally) => outcomes.reduce((sum, outcome) => sum + outcome[kind], 0);
+  return {
+    passed: count('passed'),
+    failed: count('failed'),
+    skipped: count('skipped'),
+    failures: outcomes.flatMap(({ failures }) => failures),
+  };
+}
+
+/**
+ * Runs a command, hands on what it prints, and says what went wrong, if anything did.
+ * @param onAsked is told when the command asks for more to do, if it can.
+ */
 async function run(
   command: string,
   args: string[],
   onOutput: (text: string) => void,
   environment: Record<string, string> = {},
+  onAsked?: (child: ChildProcess) => void,
 ): Promise<string | undefined> {
   const env = { ...process.env, ...environment };
   if (isEnding()) return `not begun after ${endedBy}`;
   const child = spawn(command, args, {
     cwd: root,
     env,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', ...(onAsked ? (['ipc'] as const) : [])],
     detached: true,
   });
   running.add(child);
-  child.stdout.setEncoding('utf8').on('data', onOutput);
+  if (onAsked) child.on('message', (message) => message === 'next' && onAsked(child));
+  child.stdout?.setEncoding('utf8').on('data', onOutput);
   const [exitCode, signal] = (await once(child, 'close')) as [number | null, string | null];
   // Its output has ended, but something that it started may still run.
   if (isEnding()) signalGroup(child, 'SIGKILL');

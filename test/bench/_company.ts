@@ -73,13 +73,8 @@ export async function fillCompany(engine: Engine, filling: Filling): Promise<str
   for (const resource of ['jobs', 'invoices', 'quotes'] as const) {
     const columns = columnsOf(engine, resource, filling[resource]);
     await insert(engine, resource, columns, `SELECT '${COMPANY}' AS company`, filling[resource]);
-    await insert(
-      engine,
-      resource,
-      columns,
-      "SELECT id AS company FROM companies WHERE id LIKE 'small-%'",
-      10,
-    );
+    const others = "SELECT id AS company FROM companies WHERE id LIKE 'small-%'";
+    await insert(engine, resource, columns, others, 10);
   }
   await engine.run(engine.dialect.name === 'postgres' ? 'VACUUM ANALYZE' : 'ANALYZE');
   return (await createKey(engine, { prefix: 'fl', company: COMPANY, name: 'Bench', scopes, now })).key;

@@ -23,6 +23,13 @@ export interface Side {
   rate: () => Promise<number>;
 }
 
+/** Does so much work. @returns how much of it is done in a second. */
+export async function rateOf(count: number, work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now();
+  await work();
+  return (count * 1000) / (performance.now() - startedAt);
+}
+
 /** Lets the sides take turns. @returns a table of their median rates, each beside its ratio to the first. */
 export async function compareRates(unit: string, sides: readonly Side[], rounds: number): Promise<string> {
   const rates = await takeTurns(

@@ -14,7 +14,7 @@ import { createSender, type Sender } from '../../src/server/webhooks/sender.ts';
 import { SECRET_KEY } from '../_command.ts';
 import { engineNames, openTestDatabase } from '../_server.ts';
 import type { ReceiverPlace } from './_receiver.ts';
-import { aligned, compareRates, quantile, whole } from './_rounds.ts';
+import { aligned, compareRates, quantile, rateOf, whole } from './_rounds.ts';
 import { highestMemory, memoryOf } from './_servers.ts';
 
 const ROUNDS = Number(process.env.DELIVERIES_ROUNDS ?? 3);
@@ -72,26 +72,22 @@ export async function benchDeliveries(): Promise<string> {
     const unit = connections === 'kept' ? 'connections are kept' : 'a new connection each';
     tables.push(await compareRates(`${unit}: deliveries`, [alone, ...loops], ROUNDS));
   }
+  const rowsOf = async (measure: (side: Side) => Promise<string[]>) => {
+    const rows: string[][] = [];
+    for (const side of sides) rows.push([side.engine.dialect.name, ...(await measure(side))]);
+    return rows;
+  };
   const heads = [`ms from commit to answer, ${EVENTS} events`, 'p50', 'p99', 'longest'];
-  const latencies: string[][] = [];
-  for (const side of sides) latencies.push([side.engine.dialect.name, ...(await measureLatency(side))]);
-  tables.push(aligned([heads, ...latencies]));
-  const backlogs: string[][] = [];
-  for (const side of sides) backlogs.push([side.engine.dialect.name, ...(await measureBacklog(side))]);
-  const backlogHeads = [
-    `${whole(BACKLOG)} deliveries are due`,
-    'more MB',
-    'deliveries/s without',
-    'with them',
-  ];
-  return [...tables, aligned([backlogHeads, ...backlogs])].join('\n\n');
+  tables.push(aligned([heads, ...(await rowsOf(measureLatency))]));
+  const dueHeads = [`${whole(BACKLOG)} deliveries are due`, 'more MB', 'deliveries/s without', 'with them'];
+  tables.push(aligned([dueHeads, ...(await rowsOf(measureBacklog))]));
+  return tables.join('\n\n');
 }
 
 /** Each of so many at once makes one attempt after the other, without store and signature. */
 async function sendAlone(sender: Sender, connections: Connections): Promise<number> {
   const count = COUNTS[connections];
   let made = 0;
-  const startedAt = performance.now();
   const sendSome = async () => {
     while (made < count) {
       made += 1;
@@ -100,8 +96,7 @@ async function sendAlone(sender: Sender, connections: Connections): Promise<numb
       if (status !== 200) throw new Error(`An attempt came to ${status ?? error}.`);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, sendSome));
-  return (count * 1000) / (performance.now() - startedAt);
+  return rateOf(count, async () => Promise.all(Array.from({ length: AT_ONCE }, sendSome)));
 }
 
 function startLoop({ engine, sender }: Side, onDelivered: () => void): DeliveryLoop {
@@ -129,14 +124,14 @@ function startLoop({ engine, sender }: Side, onDelivered: () => void): DeliveryL
 async function deliver(side: Side, count: number): Promise<number> {
   const { promise: enough, resolve } = Promise.withResolvers<undefined>();
   let made = 0;
-  const startedAt = performance.now();
-  const loop = startLoop(side, () => {
-    if (++made === count) resolve(undefined);
+  return rateOf(count, async () => {
+    const loop = startLoop(side, () => {
+      if (++made === count) resolve(undefined);
+    });
+    await enough;
+    // Waits for what is under way, and until all of it is written.
+    await loop[Symbol.asyncDispose]();
   });
-  await enough;
-  // Waits for what is under way, and until all of it is written.
-  await loop[Symbol.asyncDispose]();
-  return (made * 1000) / (performance.now() - startedAt);
 }
 
 async function deliverNew(side: Side, connections: Connections, count: number): Promise<number> {

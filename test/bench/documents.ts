@@ -27,14 +27,8 @@ export async function benchDocuments(): Promise<string> {
     let next = 0;
     const ask = async (amount: number, connections: number) => {
       const paths = Array.from({ length: amount }, () => `/api/v1/invoices/${idAt(next++)}/pdf`);
-      return generator.runAnswered({
-        url: product.url,
-        key,
-        paths,
-        connections,
-        amount,
-        isLow: connections > 1,
-      });
+      const load = { url: product.url, key, paths, connections, amount };
+      return generator.runAnswered({ ...load, isLow: connections > 1 });
     };
     await ask(ALONE, 1);
     const alone = await ask(ALONE, 1);

@@ -86,14 +86,9 @@ async function benchEngine(engine: EngineName): Promise<string> {
   const besides: string[][] = [];
   const { records = 0, url = '', key = '' } = companies.at(-1) ?? {};
   for (const worst of [undefined, ...cases.filter((one) => one.worst)]) {
+    const load = { url, key, connections: 1, seconds: BESIDE_SECONDS };
     const work = worst
-      ? generator.runAnswered({
-          url,
-          key,
-          paths: [pathOf(worst, records)],
-          connections: 1,
-          seconds: BESIDE_SECONDS,
-        })
+      ? generator.runAnswered({ ...load, paths: [pathOf(worst, records)] })
       : pause(BESIDE_SECONDS * 1000);
     const p99 = await readMeanwhile(`${url}/api/v1/jobs/${idAt(1)}`, key, work);
     besides.push([worst ? nameOf(worst) : 'alone', p99.toFixed(2)]);

@@ -46,15 +46,8 @@ export async function benchReads(): Promise<string> {
   const tables: string[] = [];
   for (const [question, path] of Object.entries(PATHS)) {
     const bytes = await requireSameBodies(sides, path, key);
-    const heads = [
-      `${question}, ${whole(bytes)} bytes`,
-      'requests/s',
-      'spread',
-      'p50 ms',
-      'p99 ms',
-      'CPU us',
-      'of bare',
-    ];
+    const units = ['requests/s', 'spread', 'p50 ms', 'p99 ms', 'CPU us', 'of bare'];
+    const heads = [`${question}, ${whole(bytes)} bytes`, ...units];
     tables.push(aligned([heads, ...(await measure(generator, sides, path, key))]));
   }
   return tables.join('\n\n');
@@ -85,13 +78,8 @@ async function measure(
 ): Promise<string[][]> {
   const load = async ({ server: { url, pid } }: Side, seconds: number) => {
     const before = cpuMicroseconds(pid);
-    const answers = await generator.runAnswered({
-      url,
-      key,
-      paths: [path],
-      connections: CONNECTIONS,
-      seconds,
-    });
+    const paths = [path];
+    const answers = await generator.runAnswered({ url, key, paths, connections: CONNECTIONS, seconds });
     return { ...answers, cpu: (cpuMicroseconds(pid) - before) / answers.count };
   };
   for (const side of sides) await load(side, WARM_UP_SECONDS);

@@ -59,14 +59,27 @@ export async function openWindow(
   };
   if (signIn) {
     await open('/portal/sign-in');
-    await page.getByLabel('E-mail address').fill(EMAIL);
-    await page.getByLabel('Password').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
+    await signInOn(page);
     // Not its address alone, which the browser has before it has the page.
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await heading(page, 'Overview');
   }
   return { page, context, open, complaints };
 }
+
+/** Fills in fields by their labels, and presses a button. */
+export async function fillIn(page: Page, fields: Record<string, string>, button: string): Promise<void> {
+  for (const [label, value] of Object.entries(fields))
+    await page.getByLabel(label, { exact: true }).fill(value);
+  await press(page, button);
+}
+
+export const press = (page: Page, name: string): Promise<void> => page.getByRole('button', { name }).click();
+export const heading = (page: Page, name: string): Promise<void> =>
+  page.getByRole('heading', { name }).waitFor();
+
+/** Signs in on the page that is shown; another page than the overview follows where there is something to choose. */
+export const signInOn = (page: Page, password = PASSWORD): Promise<void> =>
+  fillIn(page, { 'E-mail address': EMAIL, Password: password }, 'Sign in');
 
 interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string }[] }[];

@@ -1,3 +1,4 @@
+// It takes long because it looks at each page that happens once: in three ways, and in six widths.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -6,12 +7,13 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany } from '../../src/server/access/companies.ts';
-import { createKey } from '../../src/server/access/keys.ts';
 import { STORY_NOW } from '../_server.ts';
 import {
   addAdministrator,
+  COLLEAGUE,
   COMPANY,
   EMAIL,
+  makeKey,
   PASSWORD,
   signedInAs,
   startPortal,
@@ -20,15 +22,33 @@ import { openDoor, tokenFor } from '../server/feed/_door.ts';
 import { openBrowser } from './_browser.ts';
 import {
   axeViolations,
+  fillIn,
+  heading,
   lookAt,
   lookAtPages,
   openWindow,
   picture,
   type PortalWindow,
+  press,
+  signInOn,
 } from './_portal-browser.ts';
 
-const NEWCOMER = { email: 'niamh@brennan.example', name: 'Niamh', password: 'seven quiet harbour bells' };
+const NEWCOMER = 'niamh@brennan.example';
+const passwords = (password: string) => ({ 'New password': password, 'New password again': password });
 const browser = openBrowser(t);
+
+/** A portal that the tests share which change nothing of it but their own sessions. */
+const shared = startPortal(t);
+
+/** Opens a window on a portal of its own, unless told. */
+async function open(
+  t: Test,
+  options: Parameters<typeof openWindow>[2] = {},
+  portal = startPortal(t),
+): Promise<PortalWindow & { portal: Awaited<typeof portal> }> {
+  const place = { browser: await browser, portal: await portal };
+  return { ...(await openWindow(t, place, options)), portal: place.portal };
+}
 
 /** The page is as it should be, also while it shows something that happens once. */
 async function isInOrder(t: Test, window: PortalWindow, name: string): Promise<void> {
@@ -39,81 +59,67 @@ async function isInOrder(t: Test, window: PortalWindow, name: string): Promise<v
 /** Opens the menu as on a phone, which shows it behind a button. */
 async function openMenuOnPhone({ page }: PortalWindow): Promise<void> {
   await page.setViewportSize({ width: 375, height: 844 });
-  await page.getByRole('button', { name: 'Menu' }).click();
+  await press(page, 'Menu');
+}
+
+/** Opens a link as its owner does; the server of the tests calls itself by an address without its port. */
+async function follow({ page, open }: PortalWindow, link: string, hasScripts: boolean): Promise<void> {
+  await open(link.slice(link.indexOf('/portal')));
+  if (!hasScripts) await fillIn(page, { 'Code of your link': link }, 'Continue');
 }
 
 for (const javaScript of [true, false]) {
   const how = javaScript ? 'with scripts' : 'without scripts';
   t.test(`an administrator invites another, who comes in by the link (${how})`, async (t) => {
-    const portal = await startPortal(t, 'sqlite', {});
-    const inviter = await openWindow(t, { browser: await browser, portal }, { javaScript });
+    const inviter = await open(t, { javaScript });
+    const look = async (window: PortalWindow, name: string) => javaScript && isInOrder(t, window, name);
     await inviter.open('/portal/people');
-    await inviter.page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
     await inviter.page.getByLabel('invoices:read').uncheck();
-    await inviter.page.getByRole('button', { name: 'Make an invitation' }).click();
+    await fillIn(inviter.page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
     const link = (await inviter.page.locator('.secret code').textContent()) ?? '';
-    if (javaScript) await isInOrder(t, inviter, 'invited');
+    await look(inviter, 'invited');
 
-    const invited = await openWindow(t, { browser: await browser, portal }, { javaScript, signIn: false });
+    const invited = await open(t, { javaScript, signIn: false }, Promise.resolve(inviter.portal));
     const { page } = invited;
-    // The server of the tests calls itself by an address without its port.
-    await invited.open(link.slice(link.indexOf('/portal')));
+    await follow(invited, link, javaScript);
     if (javaScript) t.notOk(page.url().includes('#'), 'the address forgets the code at once');
-    else {
-      await page.getByLabel('Code of your link').fill(link);
-      await page.getByRole('button', { name: 'Continue' }).click();
-    }
-    await page.getByRole('heading', { name: 'Administer Brennan Heating & Electrical' }).waitFor();
-    if (javaScript) await isInOrder(t, invited, 'invitation-open');
-    await page.getByLabel('Your name').fill(NEWCOMER.name);
-    await page.getByLabel('New password', { exact: true }).fill('too short');
-    await page.getByLabel('New password again').fill('too short');
-    await page.getByRole('button', { name: 'Create my account' }).click();
+    await heading(page, 'Administer Brennan Heating & Electrical');
+    await look(invited, 'invitation-open');
+    await fillIn(page, { 'Your name': 'Niamh', ...passwords('too short') }, 'Create my account');
     await page.getByRole('alert').getByText('12 to 200 characters').waitFor();
-    if (javaScript) await isInOrder(t, invited, 'invitation-refused');
-    await page.getByLabel('New password', { exact: true }).fill(NEWCOMER.password);
-    await page.getByLabel('New password again').fill(NEWCOMER.password);
-    await page.getByRole('button', { name: 'Create my account' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await look(invited, 'invitation-refused');
+    await fillIn(page, passwords(COLLEAGUE.password), 'Create my account');
+    await heading(page, 'Overview');
 
     await inviter.open('/portal/people');
     await inviter.page.getByText('Remove Niamh').first().click();
-    if (javaScript) await isInOrder(t, inviter, 'remove-somebody');
-    await inviter.page.getByRole('button', { name: 'Remove access Niamh' }).click();
+    await look(inviter, 'remove-somebody');
+    await press(inviter.page, 'Remove access Niamh');
     await inviter.page.getByText('Niamh no longer has access.').waitFor();
     await invited.open('/portal/people');
     t.match(page.url(), /\/portal\/sign-in\?next=/, 'and is out at once');
     t.strictSame([...inviter.complaints, ...invited.complaints], []);
   });
-}
 
-for (const javaScript of [true, false])
   t.test(`a portal link signs in ${javaScript ? 'at once' : 'by a paste without scripts'}`, async (t) => {
-    const portal = await startPortal(t);
-    const { token } = await tokenFor(portal.engine, { portalLinks: ['jobs:read'] });
-    await using door = await openDoor(portal.engine, token);
-    const asked = { ...NEWCOMER, company: COMPANY, password: undefined, scopes: ['jobs:read'] };
+    const window = await open(t, { javaScript, signIn: false });
+    const { token } = await tokenFor(window.portal.engine, { portalLinks: ['jobs:read'] });
+    await using door = await openDoor(window.portal.engine, token);
+    const asked = { email: NEWCOMER, name: 'Niamh', company: COMPANY, scopes: ['jobs:read'] };
     const { link } = JSON.parse((await door.askForLink(asked)).body) as { link: string };
-    const window = await openWindow(t, { browser: await browser, portal }, { javaScript, signIn: false });
-    await window.open(link.slice(link.indexOf('/portal')));
-    if (!javaScript) {
-      await window.page.getByLabel('Code of your link').fill(link);
-      await window.page.getByRole('button', { name: 'Continue' }).click();
-    }
-    await window.page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await follow(window, link, javaScript);
+    await heading(window.page, 'Overview');
     await window.open('/portal/account');
     if (javaScript) await isInOrder(t, window, 'account-linked');
     await window.page.goBack();
     t.notOk(window.page.url().includes('#'), 'the history has no code');
   });
+}
 
 t.test('a wrong password is told beside the form, and what else was filled in stays', async (t) => {
-  const portal = await startPortal(t);
-  const window = await openWindow(t, { browser: await browser, portal }, { signIn: false });
+  const window = await open(t, { signIn: false }, shared);
   await window.open('/portal/sign-in');
-  await window.page.getByLabel('E-mail address').fill(EMAIL);
-  await window.page.getByLabel('Password').fill('not my password');
-  await window.page.getByRole('button', { name: 'Sign in' }).click();
+  await signInOn(window.page, 'not my password');
   await window.page.getByText('The e-mail address or the password is wrong.').waitFor();
   t.equal(await window.page.getByLabel('E-mail address').inputValue(), EMAIL);
   t.equal(await window.page.getByLabel('Password').inputValue(), '');
@@ -121,21 +127,19 @@ t.test('a wrong password is told beside the form, and what else was filled in st
 });
 
 t.test('after signing out the back button shows nothing', async (t) => {
-  const portal = await startPortal(t);
-  const { page, open } = await openWindow(t, { browser: await browser, portal });
-  await open('/portal/people');
-  await page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
-  await page.getByRole('button', { name: 'Make an invitation' }).click();
+  const { page, open: show } = await open(t);
+  await show('/portal/people');
+  await fillIn(page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
   await page.locator('.secret code').waitFor();
-  await open('/portal/account');
+  await show('/portal/account');
   await page.goBack();
   t.equal(await page.locator('.secret').count(), 0, 'what was shown once is not shown again');
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await press(page, 'Sign out');
   await page.getByText('You have signed out.').waitFor();
   for (let back = 0; back < 3; back += 1) {
     await page.goBack();
     t.match(page.url(), /\/portal\/sign-in/);
-    t.equal(await page.getByText(NEWCOMER.email).count(), 0);
+    t.equal(await page.getByText(NEWCOMER).count(), 0);
   }
 });
 
@@ -150,44 +154,36 @@ async function startSite(t: Test, page: string): Promise<number> {
   return (site.address() as AddressInfo).port;
 }
 
-t.test('another site can not put a page into a frame', async (t) => {
-  const portal = await startPortal(t);
-  const port = await startSite(t, `<iframe src="${portal.url}/portal/people"></iframe>`);
-  const { page } = await openWindow(t, { browser: await browser, portal });
-  const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
-  await page.goto(`http://127.0.0.1:${port}/`);
-  await refused;
-  t.equal(await page.frameLocator('iframe').getByRole('heading', { name: 'People' }).count(), 0);
-});
+t.test(
+  'another site can neither frame a page nor send a form, though the browser is signed in',
+  async (t) => {
+    const { page, open: show, portal } = await open(t, {}, shared);
+    const frame = await startSite(t, `<iframe src="${portal.url}/portal/people"></iframe>`);
+    const refused = page.waitForEvent('console', (message) => /frame-ancestors/.test(message.text()));
+    await page.goto(`http://127.0.0.1:${frame}/`);
+    await refused;
+    t.equal(await page.frameLocator('iframe').getByRole('heading', { name: 'People' }).count(), 0);
 
-t.test('a form of another site changes nothing, though the browser is signed in', async (t) => {
-  const portal = await startPortal(t);
-  const action = `${portal.url}/portal/account/sign-out-everywhere`;
-  const port = await startSite(t, `<form method="post" action="${action}"><button>Win</button></form>`);
-  const { page, open } = await openWindow(t, { browser: await browser, portal });
-  // Another name of this machine is another site.
-  await page.goto(`http://localhost:${port}/`);
-  await page.getByRole('button', { name: 'Win' }).click();
-  await page.getByRole('heading', { name: 'This form can’t be used any more' }).waitFor();
-  await open('/portal/people');
-  t.match(await page.getByRole('heading', { level: 1 }).innerText(), 'People');
-});
+    const action = `${portal.url}/portal/account/sign-out-everywhere`;
+    const form = await startSite(t, `<form method="post" action="${action}"><button>Win</button></form>`);
+    // Another name of this machine is another site.
+    await page.goto(`http://localhost:${form}/`);
+    await press(page, 'Win');
+    await heading(page, 'This form can’t be used any more');
+    await show('/portal/people');
+    t.match(await page.getByRole('heading', { level: 1 }).innerText(), 'People');
+  },
+);
 
 t.test('the keyboard reaches everything, the content first if one likes', async (t) => {
-  const portal = await startPortal(t);
-  const { page, open } = await openWindow(t, { browser: await browser, portal });
-  await open('/portal/people');
+  const { page, open: show } = await open(t, {}, shared);
+  await show('/portal/people');
   await page.keyboard.press('Tab');
-  const skip = page.getByRole('link', { name: 'Skip to the content' });
-  t.ok(await skip.isVisible());
+  t.ok(await page.getByRole('link', { name: 'Skip to the content' }).isVisible());
   await picture(page, 'skip-link');
-  await page.keyboard.press('Enter');
-  await page.keyboard.press('Tab');
-  t.equal(
-    await page.evaluate('document.activeElement.closest("main") !== null'),
-    true,
-    'the next stop is in the content',
-  );
+  for (const key of ['Enter', 'Tab']) await page.keyboard.press(key);
+  const isInContent = await page.evaluate('document.activeElement.closest("main") !== null');
+  t.equal(isInContent, true, 'the next stop is in the content');
 });
 
 t.test('the longest names and addresses fit, on a phone too', async (t) => {
@@ -204,9 +200,8 @@ t.test('the longest names and addresses fit, on a phone too', async (t) => {
 });
 
 t.test('axe-core finds the violations that are planted', async (t) => {
-  const portal = await startPortal(t);
-  const { page, open, complaints } = await openWindow(t, { browser: await browser, portal });
-  await open('/portal/people');
+  const { page, open: show, complaints } = await open(t, {}, shared);
+  await show('/portal/people');
   await page.evaluate(`document.querySelector('label[for="email"]').remove()`);
   t.match((await axeViolations(page)).join('\n'), /^label: /m);
   await page.evaluate(`document.documentElement.style.setProperty('--text', '#999')`);
@@ -216,40 +211,24 @@ t.test('axe-core finds the violations that are planted', async (t) => {
 });
 
 t.test('somebody with accounts in two companies chooses one, and switches', async (t) => {
-  const portal = await startPortal(t, 'sqlite', {});
-  await createCompany(
-    portal.engine,
-    'other',
-    { name: 'Ó Ceallacháin Plumbing & Sons of Ballinasloe' },
-    STORY_NOW,
-  );
+  const window = await open(t, { signIn: false });
+  const { page, portal } = window;
+  const name = 'Ó Ceallacháin Plumbing & Sons of Ballinasloe';
+  await createCompany(portal.engine, 'other', { name }, STORY_NOW);
   await addAdministrator(portal.engine, { company: 'other', email: EMAIL, password: PASSWORD });
-  const keyed = await addAdministrator(portal.engine, { ...NEWCOMER });
-  const by = await signedInAs(portal.engine, keyed);
-  for (const name of ['Ledger export', 'Dashboard in the workshop'])
-    await createKey(portal.engine, {
-      prefix: 'fl',
-      company: COMPANY,
-      name,
-      scopes: ['jobs:read'],
-      by,
-      now: STORY_NOW,
-    });
-  const window = await openWindow(t, { browser: await browser, portal }, { signIn: false });
-  const { page, open } = window;
-  await open('/portal/sign-in');
-  await page.getByLabel('E-mail address').fill(EMAIL);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Choose a company' }).waitFor();
+  const by = await signedInAs(portal.engine, await addAdministrator(portal.engine, COLLEAGUE));
+  for (const key of ['Ledger export', 'Dashboard in the workshop']) await makeKey(portal.engine, key, { by });
+  await window.open('/portal/sign-in');
+  await signInOn(page);
+  await heading(page, 'Choose a company');
   await isInOrder(t, window, 'companies');
   await page.getByRole('button', { name: /Brennan/ }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await heading(page, 'Overview');
   await isInOrder(t, window, 'companies-header');
-  await open('/portal/people');
-  await page.getByText('Remove Niamh').first().click();
+  await window.open('/portal/people');
+  await page.getByText('Remove Conor').first().click();
   await isInOrder(t, window, 'remove-with-keys');
-  await open('/portal/account');
+  await window.open('/portal/account');
   await page.getByText('Sign out everywhere').first().click();
   await isInOrder(t, window, 'sign-out-everywhere');
   await openMenuOnPhone(window);
@@ -260,41 +239,34 @@ t.test('somebody with accounts in two companies chooses one, and switches', asyn
 });
 
 t.test('a second factor is set up, a change is confirmed, and a code signs in', async (t) => {
-  const portal = await startPortal(t);
-  const window = await openWindow(t, { browser: await browser, portal });
-  const { page, open } = window;
-  await open('/portal/account/second-factor');
+  const window = await open(t);
+  const { page } = window;
+  await window.open('/portal/account/second-factor');
   const secret = (await page.locator('p code').innerText()).replaceAll(' ', '');
   const code = (seconds: number) => generateSync({ secret, epoch: STORY_NOW.getTime() / 1000 + seconds });
   t.ok(await page.getByRole('img', { name: /QR code/ }).isVisible());
-  await page.getByLabel('Code that the app shows').fill('000000');
-  await page.getByRole('button', { name: 'Set it up' }).click();
+  await fillIn(page, { 'Code that the app shows': '000000' }, 'Set it up');
   await page.getByRole('alert').getByText('This code is wrong').waitFor();
   await isInOrder(t, window, 'second-factor-refused');
-  await page.getByLabel('Code that the app shows').fill(code(0));
-  await page.getByRole('button', { name: 'Set it up' }).click();
+  await fillIn(page, { 'Code that the app shows': code(0) }, 'Set it up');
   await page.getByText('Your second factor is set up.').waitFor();
   await page.getByText('Remove it').first().click();
   await isInOrder(t, window, 'second-factor-codes');
-  portal.setNow(new Date(STORY_NOW.getTime() + 660_000));
-  await open('/portal/people');
-  await page.getByLabel('Their e-mail address').fill(NEWCOMER.email);
-  await page.getByRole('button', { name: 'Make an invitation' }).click();
-  await page.getByRole('heading', { name: 'Confirm that it is you' }).waitFor();
+  window.portal.setNow(new Date(STORY_NOW.getTime() + 660_000));
+  await window.open('/portal/people');
+  await fillIn(page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
+  await heading(page, 'Confirm that it is you');
   await isInOrder(t, window, 'proof');
   await page.getByLabel('Your password, or a code of').fill(code(660));
-  await page.getByRole('button', { name: 'Confirm, and make the change' }).click();
-  await page.getByText(`${NEWCOMER.email} is invited.`).waitFor();
+  await press(page, 'Confirm, and make the change');
+  await page.getByText(`${NEWCOMER} is invited.`).waitFor();
   await openMenuOnPhone(window);
-  await page.getByRole('button', { name: 'Sign out' }).click();
+  await press(page, 'Sign out');
   await page.getByText('You have signed out.').waitFor();
-  await page.getByLabel('E-mail address').fill(EMAIL);
-  await page.getByLabel('Password').fill(PASSWORD);
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Enter your code' }).waitFor();
+  await signInOn(page);
+  await heading(page, 'Enter your code');
   await isInOrder(t, window, 'second-factor-code');
-  await page.getByLabel('Code').fill(code(690));
-  await page.getByRole('button', { name: 'Sign in' }).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await fillIn(page, { Code: code(690) }, 'Sign in');
+  await heading(page, 'Overview');
   t.strictSame(window.complaints, []);
 });

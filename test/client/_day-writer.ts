@@ -38,49 +38,36 @@ const person = { email: 'p@p.example', roleId: 'r', roleName: 'R' };
 
 function changeAt(step: number): [change: string, what: object, made?: Kind] {
   const title = `Change ${step}`;
-  const job = {
-    statusLabelId: 'new',
-    jobTypeId: 'type',
-    jobTypeVersion: 1,
-    createdBy: 'per',
-    customerId: 'cus',
-  };
-  const [invoiceId = '', payment = ''] = pick('payments').split(' ');
+  const jobType = { jobTypeId: 'type', jobTypeVersion: 1 };
+  const job = { ...jobType, statusLabelId: 'new', createdBy: 'per', customerId: 'cus' };
+  const place = { addressLines: ['1 Quay'], countryCode: 'IE', currency: 'EUR' };
+  const invoice = { kind: 'invoice', customerId: 'cus', lines };
+  const payment = { invoiceId: pick('invoices'), amountMinor: 100, currency: 'EUR', method: 'card' };
+  const submission = { formId: pick('forms'), submittedBy: 'per' };
+  // A company has few forms, however long the day is.
+  const isNewForm = ids.forms.length < FORMS_MAX;
+  const [invoiceId = '', paymentId] = pick('payments').split(' ');
   const choices: [string, object, Kind?][] = [
     ['person.save', { ...person, displayName: title }, 'people'],
     ['person.save', { ...person, id: pick('people'), displayName: title }],
     ['person.deactivate', { id: pick('people') }],
-    [
-      'customer.save',
-      {
-        id: 'cus',
-        name: title,
-        addressLines: ['1 Quay'],
-        countryCode: 'IE',
-        currency: 'EUR',
-        paymentTermsDays: 14,
-      },
-    ],
-    // A company has few forms, however long the day is.
-    ids.forms.length < FORMS_MAX
+    ['customer.save', { id: 'cus', name: title, ...place, paymentTermsDays: 14 }],
+    isNewForm
       ? ['form.save', { title, fields: [] }, 'forms']
       : ['form.save', { id: pick('forms'), title, fields: [] }],
     ['form.publish', { id: pick('forms') }],
-    ['form.submit', { formId: pick('forms'), submittedBy: 'per' }],
-    ['form.submit', { formId: pick('forms'), submittedBy: 'per' }],
+    ['form.submit', submission],
+    ['form.submit', submission],
     ['job.create', { ...job, title }, 'jobs'],
     ['job.update', { id: pick('jobs'), title }],
     ['job.complete', { id: pick('jobs') }],
-    ['invoice.draft', { kind: 'invoice', customerId: 'cus', lines }, 'invoices'],
-    ['invoice.draft', { kind: 'invoice', customerId: 'cus', lines }, 'invoices'],
+    ['invoice.draft', invoice, 'invoices'],
+    ['invoice.draft', invoice, 'invoices'],
     ['invoice.edit', { id: pick('invoices'), note: title }],
     ['invoice.discard', { id: pick('invoices') }],
     ['invoice.issue', { id: pick('invoices') }],
-    [
-      'payment.record',
-      { id: `pay_${step}`, invoiceId: pick('invoices'), amountMinor: 100, currency: 'EUR', method: 'card' },
-    ],
-    ['payment.void', { invoiceId, id: payment }],
+    ['payment.record', { ...payment, id: `pay_${step}` }],
+    ['payment.void', { invoiceId, id: paymentId }],
     ['quote.draft', { customerId: 'cus', title, lines }, 'quotes'],
     ['quote.send', { id: pick('quotes') }],
     ['quote.accept', { id: pick('quotes') }],

@@ -1,10 +1,12 @@
 /** A line to a server that delays, refuses, and breaks. */
-import { once } from 'node:events';
-import { createServer, request as sendRequest, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { request as sendRequest, type ServerResponse } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 
-export interface RoughLine extends AsyncDisposable {
+import type { Test } from 'tap';
+
+import { listen } from './_service.ts';
+
+export interface RoughLine {
   url: string;
   /** Requests that came in so far. */
   count: () => number;
@@ -29,8 +31,9 @@ const faults: ((res: ServerResponse) => void)[] = [
   (res) => res.destroy(),
 ];
 
-/** Puts a line in front of a server. */
+/** Puts a line in front of a server until the test ends. */
 export async function layRoughLine(
+  t: Test,
   target: string,
   {
     delayMs = 0,
@@ -40,7 +43,7 @@ export async function layRoughLine(
 ): Promise<RoughLine> {
   let origin = target;
   let count = 0;
-  const server = createServer((req, res) => {
+  const { url } = await listen(t, (req, res) => {
     count += 1;
     const fault = faults[Math.floor(roll(100) / Math.max(faultPercent, 0.001))];
     const isCut = roll(100) < faultPercent;
@@ -63,25 +66,9 @@ export async function layRoughLine(
       sent.end();
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
   return {
-    // A server that listens on a port has an address of this shape.
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     count: () => count,
-    leadTo: (url) => (origin = url),
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    leadTo: (other) => (origin = other),
   };
-}
-
-/** An address at which nobody listens. */
-export async function silentAddress(): Promise<string> {
-  const line = await layRoughLine('http://127.0.0.1');
-  await line[Symbol.asyncDispose]();
-  return line.url;
 }

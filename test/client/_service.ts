@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { AddressInfo, Server } from 'node:net';
 import type { Test } from 'tap';
 import { createClient } from '../../src/client/index.ts';
 import type { Client, ClientOptions } from '../../src/client/index.ts';
@@ -36,6 +36,32 @@ export function createMockClock(): MockClock {
   };
 }
 
+/** Listens on a free port of this machine, or on the one that is named, until it is stopped or the test ends. */
+export async function listen(
+  t: Test,
+  answer: RequestListener | Server,
+  port = 0,
+): Promise<{ url: string; port: number; stop: () => void }> {
+  const server = typeof answer === 'function' ? createServer(answer) : answer;
+  server.listen(port, '127.0.0.1');
+  await once(server, 'listening');
+  const stop = () => {
+    if ('closeAllConnections' in server) (server as ReturnType<typeof createServer>).closeAllConnections();
+    server.close();
+  };
+  t.teardown(stop);
+  // A server that listens on a port has an address of this shape.
+  const address = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${address.port}`, port: address.port, stop };
+}
+
+/** An address at which nobody listens. */
+export async function silentAddress(t: Test): Promise<string> {
+  const { url, stop } = await listen(t, () => undefined);
+  stop();
+  return url;
+}
+
 /** One answer of a service, well or badly behaved. */
 export type Behaviour = (req: IncomingMessage, res: ServerResponse) => void;
 
@@ -58,21 +84,12 @@ export async function startService(
 ): Promise<Service> {
   const asked: string[] = [];
   const keys: Service['keys'] = [];
-  const server = createServer((req, res) => {
+  const { url } = await listen(t, (req, res) => {
     const behave = behaviours[Math.min(asked.length, behaviours.length - 1)];
     asked.push(req.url ?? '');
     keys.push(req.headers.authorization);
     behave?.(req, res);
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(async () => {
-    server.closeAllConnections();
-    server.close();
-    await once(server, 'close');
-  });
-  // A server that listens on a port has an address of this shape.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const clock = createMockClock();
   const { now, wait } = clock;
   return {

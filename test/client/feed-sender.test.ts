@@ -1,4 +1,3 @@
-import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 
 import t, { type Test } from 'tap';
@@ -110,6 +109,7 @@ t.test('what is temporary is tried again with the same changes, until it works',
       /^The feed answered 1 of 3 changes\.$/,
     ],
     ['other answers', answers(200, '<\n<\n<\n'), 500, /: no answer came \(.+\)\.$/],
+    ['answers that are none', gives(() => ({})), 500, /this is not an answer of the feed/],
   ];
   for (const [name, behaviour, leastMs, told] of temporary) {
     const sent: string[] = [];
@@ -151,30 +151,22 @@ t.test('only what was not tried is sent again, whatever the records say', async 
 });
 
 t.test('what sending again does not change ends it at once, and the token goes nowhere else', async (t) => {
-  const others: string[] = [];
-  const other = createServer((req, res) => {
-    others.push(req.url ?? '');
-    res.end();
-  }).listen(0, '127.0.0.1');
-  t.teardown(() => other.close());
-  const behaviours: [Behaviour, number][] = [
+  const other = await startService(t, [answers(200, '')]);
+  const forged = { error: { code: 'x\ny', message: 'a\nfieldledger: all is well' } };
+  const behaviours: [behaviour: Behaviour, status: number, message?: string][] = [
     [refuses(400, 'invalid_request'), 400],
     [refuses(401, 'revoked_key'), 401],
     [answers(404, 'Nothing.'), 404],
-    [
-      (_req, res) =>
-        res
-          .writeHead(307, { Location: `http://127.0.0.1:${(other.address() as { port: number }).port}/` })
-          .end(),
-      307,
-    ],
+    [answers(307, '', { Location: other.url }), 307],
+    // What a server says of an error stays in one line.
+    [answers(403, forged), 403, 'POST /feed/v1/changes: 403 x y: a fieldledger: all is well'],
   ];
-  for (const [behaviour, status] of behaviours) {
+  for (const [behaviour, status, message] of behaviours) {
     const { statuses, asked } = await start(t, [behaviour]);
-    await t.rejects(statuses(1), { name: 'ApiError', status });
+    await t.rejects(statuses(1), { name: 'ApiError', status, ...(message && { message }) });
     t.strictSame(asked, ['/feed/v1/changes']);
   }
-  t.strictSame(others, []);
+  t.strictSame(other.asked, []);
 });
 
 t.test('it gives up after a while without an answer, and at once when it is told to', async (t) => {
@@ -204,20 +196,4 @@ t.test('a change that no request can have is refused here, and those behind it g
   );
   t.match(answered[1]?.answer, { error: { code: 'malformed_line', message: /more than 8388608 bytes/ } });
   t.strictSame(sent, ['c0', 'c2']);
-});
-
-t.test('an answer that isn’t one of the feed is no answer', async (t) => {
-  const nothing: Answer = () => ({});
-  const { statuses, retried } = await start(t, [gives(nothing), gives(applied)]);
-  t.strictSame(await statuses(1), ['c0 applied']);
-  t.match(retried, [/this is not an answer of the feed/]);
-});
-
-t.test('what a server says of an error stays in one line', async (t) => {
-  const forged: Behaviour = (_req, res) =>
-    res
-      .writeHead(403)
-      .end(JSON.stringify({ error: { code: 'x\ny', message: 'a\nfieldledger: all is well' } }));
-  const { statuses } = await start(t, [forged]);
-  await t.rejects(statuses(1), { message: 'POST /feed/v1/changes: 403 x y: a fieldledger: all is well' });
 });

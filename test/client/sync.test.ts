@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -10,7 +8,7 @@ import { ApiError, createClient } from '../../src/client/index.ts';
 import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import { type Batch, type Resource, resources, type Sink } from '../../src/client/sync/sink.ts';
 import { openSqliteCopy } from '../../src/client/sync/sqlite.ts';
-import { sync } from '../../src/client/sync/sync.ts';
+import { sync, type SyncOptions } from '../../src/client/sync/sync.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import { keyFor, startExampleServer } from '../_server.ts';
 import { type Contents, MemoryCopy, readJsonLinesCopy, readSource, readSqliteCopy } from './_copies.ts';
@@ -84,34 +82,40 @@ t.test('the next one reads only what has changed, though the minute before is re
 
 t.test('a quote that expires is found, and one request tells that the others are still valid', async (t) => {
   const copy = new MemoryCopy();
-  const statusOf = (id = '') =>
-    copy.contents().quotes.find((quote) => quote.id === id) as { status?: string };
   const draftQuote = async (validUntil: string) => {
-    const lines = [
-      { description: 'W', quantity: '1', unitPriceMinor: 1, vatRateBasisPoints: 0, vatCategory: 'Z' },
-    ];
-    const made = await apply('quote.draft', { customerId: 'cus_0001', title: 'T', lines, validUntil });
+    const line = {
+      description: 'W',
+      quantity: '1',
+      unitPriceMinor: 1,
+      vatRateBasisPoints: 0,
+      vatCategory: 'Z',
+    };
+    const quote = { customerId: 'cus_0001', title: 'T', lines: [line], validUntil };
+    const made = await apply('quote.draft', quote);
     const { id = '' } = JSON.parse('record' in made ? (made.record ?? '{}') : '{}') as { id?: string };
     await apply('quote.send', { id });
     return id;
   };
-  const [soon, later] = [await draftQuote('2190-01-10'), await draftQuote('2190-01-20')];
-  const newYear = new Date('2190-01-01T12:00:00Z');
-  server.setNow(newYear);
-  await sync(watchedClient({ date: newYear }).client, { sink: copy });
-  t.match([statusOf(soon), statusOf(later)], [{ status: 'sent' }, { status: 'sent' }]);
+  const ids = [await draftQuote('2190-01-10'), await draftQuote('2190-01-20')];
+  const statuses = () =>
+    ids.map((id) => (copy.contents().quotes.find((quote) => quote.id === id) as { status?: string }).status);
+  const syncAt = async (time: string, options: Partial<SyncOptions> = {}) => {
+    const date = new Date(time);
+    server.setNow(date);
+    const { client, asked } = watchedClient({ date });
+    await sync(client, { sink: copy, ...options });
+    return asked;
+  };
+  await syncAt('2190-01-01T12:00:00Z');
+  t.strictSame(statuses(), ['sent', 'sent']);
 
   // It is tomorrow somewhere, but not yet in Dublin.
-  const evening = new Date('2190-01-10T23:00:00Z');
-  server.setNow(evening);
-  const early = watchedClient({ date: evening });
-  await sync(early.client, { sink: copy, resources: ['quotes'] });
-  t.match(statusOf(soon), { status: 'sent' });
-  t.equal(early.asked.filter((target) => target.startsWith('quotes/')).length, 1);
+  const asked = await syncAt('2190-01-10T23:00:00Z', { resources: ['quotes'] });
+  t.strictSame(statuses(), ['sent', 'sent']);
+  t.equal(asked.filter((target) => target.startsWith('quotes/')).length, 1);
 
-  server.setNow(new Date('2190-01-11T00:30:00Z'));
-  await sync(watchedClient({ date: new Date('2190-01-11T00:30:00Z') }).client, { sink: copy });
-  t.match([statusOf(soon), statusOf(later)], [{ status: 'expired' }, { status: 'sent' }]);
+  await syncAt('2190-01-11T00:30:00Z');
+  t.strictSame(statuses(), ['expired', 'sent']);
   t.strictSame(copy.contents(), await readSource(url, key));
 });
 
@@ -170,8 +174,7 @@ t.test('a function can be the sink, and the state be kept elsewhere', async (t) 
 });
 
 t.test('a copy keeps no phantoms after the service was restored from a backup', async (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-phantoms-'));
-  t.teardown(() => rmSync(folder, { recursive: true }));
+  const folder = t.testdir();
   const source = { source: 'brennan at test' };
   const lines = openJsonLinesCopy(folder, source);
   const file = join(folder, 'copy.sqlite');
@@ -226,7 +229,7 @@ t.test('a sync that is begun anew and killed goes on to clear the rest', async (
   t.strictSame(copy.contents(), await readSource(url, key));
 });
 
-t.test('a copy of a service that tells no generation takes on the first one that is told', async (t) => {
+t.test('a copy takes on the first generation that is told, and refuses two by turns', async (t) => {
   const copy = new MemoryCopy();
   let generation = '';
   const { client } = watchedClient({ generation: () => generation });
@@ -234,12 +237,9 @@ t.test('a copy of a service that tells no generation takes on the first one that
   generation = 'one';
   t.match(await sync(client, { sink: copy }), { isAnew: false, counts: { jobs: { put: 0 } } });
   t.equal(copy.state?.generation, 'one');
-});
-
-t.test('two services that answer at one address by turns are told of', async (t) => {
   let asked = 0;
-  const { client } = watchedClient({ generation: () => (asked++ % 2 === 0 ? 'one' : 'two') });
-  await t.rejects(sync(client, { sink: new MemoryCopy() }), {
+  const byTurns = watchedClient({ generation: () => (asked++ % 2 === 0 ? 'one' : 'two') });
+  await t.rejects(sync(byTurns.client, { sink: new MemoryCopy() }), {
     name: 'CopyError',
     message: /changed its store while it was read/,
   });
@@ -257,31 +257,26 @@ t.test('a key that reads little leaves the rest out, unless it was asked for by 
   await t.rejects(sync(wrong, { sink: new MemoryCopy() }), ApiError);
 });
 
-t.test('progress counts the details first, and comes to their number', async (t) => {
-  const told: { done: number; total: number; recordCount: number }[] = [];
-  const copy = new MemoryCopy();
-  await sync(watchedClient().client, {
-    sink: copy,
-    onProgress: ({ details, recordCount }) => told.push({ ...details, recordCount }),
-  });
-  const { quotes, invoices } = copy.contents();
-  const total = quotes.length + invoices.length;
-  t.match(told.at(-1), { done: total, total });
-  t.ok(told.every(({ done }, index) => done >= (told[index - 1]?.done ?? 0)));
-});
+t.test(
+  'progress counts the details to their number; a signal ends it, and what was kept is good',
+  async (t) => {
+    const copy = new MemoryCopy();
+    const ending = new AbortController();
+    const { client } = watchedClient();
+    const stopping = ({ details }: { details: { done: number } }) => {
+      if (details.done === 3) ending.abort(new Error('enough'));
+    };
+    const stopped = sync(client, { sink: copy, signal: ending.signal, onProgress: stopping });
+    await t.rejects(stopped, { message: 'enough' });
+    t.ok(copy.contents().jobs.length > 0);
+    await sync(client, { sink: copy });
+    t.strictSame(copy.contents(), await readSource(url, key));
+    t.strictSame(copy.doubles, []);
 
-t.test('a signal ends it, and what was kept goes on being good', async (t) => {
-  const copy = new MemoryCopy();
-  const ending = new AbortController();
-  const { client } = watchedClient();
-  const onProgress = ({ details }: { details: { done: number } }) => {
-    if (details.done === 3) ending.abort(new Error('enough'));
-  };
-  await t.rejects(sync(client, { sink: copy, signal: ending.signal, onProgress }), {
-    message: 'enough',
-  });
-  t.ok(copy.contents().jobs.length > 0);
-  await sync(client, { sink: copy });
-  t.strictSame(copy.contents(), await readSource(url, key));
-  t.strictSame(copy.doubles, []);
-});
+    const told: { done: number; total: number }[] = [];
+    await sync(client, { sink: new MemoryCopy(), onProgress: ({ details }) => told.push({ ...details }) });
+    const total = copy.contents().quotes.length + copy.contents().invoices.length;
+    t.match(told.at(-1), { done: total, total });
+    t.ok(told.every(({ done }, index) => done >= (told[index - 1]?.done ?? 0)));
+  },
+);

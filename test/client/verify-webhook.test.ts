@@ -65,8 +65,9 @@ function differing(place: number): string {
 }
 
 t.test('whatever was changed is not believed, and the error says what is wrong', async (t) => {
-  const verify = (body: string, header: string | undefined, key = secret) =>
+  const verify = (body: string, header: string | readonly string[] | undefined, key = secret) =>
     verifyWebhook(body, header === undefined ? {} : { 'service-signature': header }, key, later(0));
+  const { header: sent } = vector;
   for (const [code, body, header, key] of [
     ['wrong_signature', `${vector.body} `, vector.header],
     ...[0, 9, 18, 27, 36, 45, 54, 63].map(
@@ -77,6 +78,10 @@ t.test('whatever was changed is not believed, and the error says what is wrong',
     ['wrong_signature', vector.body, vector.header, secret.replace('whsec_', '')],
     ['no_signature', vector.body, undefined],
     ['no_signature', vector.body, ''],
+    // Of several none is believed.
+    ['no_signature', vector.body, []],
+    ['no_signature', vector.body, [sent, sent]],
+    ['no_signature', vector.body, [sent, 'other']],
     ['no_signature', vector.body, vector.header.slice(0, -1)],
     ['no_signature', vector.body, `${vector.header},v1=00`],
     ['no_event', '[]', signatureOf(secret, '[]', at)],
@@ -89,32 +94,19 @@ t.test('whatever was changed is not believed, and the error says what is wrong',
   }
 });
 
-t.test('of several signatures none is believed', async (t) => {
-  for (const several of [[], [vector.header, vector.header], [vector.header, 'other']]) {
-    await t.rejects(verifyWebhook(vector.body, { 'service-signature': several }, secret, later(0)), {
-      name: 'WebhookError',
-      code: 'no_signature',
-    });
-  }
-});
-
 t.test('a missing secret is a mistake of the program, not of the sender', async (t) => {
-  for (const missing of ['', [], [secret, '']]) {
-    await t.rejects(
-      verifyWebhook(vector.body, headers, missing, later(0)),
-      new TypeError('A signing secret must not be empty.'),
-    );
-  }
-  // JavaScript lets these through.
-  for (const [wrong, named] of [
-    [undefined, 'undefined'],
-    [null, 'null'],
-    [[secret, undefined], 'undefined'],
-    [Buffer.from(secret), 'object'],
-  ] as const) {
-    await t.rejects(
-      verifyWebhook(vector.body, headers, wrong as unknown as string, later(0)),
-      new TypeError(`A signing secret must be a text, not ${named}.`),
-    );
-  }
+  const empty = 'A signing secret must not be empty.';
+  const noText = (named: string) => `A signing secret must be a text, not ${named}.`;
+  // JavaScript lets those through that are no texts.
+  const wrong: [secret: unknown, message: string][] = [
+    ['', empty],
+    [[], empty],
+    [[secret, ''], empty],
+    [undefined, noText('undefined')],
+    [null, noText('null')],
+    [[secret, undefined], noText('undefined')],
+    [Buffer.from(secret), noText('object')],
+  ];
+  for (const [given, message] of wrong)
+    await t.rejects(verifyWebhook(vector.body, headers, given as string, later(0)), new TypeError(message));
 });

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import t from 'tap';
@@ -55,14 +55,11 @@ t.test('on a terminal of 80 columns', { skip: !existsSync(SCRIPT) }, async (t) =
   await using workplace = await openWorkplace();
   const environment = { HOME: workplace.folder, DATABASE_URL: workplace.databaseUrl };
   await t.test('no help breaks inside a word, and none is longer than a screen is wide', (t) => {
-    for (const words of ['', 'webhook', 'company create', 'pull', 'export', 'webhook play']) {
+    // The others are held to it in a pipe (main.test.ts).
+    for (const words of ['', 'export']) {
       const lines = onTerminal(`${words} --help`, environment);
       t.ok(lines.length > 5, words);
-      t.strictSame(
-        lines.filter((line) => line.length > 80),
-        [],
-        words,
-      );
+      t.ok(Math.max(...lines.map((line) => line.length)) <= 80, words);
     }
     t.end();
   });
@@ -83,66 +80,62 @@ t.test('on a terminal of 80 columns', { skip: !existsSync(SCRIPT) }, async (t) =
 });
 
 t.test('a table has its columns below their headings', (t) => {
-  t.equal(
-    table(
-      ['id', 'name'],
-      [
-        ['1', 'Ünïcode'],
-        ['22', ''],
-      ],
-      'None.',
-    ),
-    'ID  NAME\n1   Ünïcode\n22',
-  );
+  const rows = [
+    ['1', 'Ünïcode'],
+    ['22', ''],
+  ];
+  t.equal(table(['id', 'name'], rows, 'None.'), 'ID  NAME\n1   Ünïcode\n22');
   t.equal(table(['id', 'name'], [], 'None.'), 'None.');
   t.end();
 });
 
-t.test('bash completes commands, options and choices, and leaves names of files to itself', async (t) => {
+t.test(
+  'what fits in a line is its commands, options and choices, and nothing where a name of a file goes',
+  async (t) => {
+    const fitting = async (...words: string[]) =>
+      (await callCommand(['completion', 'bash', '--', ...words])).stdout;
+    t.equal(await fitting('we'), 'webhook\n');
+    t.equal(await fitting('--json', 'export', 'inv'), 'invoices\n');
+    t.equal(await fitting('webhook', 'play', 'day', '--sp'), '--speed\n');
+    t.equal(await fitting('company', 'erase', 'acme', '--vacuum', ''), 'now\nlater\n');
+    t.equal(await fitting('apply', 'chan'), '');
+    t.equal(await fitting('webhook', 'play', 'day', '--secret-file', '--'), '', 'a value of any kind');
+  },
+);
+
+t.test('bash completes them, and leaves names of files to itself', async (t) => {
   const { stdout } = await callCommand(['completion', 'bash']);
-  const complete = (...words: string[]) => {
-    const line = words.map((word) => `'${word}'`).join(' ');
-    const shell = `${INSTALLED}${stdout}COMP_WORDS=(fieldledger ${line}); COMP_CWORD=${words.length}; _fieldledger; echo "\${COMPREPLY[@]}"`;
-    return spawnSync('bash', ['-c', shell], { encoding: 'utf8' }).stdout.trim();
-  };
-  t.equal(complete('we'), 'webhook');
-  t.equal(complete('webhook', 'pl'), 'play');
-  t.equal(complete('--json', 'export', 'inv'), 'invoices');
-  t.equal(complete('webhook', 'play', 'day', '--sp'), '--speed');
-  t.equal(complete('company', 'erase', 'acme', '--vacuum', ''), 'now later');
-  t.equal(complete('apply', 'chan'), '');
-  t.equal(complete('webhook', 'play', 'day', '--secret-file', '--'), '', 'a value of any kind');
+  const complete = (line: string, at: number) =>
+    `COMP_WORDS=(fieldledger ${line}); COMP_CWORD=${at}; _fieldledger; echo "\${COMPREPLY[@]}"`;
+  const asked = [
+    complete('webhook pl', 2),
+    complete('company erase acme --vacuum ""', 5),
+    complete('apply chan', 2),
+  ];
+  const shell = `${INSTALLED}${stdout}${asked.join('\n')}`;
+  t.equal(spawnSync('bash', ['-c', shell], { encoding: 'utf8' }).stdout, 'play\nnow later\n\n');
 });
 
 t.test(
   'fish completes the same, says what each means, and names files elsewhere',
   { skip: !has('fish') },
   async (t) => {
-    await using workplace = await openWorkplace();
-    writeFileSync(join(workplace.folder, 'changes.jsonl'), '');
+    const cwd = t.testdir({ 'changes.jsonl': '' });
     const { stdout } = await callCommand(['completion', 'fish']);
+    const installed = `function fieldledger; '${process.execPath}' '${program}' $argv; end`;
     const complete = (line: string) => {
-      const installed = `function fieldledger; '${process.execPath}' '${program}' $argv; end`;
       const shell = `${installed}\n${stdout}complete -C '${line}'`;
-      return spawnSync('fish', ['-c', shell], { encoding: 'utf8', cwd: workplace.folder }).stdout.trim();
+      return spawnSync('fish', ['-c', shell], { encoding: 'utf8', cwd }).stdout.trim();
     };
     t.equal(complete('fieldledger we'), "webhook\ta company's webhooks");
     t.match(complete('fieldledger webhook play day --sp'), /^--speed\thow many times faster [^\n]*$/);
-    t.equal(complete('fieldledger company erase acme --vacuum l'), 'later');
     t.equal(complete('fieldledger apply chan'), 'changes.jsonl');
   },
 );
 
 t.test('zsh reads its completion', { skip: !has('zsh') }, async (t) => {
-  await using workplace = await openWorkplace();
-  const file = join(workplace.folder, 'zsh');
-  writeFileSync(file, (await callCommand(['completion', 'zsh'])).stdout);
-  const { status, stderr } = spawnSync(
-    'zsh',
-    ['-c', `autoload -U compinit; compinit -u -D; source ${file}`],
-    {
-      encoding: 'utf8',
-    },
-  );
+  const file = join(t.testdir({ zsh: (await callCommand(['completion', 'zsh'])).stdout }), 'zsh');
+  const script = `autoload -U compinit; compinit -u -D; source ${file}`;
+  const { status, stderr } = spawnSync('zsh', ['-c', script], { encoding: 'utf8' });
   t.strictSame({ status, stderr }, { status: 0, stderr: '' });
 });

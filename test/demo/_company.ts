@@ -1,8 +1,12 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { deserialize, serialize } from 'node:v8';
+
 import { createCompany } from '../../src/server/access/companies.ts';
 import { type RecordOf, type Resource, type ResourceRecord, resources } from '../../src/contract/records.ts';
 import { generateCompany, generatedProfile } from '../../src/demo/generate-company.ts';
 import { openStory, type StoryChange } from '../../src/demo/story.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { keptFile } from '../_migrated.ts';
 import { openTestDatabase, STORY_NOW } from '../_server.ts';
 
 export const nowText = STORY_NOW.toISOString();
@@ -18,6 +22,15 @@ export interface Generated {
 }
 
 const COMPANY = 'demo';
+
+/** A company of 2,000 records, which is made once for all files. */
+export async function generatedCompany(): Promise<Generated> {
+  const path = await keptFile('generated', ['src', 'generated', 'test/demo'], async (draft) =>
+    writeFileSync(draft, serialize(await generate(2_000))),
+  );
+  // Nothing else has written it.
+  return deserialize(readFileSync(path)) as Generated;
+}
 
 /** A whole company in memory, as only a small one can be. */
 export async function generate(records: number, seed?: number): Promise<Generated> {
@@ -52,11 +65,4 @@ async function readRecords(engine: Engine): Promise<ResourceRecord[]> {
 
 export function byId<Item extends { id: string }>(records: readonly Item[]): Map<string, Item> {
   return new Map(records.map((record) => [record.id, record]));
-}
-
-/** The record with that id; a company in which it is missing is no company. */
-export function known<Item>(records: ReadonlyMap<string, Item>, id: string): Item {
-  const found = records.get(id);
-  if (found === undefined) throw new Error(`No record has the id ${id}.`);
-  return found;
 }

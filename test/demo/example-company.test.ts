@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { createCompany } from '../../src/server/access/companies.ts';
 import { moveEventKinds } from '../../src/contract/events.ts';
@@ -10,6 +10,7 @@ import { exampleCompany } from '../../src/demo/example-company.ts';
 import { loadExampleCompany } from '../../src/demo/load.ts';
 import { openStory } from '../../src/demo/story.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { findTexts } from '../../src/server/store/records/record-writes.ts';
 import { exampleRecords } from '../_records.ts';
 import { engineNames, openTestDatabase, STORY_NOW } from '../_server.ts';
@@ -54,67 +55,70 @@ async function beginCompany(engine: Engine): Promise<void> {
   );
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: the example company is made by moves`, async (t) => {
-    t.test('and is to the byte what the contract shows', async (t) => {
-      await using database = await openTestDatabase(name);
-      t.equal(await loadExampleCompany(database.engine), true);
-      t.strictSame(await storedTexts(database.engine), examples.map(textsOf));
-      t.equal(await countRecords(database.engine), examples.length);
-    });
-
-    t.test('and sends the events that the contract shows', async (t) => {
-      await using database = await openTestDatabase(name);
-      const { engine } = database;
-      await beginCompany(engine);
-      await loadExampleCompany(engine);
-      const sent = (await engine.db.selectFrom('events').selectAll().orderBy('id').execute()).map(
-        ({ kind, created_at, data }) => ({
-          event: kind,
-          createdAt: created_at,
-          data: JSON.parse(data) as object,
-        }),
-      );
-      const shown = events.flatMap((event) =>
-        Object.values(eventBodyOf(event).examples ?? {}).map(({ value }) => {
-          const { event: kind, createdAt, data } = value as (typeof sent)[number];
-          return { event: kind, createdAt, data };
-        }),
-      );
-      const ofMoves = shown.filter(({ event }) => event !== 'ping');
-      t.strictSame([...new Set(ofMoves.map(({ event }) => event))], moveEventKinds);
-      for (const example of ofMoves) {
-        const { event, createdAt } = example;
-        const same = sent.filter((other) => other.event === event && other.createdAt === createdAt);
-        t.strictSame(same, [example], `${event} ${createdAt}`);
-      }
-    });
-
-    t.test('and was broken off, and is told again', async (t) => {
-      await using database = await openTestDatabase(name);
-      const { engine } = database;
-      await beginCompany(engine);
-      await openStory(engine)(exampleChanges().slice(0, 50));
-      t.equal(await loadExampleCompany(engine), true);
-      t.strictSame(await storedTexts(engine), examples.map(textsOf));
-    });
-
-    t.test('and told twice at once', async (t) => {
-      await using database = await openTestDatabase(name);
-      const { engine } = database;
-      await Promise.all([loadExampleCompany(engine), loadExampleCompany(engine)]);
-      t.strictSame(await storedTexts(engine), examples.map(textsOf));
-    });
-
-    t.test('and has its own times where later ones were served', async (t) => {
-      await using database = await openTestDatabase(name);
-      const { engine } = database;
-      await engine.run(`UPDATE served_clock SET latest_ms = ${Date.parse('2030-01-01T00:00:00.000Z')}`);
-      await loadExampleCompany(engine);
-      t.strictSame(await storedTexts(engine), examples.map(textsOf));
-    });
-  });
+/** The company has every record that the contract shows, to the byte, and no other. */
+async function isAsShown(t: Test, engine: Engine): Promise<void> {
+  t.strictSame(await storedTexts(engine), examples.map(textsOf));
+  t.equal(await countRecords(engine), examples.length);
 }
+
+for (const name of engineNames) {
+  t.test(
+    `${name}: the example company is what the contract shows, though it is told twice at once`,
+    async (t) => {
+      await using database = await openTestDatabase(name);
+      // One waits for the other, on a busy machine for longer than a request may.
+      await using engine = await openEngine(database.url, { statementMsMax: 0 });
+      const loaded = [1, 2].map(() => loadExampleCompany(engine));
+      t.ok((await Promise.all(loaded)).includes(true));
+      await isAsShown(t, engine);
+    },
+  );
+}
+
+t.test('the example company sends the events that the contract shows', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await beginCompany(engine);
+  t.equal(await loadExampleCompany(engine), true);
+  await isAsShown(t, engine);
+  const sent = (await engine.db.selectFrom('events').selectAll().orderBy('id').execute()).map(
+    ({ kind, created_at, data }) => ({
+      event: kind,
+      createdAt: created_at,
+      data: JSON.parse(data) as object,
+    }),
+  );
+  const shown = events.flatMap((event) =>
+    Object.values(eventBodyOf(event).examples ?? {}).map(({ value }) => {
+      const { event: kind, createdAt, data } = value as (typeof sent)[number];
+      return { event: kind, createdAt, data };
+    }),
+  );
+  const ofMoves = shown.filter(({ event }) => event !== 'ping');
+  t.strictSame([...new Set(ofMoves.map(({ event }) => event))], moveEventKinds);
+  for (const example of ofMoves) {
+    const { event, createdAt } = example;
+    const same = sent.filter((other) => other.event === event && other.createdAt === createdAt);
+    t.strictSame(same, [example], `${event} ${createdAt}`);
+  }
+});
+
+t.test('an example company that was broken off is told again', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await beginCompany(engine);
+  await openStory(engine)(exampleChanges().slice(0, 50));
+  t.equal(await loadExampleCompany(engine), true);
+  await isAsShown(t, engine);
+});
+
+t.test('the example company has its own times where later ones were served', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await engine.run(`UPDATE served_clock SET latest_ms = ${Date.parse('2030-01-01T00:00:00.000Z')}`);
+  await loadExampleCompany(engine);
+  await isAsShown(t, engine);
+});
 
 t.test('the story of the example company is in the order of time, and each change has an id', async (t) => {
   const changes = exampleChanges();

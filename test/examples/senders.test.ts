@@ -1,8 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { text } from 'node:stream/consumers';
@@ -10,7 +9,11 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { openWorkplace, until } from '../_command.ts';
+import { revokeFeedToken } from '../../src/server/access/feed-tokens.ts';
+import { until } from '../_command.ts';
+import { openTestDatabase, STORY_NOW } from '../_server.ts';
+import { listen } from '../client/_service.ts';
+import { openDoor, tokenFor } from '../server/feed/_door.ts';
 import { missing } from '../server/reference/_samples.ts';
 
 /*
@@ -45,36 +48,21 @@ const programs: Record<string, Program> = {
 
 /** A company with 200 jobs, and rows that the feed refuses, ten of them as long as rows get. */
 function rowsOf(company: string): [row: string, code: string | null][] {
-  const pixels = 'A'.repeat(900_000);
-  const jobs = Array.from({ length: 200 }, (_, n) => ({ ...JOB, id: `job_${n}`, title: `Job ${n}` }));
+  const logo = `data:image/png;base64,${'A'.repeat(900_000)}`;
+  const person = { id: 'per_1', displayName: 'Jane', email: 'jane@acme.example', roleId: 'r', roleName: 'R' };
+  const place = { addressLines: ['Quay'], countryCode: 'IE', currency: 'EUR' };
+  const job = { statusLabelId: 'planned', customerId: 'cus_1', createdBy: 'per_1' };
+  const jobType = { jobTypeId: 'service', jobTypeVersion: 1 };
   const changes: [change: string, what: object, code?: string][] = [
     ['company.save', { name: 'Acme', currency: 'EUR' }],
-    [
-      'person.save',
-      { id: 'per_1', displayName: 'Jane', email: 'jane@acme.example', roleId: 'r', roleName: 'R' },
-    ],
-    [
-      'customer.save',
-      {
-        id: 'cus_1',
-        name: 'Hotel',
-        addressLines: ['Quay'],
-        countryCode: 'IE',
-        currency: 'EUR',
-        paymentTermsDays: 30,
-      },
-    ],
+    ['person.save', person],
+    ['customer.save', { id: 'cus_1', name: 'Hotel', ...place, paymentTermsDays: 30 }],
     ['job.complete', { id: 'job_none' }, 'unknown_record'],
-    ...jobs.map((job) => ['job.create', job] as [string, object]),
-    ...Array.from(
-      { length: 10 },
-      () =>
-        ['logo.set', { logo: `data:image/png;base64,${pixels}` }, 'invalid_change'] as [
-          string,
-          object,
-          string,
-        ],
-    ),
+    ...Array.from({ length: 200 }, (_, n): [string, object] => [
+      'job.create',
+      { ...job, ...jobType, id: `job_${n}`, title: `Job ${n}` },
+    ]),
+    ...Array.from({ length: 10 }, (): [string, object, string] => ['logo.set', { logo }, 'invalid_change']),
     ['job.update', { id: 'job_1', title: 'The last' }],
   ];
   return [
@@ -87,13 +75,6 @@ function rowsOf(company: string): [row: string, code: string | null][] {
     ]),
   ];
 }
-const JOB = {
-  statusLabelId: 'planned',
-  customerId: 'cus_1',
-  jobTypeId: 'service',
-  jobTypeVersion: 1,
-  createdBy: 'per_1',
-};
 
 /** What happens to the first requests: nothing is answered, an answer is lost, and the database goes away half-way. */
 const happenings: ((req: IncomingMessage, res: ServerResponse, door: string) => Promise<unknown>)[] = [
@@ -132,14 +113,21 @@ async function handOn(req: IncomingMessage, body: string, door: string): Promise
 /** Listens, and hands requests on to the door after the first ones have failed. */
 async function startLine(t: Test, door: string): Promise<string> {
   const left = [...happenings];
-  const server = createServer((req, res) => void (left.shift() ?? answerWhole)(req, res, door));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
+  const { url } = await listen(t, (req, res) => void (left.shift() ?? answerWhole)(req, res, door));
+  return url;
+}
+
+/** Opens the feed of an empty database, until the test ends. */
+async function openFeed(t: Test) {
+  const database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  const { token, id } = await tokenFor(engine);
+  const door = await openDoor(engine, token);
+  t.teardown(async () => {
+    await door[Symbol.asyncDispose]();
+    await database[Symbol.asyncDispose]();
   });
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { engine, url: door.url, token, id };
 }
 
 /** Copies a sender, as one begins with it, to an outbox with some rows. */
@@ -169,28 +157,18 @@ function openOutbox(t: Test, name: string, rows: readonly string[], environment:
 t.test(
   'the senders bring every row in once and in order, whatever happens to the line and to them',
   async (t) => {
-    await using workplace = await openWorkplace();
-    const { feed = '' } = (await workplace.serve([], { FEED_PORT: '0' })).greeting;
-    const { token } = await workplace.json<{ token: string }>(['feed-token', 'create', '--name', 'erp']);
-    using store = new DatabaseSync(workplace.databaseUrl.slice('sqlite:'.length), {
-      readOnly: true,
-      timeout: 5_000,
-    });
+    const { engine, url, token } = await openFeed(t);
     for (const [name, { lacks }] of Object.entries(programs))
       await t.test(name, { skip: lacks }, async (t) => {
         const company = name.toLowerCase().replace('.', '-');
         const rows = rowsOf(company);
-        const { outbox, start } = openOutbox(
-          t,
-          name,
-          rows.map(([row]) => row),
-          { FEED_URL: await startLine(t, feed), FEED_TOKEN: token },
-        );
+        const texts = rows.map(([row]) => row);
+        const settings = { FEED_URL: await startLine(t, url), FEED_TOKEN: token };
+        const { outbox, start } = openOutbox(t, name, texts, settings);
         const count = outbox.prepare('SELECT count(*) AS count FROM outbox WHERE status IS NOT NULL');
-        const hasAnswers = (least: number) => () => Number(count.get()?.count) >= least;
         for (const least of [100, rows.length]) {
           const { sender } = start();
-          await until(hasAnswers(least));
+          await until(() => Number(count.get()?.count) >= least);
           sender.kill('SIGKILL');
           await once(sender, 'exit');
         }
@@ -198,9 +176,7 @@ t.test(
           'status' | 'error',
           string | null
         >[];
-        const errors = answered.map(({ error }) =>
-          error === null ? null : (JSON.parse(error) as { code: string }),
-        );
+        const errors = answered.map(({ error }) => JSON.parse(error ?? 'null') as { code: string } | null);
         t.strictSame(
           errors.map((error) => error?.code ?? null),
           rows.map(([, code]) => code),
@@ -209,44 +185,25 @@ t.test(
           errors[index] === null ? /^(?:applied|skipped)$/.test(status ?? '') : status === 'refused';
         t.ok(answered.every(isRight), 'the status goes with the error');
         t.match(errors[4], { code: 'unknown_record', message: /job_none/, path: '/with/id' });
-        const jobs = store.prepare(
-          "SELECT count(*) AS jobs, max(body ->> 'title') AS last FROM jobs WHERE company = ?",
+        const jobs = await engine.run(
+          `SELECT count(*) AS jobs, max(body ->> 'title') AS last FROM jobs WHERE company = '${company}'`,
         );
-        t.strictSame({ ...jobs.get(company) }, { jobs: 200, last: 'The last' });
+        t.strictSame(jobs, [{ jobs: 200, last: 'The last' }]);
       });
   },
 );
 
 t.test('a sender with a revoked token ends and says so, however long its rows are', async (t) => {
-  await using workplace = await openWorkplace();
-  const { feed = '' } = (await workplace.serve([], { FEED_PORT: '0' })).greeting;
-  const { token, id } = await workplace.json<{ token: string; id: string }>([
-    ...['feed-token', 'create', '--name', 'erp'],
-  ]);
-  await workplace.json(['feed-token', 'revoke', id]);
+  const { engine, url, token, id } = await openFeed(t);
+  await revokeFeedToken(engine, id, STORY_NOW);
   for (const [name, program] of Object.entries(programs))
     await t.test(name, { skip: program.lacks }, async (t) => {
       // The feed doesn't read it to its end.
       const row = JSON.stringify({ id: '1', company: 'acme', change: 'x'.repeat(8_000_000), with: {} });
-      const { sender, said } = openOutbox(t, name, [row], { FEED_URL: feed, FEED_TOKEN: token }).start();
+      const { sender, said } = openOutbox(t, name, [row], { FEED_URL: url, FEED_TOKEN: token }).start();
       const [exitCode] = (await once(sender, 'exit')) as [number];
       t.equal(exitCode, 1);
       t.match((await said).join(), /401.*revoked_key/s);
-    });
-});
-
-t.test('the senders that are compiled do so', async (t) => {
-  const csproj =
-    '<Project Sdk="Microsoft.NET.Sdk"><PropertyGroup><TargetFramework>net8.0</TargetFramework><ImplicitUsings>enable</ImplicitUsings><Nullable>enable</Nullable></PropertyGroup></Project>';
-  for (const [compiler, args, file] of [
-    ['javac', ['-Xlint:all', '-Werror', '-d', '.', 'Sender.java'], 'Sender.java'],
-    ['dotnet', ['build', '--nologo'], 'Sender.cs'],
-  ] as const)
-    await t.test(file, { skip: missing(compiler) }, async (t) => {
-      const folder = t.testdir({ 'sender.csproj': csproj });
-      copyFileSync(join(examples, file), join(folder, file));
-      const { status, stdout, stderr } = spawnSync(compiler, args, { cwd: folder, encoding: 'utf8' });
-      t.equal(status, 0, `${stdout}${stderr}`);
     });
 });
 

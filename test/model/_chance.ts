@@ -67,6 +67,17 @@ export function idOf<T extends { id: string }>(
   return recordOf(draw, tableOf, isFit)?.id;
 }
 
+/** Draws a change that says nothing but which record. */
+export const onlyId =
+  <T extends { id: string }>(
+    tableOf: (company: ModelCompany) => ReadonlyMap<string, T>,
+    isFit?: (record: T) => boolean,
+  ) =>
+  (draw: Draw): { id: string } | undefined => {
+    const id = idOf(draw, tableOf, isFit);
+    return id === undefined ? undefined : { id };
+  };
+
 /** The same, as a record; of nobody's record there is only an id. */
 export function recordOf<T extends { id: string }>(
   draw: Draw,

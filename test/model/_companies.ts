@@ -4,41 +4,33 @@ import { setNumbering } from '../../src/server/backoffice/numbering.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { iso, type ModelCompany, openModelCompany } from './_model.ts';
 import { moveEvents } from '../server/backoffice/_backoffice.ts';
+import {
+  britishProfile,
+  irishProfile,
+  northernIrishProfile,
+  unregisteredProfile,
+} from '../server/backoffice/_parties.ts';
 
 type Given = Parameters<typeof openModelCompany>[0];
 type Template = Omit<Given, 'id'>;
 
-const address = { addressLines: ['1 Main Street', 'Ennis'], legalName: 'Brennan Heating Limited' };
-export const irish: Template = {
-  timeZone: 'Europe/Dublin',
-  currency: 'EUR',
-  profile: { ...address, countryCode: 'IE', vatId: 'IE9876543H' },
-};
+export const irish: Template = { timeZone: 'Europe/Dublin', currency: 'EUR', profile: irishProfile };
 export const british: Template = {
-  timeZone: 'Europe/London',
-  currency: 'GBP',
-  profile: { ...address, countryCode: 'GB', vatId: 'GB987654353' },
+  ...{ timeZone: 'Europe/London', currency: 'GBP', profile: britishProfile },
   formats: { invoice: '{year}/{number}', pro_forma: 'P{number:6}' },
 };
 export const northernIrish: Template = {
-  timeZone: 'Pacific/Auckland',
-  currency: 'GBP',
-  profile: { ...address, countryCode: 'GB', vatId: 'XI987654353' },
+  ...{ timeZone: 'Pacific/Auckland', currency: 'GBP', profile: northernIrishProfile },
   formats: { credit_note: 'C-{number:3}' },
   series: { 'C-{number:3}': 999_999_998 },
 };
 export const unregistered: Template = {
-  timeZone: 'America/St_Johns',
-  currency: 'EUR',
-  profile: { ...address, countryCode: 'IE', companyNumber: '654321' },
+  ...{ timeZone: 'America/St_Johns', currency: 'EUR', profile: unregisteredProfile },
   formats: { quote: 'Q{number}' },
   series: { 'Q{number}': 999_999_997 },
 };
-export const french: Template = {
-  timeZone: 'Europe/Paris',
-  currency: 'EUR',
-  profile: { ...address, countryCode: 'FR', vatId: 'FR11123456782' },
-};
+const frenchProfile = { ...irishProfile, countryCode: 'FR', vatId: 'FR11123456782' };
+export const french: Template = { timeZone: 'Europe/Paris', currency: 'EUR', profile: frenchProfile };
 
 /** Webhooks hear of everything, and of a few kinds. */
 export const listeners = {

@@ -33,17 +33,18 @@ export async function compareDatabase({ engine }: { engine: Engine }, world: Wor
 export const byId = <T extends { id: string }>(records: Iterable<T>): T[] =>
   [...records].sort((a, b) => (a.id < b.id ? -1 : 1));
 
+/** The rows of a company, by the columns and their table. */
+async function rowsOf<Row>(engine: Engine, { id }: ModelCompany, from: string, order = '1'): Promise<Row[]> {
+  // The columns have these types.
+  return (await engine.run(`SELECT ${from} WHERE company = '${id}' ORDER BY ${order}`)) as Row[];
+}
+
 async function compareRecords(engine: Engine, company: ModelCompany, resource: Resource): Promise<void> {
-  // The tables of records share these columns; those without details have no such column.
-  const rows = await engine.db
-    .selectFrom(resource as 'invoices')
-    .selectAll()
-    .where('company', '=', company.id)
-    .orderBy('id')
-    .execute();
-  const stored = rows.map(({ body, detail }) => ({
+  // Those without details have no such column.
+  const rows = await rowsOf<{ body: string; detail?: string }>(engine, company, `* FROM ${resource}`, 'id');
+  const stored = rows.map(({ body, detail = '{}' }) => ({
     ...(JSON.parse(body) as RecordOf[Resource]),
-    ...(JSON.parse((detail as string | undefined) ?? '{}') as object),
+    ...(JSON.parse(detail) as object),
   }));
   const expected = byId<RecordOf[Resource]>(company.tables[resource].values());
   compareEach(`the ${resource} of ${company.id}`, stored, expected);
@@ -51,12 +52,8 @@ async function compareRecords(engine: Engine, company: ModelCompany, resource: R
 
 /** Compares the data of documents that the service keeps and the API doesn't show. */
 async function compareKept(engine: Engine, company: ModelCompany): Promise<void> {
-  const rows = await engine.db
-    .selectFrom('invoices')
-    .select(['id', 'unpublished'])
-    .where('company', '=', company.id)
-    .orderBy('id')
-    .execute();
+  const from = 'id, unpublished FROM invoices';
+  const rows = await rowsOf<Record<'id' | 'unpublished', string>>(engine, company, from, 'id');
   const stored = rows.map(({ id, unpublished }) => {
     const { supplier, quoteId, reverseChargeRates } = JSON.parse(unpublished) as Record<string, unknown>;
     return { id, supplier, quoteId, reverseChargeRates };
@@ -69,18 +66,10 @@ async function compareKept(engine: Engine, company: ModelCompany): Promise<void>
     reverseChargeRates: ratesOf(document.draft),
   }));
   compareEach(`what is kept of documents of ${company.id}`, stored, expected);
-  const logos = await engine.db
-    .selectFrom('logos')
-    .select('sha256')
-    .where('company', '=', company.id)
-    .orderBy('sha256')
-    .execute();
-  const shown = expected.flatMap(({ supplier }) => supplier?.logoSha256 ?? []);
-  compare(
-    `the logos of ${company.id}`,
-    logos.map(({ sha256 }) => sha256),
-    [...new Set(shown)].sort(),
-  );
+  const logos = await rowsOf(engine, company, 'sha256 FROM logos', 'sha256');
+  const shown = new Set(expected.flatMap(({ supplier }) => supplier?.logoSha256 ?? []));
+  const sorted = [...shown].sort().map((sha256) => ({ sha256 }));
+  compareEach(`the logos of ${company.id}`, logos, sorted);
 }
 
 /** Irish and British VAT numbers are addresses in networks of e-invoices, by their schemes in the EAS list. */
@@ -114,13 +103,8 @@ async function compareEvents(engine: Engine, company: ModelCompany): Promise<voi
     data: JSON.parse(data) as unknown,
   }));
   compareEach(`the events of ${company.id}`, stored, company.events);
-  const deliveries = await engine.db
-    .selectFrom('deliveries')
-    .select(['webhook', 'event', 'state'])
-    .where('company', '=', company.id)
-    .orderBy('webhook')
-    .orderBy('id')
-    .execute();
+  const columns = 'webhook, event, state FROM deliveries';
+  const deliveries = await rowsOf(engine, company, columns, 'webhook, id');
   const expected = Object.entries(listeners).flatMap(([webhook, kinds]) =>
     rows
       .filter(({ kind }) => (kinds as string[]).includes(kind))
@@ -130,32 +114,18 @@ async function compareEvents(engine: Engine, company: ModelCompany): Promise<voi
 }
 
 async function compareCounts(engine: Engine, company: ModelCompany): Promise<void> {
-  const series = await engine.db
-    .selectFrom('number_series')
-    .select(['series', 'last_number'])
-    .where('company', '=', company.id)
-    .execute();
-  compare(
-    `the series of ${company.id}`,
-    Object.fromEntries(series.map((row) => [row.series, row.last_number])),
-    Object.fromEntries(company.series),
-  );
-  const [clock] = await engine.db
-    .selectFrom('company_clocks')
-    .select('last_stamp_ms')
-    .where('company', '=', company.id)
-    .execute();
-  compare(`the last stamp of ${company.id}`, Number(clock?.last_stamp_ms), company.lastStampMs);
-  const changes = await engine.db
-    .selectFrom('applied_changes')
-    .select(['id', 'change'])
-    .where('company', '=', company.id)
-    .execute();
-  compare(
-    `the applied changes of ${company.id}`,
-    Object.fromEntries(changes.map(({ id, change }) => [id, change])),
-    Object.fromEntries([...company.applied].map(([id, { change }]) => [id, change])),
-  );
+  const { id, series, lastStampMs, applied } = company;
+  const read = async (from: string) =>
+    rowsOf<Record<'name' | 'value', string | number>>(engine, company, from);
+  const pairs = async (from: string) =>
+    Object.fromEntries((await read(from)).map(({ name, value }) => [name, value]));
+  const numbers = await pairs('series AS name, last_number AS value FROM number_series');
+  compare(`the series of ${id}`, numbers, Object.fromEntries(series));
+  const [clock] = await read('last_stamp_ms AS value FROM company_clocks');
+  compare(`the last stamp of ${id}`, Number(clock?.value), lastStampMs);
+  const changes = await pairs('id AS name, change AS value FROM applied_changes');
+  const expected = [...applied].map(([name, { change }]) => [name, change]);
+  compare(`the applied changes of ${id}`, changes, Object.fromEntries(expected));
 }
 
 /** A list of quotes reads a sent one past its validity as expired, and shows one version of each unless asked for all. */

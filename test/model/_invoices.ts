@@ -167,31 +167,17 @@ export function composed(
   const parties = partiesOf(turn, customer, currency, { kind, exchange });
   const credit = invoice && creditOf(turn, invoice);
   const sums = sumsOf(turn, draft.lines, parties, at('lines'), { extras: draft, credit });
+  const { lines, vatBreakdown, totals } = sums;
   const record: Unstamped = {
-    id,
-    kind,
-    status: 'draft',
-    number: null,
     ...namingOf(turn, customer, siteId, at('siteId')),
-    currency,
-    issueDate: null,
+    ...{ id, kind, status: 'draft', number: null, issueDate: null, issuedAt: null, createdAt },
+    ...{ currency, supplyPeriod, dueDate, buyerReference, purchaseOrderReference, creditsInvoiceId, note },
+    ...{ lines, vatBreakdown, totals, creditNotes: [] },
     supplyDate: supplyPeriod?.endDate ?? supplyDate,
-    supplyPeriod,
-    dueDate,
     // A credit note isn't due.
     paymentTermsDays: invoice ? 0 : paymentTermsDays,
-    buyerReference,
-    purchaseOrderReference,
-    creditsInvoiceId,
-    lines: sums.lines,
-    vatBreakdown: sums.vatBreakdown,
-    totals: sums.totals,
     accountingCurrency: accountedFor(turn, sums, currency, { invoice, exchange: draft.exchange }),
-    issuedAt: null,
-    createdAt,
     links: { self: `/api/v1/invoices/${id}`, pdf: `/api/v1/invoices/${id}/pdf` },
-    note,
-    creditNotes: [],
     creditedInvoice: invoice ? referenceTo(invoice) : null,
   };
   const rounding = checkPayable(turn, record, draft, at, credit ? roundingLeft(credit, record) : 0n);
@@ -250,24 +236,12 @@ function accountedFor(
   const { currency } = turn.company;
   const own = given.invoice ? sums.accounted : convertedItems(sums.items, exchangeRate, from, currency);
   if (!amountsOf(own).every(isSafe)) turn.fault('amount_out_of_range');
-  const totals = asTotals(totalsOf(own));
-  return {
-    currency,
-    exchangeRate,
-    exchangeRateDate,
-    exchangeRateSource,
-    totals,
-    vatBreakdown: asBreakdown(own),
-  };
+  const rate = { exchangeRate, exchangeRateDate, exchangeRateSource };
+  return { currency, ...rate, totals: asTotals(totalsOf(own)), vatBreakdown: asBreakdown(own) };
 }
 
-function referenceTo({
-  id,
-  number,
-  status,
-  issueDate,
-  totals,
-}: Invoice): NonNullable<Invoice['creditedInvoice']> {
-  // An issued invoice has both.
+export function referenceTo(document: Invoice): NonNullable<Invoice['creditedInvoice']> {
+  const { id, number, status, issueDate, totals } = document;
+  // An issued document has both.
   return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: totals.grossMinor };
 }

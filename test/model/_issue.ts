@@ -2,7 +2,7 @@
 import type { Invoice } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
 import { addDays, type Draft, type Moves, nextNumber, type Turn } from './_model.ts';
-import { composed, draftedOf, type Unstamped } from './_invoices.ts';
+import { composed, draftedOf, referenceTo, type Unstamped } from './_invoices.ts';
 import { sumOf } from './_exact.ts';
 import { putMoved, sendPrepaid, summaryOf } from './_money.ts';
 
@@ -56,17 +56,10 @@ function asIssued({ at, today }: Turn, draft: Unstamped, given: Draft & { roundi
 }
 
 /** A credit note that is issued moves its invoice. */
-function credit(turn: Turn, { id, number, status, issueDate, totals, creditsInvoiceId }: Invoice): void {
-  const invoice = turn.company.tables.invoices.get(creditsInvoiceId ?? '');
+function credit(turn: Turn, note: Invoice): void {
+  const invoice = turn.company.tables.invoices.get(note.creditsInvoiceId ?? '');
   if (!invoice) throw new Error('The model lost a credited invoice.');
-  const reference = {
-    id,
-    number: number ?? '',
-    status,
-    issueDate: issueDate ?? '',
-    grossMinor: totals.grossMinor,
-  };
-  const creditNotes = [...invoice.creditNotes, reference].sort((a, b) => (a.id < b.id ? -1 : 1));
+  const creditNotes = [...invoice.creditNotes, referenceTo(note)].sort((a, b) => (a.id < b.id ? -1 : 1));
   putMoved(turn, invoice, { ...invoice, creditNotes });
 }
 

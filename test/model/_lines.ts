@@ -1,22 +1,11 @@
 /** The model's lines of documents and quotes: what they come to, and the words of the law. */
 import type { DraftLine } from '../../src/contract/feed.ts';
 import type { Customer, Invoice } from '../../src/contract/records.ts';
-import {
-  amountsOf,
-  asBreakdown,
-  breakdownOf,
-  asTotals,
-  converted,
-  digitsOf,
-  isSafe,
-  type Item,
-  sumOf,
-  totalsOf,
-  vatOn,
-} from './_exact.ts';
+import { amountsOf, asBreakdown, asTotals, breakdownOf, converted, digitsOf } from './_exact.ts';
+import { isSafe, type Item, sumOf, totalsOf, vatOn } from './_exact.ts';
 import { addedBy, amountOfLine, type Extras, itemsWithin, netsOf, unitPriceOf } from './_amounts.ts';
 import { addedTaken, type Credit, faultExcess, itemsTaken, partTaken, type Worked } from './_credited.ts';
-import { need, type Turn } from './_model.ts';
+import { need, type Turn, without } from './_model.ts';
 import { faultTwins } from './_work.ts';
 
 /** A line as it was drafted: with its id, and without the words that the service fills in. */
@@ -71,31 +60,29 @@ export function sumsOf(
   const { items, accounted } = credit ? itemsTaken(turn, credit, given) : own;
   const nets = isWithVat ? netsOf(parts, items) : parts.map(({ amount }) => amount);
   const stated = priced.map((line, index) => ({ ...line, amount: nets[index] ?? 0n }));
-  const lines = stated.map((line, index) => ({
-    id: line.id,
-    position: index + 1,
-    description: line.description,
-    quantity: line.quantity,
-    unitCode: line.unitCode ?? 'C62',
-    unitPriceMinor: Number(unitPriceOf(line, extras, parties.currency)),
-    amountMinor: Number(line.amount),
-    vatCategory: line.vatCategory,
-    vatRateBasisPoints: line.vatRateBasisPoints,
-    vatExemptionReason: reasonOf(line, stated, parties),
-    jobId: line.jobId ?? null,
-  }));
+  const lines = stated.map((line, index) => {
+    const {
+      id,
+      description,
+      quantity,
+      unitCode = 'C62',
+      vatCategory,
+      vatRateBasisPoints,
+      jobId = null,
+    } = line;
+    return {
+      ...{ id, position: index + 1, description, quantity, unitCode, vatCategory, vatRateBasisPoints, jobId },
+      unitPriceMinor: Number(unitPriceOf(line, extras, parties.currency)),
+      amountMinor: Number(line.amount),
+      vatExemptionReason: reasonOf(line, stated, parties),
+    };
+  });
   const worked = {
     lines: new Map(priced.map(({ id, amount, of }) => [id, { gross: isWithVat ? amount : undefined, of }])),
     added,
   };
-  return {
-    lines,
-    items,
-    accounted,
-    worked,
-    vatBreakdown: asBreakdown(items),
-    totals: asTotals(totalsOf(items)),
-  };
+  const shown = { lines, vatBreakdown: asBreakdown(items), totals: asTotals(totalsOf(items)) };
+  return { ...shown, items, accounted, worked };
 }
 
 /** The lines with their amounts, as prices are given; a line of a credit note may be a part of one of its invoice. */
@@ -131,15 +118,10 @@ export function keptLines(
 ): ModelLine[] {
   const { kind, buyer, currency, accountingCurrency } = record;
   const parties = partiesOf(turn, buyer, currency, { kind, exchange: accountingCurrency });
-  const stated = lines.map((line, index) => ({
-    ...line,
-    amount: BigInt(record.lines[index]?.amountMinor ?? 0),
-  }));
-  return lines.map((line) =>
-    line.vatExemptionReason === legendOf(line, stated, parties)
-      ? { ...line, vatExemptionReason: null }
-      : line,
-  );
+  const amountAt = (index: number) => BigInt(record.lines[index]?.amountMinor ?? 0);
+  const stated = lines.map((line, index) => ({ ...line, amount: amountAt(index) }));
+  const isOfLaw = (line: ModelLine) => line.vatExemptionReason === legendOf(line, stated, parties);
+  return lines.map((line) => (isOfLaw(line) ? { ...line, vatExemptionReason: null } : line));
 }
 
 const within = (path: string | undefined, rest: string) => (path === undefined ? undefined : path + rest);
@@ -162,20 +144,12 @@ function reasonOf(line: ModelLine, lines: readonly Stated[], parties: Parties): 
 function legendOf(line: ModelLine, lines: readonly Stated[], parties: Parties): string | null {
   const { supplierCountry } = parties;
   if (supplierCountry !== 'IE' && supplierCountry !== 'GB') return null;
-  switch (line.vatCategory) {
-    case 'S':
-    case 'Z':
-    case 'E':
-      return null;
-    case 'K':
-      return 'Intra-Community supply of goods';
-    case 'G':
-      return supplierCountry === 'IE' ? 'Export outside the EU' : 'Zero-rated export';
-    case 'O':
-      return 'Not subject to VAT';
-    case 'AE':
-      return reverseChargeOf(lines, parties);
-  }
+  const words: Partial<Record<DraftLine['vatCategory'], string>> = {
+    K: 'Intra-Community supply of goods',
+    G: supplierCountry === 'IE' ? 'Export outside the EU' : 'Zero-rated export',
+    O: 'Not subject to VAT',
+  };
+  return line.vatCategory === 'AE' ? reverseChargeOf(lines, parties) : (words[line.vatCategory] ?? null);
 }
 
 function reverseChargeOf(lines: readonly Stated[], parties: Parties): string {
@@ -231,27 +205,11 @@ export function namingOf(
   const { id, name, legalName, vatId, addressLines, countryCode, contactName, email, sites } = customer;
   const site = sites.find((one) => one.id === siteId);
   if (siteId !== null && !site) turn.fault('unknown_record', path);
+  const buyer = { name, legalName, vatId, addressLines, countryCode, contactName, email };
   return {
     customer: { id, type: 'customer', name },
     siteId,
-    buyer: {
-      name,
-      legalName,
-      vatId,
-      addressLines,
-      countryCode,
-      contactName,
-      email,
-      site: site
-        ? {
-            id: site.id,
-            label: site.label,
-            addressLines: site.addressLines,
-            countryCode: site.countryCode,
-            postcode: site.postcode,
-          }
-        : null,
-    },
+    buyer: { ...buyer, site: site ? without(site, 'geo') : null },
   };
 }
 

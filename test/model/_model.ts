@@ -186,7 +186,7 @@ function turnOf(
     refuse: (code, path) => {
       fault(code, path);
       // A mark of this module, and no failure of anything.
-      // eslint-disable-next-line @typescript-eslint/only-throw-error
+      // oxlint-disable-next-line typescript/only-throw-error
       throw stopped;
     },
     mintLineId: () => {
@@ -275,16 +275,8 @@ const dayFormats = new Map<string, Intl.DateTimeFormat>();
 
 /** The calendar day on which a moment falls in a time zone. */
 export function dayIn(timeZone: string, ms: number): string {
-  let format = dayFormats.get(timeZone);
-  if (!format) {
-    format = new Intl.DateTimeFormat('en-GB', {
-      timeZone,
-      year: 'numeric',
-      month: '2-digit',
-      day: '2-digit',
-    });
-    dayFormats.set(timeZone, format);
-  }
-  const part = Object.fromEntries(format.formatToParts(ms).map(({ type, value }) => [type, value]));
-  return `${part['year']}-${part['month']}-${part['day']}`;
+  // Swedish days are written as ISO 8601 has them.
+  const format = dayFormats.get(timeZone) ?? new Intl.DateTimeFormat('sv-SE', { timeZone });
+  dayFormats.set(timeZone, format);
+  return format.format(ms);
 }

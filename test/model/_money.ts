@@ -16,12 +16,7 @@ export const moneyMoves = {
     const after = { ...invoice, payments: [...payments, payment] };
     return putMoved(turn, invoice, after, { path: '/with/amountMinor', payment });
   },
-  'payment.void': (turn, { invoiceId, id }) => {
-    const invoice = issuedOf(turn, invoiceId);
-    const payments = withoutOne(turn, invoice.payments ?? [], id, voidedOf(turn, invoice).payments);
-    noteVoided(turn, invoice, 'payments', id);
-    return putMoved(turn, invoice, { ...invoice, payments }, { path: '/with/id' });
-  },
+  'payment.void': (turn, what) => voidOne(turn, what, 'payments'),
   'refund.record': (turn, what) => {
     const invoice = issuedOf(turn, what.invoiceId);
     const refunds = invoice.refunds ?? [];
@@ -31,19 +26,10 @@ export const moneyMoves = {
     const { paid, refunded } = movementsOf(turn, invoice);
     if (refunded + BigInt(amountMinor) > paid) turn.refuse('exceeds_payments', '/with/amountMinor');
     const refund = { id, amountMinor, currency, refundedOn, method };
-    return putMoved(
-      turn,
-      invoice,
-      { ...invoice, refunds: [...refunds, refund] },
-      { path: '/with/amountMinor' },
-    );
+    const after = { ...invoice, refunds: [...refunds, refund] };
+    return putMoved(turn, invoice, after, { path: '/with/amountMinor' });
   },
-  'refund.void': (turn, { invoiceId, id }) => {
-    const invoice = issuedOf(turn, invoiceId);
-    const refunds = withoutOne(turn, invoice.refunds ?? [], id, voidedOf(turn, invoice).refunds);
-    noteVoided(turn, invoice, 'refunds', id);
-    return putMoved(turn, invoice, { ...invoice, refunds }, { path: '/with/id' });
-  },
+  'refund.void': (turn, what) => voidOne(turn, what, 'refunds'),
 } satisfies Partial<Moves>;
 
 function issuedOf(turn: Turn, id: string): Invoice {
@@ -57,11 +43,18 @@ function voidedOf(turn: Turn, { id }: Invoice): Kept['voided'] {
   return turn.company.kept.get(id)?.voided ?? { payments: [], refunds: [] };
 }
 
-function noteVoided(turn: Turn, { id }: Invoice, list: keyof Kept['voided'], voided: string): void {
-  const kept = turn.company.kept.get(id);
+/** Takes a payment or a refund back. */
+function voidOne(turn: Turn, { invoiceId, id }: WithOf<'payment.void'>, list: keyof Kept['voided']): Invoice {
+  const invoice = issuedOf(turn, invoiceId);
+  const all: readonly { id: string }[] = invoice[list] ?? [];
+  if (voidedOf(turn, invoice)[list].includes(id)) turn.refuse('wrong_state', '/with/id');
+  if (!all.some((one) => one.id === id)) turn.refuse('unknown_record', '/with/id');
+  const kept = turn.company.kept.get(invoiceId);
   if (!kept) throw new Error('The model lost what it kept of an invoice.');
-  const ids = { ...kept.voided, [list]: [...kept.voided[list], voided] };
-  turn.company.kept.set(id, { ...kept, voided: ids });
+  const voided = { ...kept.voided, [list]: [...kept.voided[list], id] };
+  turn.company.kept.set(invoiceId, { ...kept, voided });
+  const left = { ...invoice, [list]: all.filter((one) => one.id !== id) };
+  return putMoved(turn, invoice, left, { path: '/with/id' });
 }
 
 function faultMoney(
@@ -77,17 +70,6 @@ function faultMoney(
 /** Money has moved by the day of the change, or by the day after it where the calendar is ahead. */
 function faultDay(turn: Turn, member: string, day = turn.today): void {
   if (day > addDays(turn.today, 1)) turn.fault('invalid_change', `/with/${member}`);
-}
-
-function withoutOne<T extends { id: string }>(
-  turn: Turn,
-  list: readonly T[],
-  id: string,
-  voided: readonly string[],
-): T[] {
-  if (voided.includes(id)) turn.refuse('wrong_state', '/with/id');
-  if (!list.some((one) => one.id === id)) turn.refuse('unknown_record', '/with/id');
-  return list.filter((one) => one.id !== id);
 }
 
 interface Movements {

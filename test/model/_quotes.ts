@@ -148,20 +148,12 @@ function composed(
   const at = (member: 'lines' | 'siteId') => (given[member] === undefined ? undefined : `/with/${member}`);
   const sums = sumsOf(turn, terms.lines, parties, at('lines'));
   const { id, quoteGroupId, number, version, supersedesQuoteId, createdAt } = fixed;
+  const unanswered = { sentDate: null, respondedAt: null, convertedJobId: null, convertedInvoiceId: null };
   return {
-    ...{ id, quoteGroupId, number, version, supersedesQuoteId, createdAt },
-    status: 'draft',
-    title,
+    ...{ id, quoteGroupId, number, version, supersedesQuoteId, createdAt, status: 'draft', title },
     ...namingOf(turn, customer, siteId, at('siteId')),
-    currency,
-    validUntil,
-    sentDate: null,
-    respondedAt: null,
-    buyerReference,
+    ...{ currency, validUntil, buyerReference, note, ...unanswered },
     ...without(sums, 'items', 'accounted', 'worked'),
-    convertedJobId: null,
-    convertedInvoiceId: null,
     links: { self: `/api/v1/quotes/${id}` },
-    note,
   };
 }

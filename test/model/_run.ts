@@ -198,12 +198,8 @@ function namesValue(
 
 function count(tally: Tally, { change }: Step, answer: Answer): void {
   const { change: name } = change as Partial<Change>;
-  const key = {
-    applied: `applied ${name}`,
-    skipped: 'skipped',
-    refused: `refused ${answer.status === 'refused' ? answer.code : ''}`,
-  }[answer.status];
-  add(tally, key);
+  const what = { applied: name, skipped: undefined, refused: answer.status === 'refused' ? answer.code : '' };
+  add(tally, [answer.status, what[answer.status]].filter(Boolean).join(' '));
 }
 
 function add(tally: Tally, key: string): void {

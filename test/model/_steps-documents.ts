@@ -2,7 +2,7 @@
 import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Invoice } from '../../src/contract/records.ts';
 import { addDays, type ModelCompany, without } from './_model.ts';
-import { dayNear, type Draw, idOf, recordOf, someOf } from './_chance.ts';
+import { dayNear, type Draw, idOf, onlyId, recordOf, someOf } from './_chance.ts';
 import { drawExtras, drawLines, siteOf } from './_steps-lines.ts';
 import { type Drawers, elsewhere } from './_steps-work.ts';
 
@@ -13,7 +13,6 @@ const isDraft = ({ status }: Invoice) => status === 'draft';
 const isIssuedInvoice = ({ kind, status }: Invoice) => kind === 'invoice' && status === 'issued';
 const isOpen = (invoice: Invoice) => isIssuedInvoice(invoice) && (invoice.amountDueMinor ?? 0) > 0;
 const hasPayments = ({ payments = [] }: Invoice) => payments.length > 0;
-const hasRefunds = ({ refunds = [] }: Invoice) => refunds.length > 0;
 
 export const documentDrawers = {
   'invoice.draft': (draw) => (draw.happens(0.3) ? drawCreditNote(draw) : drawInvoice(draw)),
@@ -23,45 +22,28 @@ export const documentDrawers = {
     const customer = draw.company.tables.customers.get(draft.customer?.id ?? '') ?? {};
     return { id: draft.id, ...drawEdit(draw, draft, customer) };
   },
-  'invoice.discard': (draw) => {
-    const id = idOf(draw, invoices, isDraft);
-    return id === undefined ? undefined : { id };
-  },
+  'invoice.discard': onlyId(invoices, isDraft),
   'invoice.issue': (draw) => {
     // Drafts that can't be issued stay drafts, so mostly the newest is tried.
-    const newest = [...invoices(draw.company).values()].findLast(isDraft)?.id;
-    const id = draw.happens(0.6) ? newest : idOf(draw, invoices, isDraft);
-    return id === undefined ? undefined : { id };
+    const newest = [...invoices(draw.company).values()].findLast(isDraft);
+    return draw.happens(0.6) ? newest && { id: newest.id } : onlyId(invoices, isDraft)(draw);
   },
   'payment.record': (draw) => {
     const invoice = recordOf(draw, invoices, draw.happens(0.8) ? isOpen : isIssuedInvoice);
     if (!invoice) return undefined;
-    const taken = takenId(draw, invoice, 'payments');
-    return {
-      ...drawMoney(draw, invoice, 'pay', taken),
-      amountMinor: drawPayment(draw, invoice.amountDueMinor ?? 0),
-      ...someOf(draw, 0.3, { paidOn: dayNear(draw, 5, draw.happens(0.1) ? 3 : 1) }),
-    };
+    const money = drawMoney(draw, invoice, 'payments', drawPayment(draw, invoice.amountDueMinor ?? 0));
+    return { ...money, ...someOf(draw, 0.3, { paidOn: dayNear(draw, 5, draw.happens(0.1) ? 3 : 1) }) };
   },
-  'payment.void': (draw) => {
-    const invoice = recordOf(draw, invoices, hasPayments);
-    return invoice && { invoiceId: invoice.id, id: moneyId(draw, invoice.payments ?? [], 'payments') };
-  },
+  'payment.void': (draw) => drawVoid(draw, 'payments'),
   'refund.record': (draw) => {
     const invoice = recordOf(draw, invoices, hasPayments);
     if (!invoice) return undefined;
     const paid = sum(invoice.payments ?? []) - sum(invoice.refunds ?? []);
-    const taken = takenId(draw, invoice, 'refunds');
-    return {
-      ...drawMoney(draw, invoice, 'ref', taken),
-      amountMinor: drawRefund(draw, paid, invoice.creditBalanceMinor ?? 0),
-      ...someOf(draw, 0.3, { refundedOn: dayNear(draw, 5, draw.happens(0.1) ? 3 : 1) }),
-    };
+    const amountMinor = drawRefund(draw, paid, invoice.creditBalanceMinor ?? 0);
+    const money = drawMoney(draw, invoice, 'refunds', amountMinor);
+    return { ...money, ...someOf(draw, 0.3, { refundedOn: dayNear(draw, 5, draw.happens(0.1) ? 3 : 1) }) };
   },
-  'refund.void': (draw) => {
-    const invoice = recordOf(draw, invoices, hasRefunds);
-    return invoice && { invoiceId: invoice.id, id: moneyId(draw, invoice.refunds ?? [], 'refunds') };
-  },
+  'refund.void': (draw) => drawVoid(draw, 'refunds'),
 } satisfies Partial<Drawers>;
 
 const sum = (list: readonly { amountMinor: number }[]) =>
@@ -237,11 +219,9 @@ function restOf(draw: Draw, lines: readonly DraftLine[], invoiceId: string | und
   const { tables } = draw.company;
   const line = draw.pick(lines);
   if (!line) return [];
-  const taxableOf = ({ vatBreakdown }: Invoice) =>
-    vatBreakdown.find(
-      ({ category, rateBasisPoints }) =>
-        category === line.vatCategory && rateBasisPoints === line.vatRateBasisPoints,
-    )?.taxableMinor ?? 0;
+  const isOf = ({ category, rateBasisPoints }: Invoice['vatBreakdown'][number]) =>
+    category === line.vatCategory && rateBasisPoints === line.vatRateBasisPoints;
+  const taxableOf = ({ vatBreakdown }: Invoice) => vatBreakdown.find(isOf)?.taxableMinor ?? 0;
   const invoice = tables.invoices.get(invoiceId ?? '');
   const credited = [...tables.invoices.values()]
     .filter(({ creditsInvoiceId, status }) => creditsInvoiceId === invoiceId && status === 'issued')
@@ -257,17 +237,14 @@ function drawEdit(draw: Draw, draft: Partial<Invoice>, customer: Partial<Custome
   const currency = draft.currency ?? draw.company.currency;
   const isCreditNote = draft.kind === 'credit_note';
   const invoice = draw.company.tables.invoices.get(draft.creditsInvoiceId ?? '');
-  const given =
-    isCreditNote && invoice
-      ? creditedLines(draw, invoice)
-      : { lines: drawLines(draw, customer, currency), pricesIncludeVat: false };
+  const drawn = () => ({ lines: drawLines(draw, customer, currency), pricesIncludeVat: false });
+  const given = isCreditNote && invoice ? creditedLines(draw, invoice) : drawn();
   const { note, ...terms } = drawTerms(draw, customer);
+  const others = isPlain(draw, draft) ? {} : { allowances: [], charges: [] };
   return {
     ...someOf(draw, isCreditNote ? 0.1 : 0.3, terms),
     // Other lines have no part in discounts of the whole document.
-    ...(draw.happens(0.4)
-      ? { ...given, ...(isPlain(draw, draft) ? {} : { allowances: [], charges: [] }) }
-      : {}),
+    ...(draw.happens(0.4) ? { ...given, ...others } : {}),
     ...someOf(draw, 0.3, { note: note ?? 'Corrected.' }),
     ...(draw.happens(isCreditNote ? 0.02 : 0.1) ? drawExchange(draw, currency) : {}),
     ...someOf(draw, 0.05, {
@@ -276,15 +253,23 @@ function drawEdit(draw: Draw, draft: Partial<Invoice>, customer: Partial<Custome
   };
 }
 
+type List = 'payments' | 'refunds';
+
+/** Rarely its id is one that the invoice has given to another, be it voided. */
 function drawMoney(
   draw: Draw,
-  { id: invoiceId, currency = 'EUR' }: Partial<Invoice> & { id: string },
-  prefix: string,
-  taken: string | undefined,
-): Omit<WithOf<'payment.record'>, 'amountMinor'> {
+  invoice: Partial<Invoice> & { id: string },
+  list: List,
+  amountMinor: number,
+): WithOf<'payment.record'> {
+  const { id: invoiceId, currency = 'EUR' } = invoice;
+  const voided = draw.company.kept.get(invoiceId)?.voided[list] ?? [];
+  const taken = draw.pick([...(invoice[list] ?? []).map(({ id }) => id), ...voided]);
+  const isTaken = taken !== undefined && draw.happens(0.04);
   return {
-    id: draw.happens(0.04) ? (taken ?? draw.newId(prefix)) : draw.newId(prefix),
+    id: isTaken ? taken : draw.newId(list.slice(0, 3)),
     invoiceId,
+    amountMinor,
     currency: draw.happens(0.97) ? currency : draw.oneOf('EUR', 'GBP', 'USD'),
     method: draw.oneOf('bank_transfer', 'card', 'cash', 'cheque'),
   };
@@ -305,17 +290,11 @@ function drawRefund({ happens, below }: Draw, paidMinor: number, creditMinor: nu
   return happens(0.3) ? most : 1 + below(most);
 }
 
-/** An id that the invoice has given to a payment or refund, be it voided. */
-function takenId(draw: Draw, invoice: Partial<Invoice>, table: 'payments' | 'refunds'): string | undefined {
-  const voided = draw.company.kept.get(invoice.id ?? '')?.voided[table] ?? [];
-  return draw.pick([...(invoice[table] ?? []).map(({ id }) => id), ...voided]);
-}
-
-/** A payment or refund of the invoice; sometimes one that was voided, or that another invoice has. */
-function moneyId(draw: Draw, list: readonly { id: string }[], table: 'payments' | 'refunds'): string {
-  if (draw.happens(0.08)) {
-    const voided = [...draw.company.kept.values()].flatMap((kept) => kept.voided[table]);
-    return draw.pick(voided) ?? 'none_1';
-  }
-  return draw.pick(list)?.id ?? 'none_1';
+/** A payment or refund of an invoice; sometimes one that was voided, or that another invoice has. */
+function drawVoid(draw: Draw, list: List): WithOf<'payment.void'> | undefined {
+  const invoice = recordOf(draw, invoices, (one) => (one[list] ?? []).length > 0);
+  if (!invoice) return undefined;
+  const voided = [...draw.company.kept.values()].flatMap((kept) => kept.voided[list]);
+  const id = draw.happens(0.08) ? draw.pick(voided) : draw.pick<{ id: string }>(invoice[list] ?? [])?.id;
+  return { invoiceId: invoice.id, id: id ?? 'none_1' };
 }

@@ -63,10 +63,7 @@ function drawLine(
   };
 }
 
-type Extra = Pick<
-  NewInvoice,
-  'pricesIncludeVat' | 'allowances' | 'charges' | 'roundingMinor' | 'prepayments'
->;
+type Extra = Pick<NewInvoice, 'pricesIncludeVat' | 'allowances' | 'charges'>;
 
 const reasons = { reason: 'Agreed in May' };
 
@@ -77,6 +74,7 @@ export function drawExtras(draw: Draw, lines: DraftLine[]): { lines: DraftLine[]
   );
   if (isPlain || lines.length === 0 || lines.length > 8 || !draw.happens(0.3)) return { lines };
   const adjustment = () => ({ ...reasons, percent: draw.oneOf('10', '2.5', '33.3333', '100') });
+  const charge = (below: number) => ({ ...reasons, amountMinor: draw.below(below) });
   const own = lines.map((line): DraftLine => {
     const price = draw.happens(0.3)
       ? { ...without(line, 'unitPriceMinor'), unitPrice: draw.oneOf('0.084275', '12.5', '99.999999', '7') }
@@ -85,7 +83,7 @@ export function drawExtras(draw: Draw, lines: DraftLine[]): { lines: DraftLine[]
       ...price,
       ...someOf(draw, 0.2, { priceBaseQuantity: draw.oneOf('100', '3', '0.5') }),
       ...someOf(draw, 0.3, { allowances: [adjustment()] }),
-      ...someOf(draw, 0.2, { charges: [{ ...reasons, amountMinor: draw.below(500) }] }),
+      ...someOf(draw, 0.2, { charges: [charge(500)] }),
     };
   });
   const { vatCategory = 'S', vatRateBasisPoints = 0 } = draw.pick(lines) ?? {};
@@ -96,9 +94,7 @@ export function drawExtras(draw: Draw, lines: DraftLine[]): { lines: DraftLine[]
     lines: own,
     ...someOf(draw, 0.4, { pricesIncludeVat: true }),
     ...(isAdjusted ? someOf(draw, 0.4, { allowances: [{ ...adjustment(), ...of }] }) : {}),
-    ...(isAdjusted
-      ? someOf(draw, 0.3, { charges: [{ ...reasons, amountMinor: draw.below(900), ...of }] })
-      : {}),
+    ...(isAdjusted ? someOf(draw, 0.3, { charges: [{ ...charge(900), ...of }] }) : {}),
   };
 }
 
@@ -144,14 +140,8 @@ function drawPrice({ happens, below }: Draw): number {
 function discountOf(draw: Draw, lines: readonly DraftLine[]): DraftLine[] {
   const reduced = draw.pick(lines);
   if (!reduced) return [];
-  return [
-    {
-      ...without(reduced, 'id'),
-      description: 'Discount',
-      quantity: '-1',
-      unitPriceMinor: draw.below(1 + (reduced.unitPriceMinor ?? 0)),
-    },
-  ];
+  const unitPriceMinor = draw.below(1 + (reduced.unitPriceMinor ?? 0));
+  return [{ ...without(reduced, 'id'), description: 'Discount', quantity: '-1', unitPriceMinor }];
 }
 
 const twins = (lines: readonly DraftLine[]) =>
@@ -159,14 +149,10 @@ const twins = (lines: readonly DraftLine[]) =>
 
 /** More categories and rates than a breakdown can have, or just as many. */
 function manyRates({ below }: Draw): DraftLine[] {
-  const count = 50 + below(2);
-  return Array.from({ length: count }, (_, index) => ({
-    description: 'A rate of its own',
-    quantity: '1',
-    unitPriceMinor: 10_000,
-    vatCategory: 'S',
-    vatRateBasisPoints: 1 + index,
-  }));
+  const price = { quantity: '1', unitPriceMinor: 10_000, vatCategory: 'S' } as const;
+  return Array.from({ length: 50 + below(2) }, (_, index) => {
+    return { description: 'A rate of its own', ...price, vatRateBasisPoints: 1 + index };
+  });
 }
 
 /** An amount about as large as a number can hold exactly, alone or with its VAT. */
@@ -179,11 +165,12 @@ function hugeLine({ oneOf, company }: Draw, currency: string): DraftLine {
     ['-1', Number.MAX_SAFE_INTEGER],
     ['999999999', 9_007_199],
   );
+  const vatCategory = isCharged ? oneOf('S', 'Z') : 'O';
   return {
     description: `Everything, in ${currency}`,
     quantity,
     unitPriceMinor,
-    vatCategory: isCharged ? oneOf('S', 'Z') : 'O',
+    vatCategory,
     vatRateBasisPoints: 0,
   };
 }

@@ -2,7 +2,7 @@
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Customer, Quote } from '../../src/contract/records.ts';
 import type { ModelCompany } from './_model.ts';
-import { dayNear, type Draw, idOf, recordOf, someOf } from './_chance.ts';
+import { dayNear, type Draw, idOf, onlyId, recordOf, someOf } from './_chance.ts';
 import { newUuid } from './_steps-documents.ts';
 import { drawLines, siteOf } from './_steps-lines.ts';
 import { type Drawers, jobMade, jobMembers, newOrKnown } from './_steps-work.ts';
@@ -14,13 +14,6 @@ const being =
   (...statuses: Quote['status'][]) =>
   ({ status }: Quote) =>
     statuses.includes(status);
-
-const moveOf =
-  (isFit: (quote: Quote) => boolean) =>
-  (draw: Draw): { id: string } | undefined => {
-    const id = idOf(draw, quotes, isFit);
-    return id === undefined ? undefined : { id };
-  };
 
 export const quoteDrawers = {
   'quote.draft': (draw) => {
@@ -40,7 +33,7 @@ export const quoteDrawers = {
     const quote = recordOf(draw, quotes, being('draft'));
     return quote && { id: quote.id, ...someOf(draw, 0.4, drawMembers(draw, customerOf(draw, quote))) };
   },
-  'quote.send': moveOf(being('draft')),
+  'quote.send': onlyId(quotes, being('draft')),
   'quote.revise': (draw) => {
     const quote = recordOf(draw, quotes, being('sent', 'declined'));
     if (!quote) return undefined;
@@ -48,8 +41,11 @@ export const quoteDrawers = {
     return { id: quote.id, newId: newUuid(draw, quotes), ...members };
   },
   'quote.accept': (draw) =>
-    moveOf(({ status, validUntil }) => status === 'sent' && (validUntil ?? draw.today) >= draw.today)(draw),
-  'quote.decline': moveOf(being('sent')),
+    onlyId(
+      quotes,
+      ({ status, validUntil }) => status === 'sent' && (validUntil ?? draw.today) >= draw.today,
+    )(draw),
+  'quote.decline': onlyId(quotes, being('sent')),
   'quote.convert_to_job': (draw) => {
     const id = idOf(draw, quotes, ({ status, convertedJobId }) => status === 'accepted' && !convertedJobId);
     const createdBy = idOf(draw, ({ tables }) => tables.people);

@@ -2,7 +2,7 @@
 import type { WithOf } from '../../src/contract/feed.ts';
 import type { Customer } from '../../src/contract/records.ts';
 import { iso, type ModelCompany, type ModelledName, without } from './_model.ts';
-import { dayNear, type Draw, idOf, someOf } from './_chance.ts';
+import { dayNear, type Draw, idOf, onlyId, someOf } from './_chance.ts';
 
 /** Draws what a change says; undefined when the company has nothing to make it with. */
 export type Drawers = { [Name in ModelledName]: (draw: Draw) => WithOf<Name> | undefined };
@@ -37,12 +37,12 @@ export const workDrawers = {
     return { id, ...someOf(draw, 0.3, { customerId: idOf(draw, customers) }), ...jobMembers(draw), ...kept };
   },
   'job.complete': (draw) => {
-    const id = idOf(draw, jobs, ({ completed }) => !completed);
-    return id === undefined ? undefined : { id, ...someOf(draw, 0.4, { statusLabelId: 'label_done' }) };
+    const job = onlyId(jobs, ({ completed }) => !completed)(draw);
+    return job && { ...job, ...someOf(draw, 0.4, { statusLabelId: 'label_done' }) };
   },
   'job.reopen': (draw) => {
-    const id = idOf(draw, jobs, ({ completed }) => completed);
-    return id === undefined ? undefined : { id, ...someOf(draw, 0.4, { statusLabelId: 'label_open' }) };
+    const job = onlyId(jobs, ({ completed }) => completed)(draw);
+    return job && { ...job, ...someOf(draw, 0.4, { statusLabelId: 'label_open' }) };
   },
   'person.save': (draw) => ({
     id: knownOrNew(draw, people, 'per', 0.3),
@@ -52,10 +52,10 @@ export const workDrawers = {
     roleName: 'Engineer',
     ...someOf(draw, 0.4, { jobTitle: 'Fitter', teamId: draw.oneOf('team_1', null) }),
   }),
-  'person.deactivate': (draw) => withId(idOf(draw, people)),
+  'person.deactivate': onlyId(people),
   'customer.save': (draw) => drawCustomer(draw),
-  'customer.archive': (draw) => withId(idOf(draw, customers, ({ archived }) => !archived)),
-  'customer.restore': (draw) => withId(idOf(draw, customers, ({ archived }) => archived)),
+  'customer.archive': onlyId(customers, ({ archived }) => !archived),
+  'customer.restore': onlyId(customers, ({ archived }) => archived),
   'form.save': (draw) => {
     const ids = ['fld_1', 'fld_2', 'fld_3'].slice(0, draw.below(4));
     if (draw.happens(0.05)) ids.push(...ids.slice(0, 1));
@@ -70,7 +70,7 @@ export const workDrawers = {
       ...someOf(draw, 0.3, { description: draw.oneOf('', 'Before leaving.') }),
     };
   },
-  'form.publish': (draw) => withId(idOf(draw, forms, ({ published }) => !published)),
+  'form.publish': onlyId(forms, ({ published }) => !published),
   'form.submit': (draw) => {
     const formId = idOf(draw, forms, ({ published }) => published);
     const submittedBy = idOf(draw, people);
@@ -176,8 +176,6 @@ function vatIdOf({ oneOf }: Draw, countryCode: string): string | null {
   const others: Record<string, string> = { FR: 'FR11123456782', DE: 'DE136695976', GR: 'EL094259216' };
   return others[countryCode] ?? null;
 }
-
-const withId = (id: string | undefined) => (id === undefined ? undefined : { id });
 
 type TableOf = (company: ModelCompany) => ReadonlyMap<string, { id: string }>;
 

@@ -1,14 +1,7 @@
 /** One step of a random sequence: what the clock does, who moves, and which change comes, right or wrong. */
 import type { Change } from '../../src/contract/feed.ts';
-import {
-  dayIn,
-  type Fault,
-  iso,
-  type ModelCompany,
-  type ModelledName,
-  type Moves,
-  type World,
-} from './_model.ts';
+import { dayIn, iso } from './_model.ts';
+import type { Fault, ModelCompany, ModelledName, Moves, World } from './_model.ts';
 import { type Chance, type Draw, drawOf } from './_chance.ts';
 import { invoiceMoves } from './_invoices.ts';
 import { issueMoves } from './_issue.ts';
@@ -25,34 +18,14 @@ const drawers: Drawers = { ...workDrawers, ...documentDrawers, ...quoteDrawers }
 
 /** How often each move comes. What money does is what most can go wrong with. */
 const weights: Record<ModelledName, number> = {
-  'job.create': 3,
-  'job.update': 4,
-  'job.complete': 3,
-  'job.reopen': 2,
-  'person.save': 3,
-  'person.deactivate': 2,
-  'customer.save': 5,
-  'customer.archive': 1,
-  'customer.restore': 2,
-  'form.save': 1,
-  'form.publish': 2,
-  'form.submit': 3,
-  'invoice.draft': 16,
-  'invoice.edit': 7,
-  'invoice.discard': 2,
-  'invoice.issue': 18,
-  'payment.record': 15,
-  'payment.void': 6,
-  'refund.record': 7,
-  'refund.void': 4,
-  'quote.draft': 4,
-  'quote.edit': 3,
-  'quote.send': 8,
-  'quote.revise': 4,
-  'quote.accept': 7,
-  'quote.decline': 2,
-  'quote.convert_to_job': 4,
-  'quote.convert_to_invoice': 4,
+  ...{ 'job.create': 3, 'job.update': 4, 'job.complete': 3, 'job.reopen': 2 },
+  ...{ 'person.save': 3, 'person.deactivate': 2, 'customer.save': 5, 'customer.archive': 1 },
+  ...{ 'customer.restore': 2 },
+  ...{ 'form.save': 1, 'form.publish': 2, 'form.submit': 3 },
+  ...{ 'invoice.draft': 16, 'invoice.edit': 7, 'invoice.discard': 2, 'invoice.issue': 18 },
+  ...{ 'payment.record': 15, 'payment.void': 6, 'refund.record': 7, 'refund.void': 4 },
+  ...{ 'quote.draft': 4, 'quote.edit': 3, 'quote.send': 8, 'quote.revise': 4 },
+  ...{ 'quote.accept': 7, 'quote.decline': 2, 'quote.convert_to_job': 4, 'quote.convert_to_invoice': 4 },
 };
 const names = Object.entries(weights).flatMap(([name, weight]) =>
   Array<ModelledName>(weight).fill(name as ModelledName),

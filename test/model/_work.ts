@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { NewJob, WithOf } from '../../src/contract/feed.ts';
-import type { Customer, Form, Job, Person, Submission } from '../../src/contract/records.ts';
+import type { Customer, Form, Job, Person, RecordOf, Submission } from '../../src/contract/records.ts';
 import { iso, isToCome, type Moves, need, type Turn } from './_model.ts';
 
 export const workMoves = {
@@ -12,7 +12,7 @@ export const workMoves = {
     const job = need(turn, 'jobs', id, '/with/id');
     if (job.completed) turn.refuse('wrong_state', '/with/id');
     const completed = { ...job, completed: true, completedAt: turn.at };
-    const after = putJob(turn, labelled(completed, statusLabelId));
+    const after = put(turn, 'jobs', labelled(completed, statusLabelId));
     turn.send('job.updated', after);
     turn.send('job.completed', after);
     return after;
@@ -21,7 +21,7 @@ export const workMoves = {
     const job = need(turn, 'jobs', id, '/with/id');
     if (!job.completed) turn.refuse('wrong_state', '/with/id');
     const reopened = { ...job, completed: false, completedAt: null };
-    const after = putJob(turn, labelled(reopened, statusLabelId));
+    const after = put(turn, 'jobs', labelled(reopened, statusLabelId));
     turn.send('job.updated', after);
     return after;
   },
@@ -43,7 +43,7 @@ export const workMoves = {
   'form.publish': (turn, { id }) => {
     const form = need(turn, 'forms', id, '/with/id');
     if (form.published) turn.refuse('wrong_state', '/with/id');
-    return putForm(turn, { ...form, published: true });
+    return put(turn, 'forms', { ...form, published: true });
   },
   'form.submit': submitForm,
 } satisfies Partial<Moves>;
@@ -54,18 +54,9 @@ export function createJob(turn: Turn, what: NewJob, path = '/with'): Job {
   const id = what.id ?? '';
   if (jobs.has(id)) turn.fault('duplicate_id', `${path}/id`);
   checkJob(turn, what, [], path);
-  const job = putJob(turn, {
-    dates: [],
-    assignedTo: [],
-    teamId: null,
-    customFields: {},
-    notes: '',
-    ...what,
-    id,
-    completed: false,
-    completedAt: null,
-    createdAt: turn.at,
-  });
+  const blank = { dates: [], assignedTo: [], teamId: null, customFields: {}, notes: '' };
+  const state = { completed: false, completedAt: null, createdAt: turn.at };
+  const job = put(turn, 'jobs', { ...blank, ...what, id, ...state });
   turn.send('job.created', job);
   return job;
 }
@@ -75,7 +66,7 @@ function updateJob(turn: Turn, { id, ...changes }: WithOf<'job.update'>): Job {
   checkJob(turn, changes, job.assignedTo, '/with');
   const changed = { ...job, ...changes };
   if (isDeepStrictEqual(changed, job)) return job;
-  const after = putJob(turn, changed);
+  const after = put(turn, 'jobs', changed);
   turn.send('job.updated', after);
   return after;
 }
@@ -84,9 +75,15 @@ function labelled<J extends Pick<Job, 'statusLabelId'>>(job: J, statusLabelId: s
   return statusLabelId === undefined ? job : { ...job, statusLabelId };
 }
 
-function putJob(turn: Turn, job: Omit<Job, 'updatedAt'>): Job {
-  const stamped = { ...job, updatedAt: turn.stamp() };
-  turn.company.tables.jobs.set(job.id, stamped);
+/** Puts a record as it is from now on. */
+function put<R extends 'jobs' | 'customers' | 'forms'>(
+  turn: Turn,
+  resource: R,
+  record: Omit<RecordOf[R], 'updatedAt'>,
+): RecordOf[R] {
+  // What a record has besides its stamp is given.
+  const stamped = { ...record, updatedAt: turn.stamp() } as RecordOf[R];
+  (turn.company.tables[resource] as Map<string, RecordOf[R]>).set(stamped.id, stamped);
   return stamped;
 }
 
@@ -98,12 +95,10 @@ function checkJob(
   path: string,
 ): void {
   const { customers, people } = turn.company.tables;
-  if (job.customerId !== undefined && !customers.has(job.customerId)) {
+  if (job.customerId !== undefined && !customers.has(job.customerId))
     turn.fault('unknown_record', `${path}/customerId`);
-  }
-  if (job.createdBy !== undefined && !people.has(job.createdBy)) {
+  if (job.createdBy !== undefined && !people.has(job.createdBy))
     turn.fault('unknown_record', `${path}/createdBy`);
-  }
   for (const [index, id] of (job.assignedTo ?? []).entries()) {
     if (!people.has(id) && !assignedBefore.includes(id)) {
       turn.fault('unknown_record', `${path}/assignedTo/${index}`);
@@ -119,27 +114,16 @@ function saveCustomer(turn: Turn, what: WithOf<'customer.save'>): Customer {
   // The only one that is drawn whose check letter is wrong.
   if (what.vatId === 'IE00') turn.fault('invalid_change', '/with/vatId');
   const blank = { legalName: null, vatId: null, email: null, contactName: null, contacts: [], sites: [] };
-  const after = {
-    ...blank,
-    ...what,
-    id,
-    archived: before?.archived ?? false,
-    createdAt: before?.createdAt ?? turn.at,
-  };
+  const { archived = false, createdAt = turn.at } = before ?? {};
+  const after = { ...blank, ...what, id, archived, createdAt };
   if (before && isDeepStrictEqual({ ...after, updatedAt: before.updatedAt }, before)) return before;
-  return putCustomer(turn, after);
+  return put(turn, 'customers', after);
 }
 
 function setArchived(turn: Turn, id: string, archived: boolean): Customer {
   const customer = need(turn, 'customers', id, '/with/id');
   if (customer.archived === archived) turn.refuse('wrong_state', '/with/id');
-  return putCustomer(turn, { ...customer, archived });
-}
-
-function putCustomer(turn: Turn, customer: Omit<Customer, 'updatedAt'>): Customer {
-  const stamped = { ...customer, updatedAt: turn.stamp() };
-  turn.company.tables.customers.set(customer.id, stamped);
-  return stamped;
+  return put(turn, 'customers', { ...customer, archived });
 }
 
 function saveForm(turn: Turn, what: WithOf<'form.save'>): Form {
@@ -155,13 +139,7 @@ function saveForm(turn: Turn, what: WithOf<'form.save'>): Form {
     revision: (before?.revision ?? 1) + (isSameFields ? 0 : 1),
   };
   if (before && isDeepStrictEqual({ ...after, updatedAt: before.updatedAt }, before)) return before;
-  return putForm(turn, after);
-}
-
-function putForm(turn: Turn, form: Omit<Form, 'updatedAt'>): Form {
-  const stamped = { ...form, updatedAt: turn.stamp() };
-  turn.company.tables.forms.set(form.id, stamped);
-  return stamped;
+  return put(turn, 'forms', after);
 }
 
 function submitForm(turn: Turn, what: WithOf<'form.submit'>): Submission {

@@ -55,10 +55,8 @@ async function crawl(ask: Ask, company: string, path: string, limit: number): Pr
   let cursor: string | null = null;
   do {
     const next: string = cursor === null ? '' : `&cursor=${cursor}`;
-    const page = (await ask(
-      company,
-      `${path}${path.includes('?') ? '&' : '?'}limit=${limit}${next}`,
-    )) as Page;
+    const query = `${path.includes('?') ? '&' : '?'}limit=${limit}${next}`;
+    const page = (await ask(company, `${path}${query}`)) as Page;
     records.push(...page.data);
     cursor = page.nextCursor;
   } while (cursor !== null);
@@ -75,11 +73,8 @@ async function compareReads(ask: Ask, { id: company, tables }: ModelCompany, tod
         : byId<{ id: string }>(tables[resource].values());
     for (const limit of [1, 3, 100]) {
       const found = await crawl(ask, company, path, limit);
-      compare(
-        `The ids of ${path} by ${limit}`,
-        found.map(({ id }) => id),
-        records.map(({ id }) => id),
-      );
+      const idsOf = (all: readonly { id: string }[]) => all.map(({ id }) => id);
+      compare(`The ids of ${path} by ${limit}`, idsOf(found), idsOf(records));
       for (const [index, listed] of found.entries())
         compare(`${path}, ${listed.id}`, listed, sharedWith(listed, records[index]));
     }

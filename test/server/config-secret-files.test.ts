@@ -18,12 +18,8 @@ function problemsOf(environment: Record<string, string>): string[] {
 }
 
 const SECRET_SETTINGS = [
-  'DATABASE_URL',
-  'DATABASE_DIRECT_URL',
-  'WEBHOOK_SECRET_KEY',
-  'WEBHOOK_SECRET_KEY_PREVIOUS',
-  'SMTP_URL',
-  'ACCESS_POINT_TOKEN',
+  ...['DATABASE_URL', 'DATABASE_DIRECT_URL', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_SECRET_KEY_PREVIOUS'],
+  ...['SMTP_URL', 'ACCESS_POINT_TOKEN'],
 ];
 
 t.test('every setting with a secret can come from a file, without what editors add to it', async (t) => {
@@ -50,21 +46,15 @@ t.test('every setting with a secret can come from a file, without what editors a
   t.equal(config.webhookSecretKey, 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=');
   t.equal(config.webhookSecretKeyPrevious, config.webhookSecretKey);
   const shown = describeConfig(environment).filter(({ name }) => SECRET_SETTINGS.includes(name));
+  const database = 'postgres://app:***@db/ledger';
   t.strictSame(
-    shown.map(({ value, isDefault }) => [value, isDefault]),
-    [
-      ['postgres://app:***@db/ledger', false],
-      ['postgres://app:***@db/ledger', false],
-      ['***', false],
-      ['***', false],
-      ['smtps://***@mail.example.com', false],
-      ['***', false],
-    ],
+    shown.map(({ value }) => value),
+    [database, database, '***', '***', 'smtps://***@mail.example.com', '***'],
   );
+  t.notOk(shown.some(({ isDefault }) => isDefault));
+  const fileSettings = describeConfig({}).filter(({ help }) => help.includes('_FILE'));
   t.strictSame(
-    describeConfig({})
-      .filter(({ help }) => help.includes('_FILE'))
-      .map(({ name }) => name),
+    fileSettings.map(({ name }) => name),
     SECRET_SETTINGS,
   );
   t.strictSame(

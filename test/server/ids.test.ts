@@ -10,13 +10,12 @@ function timeOf(uuid: string): number {
 }
 
 t.test('an id is a UUIDv7 of its time, whatever chance says', async (t) => {
-  for (const byte of [0x00, 0xff, 0x55, 0xaa]) {
+  for (const byte of [0x00, 0xff, 0x55, 0xaa])
     for (const ms of [0, 1, 1_795_176_000_000, Date.UTC(9999, 11, 31, 23, 59, 59, 999)]) {
       const uuid = createIds((size) => Buffer.alloc(size, byte)).uuid(ms);
       t.match(uuid, UUID_V7);
       t.equal(timeOf(uuid), ms);
     }
-  }
 });
 
 t.test('the ids of one moment are in the order of their making, whatever chance says', async (t) => {

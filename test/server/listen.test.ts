@@ -36,32 +36,29 @@ t.test('no more connections are open than may be', async (t) => {
   for (const connection of open) connection[Symbol.dispose]();
 });
 
-t.test(
-  'one address may hold only so many connections, and gets a new one when it gives one back',
-  async (t) => {
-    let refusedCount = 0;
-    const server = createServer((_req, res) => res.end('yes'));
-    const metrics = { connectionRefused: () => void (refusedCount += 1) };
-    await listen(server, { host: '127.0.0.1', port: 0, connectionsPerNetworkMax: 3, metrics });
-    const { port } = server.address() as AddressInfo;
-    const ask = async (localAddress: string) => {
-      const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
-      let received = '';
-      socket.on('data', (part) => (received += String(part))).write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
-      await until(() => received !== '' || socket.destroyed);
-      socket.destroy();
-      return received !== '';
-    };
-    const open = await Promise.all([1, 2, 3].map(() => connectTo(port)));
-    await until(async () => !(await ask('127.0.0.1')));
-    t.ok(await ask('127.0.0.2'), 'another address is another network');
-    t.ok(refusedCount > 0);
-    open.pop()?.[Symbol.dispose]();
-    await until(() => ask('127.0.0.1'));
-    for (const connection of open) connection[Symbol.dispose]();
-    server.close();
-  },
-);
+t.test('one address may hold so many connections, and a new one for one it gives back', async (t) => {
+  let refusedCount = 0;
+  const server = createServer((_req, res) => res.end('yes'));
+  const metrics = { connectionRefused: () => void (refusedCount += 1) };
+  await listen(server, { host: '127.0.0.1', port: 0, connectionsPerNetworkMax: 3, metrics });
+  const { port } = server.address() as AddressInfo;
+  const ask = async (localAddress: string) => {
+    const socket = connect({ port, host: '127.0.0.1', localAddress }).on('error', () => undefined);
+    let received = '';
+    socket.on('data', (part) => (received += String(part))).write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    await until(() => received !== '' || socket.destroyed);
+    socket.destroy();
+    return received !== '';
+  };
+  const open = await Promise.all([1, 2, 3].map(() => connectTo(port)));
+  await until(async () => !(await ask('127.0.0.1')));
+  t.ok(await ask('127.0.0.2'), 'another address is another network');
+  t.ok(refusedCount > 0);
+  open.pop()?.[Symbol.dispose]();
+  await until(() => ask('127.0.0.1'));
+  for (const connection of open) connection[Symbol.dispose]();
+  server.close();
+});
 
 t.test('a trusted proxy may hold any number of connections: all clients have its address', async (t) => {
   const server = createServer();

@@ -9,9 +9,11 @@ const JOBS = 'GET /api/v1/jobs?limit=1 HTTP/1.1\r\n';
 
 const statusesOf = (text: string) => [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)].map(([, status]) => status);
 
+const server = await startExampleServer('sqlite');
+const port = Number(new URL(server.url).port);
+t.teardown(() => server[Symbol.asyncDispose]());
+
 t.test('a bad chunk gets one answer on its connection, and the connection ends', async (t) => {
-  await using server = await startExampleServer('sqlite');
-  const port = Number(new URL(server.url).port);
   const chunked = 'Host: x\r\nTransfer-Encoding: chunked\r\n\r\n';
   const heads: [name: string, head: string, status: string][] = [
     ['the portal refuses a form', `POST /portal/sign-in HTTP/1.1\r\n${chunked}`, '403'],
@@ -33,8 +35,6 @@ t.test('a bad chunk gets one answer on its connection, and the connection ends',
 });
 
 t.test('a request keeps its answer when the next one on its connection is malformed', async (t) => {
-  await using server = await startExampleServer('sqlite');
-  const port = Number(new URL(server.url).port);
   using connection = await connectTo(port);
   const good = `${JOBS}Host: x\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
   connection.send(`${good}${good}nonsense\r\n\r\n`);
@@ -42,35 +42,24 @@ t.test('a request keeps its answer when the next one on its connection is malfor
 });
 
 t.test('two Host headers, an invalid one and two Authorization headers get 400', async (t) => {
-  await using server = await startExampleServer('sqlite');
   const authorization = `Authorization: Bearer ${server.key}\r\n`;
-  const hosts: [host: string, status: number][] = [
-    ['', 400],
-    ['a b', 400],
-    ['a/b', 400],
-    ['a@b', 400],
-    ['a:b', 400],
-    ['a:1:2', 400],
-    ['a,b', 200],
-    ['%zz', 400],
-    ['"a"', 400],
-    ['[::1', 400],
-    ['[1.2]x', 400],
-    ['http://a', 400],
-    ['a', 200],
-    ['A.example:8080', 200],
-    ['a.example:', 200],
-    ['127.0.0.1:80', 200],
-    ['[::1]:8080', 200],
-    ['[::ffff:127.0.0.1]', 200],
-    ['a_b.example', 200],
-    ['%41', 200],
+  const right = [
+    'a',
+    'a,b',
+    'A.example:8080',
+    'a.example:',
+    '127.0.0.1:80',
+    '[::1]:8080',
+    '[::ffff:127.0.0.1]',
   ];
-  const requests: [name: string, request: string, status: number][] = [
-    ...hosts.map(
-      ([host, status]) =>
-        [`Host: ${host}`, `${JOBS}Host: ${host}\r\n${authorization}\r\n`, status] as [string, string, number],
-    ),
+  const wrong = ['', 'a b', 'a/b', 'a@b', 'a:b', 'a:1:2', '%zz', '"a"', '[::1', '[1.2]x', 'http://a'];
+  type Request = [name: string, request: string, status: number];
+  const toHost =
+    (status: number) =>
+    (host: string): Request => [`Host: ${host}`, `${JOBS}Host: ${host}\r\n${authorization}\r\n`, status];
+  const requests: Request[] = [
+    ...[...right, 'a_b.example', '%41'].map(toHost(200)),
+    ...wrong.map(toHost(400)),
     ['two Hosts', `${JOBS}Host: a\r\nHost: b\r\n${authorization}\r\n`, 400],
     ['a Host twice', `${JOBS}Host: a\r\n${authorization}host: a\r\n\r\n`, 400],
     ['two Hosts of HTTP/1.0', `GET /healthz HTTP/1.0\r\nHost: a\r\nHost: b\r\n\r\n`, 400],

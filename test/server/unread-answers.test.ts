@@ -81,7 +81,6 @@ t.test('a client that reads nothing is cut off even if it keeps asking', async (
   await until(() => unreadBytes(port) === 0);
   t.ok(performance.now() - startedAt < 5_000, 'long before its answers fill what the kernel keeps');
   await until(() => socket.destroyed);
-  t.ok(socket.destroyed);
 });
 
 t.test('a slow client that takes something gets all of its answer', async (t) => {

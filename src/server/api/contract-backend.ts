@@ -149,7 +149,6 @@ class ContractBackend extends OpenAPIBackend {
     // One for all operations: openapi-backend would make one for each, which took most of the start.
     const ajv = createAjv({ coerceTypes: false, useDefaults: true });
     // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
-    // eslint-disable-next-line @typescript-eslint/no-unsafe-class-instance-assignment
     this.validator = new ContractValidator({ definition, router, customizeAjv: () => ajv });
     this.router = router;
     return this;

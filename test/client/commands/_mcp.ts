@@ -1,26 +1,10 @@
-import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import { type CallToolResult, Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import t, { type Test } from 'tap';
+import type { Test } from 'tap';
 
 const program = join(import.meta.dirname, '..', '..', '..', 'src', 'fieldledger.js');
-
-/** For files of a test; it goes with the test's process. */
-export const folder = mkdtempSync(join(tmpdir(), 'fieldledger-mcp-'));
-t.teardown(() => rmSync(folder, { recursive: true }));
-
-/** Writes a key into a file of its own. */
-export function keyFile(key: string): string {
-  const path = join(folder, `${key.slice(-8)}.txt`);
-  writeFileSync(path, `${key}\n`);
-  return path;
-}
 
 interface Called {
   text: string;
@@ -28,52 +12,39 @@ interface Called {
   content: CallToolResult['content'];
 }
 
-/** Starts the command for a service, as a program with a model does. At its end it must have told nothing on standard error. */
-export async function startTools(
-  t: Test,
-  url: string,
-  key: string,
-  { options = [] as string[], environment = {} } = {},
-) {
-  return startMcp(t, ['--url', url, '--key-file', keyFile(key), ...options], key, environment);
+export interface Tools {
+  client: Client;
+  /** Calls a tool. No answer may show the key. */
+  call: (name: string, args?: Record<string, unknown>) => Promise<Called>;
 }
 
-/** The same with any options. No answer may show the key. */
-export async function startMcp(t: Test, options: string[], key = 'a key', environment = {}) {
+/**
+ * Starts the command as a program with a model does, and ends it with the test. By then it must have told nothing on
+ * standard error.
+ */
+export async function startTools(t: Test, options: string[], key = '', environment = {}): Promise<Tools> {
+  const { PATH = '', NODE_COMPILE_CACHE = '' } = process.env;
   const transport = new StdioClientTransport({
     command: program,
     args: ['mcp', ...options],
-    env: { PATH: process.env.PATH ?? '', HOME: folder, ...environment },
+    env: { PATH, NODE_COMPILE_CACHE, API_KEY: key, ...environment },
     stderr: 'pipe',
   });
-  const output: Buffer[] = [];
-  transport.stderr?.on('data', (chunk: Buffer) => output.push(chunk));
+  let told = '';
+  transport.stderr?.on('data', (chunk: Buffer) => (told += chunk.toString()));
   const client = new Client({ name: 'test', version: '1' });
+  t.teardown(async () => {
+    await client.close();
+    if (told !== '') throw new Error(`It told: ${told}`);
+  });
   await client.connect(transport);
-  const call = async (name: string, args: Record<string, unknown> = {}): Promise<Called> => {
-    const result = await client.callTool({ name, arguments: args });
-    t.notMatch(JSON.stringify(result), key, 'no answer shows the key');
-    const [first] = result.content;
-    const text = first?.type === 'text' ? first.text : '';
-    return { text, isError: result.isError === true, content: result.content };
-  };
   return {
     client,
-    call,
-    async [Symbol.asyncDispose]() {
-      await client.close();
-      t.equal(Buffer.concat(output).toString(), '');
+    async call(name, args = {}) {
+      const { content, isError } = await client.callTool({ name, arguments: args });
+      if (key !== '' && JSON.stringify(content).includes(key)) throw new Error('An answer shows the key.');
+      const [first] = content;
+      return { text: first?.type === 'text' ? first.text : '', isError: isError === true, content };
     },
   };
-}
-
-/** A service of a test's own, or the address of one that has stopped. */
-export async function startService(t: Test, answer: RequestListener, state?: 'stopped'): Promise<string> {
-  const service = createServer(answer).listen(0, '127.0.0.1');
-  await once(service, 'listening');
-  // A server that listens on a port has an address of this shape.
-  const { port } = service.address() as AddressInfo;
-  if (state === 'stopped') service.close();
-  else t.teardown(() => service.close().closeAllConnections());
-  return `http://127.0.0.1:${port}`;
 }

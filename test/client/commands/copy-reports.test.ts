@@ -1,18 +1,21 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
 import { readXlsx } from 'hucre/xlsx';
 import t, { type Test } from 'tap';
 
+import type { Invoice } from '../../../src/client/index.ts';
 import { companyDay } from '../../../src/contract/company-time.ts';
 import { DAY_MS } from '../../../src/contract/durations.ts';
 import { keyFor } from '../../_server.ts';
 import { layRoughLine } from '../_rough-line.ts';
-import { books, byKey, daysFrom, issued, open, server, signOf, sum, workplace } from './_books.ts';
+import { byKey, daysFrom, issued, open, openBooks, signOf, sum } from './_books.ts';
 
 /* What accountants ask of a copy, held against sums that are made here of the API's own records. */
 
+const { server, workplace, books } = await openBooks(t);
 const { folder, call } = workplace;
 const out = join(folder, 'out');
 
@@ -40,55 +43,38 @@ t.test('each open invoice has a row that adds up, with the days it is overdue', 
     t.strictSame(rows.toSorted(byKey), expected.toSorted(byKey));
     for (const { grossMinor, paidMinor, refundedMinor, creditedMinor, amountDueMinor } of expected)
       t.equal(grossMinor - paidMinor + refundedMinor - creditedMinor, amountDueMinor);
-    t.ok(
-      rows.some(({ daysOverdue }) => daysOverdue === 1) || of === books.generated,
-      'the day after it was due',
-    );
+    const isLateByOne = rows.some(({ daysOverdue }) => daysOverdue === 1);
+    t.ok(isLateByOne || of === books.generated, 'the day after it was due');
   }
   const { invoices } = books.generated;
-  t.ok(
-    invoices.some(
-      ({ creditBalanceMinor = 0, refunds = [] }) => creditBalanceMinor > 0 && refunds.length === 0,
-    ),
-  );
+  const isInCredit = ({ creditBalanceMinor = 0, refunds = [] }: Invoice) =>
+    creditBalanceMinor > 0 && refunds.length === 0;
+  t.ok(invoices.some(isInCredit));
   t.ok(invoices.some(({ status }) => status === 'draft'));
 });
 
 t.test('the VAT of a month has a row for each category and rate of a document', async (t) => {
-  const months = new Set(
-    [...issued(books.example), ...issued(books.generated)].map(
-      ({ issueDate }) => issueDate?.slice(0, 7) ?? '',
-    ),
-  );
+  const all = [...issued(books.example), ...issued(books.generated)];
+  const months = new Set(all.map(({ issueDate }) => issueDate?.slice(0, 7) ?? ''));
+  const rowsOf = (invoice: Invoice, customerName: string) => {
+    const { vatBreakdown, currency } = invoice.accountingCurrency ?? invoice;
+    const { kind, number, issueDate, supplyDate, id, currency: documentCurrency } = invoice;
+    return vatBreakdown.map((item) => ({
+      ...{ kind, number, issueDate, supplyDate, customerId: invoice.customer.id, customerName },
+      ...{ vatCategory: item.category, vatRateBasisPoints: item.rateBasisPoints, currency },
+      taxableMinor: signOf(invoice) * item.taxableMinor,
+      vatMinor: signOf(invoice) * item.vatMinor,
+      ...{ documentCurrency, id },
+    }));
+  };
   for (const of of Object.values(books))
     for (const month of [...months].slice(-5).concat('1999-12')) {
       const rows = await exported(t, ['vat', '--from', of.copy, '--month', month]);
-      const expected = issued(of)
-        .filter(({ issueDate }) => issueDate?.startsWith(month))
-        .flatMap((invoice) => {
-          const { vatBreakdown, currency } = invoice.accountingCurrency ?? invoice;
-          return vatBreakdown.map((item) => ({
-            ...{
-              kind: invoice.kind,
-              number: invoice.number,
-              issueDate: invoice.issueDate,
-              supplyDate: invoice.supplyDate,
-            },
-            ...{ customerId: invoice.customer.id, customerName: of.nameOf(invoice) },
-            ...{ vatCategory: item.category, vatRateBasisPoints: item.rateBasisPoints, currency },
-            ...{
-              taxableMinor: signOf(invoice) * item.taxableMinor,
-              vatMinor: signOf(invoice) * item.vatMinor,
-            },
-            ...{ documentCurrency: invoice.currency, id: invoice.id },
-          }));
-        });
+      const theirs = issued(of).filter(({ issueDate }) => issueDate?.startsWith(month));
+      const expected = theirs.flatMap((invoice) => rowsOf(invoice, of.nameOf(invoice)));
       // Minus zero is a matter of these sums alone.
-      t.strictSame(
-        rows.toSorted(byKey),
-        (JSON.parse(JSON.stringify(expected)) as object[]).toSorted(byKey),
-        month,
-      );
+      const plain = JSON.parse(JSON.stringify(expected)) as object[];
+      t.strictSame(rows.toSorted(byKey), plain.toSorted(byKey), month);
     }
 });
 
@@ -143,21 +129,18 @@ t.test('the copy has the same as views, and an older copy gets them', async (t) 
     db.prepare('SELECT COUNT(*) FROM vat').pluck().get(),
     sum(issued(books.generated).map(({ vatBreakdown }) => vatBreakdown.length)),
   );
-  const balances = db
-    .prepare('SELECT currency, SUM(amountMinor) AS sum FROM sales_ledger GROUP BY 1 ORDER BY 1')
-    .all();
-  t.strictSame(
-    balances,
-    ['EUR', 'GBP'].map((currency) => {
-      const theirs = issued(books.generated).filter((invoice) => invoice.currency === currency);
-      return {
-        currency,
-        sum: sum(
-          theirs.map(({ amountDueMinor = 0, creditBalanceMinor = 0 }) => amountDueMinor - creditBalanceMinor),
-        ),
-      };
-    }),
-  );
+  const sumOf = 'SELECT SUM(amountMinor) FROM sales_ledger WHERE currency = ?';
+  for (const currency of ['EUR', 'GBP']) {
+    const theirs = issued(books.generated).filter((invoice) => invoice.currency === currency);
+    const left = theirs.map(
+      ({ amountDueMinor = 0, creditBalanceMinor = 0 }) => amountDueMinor - creditBalanceMinor,
+    );
+    t.equal(db.prepare(sumOf).pluck().get(currency), sum(left), currency);
+  }
+  t.strictSame(db.prepare('SELECT DISTINCT currency FROM sales_ledger ORDER BY 1').pluck().all(), [
+    'EUR',
+    'GBP',
+  ]);
   const texts = () =>
     db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY name").all();
   const before = texts();
@@ -180,25 +163,22 @@ t.test('the copy has the same as views, and an older copy gets them', async (t) 
 });
 
 t.test('what a copy can’t give is refused, and is never zero', async (t) => {
-  const file = (name: string, content = '') => (
-    writeFileSync(join(folder, name), content),
-    join(folder, name)
-  );
+  const file = (name: string, content = '') => {
+    const path = join(folder, name);
+    writeFileSync(path, content);
+    return path;
+  };
   mkdirSync(join(folder, 'folder'));
   new Database(join(folder, 'other.sqlite')).exec('CREATE TABLE notes (text)').close();
-  const narrow = join(folder, 'narrow.sqlite');
+  const [narrow, plain] = [join(folder, 'narrow.sqlite'), join(folder, 'plain.sqlite')];
   const jobs = await keyFor(server.engine, 'brennan', ['jobs:read']);
-  t.match(await call(['pull', '--url', server.url, '--into', narrow], { API_KEY: jobs }), { exitCode: 0 });
-  const plain = join(folder, 'plain.sqlite');
-  const pull = ['pull', '--url', server.url, '--into', plain, '--no-details'];
-  t.match(await call(pull, { API_KEY: books.example.key }), { exitCode: 0 });
+  const pull = ['pull', '--url', server.url, '--into'];
+  t.match(await call([...pull, narrow], { API_KEY: jobs }), { exitCode: 0 });
+  t.match(await call([...pull, plain, '--no-details'], { API_KEY: books.example.key }), { exitCode: 0 });
   const cases: [copy: string, sentence: RegExp][] = [
     [join(folder, 'none'), /There is no copy ".*none"\. "fieldledger pull --into" makes one\./],
     [file('empty'), /There is no copy ".*empty"/],
-    [
-      file('text', 'no database, and yet long enough to look like one to somebody who looks at its length'),
-      /is no SQLite file/,
-    ],
+    [file('text', 'no database, and yet as long as one to somebody who looks at that'), /is no SQLite file/],
     [join(folder, 'folder'), /folder is no file\./],
     [join(folder, 'other.sqlite'), /is a database of another program/],
     [
@@ -208,15 +188,12 @@ t.test('what a copy can’t give is refused, and is never zero', async (t) => {
     [plain, /plain\.sqlite has no payments, because it was pulled with --no-details\./],
   ];
   for (const [copy, sentence] of cases) {
-    const refused = await call(['export', 'receivables', '--from', copy, '--out', '-']);
-    t.match(refused, { exitCode: 1, stdout: '', stderr: sentence });
-    t.match(await call(['mcp', '--copy', copy]), { exitCode: 1, stdout: '', stderr: sentence });
+    const refused = { exitCode: 1, stdout: '', stderr: sentence };
+    t.match(await call(['export', 'receivables', '--from', copy, '--out', '-']), refused);
+    t.match(await call(['mcp', '--copy', copy]), refused);
   }
-  t.equal(
-    (await exported(t, ['vat', '--from', plain, '--month', '2026-10'])).length,
-    5,
-    'VAT takes no payments',
-  );
+  const vat = await exported(t, ['vat', '--from', plain, '--month', '2026-10']);
+  t.equal(vat.length, 5, 'VAT takes no payments');
   const wrong: [args: string[], sentence: RegExp][] = [
     [['receivables'], /A copy is missing: name one with --from/],
     [['vat', '--from', plain], /A month is missing: name it with --month/],
@@ -236,28 +213,20 @@ t.test('what a copy can’t give is refused, and is never zero', async (t) => {
 
 t.test('a copy that pull is writing gives all of a month, or says that it is not whole', async (t) => {
   const { copy, key } = books.generated;
-  const whole = await exported(t, ['vat', '--from', copy, '--month', '2026-10']);
-  await using line = await layRoughLine(server.url, { delayMs: 5 });
+  const october = ['--month', '2026-10'];
+  const whole = await exported(t, ['vat', '--from', copy, ...october]);
+  const line = await layRoughLine(t, server.url, { delayMs: 5 });
   const own = join(folder, 'written.sqlite');
   const pulling = workplace.start(['pull', '--url', line.url, '--into', own], { API_KEY: key });
   let refusals = 0;
   while (pulling.child.exitCode === null) {
-    const { exitCode, stderr } = await call([
-      'export',
-      'vat',
-      '--from',
-      own,
-      '--month',
-      '2026-10',
-      '--out',
-      out,
-    ]);
+    const { exitCode, stderr } = await call(['export', 'vat', '--from', own, ...october, '--out', out]);
     if (exitCode === 0) t.match(stderr, /^$/);
     else t.match(stderr, /There is no copy|has no invoices|doesn't have all invoices yet/);
     refusals += exitCode ?? 0;
-    await new Promise((resolve) => setTimeout(resolve, 20));
+    await pause(20);
   }
   t.strictSame(await pulling.ended, { exitCode: 0, signal: null }, 'readers never broke it off');
   t.ok(refusals > 3);
-  t.strictSame(await exported(t, ['vat', '--from', own, '--month', '2026-10']), whole);
+  t.strictSame(await exported(t, ['vat', '--from', own, ...october]), whole);
 });

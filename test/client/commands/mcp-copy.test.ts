@@ -2,15 +2,17 @@ import t from 'tap';
 
 import { operations } from '../../../src/client/operations.ts';
 import { companyDay, machineZone } from '../../../src/contract/company-time.ts';
-import { books, byKey, daysFrom, issued, open, server, signOf, sum } from './_books.ts';
-import { startMcp, startTools } from './_mcp.ts';
+import { byKey, daysFrom, issued, open, openBooks, signOf, sum } from './_books.ts';
+import { startTools, type Tools } from './_mcp.ts';
 
 /* A model's questions to a copy, over the makers' own client of the protocol. */
+
+const { server, books } = await openBooks(t);
 
 t.test('five questions of an accountant are answered in one call each', async (t) => {
   const { copy, invoices, nameOf } = books.example;
   const today = companyDay(machineZone(), new Date());
-  await using tools = await startMcp(t, ['--copy', copy]);
+  const tools = await startTools(t, ['--copy', copy]);
   const names = ['getReceivables', 'getMonthlySums', 'getCustomerHistory'];
   t.strictSame(
     (await tools.client.listTools()).tools.map(({ name }) => name),
@@ -76,7 +78,7 @@ t.test(
   'beside the tools of the API, an answer has 2,000 tokens at most and says what it leaves out',
   async (t) => {
     const { copy, key } = books.generated;
-    await using tools = await startTools(t, server.url, key, { options: ['--copy', copy] });
+    const tools = await startTools(t, ['--url', server.url, '--copy', copy], key);
     t.equal((await tools.client.listTools()).tools.length, Object.keys(operations).length + 3);
     t.match(await tools.call('listInvoices', { limit: 1 }), { isError: false });
     const { customers, totals } = await ask(tools, 'getReceivables');
@@ -107,7 +109,7 @@ type Table = Record<string, unknown>[];
 type TableName = 'totals' | 'customers' | 'months' | 'vat' | 'years' | 'balances' | 'entries';
 
 /** Asks once. The answer's tables by their names, with a record for each row, and the text. */
-async function ask(tools: Awaited<ReturnType<typeof startMcp>>, name: string, args = {}) {
+async function ask(tools: Tools, name: string, args = {}) {
   const { text, isError, content } = await tools.call(name, args);
   t.notOk(isError, text);
   // A token of such texts has two bytes or more.

@@ -14,7 +14,7 @@ export async function startReceiver(
   [command, file]: Program,
   environment: Record<string, string>,
 ): Promise<{ port: string; kill: () => Promise<void> }> {
-  const env = { PATH: process.env.PATH, WEBHOOK_SECRET: exampleSecret(), ...environment };
+  const env = { PATH: process.env.PATH, PORT: '0', WEBHOOK_SECRET: exampleSecret(), ...environment };
   const child = spawn(command, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   let said = '';

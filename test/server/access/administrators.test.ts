@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 
-import { changePassword, signIn } from '../../../src/server/access/administrators.ts';
+import { changePassword, removeAdministrator, signIn } from '../../../src/server/access/administrators.ts';
+import { changeAccess } from '../../../src/server/access/change-access.ts';
 import { acceptLink, inviteToReset } from '../../../src/server/access/invitations.ts';
 import type { SignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { UsageError } from '../../../src/errors.ts';
@@ -10,13 +11,22 @@ import {
   type Administrator,
   updateAdministratorRow,
 } from '../../../src/server/store/accounts/administrator-rows.ts';
+import type { Act } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import { deleteSessionRows, listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import { lockCompany } from '../../../src/server/store/records/companies.ts';
 import { until } from '../../_command.ts';
 import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, addCompany, COMPANY, EMAIL, PASSWORD, signedInAs } from '../portal/_portal.ts';
+import {
+  addAdministrator,
+  addCompany,
+  COLLEAGUE,
+  COMPANY,
+  EMAIL,
+  NEW_PASSWORD,
+  PASSWORD,
+  signedInAs,
+} from '../portal/_portal.ts';
 
-const NEW_PASSWORD = 'granite lanterns drift north';
 const ANOTHER_PASSWORD = 'seven quiet harbour bells';
 const WRONG = new UsageError('The e-mail address or the password is wrong.');
 const quiet = { onAccount: () => undefined, afterwards: () => undefined };
@@ -72,29 +82,44 @@ async function change(
   await changePassword(engine, limits, { ...attempt, administrator, by, present: PASSWORD, next });
 }
 
-for (const name of engineNames) {
-  for (const [done, renew] of Object.entries({ reset, changed: change })) {
-    t.test(
-      `${name}: a sign-in waits until the password is ${done}, and the old one opens nothing`,
-      async (t) => {
-        const { engine, administrator } = await openCompany(t, name);
-        const limits = limitsWith(() => renew(engine, administrator));
-        await t.rejects(signInBy(engine, PASSWORD, limits), WRONG);
-        t.equal((await listSessionRows(engine, administrator)).length, 1, 'of who knows the new password');
-        await signInBy(engine, NEW_PASSWORD);
-      },
-    );
-  }
+/** Takes what somebody has, but for one scope. */
+const lowerAccess = (engine: Engine, who: Act & { id: string }) =>
+  changeAccess(engine, { ...who, scopes: ['jobs:read'], mayInvite: false, revoke: [] });
 
-  t.test(`${name}: a password that two tabs change at once is the one of the first`, async (t) => {
-    const { engine, administrator } = await openCompany(t, name);
-    const limits = limitsWith(() => change(engine, administrator));
-    const late = change(engine, administrator, ANOTHER_PASSWORD, limits);
-    await t.rejects(late, new UsageError('Your present password is not right.', { field: 'present' }));
-    await t.rejects(signInBy(engine, ANOTHER_PASSWORD), WRONG);
+for (const [done, renew] of Object.entries({ reset, changed: change })) {
+  t.test(`a sign-in waits until the password is ${done}, and the old one opens nothing`, async (t) => {
+    const { engine, administrator } = await openCompany(t, 'sqlite');
+    const limits = limitsWith(() => renew(engine, administrator));
+    await t.rejects(signInBy(engine, PASSWORD, limits), WRONG);
+    t.equal((await listSessionRows(engine, administrator)).length, 1, 'of who knows the new password');
     await signInBy(engine, NEW_PASSWORD);
   });
 }
+
+t.test('a password that two tabs change at once is the one of the first', async (t) => {
+  const { engine, administrator } = await openCompany(t, 'sqlite');
+  const limits = limitsWith(() => change(engine, administrator));
+  const late = change(engine, administrator, ANOTHER_PASSWORD, limits);
+  await t.rejects(late, new UsageError('Your present password is not right.', { field: 'present' }));
+  await t.rejects(signInBy(engine, ANOTHER_PASSWORD), WRONG);
+  await signInBy(engine, NEW_PASSWORD);
+});
+
+for (const name of engineNames)
+  for (const [what, act] of Object.entries({ remove: removeAdministrator, lower: lowerAccess }))
+    t.test(`${name}: of two who ${what} each other at once one keeps the right to invite`, async (t) => {
+      const { engine, url, administrator: one } = await openCompany(t, name);
+      await using second = await openEngine(url);
+      const other = await addAdministrator(engine, COLLEAGUE);
+      const acts = async (handle: Engine, { id }: Administrator, by: Administrator) =>
+        act(handle, { company: COMPANY, id, by: await signedInAs(engine, by), now: STORY_NOW });
+      const done = await Promise.allSettled([acts(engine, other, one), acts(second, one, other)]);
+      t.strictSame(done.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+      const left = await engine.run(
+        'SELECT id FROM administrators WHERE disabled_at IS NULL AND may_invite = 1',
+      );
+      t.equal(left.length, 1);
+    });
 
 t.test('postgres: a sign-in waits for a reset that another process is about to commit', async (t) => {
   const { engine, url, administrator } = await openCompany(t, 'postgres');

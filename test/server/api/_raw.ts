@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { gunzipSync } from 'node:zlib';
 
-import type { Answer } from '../../contract/_exchange.ts';
+import { type Answer, readHead, toAnswer } from '../../contract/_exchange.ts';
 
 const ANSWER_MS_MAX = 20_000;
 
@@ -83,35 +82,15 @@ function parseAnswers(bytes: Buffer, isHead: boolean): { answers: Answer[]; isWh
   while (rest.length > 0) {
     const end = rest.indexOf('\r\n\r\n');
     if (end < 0) return { answers, isWhole: false };
-    const [statusLine = '', ...lines] = rest.subarray(0, end).toString('latin1').split('\r\n');
-    const status = Number(/^HTTP\/1\.1 (\d{3})/.exec(statusLine)?.[1]);
-    const { headers, repeated } = headersOf(lines);
+    const { status, rawHeaders } = readHead(rest.subarray(0, end));
+    const { headers } = toAnswer(status, rawHeaders, Buffer.alloc(0));
     const isBodiless = isHead || status < 200 || status === 304;
     const length = isBodiless ? 0 : Number(headers['content-length'] ?? 0);
     const body = rest.subarray(end + 4, end + 4 + length);
     if (body.length < length) return { answers, isWhole: false };
     // An interim answer such as 100 Continue is not the answer.
-    if (!(status < 200))
-      answers.push({ status, headers, repeated, body: textOf(body, headers), byteCount: length });
+    if (!(status < 200)) answers.push(toAnswer(status, rawHeaders, body));
     rest = rest.subarray(end + 4 + length);
   }
   return { answers, isWhole: true };
-}
-
-function textOf(body: Buffer, headers: Answer['headers']): string {
-  const isCompressed = headers['content-encoding'] === 'gzip' && body.length > 0;
-  return (isCompressed ? gunzipSync(body) : body).toString('utf8');
-}
-
-function headersOf(lines: readonly string[]): Pick<Answer, 'headers' | 'repeated'> {
-  const headers: Record<string, string> = {};
-  const repeated: string[] = [];
-  for (const line of lines) {
-    const colon = line.indexOf(':');
-    const name = line.slice(0, colon).toLowerCase();
-    const value = line.slice(colon + 1).trim();
-    if (headers[name] !== undefined) repeated.push(name);
-    headers[name] = headers[name] === undefined ? value : `${headers[name]}, ${value}`;
-  }
-  return { headers, repeated };
 }

@@ -88,118 +88,86 @@ t.test('an answer carries the same headers each time, and its length', async (t)
   t.equal(server.reported(), SMALL.length);
 });
 
-t.test('the tag differs exactly when the body does', async (t) => {
-  await using server = await answering();
-  const tagOf = async (body: string, encoding: string) => {
-    server.say(body);
-    return (await server.http('', { headers: { 'accept-encoding': encoding } })).headers.etag;
-  };
-  const bodies = fc.string({ unit: anyCharacter, maxLength: 40 }).map((text) => JSON.stringify({ text }));
-  const property = fc.asyncProperty(
-    bodies,
-    bodies,
-    fc.constantFrom('gzip', 'identity'),
-    async (one, other, encoding) => {
-      const pad = encoding === 'gzip' ? ' '.repeat(1_100) : '';
-      const first = await tagOf(one + pad, encoding);
-      if ((await tagOf(one + pad, encoding)) !== first) return false;
-      const isSame = (await tagOf(other + pad, encoding)) === first;
-      return isSame === (one === other);
-    },
-  );
-  await t.resolves(fc.assert(property, { numRuns: 150 }));
-});
+t.test(
+  'whatever the body and the coding, the client reads the same text, with a tag of its own',
+  async (t) => {
+    await using server = await answering();
+    const read = async (text: string, encoding: string) => {
+      server.say(text);
+      const answer = await server.http('', { decompress: true, headers: { 'accept-encoding': encoding } });
+      return { text: answer.body.slice(0, text.length), tag: answer.headers.etag };
+    };
+    const body = fc.string({ unit: anyCharacter, maxLength: 2_000 }).map((text) => JSON.stringify({ text }));
+    const encodings = fc.constantFrom('gzip', 'identity', '*');
+    const property = fc.asyncProperty(body, body, encodings, async (one, other, encoding) => {
+      const [first, again, second] = [
+        await read(one, encoding),
+        await read(one, encoding),
+        await read(other, encoding),
+      ];
+      const isTold = first.tag === again.tag && (first.tag === second.tag) === (one === other);
+      return isTold && first.text === one && second.text === other;
+    });
+    await t.resolves(fc.assert(property, { numRuns: 80 }));
+  },
+);
 
-t.test('If-None-Match gets 304 for the tag that it names, in every form', async (t) => {
+t.test('304 has the headers that 200 would have, but for those of the body', async (t) => {
   await using server = await answering();
   server.say(LARGE);
   const plain = (await server.http('')).headers.etag ?? '';
   const gzipped = (await server.http('', { headers: { 'accept-encoding': 'gzip' } })).headers.etag ?? '';
-  t.equal(gzipped, `${plain.slice(0, -1)}-gzip"`, 'the compressed bytes have a tag of their own');
-  const forms: [string, 200 | 304][] = [
-    [plain, 304],
-    [gzipped, 304],
-    [`W/${plain}`, 304],
-    [`"other", ${plain}`, 304],
-    [`"other",${plain},"another"`, 304],
-    [`  ${plain}  `, 304],
-    [`W/"other" , W/${gzipped}`, 304],
-    [`${plain.slice(0, -1)}-zstd"`, 304],
-    ['*', 304],
-    ['"other"', 200],
-    ['W/"other"', 200],
-    ['""', 200],
-    [plain.slice(1, -1), 200],
-    [plain.toUpperCase(), 200],
-    [`${plain.slice(0, -1)}-br"`, 200],
-    [`w/${plain}`, 200],
-    [',', 200],
-    ['', 200],
-  ];
-  for (const [form, status] of forms) {
-    for (const [encoding, tag] of [
+  const ending = (coding: string) => `${plain.slice(0, -1)}-${coding}"`;
+  t.equal(gzipped, ending('gzip'), 'the compressed bytes have a tag of their own');
+  for (const form of [plain, gzipped, ending('zstd'), '*', '"other"', ending('br')]) {
+    for (const [encoding, etag] of [
       ['identity', plain],
       ['gzip', gzipped],
     ] as const) {
       const headers = { 'if-none-match': form, 'accept-encoding': encoding };
       const answer = await server.http('', { headers });
-      t.equal(answer.statusCode, status, `${form} ${encoding}`);
-      if (status !== 304) continue;
+      const isKnown = !/other|-br/.test(form);
+      t.equal(answer.statusCode, isKnown ? 304 : 200, `${form} ${encoding}`);
+      if (!isKnown) continue;
       t.equal(answer.rawBody.length, 0);
       t.equal(server.reported(), 0);
-      t.strictSame(
-        ownHeaders(answer),
-        { 'cache-control': 'private, no-cache', vary: 'Accept-Encoding', 'x-request-id': 'one', etag: tag },
-        'the headers that a 200 would have, but for those of the body',
-      );
+      const kept = {
+        'cache-control': 'private, no-cache',
+        vary: 'Accept-Encoding',
+        'x-request-id': 'one',
+        etag,
+      };
+      t.strictSame(ownHeaders(answer), kept);
     }
   }
 });
 
-function decoded(bytes: Buffer, coding: false | 'gzip' | 'zstd'): Buffer {
-  if (!coding) return bytes;
+function decoded(bytes: Buffer, coding: string): Buffer {
+  if (coding === 'none') return bytes;
   return coding === 'gzip' ? gunzipSync(bytes) : zstdDecompressSync(bytes);
 }
 
 t.test('a body is compressed when it is larger than 1 kB and the client prefers that', async (t) => {
   await using server = await answering();
-  const cases: [string | undefined, false | 'gzip' | 'zstd'][] = [
-    [undefined, false],
-    ['', false],
-    ['gzip', 'gzip'],
-    ['GZIP', 'gzip'],
-    ['gzip, deflate, br, zstd', 'zstd'],
-    ['zstd', 'zstd'],
-    ['gzip, ZSTD;q=0.9', 'gzip'],
-    ['gzip;q=0.9, zstd', 'zstd'],
-    ['zstd;q=0, gzip', 'gzip'],
-    ['zstd;q=0, *', 'gzip'],
-    ['identity, zstd;q=0.5', false],
-    ['br, gzip', 'gzip'],
-    ['gzip;q=0.001', 'gzip'],
-    ['gzip;q=1.0, identity;q=0.5', 'gzip'],
-    ['identity;q=0, gzip', 'gzip'],
-    ['identity;q=0.5, gzip;q=0.8', 'gzip'],
-    ['*', 'gzip'],
-    ['*;q=0.1, identity;q=0', 'gzip'],
-    ['gzip;q=0', false],
-    ['gzip;q=0, *', false],
-    ['*;q=0', false],
-    ['identity', false],
-    ['identity;q=0', false],
-    ['identity, gzip;q=0.5', false],
-    ['br', false],
-    ['deflate, zstd', 'zstd'],
-    ['deflate', false],
-    ['unknown;q=nonsense', false],
-    ['gzip2', false],
-  ];
-  for (const [encoding, coding] of cases) {
+  const cases = [
+    ['zstd', 'gzip, deflate, br, zstd | zstd | gzip;q=0.9, zstd | deflate, zstd'],
+    ['gzip', 'gzip | GZIP | gzip, ZSTD;q=0.9 | zstd;q=0, gzip | zstd;q=0, * | br, gzip | gzip;q=0.001 | *'],
+    [
+      'gzip',
+      'gzip;q=1.0, identity;q=0.5 | identity;q=0, gzip | identity;q=0.5, gzip;q=0.8 | *;q=0.1, identity;q=0',
+    ],
+    ['none', ' | identity, zstd;q=0.5 | gzip;q=0 | gzip;q=0, * | *;q=0 | identity | identity;q=0'],
+    ['none', 'identity, gzip;q=0.5 | br | deflate | unknown;q=nonsense | gzip2'],
+  ].flatMap(([coding = '', all = '']) =>
+    all.split('|').map((encoding) => [encoding.trim(), coding] as const),
+  );
+  const asked = [[undefined, 'none'] as const, ...cases];
+  for (const [encoding, coding] of asked) {
     server.say(LARGE);
     const headers = encoding === undefined ? {} : { 'accept-encoding': encoding };
     const { statusCode, headers: got, rawBody } = await server.http('', { headers });
     t.equal(statusCode, 200, String(encoding));
-    t.equal(got['content-encoding'], coding || undefined, `Accept-Encoding: ${encoding}`);
+    t.equal(got['content-encoding'] ?? 'none', coding, `Accept-Encoding: ${encoding}`);
     t.equal(got.vary, 'Accept-Encoding');
     t.equal(Number(got['content-length']), rawBody.length);
     t.equal(server.reported(), rawBody.length, 'what is reported is what was sent');
@@ -246,21 +214,6 @@ t.test('a large body goes out whole, however many bytes its characters have', as
   }
 });
 
-t.test('whatever the body and the encoding, the client reads the same text', async (t) => {
-  await using server = await answering();
-  const text = fc.string({ unit: 'grapheme', maxLength: 3_000 });
-  const property = fc.asyncProperty(
-    text,
-    fc.constantFrom('gzip', 'identity', '*'),
-    async (body, encoding) => {
-      server.say(JSON.stringify({ data: body }));
-      const answer = await server.http('', { decompress: true, headers: { 'accept-encoding': encoding } });
-      return answer.body === JSON.stringify({ data: body });
-    },
-  );
-  await t.resolves(fc.assert(property, { numRuns: 60 }));
-});
-
 t.test('an error is never cached as the record, compressed or answered with 304', async (t) => {
   await using server = await answering();
   const headers = { 'accept-encoding': 'gzip', 'if-none-match': '*' };
@@ -300,8 +253,8 @@ t.test('the digests of the parts of a body give its tag', async (t) => {
 
 t.test('only a tag of its own, or any, makes a body unchanged', async (t) => {
   const tags = ['"a"', '"a-gzip"'];
-  for (const header of ['"a"', 'W/"a"', '"x", "a-gzip"', '*', ' * ', '"x,y" , "a"'])
+  for (const header of '"a" | W/"a" | "x", "a-gzip" | "x",W/"a","y" | * | "x,y" , "a"'.split('|'))
     t.equal(hasTag(header, tags), true, header);
-  for (const header of [undefined, '', 'a', '"x"', '"x, *, y"', 'W/*', '"x", *', '"x, a, y"'])
-    t.equal(hasTag(header, tags), false, String(header));
+  const others = '| , | a | w/"a" | "" | "A" | "x" | W/"x" | "x, *, y" | W/* | "x", * | "x, a, y"'.split('|');
+  for (const header of [undefined, ...others]) t.equal(hasTag(header, tags), false, String(header));
 });

@@ -5,8 +5,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import type { paths as Paths } from '../../../generated/openapi.ts';
-import { createCompany } from '../../../src/server/access/companies.ts';
 import { anyCharacter } from '../../_characters.ts';
 import type { Answer } from '../../contract/_exchange.ts';
 import {
@@ -15,54 +13,22 @@ import {
   unknownPathProblems,
 } from '../../contract/_conformance.ts';
 import { contractOperations } from '../../../src/contract/document.ts';
-import { type EngineName, keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
+import { type EngineName, startExampleServer } from '../../_server.ts';
+import { examplesOf, knownPath } from '../../contract/_contract.ts';
 import { exchangeRaw, openWire, type Wire } from './_raw.ts';
-import {
-  customerOf,
-  formOf,
-  invoiceOf,
-  jobOf,
-  personOf,
-  quoteOf,
-  store,
-  submissionOf,
-  uuidOf,
-} from './_records.ts';
 import { type FuzzedRequest, fuzzedRequests, wireOf } from './_requests.ts';
 
-type ParameterOf<Path> = Path extends `${string}{${infer Name}}${string}` ? Name : never;
-
-/** The id of a stored record for each parameter of a path. */
-const known = {
-  jobId: 'job_1',
-  customerId: 'cus_1',
-  formId: 'form_1',
-  invoiceId: uuidOf(1),
-  quoteId: uuidOf(1),
-} satisfies Record<ParameterOf<keyof Paths>, string>;
 const WIRES = 6;
 const BATCH = 50;
 
 async function start(t: Test, name: EngineName) {
-  const database = await openTestDatabase(name);
-  const server = await startTestServer({ engine: database.engine });
+  const server = await startExampleServer(name);
+  const { key } = server;
   const wires = Array.from({ length: WIRES }, () => openWire(server.url));
   t.teardown(async () => {
     for (const wire of wires) wire[Symbol.dispose]();
     await server[Symbol.asyncDispose]();
-    await database[Symbol.asyncDispose]();
   });
-  await createCompany(database.engine, 'fuzzed', {}, STORY_NOW);
-  await store(database.engine, 'fuzzed', [
-    personOf({ id: 'per_1' }),
-    jobOf({ id: 'job_1' }),
-    customerOf({ id: 'cus_1' }),
-    formOf({ id: 'form_1' }),
-    submissionOf({ id: 'sub_1' }),
-    invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10', note: 'Thanks. '.repeat(200) }),
-    quoteOf({ id: uuidOf(1) }),
-  ]);
-  const key = await keyFor(database.engine, 'fuzzed');
   /** Sends requests over a few connections, each of which takes the next one when it is free. */
   const sendAll = async <T>(items: readonly T[], send: (wire: Wire, item: T) => Promise<void>) => {
     const queue = [...items];
@@ -73,12 +39,10 @@ async function start(t: Test, name: EngineName) {
     );
   };
   const isWell = async () => {
-    const request = `GET /api/v1/jobs/job_1 HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
+    const target = knownPath('getInvoice');
+    const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`;
     const [answer] = await exchangeRaw(server.url, request);
-    return (
-      answer?.status === 200 &&
-      isDeepStrictEqual(JSON.parse(answer.body), { data: jobOf({ id: 'job_1' }).record })
-    );
+    return isDeepStrictEqual(JSON.parse(answer?.body ?? '{}'), examplesOf('getInvoice', 200)[0]?.value);
   };
   return { server, key, sendAll, isWell };
 }
@@ -117,84 +81,61 @@ function failWith(problems: readonly string[], request: string, answer: Answer):
   );
 }
 
-for (const [name, batches] of Object.entries({ sqlite: 140, postgres: 40 })) {
+/** Tries batches of requests; a failure is shown by itself, without the search for a smaller batch. */
+async function tryBatches<T>(
+  one: fc.Arbitrary<T>,
+  numRuns: number,
+  tryAll: (batch: T[]) => Promise<unknown>,
+) {
+  const batches = fc.array(one, { minLength: BATCH, maxLength: BATCH });
+  const property = fc.asyncProperty(batches, async (batch) => void (await tryAll(batch)));
+  await fc.assert(property, { numRuns, endOnFailure: true, reporter: report });
+}
+
+const words = (text: string) => text.trim().split(/\s+/);
+
+// PostgreSQL is sent fewer: what it reads otherwise, such as a zero character, comes early.
+for (const [name, batches] of Object.entries({ sqlite: 80, postgres: 20 })) {
   t.test(`whatever its parameters and headers, a request gets a declared answer (${name})`, async (t) => {
     // Both are names of engines.
     const { key, sendAll, isWell } = await start(t, name as EngineName);
-    const requests = fc.array(fuzzedRequests(key, known), { minLength: BATCH, maxLength: BATCH });
-    await fc.assert(
-      fc.asyncProperty(requests, async (batch) =>
-        sendAll(batch, async (wire, request) => {
-          const answer = await wire.send(wireOf(request), request.method === 'HEAD');
-          failWith(problemsOf(request, answer), wireOf(request), answer);
-        }),
-      ),
-      { numRuns: batches, endOnFailure: true, reporter: report },
+    await tryBatches(fuzzedRequests(key), batches, async (batch) =>
+      sendAll(batch, async (wire, request) => {
+        const answer = await wire.send(wireOf(request), request.method === 'HEAD');
+        failWith(problemsOf(request, answer), wireOf(request), answer);
+      }),
     );
     t.ok(await isWell(), 'the server still answers rightly');
   });
 }
 
-const methods = 'POST PUT PATCH DELETE OPTIONS TRACE PROPFIND MKCOL LOCK PURGE SOURCE QUERY'.split(' ');
+const methods = words('POST PUT PATCH DELETE OPTIONS TRACE PROPFIND MKCOL LOCK PURGE SOURCE QUERY');
 
 t.test('a path that is none and a method that is none get 404 and 405', async (t) => {
   const { key, sendAll, isWell } = await start(t, 'sqlite');
   const segment = fc.oneof(
-    fc.constantFrom(
-      'v1',
-      'V1',
-      'v2',
-      'jobs',
-      'JOBS',
-      'invoices',
-      '',
-      '.',
-      '..',
-      '%2e%2e',
-      '%',
-      '%00',
-      '*',
-      ';',
-      'pdf',
-    ),
+    fc.constantFrom('', ...words('v1 V1 v2 jobs JOBS invoices . .. %2e%2e % %00 * ; pdf')),
     fc.string({ unit: anyCharacter, maxLength: 10 }).map((text) => encodeURIComponent(text.toWellFormed())),
   );
-  const paths = contractOperations().map(({ path }) => path);
-  const isPath = (target: string) => {
-    const segments = target.split('?')[0]?.split('/') ?? [];
-    return paths.some((path) => {
-      const template = path.split('/');
-      return (
-        template.length === segments.length &&
-        template.every(
-          (part, index) => part === segments[index] || (part.startsWith('{') && segments[index] !== ''),
-        )
-      );
-    });
-  };
-  const requests = fc.array(
-    fc.record({
-      method: fc.constantFrom('GET', 'GET', 'GET', ...methods),
-      target: fc.oneof(
-        fc.array(segment, { maxLength: 6 }).map((segments) => `/api/${segments.join('/')}`),
-        fc.constantFrom(...paths).map((path) => path.replace(/\{\w+\}/, 'x')),
-        fc.constantFrom(...paths).map((path) => `${path.replace(/\{\w+\}/, 'x')}?__proto__=1&%`),
-      ),
-      body: fc.constantFrom('', '', '{}', 'x'.repeat(3_000)),
-    }),
-    { minLength: BATCH, maxLength: BATCH },
-  );
-  await fc.assert(
-    fc.asyncProperty(requests, async (batch) =>
-      sendAll(batch, async (wire, { method, target, body }) => {
-        const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`];
-        const request = [...lines, `Content-Length: ${body.length}`, '', body].join('\r\n');
-        const answer = await wire.send(request);
-        if (!isPath(target)) failWith(unknownPathProblems(answer), request, answer);
-        else if (method !== 'GET') failWith(refusedMethodProblems(answer, method), request, answer);
-      }),
+  const paths = contractOperations().map(({ path }) => path.replace(/\{\w+\}/, 'x'));
+  const templates = paths.map((path) => new RegExp(`^${path.replace(/\bx\b/, '[^/?]+')}(\\?|$)`));
+  const requests = fc.record({
+    method: fc.constantFrom('GET', 'GET', 'GET', ...methods),
+    target: fc.oneof(
+      fc.array(segment, { maxLength: 6 }).map((segments) => `/api/${segments.join('/')}`),
+      fc.constantFrom(...paths, ...paths.map((path) => `${path}?__proto__=1&%`)),
     ),
-    { numRuns: 20, endOnFailure: true, reporter: report },
+    body: fc.constantFrom('', '', '{}', 'x'.repeat(3_000)),
+  });
+  await tryBatches(requests, 15, async (batch) =>
+    sendAll(batch, async (wire, { method, target, body }) => {
+      const lines = [`${method} ${target} HTTP/1.1`, 'Host: x', `Authorization: Bearer ${key}`];
+      const request = [...lines, `Content-Length: ${body.length}`, '', body].join('\r\n');
+      const answer = await wire.send(request);
+      const isPath = templates.some((template) => template.test(target));
+      if (!isPath) failWith(unknownPathProblems(answer), request, answer);
+      else if (method !== 'GET') failWith(refusedMethodProblems(answer, method), request, answer);
+    }),
   );
   t.ok(await isWell(), 'the server still answers rightly');
 });
@@ -206,24 +147,8 @@ const damage = fc.record({
       at: fc.integer({ min: 0, max: 9_999 }),
       remove: fc.constantFrom(0, 0, 1, 2, 10),
       insert: fc.oneof(
-        fc.constantFrom(
-          '\0',
-          '\r',
-          '\n',
-          '\r\n',
-          '\r\n\r\n',
-          ' ',
-          '\t',
-          ':',
-          '/',
-          '?',
-          '#',
-          '\x7f',
-          '\xff',
-          '\x1b[2J',
-          '%',
-          'HTTP/1.1',
-        ),
+        fc.constantFrom('\0', '\r', '\n', '\r\n', '\r\n\r\n', ' ', '\t', '\x7f', '\xff', '\x1b[2J'),
+        fc.constantFrom(':', '/', '?', '#', '%', 'HTTP/1.1'),
         fc.string({ unit: 'binary-ascii', maxLength: 5 }),
         fc.constantFrom(
           'x'.repeat(20_000),
@@ -240,14 +165,11 @@ const damage = fc.record({
 
 t.test('a damaged request is answered as an error, or as what it has become', async (t) => {
   const { server, key, isWell } = await start(t, 'sqlite');
-  const whole = `GET /api/v1/invoices/${uuidOf(1)} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nAccept: */*\r\n\r\n`;
+  const whole = `GET ${knownPath('getInvoice')} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nAccept: */*\r\n\r\n`;
   const send = async ({
     edits,
     isCut,
-  }: {
-    edits: { at: number; remove: number; insert: string }[];
-    isCut: boolean;
-  }) => {
+  }: typeof damage extends fc.Arbitrary<infer Damage> ? Damage : never) => {
     let request = whole;
     for (const { at, remove, insert } of edits) {
       const index = Math.floor((at / 10_000) * request.length);
@@ -259,13 +181,7 @@ t.test('a damaged request is answered as an error, or as what it has become', as
     if (answer) failWith(problemsOfDamaged(answer), request, answer);
     else if (request.trim() !== '') throw new Error(`No answer to ${JSON.stringify(request)}`);
   };
-  const batches = fc.array(damage, { minLength: 25, maxLength: 25 });
-  await fc.assert(
-    fc.asyncProperty(batches, async (batch) => {
-      await Promise.all(batch.map(send));
-    }),
-    { numRuns: 30, endOnFailure: true, reporter: report },
-  );
+  await tryBatches(damage, 12, async (batch) => Promise.all(batch.map(send)));
   t.ok(await isWell(), 'the server still answers rightly');
 });
 

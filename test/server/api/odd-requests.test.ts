@@ -3,6 +3,9 @@ import t from 'tap';
 import { startExampleServer } from '../../_server.ts';
 import { exchangeRaw } from './_raw.ts';
 
+const server = await startExampleServer('sqlite');
+t.teardown(() => server[Symbol.asyncDispose]());
+
 const JOBS = '/api/v1/jobs?limit=1';
 
 /** Requests that a client library would hardly send, and the statuses of their answers in turn. */
@@ -71,7 +74,6 @@ function oddRequests(key: string): [name: string, request: string, statuses: num
 }
 
 t.test('odd requests are answered in the form of the contract, and the server goes on', async (t) => {
-  await using server = await startExampleServer('sqlite');
   for (const [name, request, statuses] of oddRequests(server.key)) {
     const startedAt = performance.now();
     const answers = await exchangeRaw(server.url, request, { count: statuses.length });
@@ -94,7 +96,6 @@ t.test('odd requests are answered in the form of the contract, and the server go
 });
 
 t.test('a client that closes its side after the request still gets its answer', async (t) => {
-  await using server = await startExampleServer('sqlite');
   const request = `GET ${JOBS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
   const [answer] = await exchangeRaw(server.url, request, { halfClose: true });
   t.equal(answer?.status, 200);

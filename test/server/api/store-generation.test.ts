@@ -6,25 +6,25 @@ import { knownPath } from '../../contract/_contract.ts';
 import { engineNames, openTestDatabase, startExampleServer } from '../../_server.ts';
 import { until } from '../../_command.ts';
 
-for (const name of engineNames) {
-  t.test(`${name}: each successful answer names the generation of the store`, async (t) => {
-    await using server = await startExampleServer(name);
-    const headers = { authorization: `Bearer ${server.key}` };
-    const seen = new Set<unknown>();
-    for (const operationId of Object.keys(operations)) {
-      const answer = await server.http(knownPath(operationId).slice(1), { headers });
-      seen.add(answer.headers['store-generation']);
-      const again = await server.http(knownPath(operationId).slice(1), {
-        headers: { ...headers, 'if-none-match': answer.headers.etag },
-      });
-      t.equal(again.statusCode, 304);
-      seen.add(again.headers['store-generation']);
-    }
-    const [generation, ...others] = seen;
-    t.match(generation, /^[A-Za-z0-9_-]{16}$/);
-    t.strictSame(others, []);
-  });
+t.test('each successful answer names the generation of the store', async (t) => {
+  await using server = await startExampleServer('sqlite');
+  const headers = { authorization: `Bearer ${server.key}` };
+  const seen = new Set<unknown>();
+  for (const operationId of Object.keys(operations)) {
+    const answer = await server.http(knownPath(operationId).slice(1), { headers });
+    seen.add(answer.headers['store-generation']);
+    const again = await server.http(knownPath(operationId).slice(1), {
+      headers: { ...headers, 'if-none-match': answer.headers.etag },
+    });
+    t.equal(again.statusCode, 304);
+    seen.add(again.headers['store-generation']);
+  }
+  const [generation, ...others] = seen;
+  t.match(generation, /^[A-Za-z0-9_-]{16}$/);
+  t.strictSame(others, []);
+});
 
+for (const name of engineNames) {
   t.test(
     `${name}: servers agree about it, and one that is put back gets another while they run`,
     async (t) => {

@@ -7,8 +7,10 @@ import { until } from '../../_command.ts';
 import { startExampleServer } from '../../_server.ts';
 import { exchangeRaw } from './_raw.ts';
 
+const server = await startExampleServer('sqlite');
+t.teardown(() => server[Symbol.asyncDispose]());
+
 t.test('a target with scheme and host means the path in it, whatever the host', async (t) => {
-  await using server = await startExampleServer('sqlite');
   const statusOf = async (target: string, isJson = true) => {
     const request = `GET ${target} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
     const [answer] = await exchangeRaw(server.url, request);
@@ -30,7 +32,6 @@ t.test('a target with scheme and host means the path in it, whatever the host', 
 });
 
 t.test('a client that resets its connection leaves the server running', async (t) => {
-  await using server = await startExampleServer('sqlite');
   const { port } = new URL(server.url);
   const key = `Authorization: Bearer ${server.key}`;
   const starts = [
@@ -64,7 +65,6 @@ t.test('a client that resets its connection leaves the server running', async (t
 });
 
 t.test('a condition on the reference that does not hold is no fault of ours', async (t) => {
-  await using server = await startExampleServer('sqlite');
   const conditions = {
     'if-match': '"another"',
     'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:00 GMT',

@@ -76,19 +76,16 @@ export function draftIn(vats: readonly LineVat[]): fc.Arbitrary<RandomDraft> {
       roundingMinor: fc.constantFrom(undefined, undefined, -3, 2),
     })
     .map(({ lines, allowances, charges, roundingMinor, pricesIncludeVat }) => {
-      const of = (index: number) => {
-        const { vatCategory, vatRateBasisPoints } = lines[index % lines.length] ?? {};
-        return { vatCategory: vatCategory ?? 'S', vatRateBasisPoints: vatRateBasisPoints ?? 2300 };
-      };
+      const placed = <T>(all: [index: number, one: T][]) =>
+        all.map(([index, one]) => {
+          const { vatCategory = 'S', vatRateBasisPoints = 2300 } = lines[index % lines.length] ?? {};
+          return { ...one, vatCategory, vatRateBasisPoints };
+        });
       return {
         lines: lines.map((line, index) => ({ ...line, description: `Item ${index + 1}` })),
         ...(pricesIncludeVat ? { pricesIncludeVat } : {}),
-        ...(allowances.length === 0
-          ? {}
-          : { allowances: allowances.map(([index, one]) => ({ ...one, ...of(index) })) }),
-        ...(charges.length === 0
-          ? {}
-          : { charges: charges.map(([index, one]) => ({ ...one, ...of(index) })) }),
+        ...(allowances.length === 0 ? {} : { allowances: placed(allowances) }),
+        ...(charges.length === 0 ? {} : { charges: placed(charges) }),
         ...(roundingMinor === undefined ? {} : { roundingMinor }),
       };
     });

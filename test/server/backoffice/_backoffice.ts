@@ -11,8 +11,9 @@ import type { MoveEventKind } from '../../../src/contract/events.ts';
 import type { Change, ChangeName, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice, RecordOf, Resource, Submission } from '../../../src/contract/records.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { findTexts } from '../../../src/server/store/records/record-writes.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
 
 type Schemas = components['schemas'];
@@ -80,18 +81,24 @@ export interface TestBackoffice {
   openCompany: (settings?: Partial<CompanySettings>) => Promise<TestCompany>;
 }
 
+type Body = (t: Test, backoffice: TestBackoffice) => Promise<void>;
+
 /** Runs a test on each engine, with a back office on a database of its own in which it is 20 November 2026, noon. */
-export function onEachEngine(
-  title: string,
-  body: (t: Test, backoffice: TestBackoffice) => Promise<void>,
-): void {
-  for (const name of engineNames) {
-    t.test(`${title} (${name})`, async (t) => {
-      await using database = await openTestDatabase(name);
-      await body(t, createTestBackoffice(database));
-      t.strictSame(await deliveryProblems(database.engine), [], 'every delivery is as webhooks.yaml says');
-    });
-  }
+export function onEachEngine(title: string, body: Body): void {
+  for (const name of engineNames) testOn(name, `${title} (${name})`, body);
+}
+
+/** The same for a rule in which the engines have no part. */
+export function onSqlite(title: string, body: Body): void {
+  testOn('sqlite', title, body);
+}
+
+function testOn(name: EngineName, title: string, body: Body): void {
+  t.test(title, async (t) => {
+    await using database = await openTestDatabase(name);
+    await body(t, createTestBackoffice(database));
+    t.strictSame(await deliveryProblems(database.engine), [], 'every delivery is as webhooks.yaml says');
+  });
 }
 
 export function createTestBackoffice(
@@ -133,10 +140,35 @@ function companyOf(backoffice: Backoffice, id: string): TestCompany {
       // Each stored text was rendered from a record of this type.
       return found && ({ ...JSON.parse(found.body), ...JSON.parse(found.detail ?? '{}') } as never);
     },
-    async addWebhook(webhook, kinds = moveEvents) {
-      const row = { company: id, id: webhook, url: 'https://hooks.customer.example', secret: 'whsec_test' };
-      const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
-      await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+    addWebhook: (webhook, kinds) => addWebhook(engine, id, webhook, kinds),
+  };
+}
+
+/** Registers a webhook that hears of the given kinds. */
+export async function addWebhook(
+  engine: Engine,
+  company: string,
+  id: string,
+  kinds: readonly MoveEventKind[] = moveEvents,
+): Promise<void> {
+  const row = { company, id, url: 'https://hooks.customer.example', secret: 'whsec_test' };
+  const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
+  await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+}
+
+/** Back offices of other processes, as it were, on the same database; their clocks disagree by minutes. */
+export async function openBackoffices({ url, engine }: Pick<TestBackoffice, 'url' | 'engine'>) {
+  // A second process shares a SQLite file at most while it takes over; PostgreSQL serves many.
+  const count = engine.dialect.name === 'sqlite' ? 2 : 4;
+  const engines = await Promise.all(Array.from({ length: count }, () => openEngine(url, { poolMax: 4 })));
+  const backoffices = engines.map((opened, index) =>
+    openBackoffice(opened, { now: () => new Date(STORY_NOW.getTime() + (index % 3) * 60_000) }),
+  );
+  return {
+    /** One of them, by turns. */
+    backofficeOf: (index: number) => backoffices[index % count] as Backoffice,
+    async [Symbol.asyncDispose]() {
+      await Promise.all(engines.map((opened) => opened[Symbol.asyncDispose]()));
     },
   };
 }
@@ -162,6 +194,9 @@ export async function refusalOf(backoffice: Backoffice, change: unknown): Return
   return { code, path, message };
 }
 
+/** A refusal in short: its code and its place. */
+export const inShort = ({ code, path }: Pick<Refusal, 'code' | 'path'>) => `${code} ${path}`;
+
 /** The names of the tables in which something is otherwise after an act than before it. */
 export async function tablesChangedBy(engine: Engine, act: () => Promise<unknown>): Promise<string[]> {
   const before = await readTables(engine);
@@ -177,13 +212,10 @@ async function readEvents(engine: Engine, company: string): Promise<KeptEvent[]>
     .where('company', '=', company)
     .orderBy('id')
     .execute();
-  return rows.map(({ id, kind, created_at, data }) => ({
-    id,
-    kind: kind as MoveEventKind,
-    createdAt: created_at,
-    text: data,
-    data: JSON.parse(data) as KeptEvent['data'],
-  }));
+  return rows.map(({ id, kind, created_at: createdAt, data: text }) => {
+    const data = JSON.parse(text) as KeptEvent['data'];
+    return { ...{ id, createdAt, text, data }, kind: kind as MoveEventKind };
+  });
 }
 
 /** Every row of every table, as one text for each table. */
@@ -224,19 +256,10 @@ export async function readDeliveries(engine: Engine): Promise<KeptDelivery[]> {
     .select(['deliveries.id as delivery', 'webhook', 'state', 'attempt_count', 'due_at'])
     .orderBy('deliveries.id')
     .execute();
-  return rows.map(({ delivery, kind, created_at, company, data, webhook, state, attempt_count, due_at }) => ({
-    webhook,
-    state,
-    attemptCount: attempt_count,
-    dueAt: due_at,
+  return rows.map(({ delivery, kind, created_at: createdAt, company, webhook, state, ...row }) => ({
+    ...{ webhook, state, attemptCount: row.attempt_count, dueAt: row.due_at },
     // The body of a delivery (openapi.yaml, "Delivery").
-    body: {
-      id: delivery,
-      event: kind,
-      createdAt: created_at,
-      companyId: company,
-      data: JSON.parse(data) as unknown,
-    },
+    body: { id: delivery, event: kind, createdAt, companyId: company, data: JSON.parse(row.data) as unknown },
   }));
 }
 

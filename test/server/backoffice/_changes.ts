@@ -30,6 +30,12 @@ export function customerSave(given: Partial<WithOf<'customer.save'>> = {}): Give
   };
 }
 
+/** A site of a customer. */
+export const siteOf = (id = 'site_1') => ({
+  ...{ id, label: 'Boiler house', addressLines: ['Unit 3', 'Dock Road'], countryCode: 'IE' },
+  ...{ postcode: 'V94 X2Y3', geo: { lat: 52.66, lng: -8.63 } },
+});
+
 export function jobCreate(given: Partial<WithOf<'job.create'>> = {}): Given<'job.create'> {
   return {
     change: 'job.create',

@@ -82,22 +82,13 @@ export async function openIssuer(
   return company;
 }
 
+/** Issues a credit note with some lines. */
+export const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
+  issued(company, creditNoteOf(invoice, { lines }));
+
 /** A document as it is read, with its summary and details. */
 export async function documentOf(company: TestCompany, id: string): Promise<Invoice> {
   const found = await company.record('invoices', id);
   if (!found) throw new Error(`There is no document ${id}.`);
   return found;
 }
-
-/** A company that has issued an invoice with some lines. */
-export async function start(
-  testBackoffice: TestBackoffice,
-  lines: DraftLine[],
-): Promise<{ company: TestCompany; invoice: Invoice }> {
-  const company = await openIssuer(testBackoffice);
-  return { company, invoice: await issued(company, invoiceDraft({ lines })) };
-}
-
-/** Issues a credit note with some lines. */
-export const credit = (company: TestCompany, invoice: Invoice, lines: DraftLine[]) =>
-  issued(company, creditNoteOf(invoice, { lines }));

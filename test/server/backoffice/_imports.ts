@@ -3,6 +3,7 @@ import type { WithOf } from '../../../src/contract/feed.ts';
 import { totals, vatBreakdown } from '../../../src/contract/vat.ts';
 import type { Given, TestBackoffice, TestCompany } from './_backoffice.ts';
 import { openIssuer } from './_documents.ts';
+import { issueElsewhere } from './_issued.ts';
 
 export type ImportedLine = WithOf<'invoice.import'>['lines'][number];
 
@@ -45,16 +46,6 @@ export function quoteImport(given: Partial<WithOf<'quote.import'>> = {}): Given<
   return { change: 'quote.import', with: { ...common, ...own, ...amountsOf(), ...given } };
 }
 
-type Kinds = NonNullable<WithOf<'company.switch'>['issuedElsewhere']>;
-
-/** Says which kinds of document the business system issues: all of them unless told. */
-export async function issueElsewhere(
-  company: Pick<TestCompany, 'apply'>,
-  issuedElsewhere: Kinds = ['invoice', 'credit_note', 'quote'],
-): Promise<void> {
-  await company.apply({ change: 'company.switch', with: { issuedElsewhere } });
-}
-
 /** A company with the customer `cus_1`, whose business system issues every document. */
 export async function openImporter(
   testBackoffice: Pick<TestBackoffice, 'openCompany'>,
@@ -64,17 +55,3 @@ export async function openImporter(
   await issueElsewhere(company);
   return company;
 }
-
-export const kindsOf = async (company: TestCompany) => (await company.events()).map(({ kind }) => kind);
-/** An item of a breakdown. */
-export const item = (category: string, rateBasisPoints: number, taxableMinor: number, vatMinor: number) => ({
-  category,
-  rateBasisPoints,
-  taxableMinor,
-  vatMinor,
-});
-export const totalsOf = (netMinor: number, vatMinor: number) => ({
-  netMinor,
-  vatMinor,
-  grossMinor: netMinor + vatMinor,
-});

@@ -112,13 +112,7 @@ function wrongValues(schema: Schema, valid: unknown): Wrong[] {
 }
 
 const ofType: Record<string, unknown> = {
-  null: null,
-  boolean: true,
-  integer: 7,
-  number: 7.5,
-  string: 'x',
-  array: [],
-  object: {},
+  ...{ null: null, boolean: true, integer: 7, number: 7.5, string: 'x', array: [], object: {} },
 };
 
 function typesOf({ type = [], anyOf = [] }: Schema): string[] {
@@ -133,15 +127,7 @@ function wrongTypes(schema: Schema): Wrong[] {
     .map(([type, value]) => ({ what: `is of type ${type}`, value }));
 }
 
-const noDates = [
-  '2026-02-29',
-  '2026-04-31',
-  '2026-13-01',
-  '2026-00-10',
-  '2026-11-00',
-  '20261120xx',
-  '2026-1-1',
-];
+const noDates = '2026-02-29 2026-04-31 2026-13-01 2026-00-10 2026-11-00 20261120xx 2026-1-1'.split(' ');
 
 function wrongTexts(
   { minLength = 0, maxLength, pattern, format, enum: values }: Schema,
@@ -155,11 +141,8 @@ function wrongTexts(
   if (values) wrong.push({ what: 'is not in the list', value: `${valid}x` });
   if (format === 'date') wrong.push(...noDates.map((value) => ({ what: 'is no date', value })));
   if (format === 'date-time') {
-    const noTimes = [
-      ...noDates.map((date) => `${date}T12:00:00Z`),
-      '2026-11-20T12:00:00',
-      '2026-11-20T24:00:00Z',
-    ];
+    const noTimes = noDates.map((date) => `${date}T12:00:00Z`);
+    noTimes.push('2026-11-20T12:00:00', '2026-11-20T24:00:00Z');
     wrong.push(...noTimes.map((value) => ({ what: 'is no time', value })));
   }
   if (format === 'uuid' || format === 'email') wrong.push({ what: `is no ${format}`, value: 'x'.repeat(36) });
@@ -202,13 +185,7 @@ export function broken(valid: unknown, { path, value }: Break): unknown {
   const inside = rest.length === 0 ? value : broken(copy[name], { what: '', path: rest, value });
   if (inside === undefined) Reflect.deleteProperty(copy, name);
   // As JSON.parse does, and an assignment would not, for `__proto__`.
-  else
-    Object.defineProperty(copy, name, {
-      value: inside,
-      enumerable: true,
-      configurable: true,
-      writable: true,
-    });
+  else Object.defineProperty(copy, name, { value: inside, ...{ enumerable: true, configurable: true } });
   return copy;
 }
 

@@ -3,6 +3,8 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
+import type { Test } from 'tap';
+
 import { createCompany } from '../../../src/server/access/companies.ts';
 import type { Answer } from '../../../src/contract/feed.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
@@ -12,7 +14,8 @@ import { type EngineName, STORY_NOW } from '../../_server.ts';
 import type { ServerPair } from '../../_standby.ts';
 import { answersIn, feedOf } from './_feed.ts';
 import { fedCompanies } from './_kill-feed.ts';
-import { moveEvents } from './_backoffice.ts';
+import { addWebhook } from './_backoffice.ts';
+import { irishProfile } from './_parties.ts';
 
 export type Fed = Workplace & { file: string };
 
@@ -24,21 +27,9 @@ export async function openFed(name: EngineName, feed: readonly object[], pair?: 
   await using engine = await openEngine(workplace.databaseUrl);
   await migrate(engine);
   for (const { id, currency, countryCode, vatId } of fedCompanies) {
-    const profile = {
-      legalName: 'Brennan Heating Limited',
-      addressLines: ['1 Main Street'],
-      countryCode,
-      vatId,
-    };
+    const profile = { ...irishProfile, countryCode, vatId };
     await createCompany(engine, id, { currency, profile }, STORY_NOW);
-    const webhook = {
-      company: id,
-      id: 'whk_all',
-      url: 'https://hooks.customer.example',
-      secret: 'whsec_test',
-    };
-    const row = { ...webhook, events: JSON.stringify(moveEvents), created_at: STORY_NOW.toISOString() };
-    await engine.transaction((transaction) => transaction.insertInto('webhooks').values(row).execute());
+    await addWebhook(engine, id, 'whk_all');
   }
   return { ...workplace, file };
 }
@@ -174,26 +165,74 @@ export function differences(found: State, wanted: State): string[] {
   });
 }
 
+/** What is untrue of a run's answers, given what was applied by the runs before it. */
+export function problemsOf(answers: readonly Answer[], before: ReadonlyMap<number, Answer>): string[] {
+  return answers.flatMap(({ line, id = '', status }, index) => {
+    const isRefused = id.startsWith('refused');
+    return [
+      ...(line === index + 1 ? [] : [`line ${line} is out of order`]),
+      ...(isRefused === (status === 'refused') ? [] : [`line ${line} is ${status}`]),
+      ...(before.has(line) && status !== 'skipped' ? [`line ${line} is applied twice`] : []),
+    ];
+  });
+}
+
+/** What is wrong with the end of a feed: the last run, and all that it left. The refused lines are why it doesn't end with 0. */
+export function endProblems(
+  feed: readonly object[],
+  { exitCode, stderr, answers }: Run,
+  applied: ReadonlyMap<number, Answer>,
+  state: State,
+): string[] {
+  const inOrder = [...applied.values()].sort((a, b) => a.line - b.line);
+  return [
+    ...(exitCode === 1 ? [] : [`the last run ended with ${exitCode}: ${stderr}`]),
+    ...(answers.length === feed.length ? [] : [`${answers.length} lines were answered: ${stderr}`]),
+    ...stampProblems(feed, inOrder),
+    ...numberProblems(state),
+  ];
+}
+
+/** What became of a feed that was killed so often. */
+export interface Killed {
+  killCount: number;
+  problems: string[];
+  state: State;
+}
+
+/** Applies feeds until so many runs were killed; each has to leave what an undisturbed one leaves. */
+export async function leavesTheSame(
+  t: Test,
+  kills: number,
+  undisturbed: State,
+  applyWithKills: (killsMax: number) => Promise<Killed>,
+): Promise<void> {
+  for (let killCount = 0, round = 1; killCount < kills; round += 1) {
+    const killed = await applyWithKills(kills - killCount);
+    const about = `feed ${round}, ${killed.killCount} kills`;
+    t.strictSame(killed.problems, [], `${about}: each line once, and in order`);
+    t.strictSame(differences(killed.state, undisturbed), [], `${about}: the same is left`);
+    killCount += killed.killCount;
+  }
+}
+
 /** Numbers that were left out or given out twice: of each series, those of its documents have to run from 1 on. */
 export function numberProblems({ invoices = [], quotes = [] }: State): string[] {
-  const series = new Map<string, string[]>();
   // The versions of a quote share its number.
   const firstVersions = quotes.filter((row) => row.includes('"version":1,'));
-  for (const row of [...invoices, ...firstVersions]) {
+  const numbered = [...invoices, ...firstVersions].flatMap((row) => {
     const [, name, number] = /"number":"([A-Z]+-\d{4})-(\d+)"/.exec(row) ?? [];
-    if (name === undefined || number === undefined) continue;
-    const key = `${companyOf(row)} ${name}`;
-    series.set(key, [...(series.get(key) ?? []), number]);
-  }
-  return [...series].flatMap(([name, numbers]) => {
-    const wanted = numbers.map((_number, index) => String(index + 1).padStart(4, '0'));
-    const found = numbers.sort();
-    return found.join() === wanted.join() ? [] : [`${name}: ${found.join()}`];
+    return name === undefined ? [] : [{ series: `${companyOf(row)} ${name}`, number }];
+  });
+  return [...Map.groupBy(numbered, ({ series }) => series)].flatMap(([series, own]) => {
+    const found = own.map(({ number }) => number).sort();
+    const wanted = found.map((_number, index) => String(index + 1).padStart(4, '0'));
+    return found.join() === wanted.join() ? [] : [`${series}: ${found.join()}`];
   });
 }
 
 /** Stamps that don't grow: each move of a company is stamped later than all before, unless it changes nothing. */
-export function stampProblems(feed: readonly object[], answers: readonly Answer[]): string[] {
+function stampProblems(feed: readonly object[], answers: readonly Answer[]): string[] {
   const last = new Map<unknown, string>();
   const known = new Set<string>();
   return answers.flatMap((answer) => {

@@ -5,9 +5,12 @@ import { parse } from 'yaml';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import type { Backoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
-import type { ChangeName, WithOf } from '../../../src/contract/feed.ts';
 import type { Resource } from '../../../src/contract/records.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import type { Given } from './_backoffice.ts';
+import { customerSave, formSave, jobCreate } from './_changes.ts';
+import { invoiceDraft, issue, payment } from './_documents.ts';
+import { quoteDraft } from './_issued.ts';
 
 interface SyncedRecord {
   id: string;
@@ -87,12 +90,8 @@ export class Copy {
 export async function sourceOf(engine: Engine, company: string): Promise<Record<string, unknown[]>> {
   const contents: Record<string, unknown[]> = {};
   for (const { resource } of lists) {
-    const rows = await engine.db
-      .selectFrom(resource)
-      .select('body')
-      .where('company', '=', company)
-      .orderBy('id')
-      .execute();
+    const query = engine.db.selectFrom(resource).select('body').where('company', '=', company);
+    const rows = await query.orderBy('id').execute();
     contents[resource] = rows.map(({ body }) => JSON.parse(body) as unknown);
   }
   return contents;
@@ -117,20 +116,15 @@ export async function write(
 ): Promise<void> {
   const roll = createDice(seed);
   const writer = `w${seed}`;
-  const ids: Record<'jobs' | 'drafts' | 'invoices' | 'quotes', string[]> = {
-    jobs: [],
-    drafts: [],
-    invoices: [],
-    quotes: [],
-  };
+  const ids: Ids = { jobs: [], drafts: [], invoices: [], quotes: [] };
   const pick = (list: readonly string[]) => list[roll(list.length)] ?? 'none';
   let made = 0;
   while (made < count) {
-    const make = changesOf(writer, made, ids, pick)[roll(10)];
-    if (!make) throw new Error('There are ten changes to choose from.');
+    const [change, list] = changesOf(writer, made, ids, pick)[roll(10)] ?? [];
+    if (!change) throw new Error('There are ten changes to choose from.');
     try {
-      const outcome = await applyChange(backoffice, { company, ...make.change });
-      if (outcome.status === 'applied') make.note?.((JSON.parse(outcome.record ?? '{}') as SyncedRecord).id);
+      const outcome = await applyChange(backoffice, { company, ...change });
+      if (outcome.status === 'applied') list?.push((JSON.parse(outcome.record ?? '{}') as SyncedRecord).id);
       made += 1;
     } catch (error) {
       // Chance picks what can't be moved now and then: a completed job, an issued draft, or nothing.
@@ -139,49 +133,28 @@ export async function write(
   }
 }
 
-interface Making {
-  change: { [Name in ChangeName]: { change: Name; with: WithOf<Name> } }[ChangeName];
-  note?: (id: string) => void;
-}
-
 type Ids = Record<'jobs' | 'drafts' | 'invoices' | 'quotes', string[]>;
 
-const line = { description: 'Work', quantity: '1', unitPriceMinor: 1000, vatRateBasisPoints: 2300 } as const;
-
+/** Ten changes, with the list that the id of a new record goes to. */
 function changesOf(
   writer: string,
   step: number,
   ids: Ids,
   pick: (list: readonly string[]) => string,
-): Making[] {
+): [change: Given, list?: string[]][] {
   const title = `Change ${step} of ${writer}`;
-  const job = { title, statusLabelId: 'new', jobTypeId: 'type', jobTypeVersion: 1, createdBy: 'per' };
-  const lines = [{ ...line, vatCategory: 'S' as const }];
-  const customer = {
-    id: writer,
-    addressLines: ['1 Quay'],
-    countryCode: 'IE',
-    currency: 'EUR',
-    paymentTermsDays: 14,
-  };
-  const draft = { kind: 'invoice' as const, customerId: writer, lines };
-  const payment = { amountMinor: 100, currency: 'EUR', method: 'card' };
+  const invoice = { id: pick(ids.invoices), currency: 'EUR' };
+  const [drafted, issued] = [invoiceDraft({ customerId: writer }), issue(pick(ids.drafts))];
   return [
-    { change: { change: 'customer.save', with: { ...customer, name: title } } },
-    {
-      change: { change: 'job.create', with: { ...job, customerId: writer } },
-      note: (id) => ids.jobs.push(id),
-    },
-    { change: { change: 'job.update', with: { id: pick(ids.jobs), title } } },
-    { change: { change: 'job.complete', with: { id: pick(ids.jobs) } } },
-    { change: { change: 'form.save', with: { id: writer, title, fields: [] } } },
-    { change: { change: 'form.submit', with: { formId: 'frm', submittedBy: 'per' } } },
-    { change: { change: 'invoice.draft', with: draft }, note: (id) => ids.drafts.push(id) },
-    {
-      change: { change: 'invoice.issue', with: { id: pick(ids.drafts) } },
-      note: (id) => ids.invoices.push(id),
-    },
-    { change: { change: 'payment.record', with: { ...payment, invoiceId: pick(ids.invoices) } } },
-    { change: { change: 'quote.draft', with: { customerId: writer, title, lines } } },
+    [customerSave({ id: writer, name: title })],
+    [jobCreate({ title, customerId: writer }), ids.jobs],
+    [{ change: 'job.update', with: { id: pick(ids.jobs), title } }],
+    [{ change: 'job.complete', with: { id: pick(ids.jobs) } }],
+    [formSave({ id: writer, title })],
+    [{ change: 'form.submit', with: { formId: 'frm', submittedBy: 'per_1' } }],
+    [drafted, ids.drafts],
+    [issued, ids.invoices],
+    [payment(invoice, { amountMinor: 100 })],
+    [quoteDraft({ customerId: writer, title }), ids.quotes],
   ];
 }

@@ -14,9 +14,14 @@ import {
   sampleOf,
 } from './_invalid-changes.ts';
 import { formSave, jobCreate, openStaffedCompany } from './_changes.ts';
-import { onEachEngine, refusalOf, tablesChangedBy, type TestBackoffice } from './_backoffice.ts';
-
-const HALF_A_PAIR = 'has half a surrogate pair';
+import {
+  inShort,
+  onEachEngine,
+  onSqlite,
+  refusalOf,
+  tablesChangedBy,
+  type TestBackoffice,
+} from './_backoffice.ts';
 
 /** Says what is wrong with how a bad change is refused; undefined when nothing is. */
 async function problemOf(
@@ -33,18 +38,18 @@ async function problemOf(
   return isRight ? undefined : `${code} ${error.path}: ${message}`;
 }
 
-onEachEngine('a bad change', async (t, { openCompany, backoffice, engine }) => {
+onSqlite('a bad change', async (t, { openCompany, backoffice, engine }) => {
   const { id: company } = await openCompany();
   t.strictSame([...changeSchemas.keys()], changeNames());
 
   /** Breaks every member of a valid change in turn, and tells of those that were refused in another way than they should. */
-  async function breakAll(name: string, isMeant: (part: Break) => boolean): Promise<string[]> {
+  async function breakAll(name: string): Promise<string[]> {
     const schema = changeSchemas.get(name) ?? {};
     const valid = { ...(sampleOf(schema) as object), company };
     if (changeProblem(valid)) throw new Error(`The sample of ${name} is not valid.`);
     const problems: string[] = [];
     for (const part of breaksOf(schema, valid)) {
-      if (part.path.length === 0 || !isMeant(part)) continue;
+      if (part.path.length === 0) continue;
       const problem = await problemOf(backoffice, broken(valid, part), part.path);
       if (problem) problems.push(`${name} in which ${pointerOf(part.path)} ${part.what}: ${problem}`);
     }
@@ -52,43 +57,23 @@ onEachEngine('a bad change', async (t, { openCompany, backoffice, engine }) => {
   }
 
   await t.test('is refused at the member that is wrong, whichever it is', async (t) => {
-    const refuseAll = async () => {
-      for (const name of changeNames())
-        t.strictSame(await breakAll(name, ({ what }) => what !== HALF_A_PAIR), [], name);
-    };
-    t.strictSame(await tablesChangedBy(engine, refuseAll), []);
-  });
-
-  await t.test('is refused at the text that has half a surrogate pair', async (t) => {
     const problems: string[] = [];
     const refuseAll = async () => {
-      for (const name of changeNames())
-        problems.push(...(await breakAll(name, ({ what }) => what === HALF_A_PAIR)));
+      for (const name of changeNames()) problems.push(...(await breakAll(name)));
     };
     t.strictSame(await tablesChangedBy(engine, refuseAll), []);
     t.strictSame(problems, []);
   });
 
   await t.test('is refused when it names no move', async (t) => {
-    for (const change of [
-      'job.destroy',
-      'JOB.CREATE',
-      ' job.create',
-      '',
-      'toString',
-      '__proto__',
-      'constructor',
-    ]) {
+    const names = ['job.destroy', 'JOB.CREATE', ' job.create', '', 'toString', '__proto__', 'constructor'];
+    for (const change of names) {
       const refusal = await refusalOf(backoffice, { company, change, with: {} });
       t.match(refusal, { code: 'unknown_change', path: '/change', message: JSON.stringify(change) });
       t.match(refusal.message, 'job.create, job.update, ', 'and is told the moves there are');
     }
-    for (const change of [undefined, null, 7, true, ['job.create'], { name: 'job.create' }]) {
-      t.match(await refusalOf(backoffice, { company, change, with: {} }), {
-        code: 'invalid_change',
-        path: '/change',
-      });
-    }
+    for (const change of [undefined, null, 7, true, ['job.create'], { name: 'job.create' }])
+      t.equal(inShort(await refusalOf(backoffice, { company, change, with: {} })), 'invalid_change /change');
   });
 
   await t.test('is refused when it is no object', async (t) => {
@@ -116,7 +101,7 @@ onEachEngine('a bad change', async (t, { openCompany, backoffice, engine }) => {
   });
 });
 
-onEachEngine('a name that no database keeps', async (t, { openCompany }) => {
+onSqlite('a name that no database keeps is refused', async (t, { openCompany }) => {
   const acme = await openStaffedCompany(openCompany);
   await acme.apply(formSave({ id: 'frm_1' }));
   await acme.apply({ change: 'form.publish', with: { id: 'frm_1' } });
@@ -125,42 +110,38 @@ onEachEngine('a name that no database keeps', async (t, { openCompany }) => {
     with: { formId: 'frm_1', submittedBy: 'per_1', ...given },
   });
   for (const name of ['\u0000', 'a\u0000b', '\ud800', 'a\udfff']) {
-    await t.test(`is refused: ${JSON.stringify(name)}`, async (t) => {
-      const changes: [path: string, change: object][] = [
-        ['/with/customFields', jobCreate({ customFields: { [name]: 1 } })],
-        ['/with/answers', submit({ answers: { [name]: true } })],
-        ['/with/files', submit({ files: { [name]: [] } })],
-      ];
-      for (const [path, change] of changes) {
-        const refusal = await acme
-          .refusal(change)
-          .catch((error: unknown) => ({ code: String(error), path: '' }));
-        t.equal(refusal.code, 'invalid_change');
-        t.ok(refusal.path.startsWith(path), refusal.path);
-      }
-    });
+    const changes: [path: string, change: object][] = [
+      ['/with/customFields', jobCreate({ customFields: { [name]: 1 } })],
+      ['/with/answers', submit({ answers: { [name]: true } })],
+      ['/with/files', submit({ files: { [name]: [] } })],
+    ];
+    for (const [path, change] of changes) {
+      const refusal = inShort(await acme.refusal(change));
+      t.ok(refusal.startsWith(`invalid_change ${path}`), `${path} of ${JSON.stringify(name)}`);
+    }
   }
 });
 
-onEachEngine('whatever JSON states', async (t, { openCompany, backoffice, engine }) => {
-  const acme = await openStaffedCompany(openCompany);
-  const json = fc.jsonValue({ stringUnit: anyCharacter, maxDepth: 4 });
-  // Those are made with nothing, or with null.
-  const lenient = ['company.save', 'company.switch', 'logo.set'];
-  const change = fc.constantFrom(...changeNames().filter((name) => !lenient.includes(name)));
-  const anything = fc.oneof(
-    json,
-    fc.record(
-      { company: fc.constant(acme.id), change: fc.oneof(change, json), with: json },
-      { requiredKeys: [] },
-    ),
-    fc.record({ company: json, change, with: json, id: json, at: json }, { requiredKeys: ['change'] }),
-    fc
-      .tuple(change, fc.infiniteStream(json))
-      .map(([name, values]) => ({ company: acme.id, change: name, with: scrambled(name, values) })),
-  );
+onEachEngine(
+  'whatever JSON states is refused with a known code',
+  async (t, { openCompany, backoffice, engine }) => {
+    const acme = await openStaffedCompany(openCompany);
+    const json = fc.jsonValue({ stringUnit: anyCharacter, maxDepth: 4 });
+    // Those are made with nothing, or with null.
+    const lenient = ['company.save', 'company.switch', 'logo.set'];
+    const change = fc.constantFrom(...changeNames().filter((name) => !lenient.includes(name)));
+    const anything = fc.oneof(
+      json,
+      fc.record(
+        { company: fc.constant(acme.id), change: fc.oneof(change, json), with: json },
+        { requiredKeys: [] },
+      ),
+      fc.record({ company: json, change, with: json, id: json, at: json }, { requiredKeys: ['change'] }),
+      fc
+        .tuple(change, fc.infiniteStream(json))
+        .map(([name, values]) => ({ company: acme.id, change: name, with: scrambled(name, values) })),
+    );
 
-  await t.test('is refused with a code of the list', async (t) => {
     const property = fc.asyncProperty(anything, async (value) => {
       const error = await applyChange(backoffice, value as Change).catch((thrown: unknown) => thrown);
       if (!(error instanceof Refusal)) throw new Error(`not refused: ${String(error)}`);
@@ -169,8 +150,8 @@ onEachEngine('whatever JSON states', async (t, { openCompany, backoffice, engine
     // On failure, fast-check tells the seed that draws the same values again.
     const refuseAll = () => fc.assert(property, { numRuns: 1_500 });
     t.strictSame(await tablesChangedBy(engine, refuseAll), []);
-  });
-});
+  },
+);
 
 /** The `with` of a change, of which every member is something else. */
 function scrambled(name: string, values: fc.Stream<unknown>): object {

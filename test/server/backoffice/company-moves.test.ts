@@ -8,22 +8,8 @@ import { STORY_NOW } from '../../_server.ts';
 import { file, header } from '../invoice-pdf/_pictures.ts';
 import { onEachEngine, refusalOf, tablesChangedBy } from './_backoffice.ts';
 import { customerSave } from './_changes.ts';
-
-const line = {
-  description: 'Work',
-  quantity: '1',
-  unitPriceMinor: 10_000,
-  vatCategory: 'S',
-  vatRateBasisPoints: 2300,
-} as const;
-const supplier = {
-  legalName: 'Brook Limited',
-  addressLines: ['4 Dock Road'],
-  countryCode: 'IE',
-  vatId: 'IE6388047V',
-};
-
-const LINK = '/with/paymentLink';
+import { line } from './_documents.ts';
+import { irishProfile as supplier } from './_parties.ts';
 
 /** All black. */
 const picture = file(header(16, 16), ['IDAT', deflateSync(Buffer.alloc(16 * 49))], ['IEND', Buffer.alloc(0)]);
@@ -43,49 +29,30 @@ onEachEngine('a company comes in from nothing to its first invoice', async (t, {
   t.strictSame(await make('company.save', { name: 'Brook' }), { status: 'applied', record: null });
   const created = await getCompany(engine, 'brook');
   const off = { apiEnabled: false, invoicingEnabled: false, subscriptionActive: true };
-  t.match(created, {
-    id: 'brook',
-    name: 'Brook',
-    currency: 'EUR',
-    ...off,
-    createdAt: STORY_NOW.toISOString(),
-  });
+  const createdAt = STORY_NOW.toISOString();
+  t.match(created, { id: 'brook', name: 'Brook', currency: 'EUR', ...off, createdAt });
   await make('company.save', { ...supplier, currency: 'GBP' });
   await make('company.save', { currency: 'EUR', phone: '+353 1 555 0100' });
   const profile = { ...supplier, phone: '+353 1 555 0100' };
-  t.strictSame(
-    await getCompany(engine, 'brook'),
-    { ...created, currency: 'EUR', profile },
-    'what is not given stays',
-  );
-  const paid = {
-    paymentLink: 'https://pay.example.com/{number}',
-    latePaymentTerms: 'Interest.',
-    pageSize: 'Letter',
-  };
+  const inEuro = { ...created, currency: 'EUR', profile };
+  t.strictSame(await getCompany(engine, 'brook'), inEuro, 'what is not given stays');
+  const [paymentLink, latePaymentTerms] = ['https://pay.example.com/{number}', 'Interest.'];
+  const paid = { paymentLink, latePaymentTerms, pageSize: 'Letter' };
   await make('company.save', paid);
   t.strictSame((await getCompany(engine, 'brook')).profile, { ...profile, ...paid });
   await make('company.save', { paymentLink: null, latePaymentTerms: null, pageSize: 'A4' });
-  t.strictSame(
-    (await getCompany(engine, 'brook')).profile,
-    { ...profile, pageSize: 'A4' },
-    'null takes away',
-  );
+  const taken = (await getCompany(engine, 'brook')).profile;
+  t.strictSame(taken, { ...profile, pageSize: 'A4' }, 'null takes away');
   await make('company.switch', { api: true, invoicing: true, modules: ['invoices', 'customers'] });
   await make('company.switch', { subscription: false });
-  const on = {
-    apiEnabled: true,
-    invoicingEnabled: true,
-    subscriptionActive: false,
-    modules: ['invoices', 'customers'],
-  };
-  t.match(await getCompany(engine, 'brook'), on);
+  const on = { apiEnabled: true, invoicingEnabled: true, subscriptionActive: false };
+  t.match(await getCompany(engine, 'brook'), { ...on, modules: ['invoices', 'customers'] });
   await make('logo.set', { logo: picture });
   t.match((await getCompany(engine, 'brook')).profile.logo, /^data:image\/png;base64,/);
   await make('numbering.set', { kind: 'invoice', format: 'B{number:3}', last: 41 });
   await make('customer.save', customerSave({ id: 'cus_1' }).with);
   const id = '019a0000-0000-7000-8000-000000000001';
-  await make('invoice.draft', { id, kind: 'invoice', customerId: 'cus_1', lines: [line] });
+  await make('invoice.draft', { id, kind: 'invoice', customerId: 'cus_1', lines: [line()] });
   const issued = await make('invoice.issue', { id });
   t.match(JSON.parse(issued.record ?? ''), { number: 'B042' });
   await make('logo.set', { logo: null });
@@ -93,80 +60,57 @@ onEachEngine('a company comes in from nothing to its first invoice', async (t, {
   t.match(await getNumbering(engine, 'brook', STORY_NOW), [{ kind: 'invoice', next: 'B043' }]);
 });
 
-onEachEngine(
-  'what a company can not be is refused by its place, with nothing changed',
-  async (t, { openCompany, backoffice, engine }) => {
-    const { id } = await openCompany();
-    const wrong: [company: string, change: string, given: object, path: string, message: RegExp][] = [
-      ['Brook', 'company.save', {}, '/company', /must be 1 to 40 lower-case letters/],
-      ['b'.repeat(41), 'company.save', {}, '/company', /must be 1 to 40 lower-case letters/],
-      ['brook', 'company.save', { name: ' ' }, '/with/name', /must have 1 to 200 characters/],
-      ['brook', 'company.save', { timeZone: 'Europe/Cork' }, '/with/timeZone', /not an IANA time zone/],
-      ['brook', 'company.save', { currency: 'XXQ' }, '/with/currency', /not an ISO 4217 currency/],
-      ['brook', 'company.save', { vatId: 'IE1234567A' }, '/with/vatId', /VAT number/],
-      [
-        'brook',
-        'company.save',
-        { bankAccountName: 'é'.repeat(71) },
-        '/with/bankAccountName',
-        /71 characters/,
-      ],
-      [
-        'brook',
-        'company.save',
-        { iban: 'IE30 AIBK 9311 5212 3456 78' },
-        '/with/iban',
-        /check digits are wrong/,
-      ],
-      ['brook', 'company.save', { iban: 'IE29AIBK' }, '/with/iban', /is not an IBAN/],
-      ['brook', 'company.save', { bic: 'IRISH' }, '/with/bic', /is not a BIC/],
-      ['brook', 'company.save', { pageSize: 'A5' }, '/with/pageSize', /must be/],
-      ['brook', 'company.save', { paymentLink: 'http://pay.example.com' }, LINK, /is not an https address/],
-      ['brook', 'company.save', { paymentLink: 'javascript:alert(1)' }, LINK, /is not an https address/],
-      ['brook', 'company.save', { paymentLink: 'https://' }, LINK, /is not an https address/],
-      ['brook', 'company.save', { paymentLink: 'https://a@b.example' }, LINK, /names a user/],
-      ['brook', 'company.save', { paymentLink: 'https://b.example/{id}' }, LINK, /another place than/],
-      ['brook', 'company.save', { paymentLink: 'https://b.example/ x' }, LINK, /has a space/],
-      ['brook', 'company.save', { paymentLink: 'https://{number}.example' }, LINK, /a place in its host/],
-      ['brook', 'company.save', { latePaymentTerms: '' }, '/with/latePaymentTerms', /fewer than 1/],
-      ['brook', 'company.save', { apiEnabled: true }, '/with/apiEnabled', /has no member/],
-      ['brook', 'company.switch', { api: true }, '/company', /There is no company/],
-      [id, 'company.switch', {}, '/with', /fewer than 1/],
-      [id, 'company.switch', { modules: ['boats'] }, '/with/modules/0', /must be/],
-      [id, 'logo.set', { logo: 'data:image/svg+xml;base64,AAAA' }, '/with/logo', /must match pattern/],
-      [
-        id,
-        'logo.set',
-        { logo: 'data:image/png;base64,AAAA' },
-        '/with/logo',
-        /^Documents can't show the logo: .+\.$/,
-      ],
-      [id, 'numbering.set', { kind: 'invoice' }, '/with', /fewer than 2/],
-      [id, 'numbering.set', { kind: 'receipt', last: 1 }, '/with/kind', /must be/],
-      [id, 'numbering.set', { kind: 'quote', format: 'Q' }, '/with/format', /must contain \{number\}/],
-      [id, 'numbering.set', { kind: 'quote', last: 1e9 }, '/with/last', /must be <= 999999999/],
-    ];
-    for (const [company, change, given, path, message] of wrong) {
-      const { code, ...refusal } = await refusalOf(backoffice, { company, change, with: given });
-      t.match(refusal, { path, message }, `${change} ${JSON.stringify(given)}`);
-      t.equal(code, path === '/company' && change !== 'company.save' ? 'unknown_company' : 'invalid_change');
-    }
-    const saves = [1, 2, 3].map(async (last) =>
-      applyChange(backoffice, {
-        id: 'same',
-        company: 'at-once',
-        change: 'company.save',
-        with: { name: `${last}` },
-      }),
-    );
-    const outcomes = (await Promise.allSettled(saves)).map(({ status }) => status);
-    t.strictSame(
-      outcomes.sort(),
-      ['fulfilled', 'rejected', 'rejected'],
-      'of three that add it at once one does',
-    );
-    t.match(await engine.run("SELECT COUNT(*) AS count FROM company_clocks WHERE company = 'at-once'"), [
-      { count: /1/ },
-    ]);
-  },
-);
+/** What a company can't be, by its place and the rule. The first ones are of a company that isn't there yet. */
+const saves: [place: string, message: RegExp, given: object][] = [
+  ['name', /must have 1 to 200 characters/, { name: ' ' }],
+  ['timeZone', /not an IANA time zone/, { timeZone: 'Europe/Cork' }],
+  ['currency', /not an ISO 4217 currency/, { currency: 'XXQ' }],
+  ['vatId', /VAT number/, { vatId: 'IE1234567A' }],
+  ['bankAccountName', /71 characters/, { bankAccountName: 'é'.repeat(71) }],
+  ['iban', /check digits are wrong/, { iban: 'IE30 AIBK 9311 5212 3456 78' }],
+  ['iban', /is not an IBAN/, { iban: 'IE29AIBK' }],
+  ['bic', /is not a BIC/, { bic: 'IRISH' }],
+  ['pageSize', /must be/, { pageSize: 'A5' }],
+  ['paymentLink', /is not an https address/, { paymentLink: 'http://pay.example.com' }],
+  ['paymentLink', /is not an https address/, { paymentLink: 'javascript:alert(1)' }],
+  ['paymentLink', /is not an https address/, { paymentLink: 'https://' }],
+  ['paymentLink', /names a user/, { paymentLink: 'https://a@b.example' }],
+  ['paymentLink', /another place than/, { paymentLink: 'https://b.example/{id}' }],
+  ['paymentLink', /has a space/, { paymentLink: 'https://b.example/ x' }],
+  ['paymentLink', /a place in its host/, { paymentLink: 'https://{number}.example' }],
+  ['latePaymentTerms', /fewer than 1/, { latePaymentTerms: '' }],
+  ['apiEnabled', /has no member/, { apiEnabled: true }],
+];
+const others: [change: string, place: string, message: RegExp, given: object][] = [
+  ['company.switch', '', /fewer than 1/, {}],
+  ['company.switch', '/modules/0', /must be/, { modules: ['boats'] }],
+  ['logo.set', '/logo', /must match pattern/, { logo: 'data:image/svg+xml;base64,AAAA' }],
+  ['logo.set', '/logo', /^Documents can't show the logo: .+\.$/, { logo: 'data:image/png;base64,AAAA' }],
+  ['numbering.set', '', /fewer than 2/, { kind: 'invoice' }],
+  ['numbering.set', '/kind', /must be/, { kind: 'receipt', last: 1 }],
+  ['numbering.set', '/format', /must contain \{number\}/, { kind: 'quote', format: 'Q' }],
+  ['numbering.set', '/last', /must be <= 999999999/, { kind: 'quote', last: 1e9 }],
+];
+
+onEachEngine('what a company can not be is refused by its place, with nothing changed', async (t, office) => {
+  const { backoffice, engine } = office;
+  const { id } = await office.openCompany();
+  const refused = async (code: string, path: string, message: RegExp, change: object) =>
+    t.match(await refusalOf(backoffice, change), { code, path, message }, JSON.stringify(change));
+  const save = { change: 'company.save', with: {} };
+  for (const company of ['Brook', 'b'.repeat(41)])
+    await refused('invalid_change', '/company', /must be 1 to 40 lower-case letters/, { company, ...save });
+  for (const [place, message, given] of saves)
+    await refused('invalid_change', `/with/${place}`, message, { company: 'brook', ...save, with: given });
+  const switched = { company: 'brook', change: 'company.switch', with: { api: true } };
+  await refused('unknown_company', '/company', /There is no company/, switched);
+  for (const [change, place, message, given] of others)
+    await refused('invalid_change', `/with${place}`, message, { company: id, change, with: given });
+
+  const atOnce = { id: 'same', company: 'at-once', change: 'company.save' } as const;
+  const changes = ['1', '2', '3'].map(async (name) => applyChange(backoffice, { ...atOnce, with: { name } }));
+  const outcomes = (await Promise.allSettled(changes)).map(({ status }) => status).sort();
+  t.strictSame(outcomes, ['fulfilled', 'rejected', 'rejected'], 'of three that add it at once one does');
+  const clocks = await engine.run("SELECT COUNT(*) AS count FROM company_clocks WHERE company = 'at-once'");
+  t.match(clocks, [{ count: /1/ }]);
+});

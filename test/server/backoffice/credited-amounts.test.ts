@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import t from 'tap';
 
 import { decimalAmount } from '../../../src/contract/currencies.ts';
 import type { DraftLine, NewInvoice } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { without } from '../../model/_model.ts';
-import { openTestDatabase } from '../../_server.ts';
 import { draftWithAmounts, linesAsShown, type RandomDraft, splitQuantities } from './_amounts.ts';
-import { createTestBackoffice, type TestCompany } from './_backoffice.ts';
+import { onSqlite, type TestCompany } from './_backoffice.ts';
 import { creditNoteOf, documentOf, invoiceDraft, issue, issued, openIssuer } from './_documents.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 
@@ -106,9 +104,8 @@ function asShown(line: DraftLine, invoice: Invoice, includesVat: boolean): Draft
   return includesVat || !shown ? without(line, 'allowances', 'charges') : { ...shown, quantity };
 }
 
-t.test('a credit note of no lines takes no charge', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestBackoffice(database));
+onSqlite('a credit note of no lines takes no charge', async (t, office) => {
+  const company = await openIssuer(office);
   const of23 = { vatCategory: 'S' as const, vatRateBasisPoints: 2300 };
   const free = { description: 'Free of charge', quantity: '1', unitPriceMinor: 0, ...of23 };
   const charges = [{ amountMinor: 500, reasonCode: 'FC', ...of23 }];
@@ -129,9 +126,8 @@ const note = fc.record({
 const linesFirst = (notes: readonly Note[]) =>
   notes.toSorted((a, b) => Number(a.goodwill !== undefined) - Number(b.goodwill !== undefined));
 
-t.test('whatever an invoice consists of, crediting it in parts comes back to zero', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestBackoffice(database));
+onSqlite('whatever an invoice consists of, crediting it in parts comes back to zero', async (t, office) => {
+  const company = await openIssuer(office);
   let [creditedCount, partCount] = [0, 0];
   const tried = fc.record({
     draft: draftWithAmounts,

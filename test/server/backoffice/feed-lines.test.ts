@@ -7,6 +7,8 @@ import { processorMs } from '../../_processor-time.ts';
 
 type Read = [number: number, value: unknown] | [number: number, problem: string, path: string];
 
+const NO_JSON = /^malformed_line: The line is not JSON: .+\.$/;
+
 /** The lines that are read from these pieces, each with its number, and its value or its problem. */
 async function read(pieces: (string | Uint8Array)[], bytesMax?: number): Promise<Read[]> {
   const found: Read[] = [];
@@ -24,62 +26,32 @@ async function* stream(pieces: (string | Uint8Array)[]): AsyncGenerator<Uint8Arr
   for (const piece of pieces) yield typeof piece === 'string' ? Buffer.from(piece) : piece;
 }
 
-t.test('every line is a value with its number', async (t) => {
-  t.strictSame(await read(['{"a":1}\n{"b":[2]}\n']), [
-    [1, { a: 1 }],
-    [2, { b: [2] }],
-  ]);
-  t.strictSame(await read([]), []);
-  t.strictSame(await read(['']), []);
-});
+/** The lines that a feed has, with their numbers. */
+const feeds: [what: string, pieces: (string | Uint8Array)[], lines: Record<number, unknown>][] = [
+  ['every line is a value', ['{"a":1}\n{"b":[2]}\n'], { 1: { a: 1 }, 2: { b: [2] } }],
+  ['there may be none', [], {}],
+  ['there may be none in a piece', [''], {}],
+  ['the last line needs no line feed', ['1\n2'], { 1: 1, 2: 2 }],
+  ['a carriage return belongs to no line', ['1\r\n"a"\r\n\r\n3\r'], { 1: 1, 2: 'a', 4: 3 }],
+  ['blank lines are left out, and count', ['\n \t\n1\n\n2\n\n'], { 3: 1, 5: 2 }],
+  ['a byte order mark is ignored', ['\ufeff1\n'], { 1: 1 }],
+  ['however it is cut', [Uint8Array.of(0xef), Uint8Array.of(0xbb, 0xbf), '1'], { 1: 1 }],
+  ['also before a blank line', ['\ufeff\n1'], { 2: 1 }],
+];
 
-t.test('the last line needs no line feed', async (t) => {
-  t.strictSame(await read(['1\n2']), [
-    [1, 1],
-    [2, 2],
-  ]);
-});
-
-t.test('a carriage return before a line feed belongs to neither line', async (t) => {
-  t.strictSame(await read(['1\r\n"a"\r\n\r\n3\r']), [
-    [1, 1],
-    [2, 'a'],
-    [4, 3],
-  ]);
-});
-
-t.test('blank lines are left out, and count', async (t) => {
-  t.strictSame(await read(['\n \t\n1\n\n2\n\n']), [
-    [3, 1],
-    [5, 2],
-  ]);
-});
-
-t.test('a byte order mark is ignored at the beginning, however it is cut, and nowhere else', async (t) => {
-  t.strictSame(await read(['\ufeff1\n']), [[1, 1]]);
-  t.strictSame(await read([Uint8Array.of(0xef), Uint8Array.of(0xbb, 0xbf), '1']), [[1, 1]]);
-  t.strictSame(await read(['\ufeff\n1']), [[2, 1]]);
-  t.match(await read(['1\n\ufeff2']), [
-    [1, 1],
-    [2, /^malformed_line: The line is not JSON: /, ''],
-  ]);
+t.test('a feed has its lines, each with its number', async (t) => {
+  for (const [what, pieces, lines] of feeds)
+    t.strictSame(Object.fromEntries(await read(pieces)), lines, what);
+  const [, marked] = await read(['1\n\ufeff2']);
+  t.match(marked, [2, NO_JSON, ''], 'a byte order mark is one at the beginning alone');
 });
 
 t.test('a text that is not JSON costs its line only', async (t) => {
-  for (const text of [
-    'nonsense',
-    '{"a":1',
-    '{"a":1}}',
-    "{'a':1}",
-    '{"a":1,}',
-    '1 2',
-    '\u00a0',
-    'NaN',
-    '"\t"',
-  ]) {
+  const texts = ['nonsense', '{"a":1', '{"a":1}}', "{'a':1}", '{"a":1,}', '1 2', '\u00a0', 'NaN', '"\t"'];
+  for (const text of texts) {
     const [first, second, third, ...rest] = await read([`1\n${text}\n3\n`]);
     t.strictSame([first, third, rest], [[1, 1], [3, 3], []], text);
-    t.match(second, [2, /^malformed_line: The line is not JSON: .+\.$/, ''], text);
+    t.match(second, [2, NO_JSON, ''], text);
   }
 });
 
@@ -92,29 +64,17 @@ t.test('bytes that are not UTF-8 cost their line only', async (t) => {
     ['UTF-16', [0xff, 0xfe, 0x31, 0x00]],
   ];
   for (const [what, bytes] of notUtf8) {
-    t.strictSame(
-      await read(['1\n', Uint8Array.from(bytes), '\n3']),
-      [
-        [1, 1],
-        [2, 'malformed_line: The line is not in UTF-8.', ''],
-        [3, 3],
-      ],
-      what,
-    );
+    const [first, second, ...rest] = await read(['1\n', Uint8Array.from(bytes), '\n3']);
+    t.strictSame([first, rest], [[1, 1], [[3, 3]]], what);
+    t.strictSame(second, [2, 'malformed_line: The line is not in UTF-8.', ''], what);
   }
 });
 
 t.test('a line that is too long costs that line only, and is not kept', async (t) => {
-  const tooLong = 'malformed_line: The line has more than 10 bytes.';
-  t.strictSame(await read(['12345678', '90\n', '12345678', '901\n3'], 10), [
-    [1, 1234567890],
-    [2, tooLong, ''],
-    [3, 3],
-  ]);
-  t.strictSame(await read(['1\n', 'x'.repeat(30)], 10), [
-    [1, 1],
-    [2, tooLong, ''],
-  ]);
+  const tooLong = [2, 'malformed_line: The line has more than 10 bytes.', ''];
+  const lines = await read(['12345678', '90\n', '12345678', '901\n3'], 10);
+  t.strictSame(lines, [[1, 1234567890], tooLong, [3, 3]]);
+  t.strictSame(await read(['1\n', 'x'.repeat(30)], 10), [[1, 1], tooLong]);
 });
 
 t.test('a line of a gigabyte is refused within a few megabytes of memory', async (t) => {
@@ -147,22 +107,17 @@ t.test('values that nest deeper than any change are refused, and never overflow 
   const nested = (depth: number) => `${'[{"a":'.repeat(depth / 2)}1${'}]'.repeat(depth / 2)}`;
   t.match(await read([nested(100)]), [[1, [{}]]]);
   for (const depth of [102, 10_000, 1_000_000]) {
-    t.strictSame(await read([nested(depth), '\n2']), [
-      [1, 'malformed_line: The line nests values more than 100 levels deep.', ''],
-      [2, 2],
-    ]);
+    const tooDeep = [1, 'malformed_line: The line nests values more than 100 levels deep.', ''];
+    t.strictSame(await read([nested(depth), '\n2']), [tooDeep, [2, 2]]);
   }
 });
 
-t.test(
-  'the bytes that were read grow to the size of the feed, with each line and its line feed',
-  async (t) => {
-    const counts: number[] = [];
-    for await (const { bytesRead } of readFeedLines(stream(['1\n\n', '"é"\r', '\nx\n12'])))
-      counts.push(bytesRead);
-    t.strictSame(counts, [2, 9, 11, 13]);
-  },
-);
+t.test('the bytes that were read grow to the size of the feed, line feeds included', async (t) => {
+  const counts: number[] = [];
+  for await (const { bytesRead } of readFeedLines(stream(['1\n\n', '"é"\r', '\nx\n12'])))
+    counts.push(bytesRead);
+  t.strictSame(counts, [2, 9, 11, 13]);
+});
 
 t.test('the same lines are read however the bytes are cut', async (t) => {
   const line = fc.oneof(
@@ -173,12 +128,9 @@ t.test('the same lines are read however the bytes are cut', async (t) => {
   await fc.assert(
     fc.asyncProperty(fc.array(line), fc.array(fc.nat(400), { maxLength: 20 }), async (lines, cuts) => {
       const bytes = Buffer.from(lines.join('\n'));
-      const places = [0, ...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length].sort(
-        (a, b) => a - b,
-      );
-      const pieces = places.slice(1).map((end, index) => bytes.subarray(places[index], end));
-      const whole = await read([bytes], 100);
-      t.strictSame(await read(pieces, 100), whole);
+      const ends = [...cuts.map((cut) => Math.min(cut, bytes.length)), bytes.length].sort((a, b) => a - b);
+      const pieces = ends.map((end, index) => bytes.subarray(ends[index - 1] ?? 0, end));
+      t.strictSame(await read(pieces, 100), await read([bytes], 100));
     }),
     { numRuns: 300 },
   );

@@ -4,14 +4,15 @@ import type { Change } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { keyFor, STORY_NOW } from '../../_server.ts';
 import { attachmentOf, textOf } from '../invoice-pdf/_reading.ts';
-import { COMPANY, onEachEngine as onEachPortal } from '../portal/_portal.ts';
-import { onEachEngine, recordIn } from './_backoffice.ts';
+import { COMPANY, onEachEngine as onPortal } from '../portal/_portal.ts';
+import { onSqlite, recordIn } from './_backoffice.ts';
 import { customerSave } from './_changes.ts';
 import { invoiceImport, openImporter } from './_imports.ts';
 
 const HEAD = '%PDF-1.7\n1 0 obj <</Type /Catalog>> endobj\n';
 const TAIL = 'startxref\n9\n%%EOF\n';
-const pdf = (trailer = 'trailer <</Root 1 0 R>>\n', { head = HEAD, tail = TAIL } = {}) =>
+const ROOT = 'trailer <</Root 1 0 R>>\n';
+const pdf = (trailer = ROOT, { head = HEAD, tail = TAIL } = {}) =>
   Buffer.from(`${head}${trailer}${tail}`, 'latin1').toString('base64');
 
 /** With one letter behind the last whole group of four, which stands for no byte. */
@@ -31,52 +32,45 @@ const wrongs: [name: string, given: string, says: RegExp][] = [
   ['one without a root', pdf(''), /no objects or no root/],
   [
     'one whose middle is missing',
-    pdf(undefined, { tail: 'startxref\n91000\n%%EOF' }),
-    /a part of it may be missing/,
+    pdf(ROOT, { tail: 'startxref\n91000\n%%EOF' }),
+    /part of it may be missing/,
   ],
 ];
 
-onEachEngine('a document comes in with a PDF, or not at all', async (t, testBackoffice) => {
+onSqlite('a document comes in with a PDF, or not at all', async (t, testBackoffice) => {
   const company = await openImporter(testBackoffice);
   for (const [name, given, says] of wrongs) {
     const refusal = await company.refusal(invoiceImport({ pdf: given }));
     t.match(refusal, { code: 'invalid_change', path: '/with/pdf', message: says }, name);
   }
-  const root = 'trailer <</Root 1 0 R>>\n';
-  const largest = pdf(root.padEnd(5 * 1024 * 1024 - HEAD.length - TAIL.length, '%'));
+  const largest = pdf(ROOT.padEnd(5 * 1024 * 1024 - HEAD.length - TAIL.length, '%'));
   t.ok(await company.apply(invoiceImport({ pdf: largest })), 'it may have 5 MiB');
 });
 
-onEachPortal(
-  'the PDF of an imported document is the one that came with it, or says that none did',
-  async (t, portal) => {
-    const { engine } = portal;
-    const backoffice = openBackoffice(engine, { now: () => STORY_NOW });
-    const apply = async (change: object): Promise<Invoice> =>
-      recordIn(await applyChange(backoffice, { company: COMPANY, ...change } as Change));
-    await apply(customerSave({ id: 'cus_1' }));
-    await apply({ change: 'company.switch', with: { issuedElsewhere: ['invoice'] } });
-    const given = pdf();
-    const { id } = await apply(invoiceImport({ number: 'RE/1', pdf: given }));
-    const authorization = `Bearer ${await keyFor(engine, COMPANY)}`;
-    const fromApi = (path: string) =>
-      portal.http(`api/v1/invoices/${path}/pdf`, { headers: { authorization }, responseType: 'buffer' });
-    const own = await fromApi(id);
-    t.match(own, { statusCode: 200, headers: { 'content-type': 'application/pdf' } });
-    t.match(own.headers['content-disposition'], `filename="RE-1.pdf"; filename*=UTF-8''RE%2F1.pdf`);
-    t.equal(Buffer.from(own.body).toString('base64'), given);
-    const visitor = await portal.signedIn();
-    const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const fromPortal = await portal.http(`portal/documents/${id}/pdf`, {
-      headers: { cookie },
-      responseType: 'buffer',
-    });
-    t.equal(Buffer.from(fromPortal.body).toString('base64'), given, 'in the portal too');
+onPortal('the PDF of an imported document came with it, or says that none did', async (t, portal) => {
+  const { engine } = portal;
+  const backoffice = openBackoffice(engine, { now: () => STORY_NOW });
+  const apply = async (change: object): Promise<Invoice> =>
+    recordIn(await applyChange(backoffice, { company: COMPANY, ...change } as Change));
+  await apply(customerSave({ id: 'cus_1' }));
+  await apply({ change: 'company.switch', with: { issuedElsewhere: ['invoice'] } });
+  const given = pdf();
+  const { id } = await apply(invoiceImport({ number: 'RE/1', pdf: given }));
+  const authorization = `Bearer ${await keyFor(engine, COMPANY)}`;
+  const get = (path: string, headers: Record<string, string>) =>
+    portal.http(path, { headers, responseType: 'buffer' });
+  const own = await get(`api/v1/invoices/${id}/pdf`, { authorization });
+  t.match(own, { statusCode: 200, headers: { 'content-type': 'application/pdf' } });
+  t.match(own.headers['content-disposition'], `filename="RE-1.pdf"; filename*=UTF-8''RE%2F1.pdf`);
+  t.equal(Buffer.from(own.body).toString('base64'), given);
+  const visitor = await portal.signedIn();
+  const cookie = [...visitor.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+  const fromPortal = await get(`portal/documents/${id}/pdf`, { cookie });
+  t.equal(Buffer.from(fromPortal.body).toString('base64'), given, 'in the portal too');
 
-    const other = await apply(invoiceImport({ number: 'RE-2' }));
-    const { body } = await fromApi(other.id);
-    const text = await textOf(Buffer.from(body));
-    t.match(text, 'This PDF was made from the data of the business system that issued the invoice.');
-    t.equal(await attachmentOf(Buffer.from(body), 'factur-x.xml'), undefined, 'it is no e-invoice');
-  },
-);
+  const other = await apply(invoiceImport({ number: 'RE-2' }));
+  const { body } = await get(`api/v1/invoices/${other.id}/pdf`, { authorization });
+  const text = await textOf(Buffer.from(body));
+  t.match(text, 'This PDF was made from the data of the business system that issued the invoice.');
+  t.equal(await attachmentOf(Buffer.from(body), 'factur-x.xml'), undefined, 'it is no e-invoice');
+});

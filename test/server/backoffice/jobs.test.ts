@@ -1,31 +1,20 @@
 import type { WithOf } from '../../../src/contract/feed.ts';
 import { without } from '../../model/_model.ts';
 import { jobCreate, openStaffedCompany } from './_changes.ts';
-import { onEachEngine, tablesChangedBy } from './_backoffice.ts';
+import { onSqlite, tablesChangedBy } from './_backoffice.ts';
 
 /** A job that has a value for every member. */
 const fullJob = {
-  id: 'job_1',
-  title: 'Replace the pump',
-  statusLabelId: 'label_open',
-  dates: ['2026-12-01', '2026-12-02'],
-  assignedTo: ['per_2', 'per_1'],
-  teamId: 'team_1',
-  customerId: 'cus_1',
-  jobTypeId: 'type_pump',
-  jobTypeVersion: 3,
+  ...{ id: 'job_1', title: 'Replace the pump', notes: 'Ring twice.\nThe dog is friendly.' },
+  ...{ statusLabelId: 'label_open', dates: ['2026-12-01', '2026-12-02'], assignedTo: ['per_2', 'per_1'] },
+  ...{ teamId: 'team_1', customerId: 'cus_1', createdBy: 'per_1', jobTypeId: 'type_pump', jobTypeVersion: 3 },
   customFields: {
-    'Serial number': 'A-17',
-    Pressure: -1.5,
-    Warranty: true,
-    Grant: null,
+    ...{ 'Serial number': 'A-17', Pressure: -1.5, Warranty: true, Grant: null },
     Parts: ['seal', 'ring'],
   },
-  notes: 'Ring twice.\nThe dog is friendly.',
-  createdBy: 'per_1',
 } satisfies WithOf<'job.create'>;
 
-onEachEngine('a job', async (t, { openCompany, setNow, engine }) => {
+onSqlite('a job', async (t, { openCompany, setNow, engine }) => {
   const completed = { completed: true, completedAt: '2026-11-20T15:30:00.000Z' };
 
   await t.test('is stored as it is given, and its events carry the text that is stored', async (t) => {
@@ -40,14 +29,12 @@ onEachEngine('a job', async (t, { openCompany, setNow, engine }) => {
     const after = await acme.apply(complete);
     t.strictSame(after, { ...created, ...completed, updatedAt: '2026-11-20T16:00:00.000Z' });
     const second = (await acme.texts('jobs', 'job_1'))?.body;
-    t.strictSame(
-      (await acme.events()).map(({ kind, text, createdAt }) => [kind, text, createdAt]),
-      [
-        ['job.created', first, created.updatedAt],
-        ['job.updated', second, after.updatedAt],
-        ['job.completed', second, after.updatedAt],
-      ],
-    );
+    const events = (await acme.events()).map(({ kind, text, createdAt }) => [kind, text, createdAt]);
+    t.strictSame(events, [
+      ['job.created', first, created.updatedAt],
+      ['job.updated', second, after.updatedAt],
+      ['job.completed', second, after.updatedAt],
+    ]);
     t.strictSame(await acme.record('jobs', 'job_1'), after);
   });
 
@@ -73,19 +60,16 @@ onEachEngine('a job', async (t, { openCompany, setNow, engine }) => {
     t.strictSame((await acme.record('jobs', id))?.customFields, customFields);
   });
 
-  await t.test(
-    'that is so already is answered, and nothing changes, whatever the order of members',
-    async (t) => {
-      const acme = await openStaffedCompany(openCompany);
-      const job = await acme.apply(jobCreate(fullJob));
-      const customFields = Object.fromEntries(Object.entries(fullJob.customFields).reverse());
-      const same = without(fullJob, 'createdBy');
-      for (const given of [{ id: 'job_1' }, structuredClone(same), { id: 'job_1', customFields }]) {
-        const update = async () => t.strictSame(await acme.apply({ change: 'job.update', with: given }), job);
-        t.strictSame(await tablesChangedBy(engine, update), []);
-      }
-    },
-  );
+  await t.test('that is so already is answered and not changed, in whatever order it comes', async (t) => {
+    const acme = await openStaffedCompany(openCompany);
+    const job = await acme.apply(jobCreate(fullJob));
+    const customFields = Object.fromEntries(Object.entries(fullJob.customFields).reverse());
+    const same = without(fullJob, 'createdBy');
+    for (const given of [{ id: 'job_1' }, structuredClone(same), { id: 'job_1', customFields }]) {
+      const update = async () => t.strictSame(await acme.apply({ change: 'job.update', with: given }), job);
+      t.strictSame(await tablesChangedBy(engine, update), []);
+    }
+  });
 
   await t.test('of the company is another company’s of the same id not', async (t) => {
     const [acme, other] = [await openStaffedCompany(openCompany), await openStaffedCompany(openCompany)];
@@ -98,12 +82,13 @@ onEachEngine('a job', async (t, { openCompany, setNow, engine }) => {
     const acme = await openStaffedCompany(openCompany);
     await acme.apply(jobCreate({ id: 'job_1' }));
     const refused = { code: 'wrong_state', path: '/with/id' };
-    t.match(await acme.refusal({ change: 'job.reopen', with: { id: 'job_1' } }), {
-      ...refused,
-      message: 'The job "job_1" isn\'t completed.',
-    });
+    const [complete, reopen] = ['job.complete', 'job.reopen'].map((change) => ({
+      change,
+      with: { id: 'job_1' },
+    }));
+    t.match(await acme.refusal(reopen ?? {}), { ...refused, message: 'The job "job_1" isn\'t completed.' });
     await acme.apply({ change: 'job.complete', with: { id: 'job_1' } });
-    t.match(await acme.refusal({ change: 'job.complete', with: { id: 'job_1' } }), {
+    t.match(await acme.refusal(complete ?? {}), {
       ...refused,
       message: 'The job "job_1" is completed already.',
     });

@@ -4,11 +4,8 @@
  * own discount and charge in brackets, and its VAT; discounts and charges of the document follow with their sign. All are
  * taken to be in EUR.
  */
-import t from 'tap';
-
 import type { DraftLine, NewInvoice } from '../../../src/contract/feed.ts';
-import { openTestDatabase } from '../../_server.ts';
-import { createTestBackoffice } from './_backoffice.ts';
+import { onSqlite } from './_backoffice.ts';
 import { invoiceDraft, issued, openIssuer } from './_documents.ts';
 
 const samples = `
@@ -69,9 +66,8 @@ function read(sample: string): { name: string; draft: Partial<NewInvoice>; state
   return { name, draft, stated: [net, vat, gross, due] };
 }
 
-t.test('samples of others come to the totals and the amount to pay that they state', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestBackoffice(database));
+onSqlite('samples of others come to the totals and the amount to pay that they state', async (t, office) => {
+  const company = await openIssuer(office);
   for (const { name, draft, stated } of samples.trim().split('\n').map(read)) {
     const { totals, amountDueMinor } = await issued(company, invoiceDraft(draft));
     t.strictSame([totals.netMinor, totals.vatMinor, totals.grossMinor, amountDueMinor], stated, name);

@@ -8,13 +8,14 @@ import { createCompany } from '../../../src/server/access/companies.ts';
 import { createKey } from '../../../src/server/access/keys.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
-import type { Change } from '../../../src/contract/feed.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { migrate } from '../../../src/server/store/migrations/migrate.ts';
 import { openWorkplace, type Workplace } from '../../_command.ts';
 import { type EngineName, engineNames } from '../../_server.ts';
+import { customerSave, formSave, personSave } from './_changes.ts';
+import { irishCompany } from './_parties.ts';
 import { Copy, documentedSync, sourceOf, write } from './_sync.ts';
 
 const CHANGES = Number(process.env.SYNC_CHANGES ?? 50);
@@ -26,34 +27,17 @@ const DOCUMENTED_SLACK_MS = 60_000;
 /** The tests ask as often as they like. */
 const UNLIMITED = { RATE_LIMIT_PER_MINUTE: '1000000' };
 
-const supplier = {
-  legalName: 'Brennan Ltd',
-  addressLines: ['14 Grattan Row'],
-  countryCode: 'IE',
-  vatId: 'IE3290618T',
-};
-
 /** A company with a person, a published form and a customer for each writer. */
 async function openCompany(engine: Engine, id: string, now: () => Date): Promise<string> {
-  await createCompany(engine, id, { profile: supplier }, now());
+  await createCompany(engine, id, irishCompany, now());
   const backoffice = openBackoffice(engine, { now });
-  const customer = {
-    name: 'C',
-    addressLines: ['1 Quay'],
-    countryCode: 'IE',
-    currency: 'EUR',
-    paymentTermsDays: 14,
-  };
-  const first = [
-    {
-      change: 'person.save',
-      with: { id: 'per', displayName: 'P', email: 'p@p.example', roleId: 'r', roleName: 'R' },
-    },
-    { change: 'form.save', with: { id: 'frm', title: 'F', fields: [] } },
-    { change: 'form.publish', with: { id: 'frm' } },
-    ...WRITERS.map((writer) => ({ change: 'customer.save', with: { ...customer, id: `w${writer}` } })),
-  ];
-  for (const change of first) await applyChange(backoffice, { company: id, ...change } as Change);
+  for (const change of [
+    personSave({ id: 'per_1' }),
+    formSave({ id: 'frm' }),
+    { change: 'form.publish', with: { id: 'frm' } } as const,
+    ...WRITERS.map((writer) => customerSave({ id: `w${writer}` })),
+  ])
+    await applyChange(backoffice, { company: id, ...change });
   const { key } = await createKey(engine, { prefix: 'fl', company: id, name: 'Sync', scopes, now: now() });
   return key;
 }

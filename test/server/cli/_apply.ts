@@ -11,15 +11,23 @@ import { answersIn, feedOf, inShort } from '../backoffice/_feed.ts';
 /** A workplace with the company `acme` and what the jobs below refer to. */
 export async function openAcme(engine: EngineName = 'sqlite'): Promise<Workplace> {
   const workplace = await openWorkplace(engine);
-  await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-  const staff = [
-    { company: 'acme', ...personSave({ id: 'per_1' }) },
-    { company: 'acme', ...customerSave({ id: 'cus_1' }) },
-  ];
-  const { exitCode, stdout } = await workplace.call(['apply', fileOf(workplace, feedOf(staff))]);
-  if (exitCode !== 0) throw new Error(stdout);
+  await workplace.json('company create acme --api --invoicing');
+  await apply(workplace, STAFF);
   return workplace;
 }
+
+/** Applies changes, each of which has to be taken. */
+export async function apply(workplace: Workplace, changes: object[]): Promise<void> {
+  const { exitCode, stdout } = await workplace.call(`apply ${fileOf(workplace, feedOf(changes))}`);
+  if (exitCode !== 0) throw new Error(stdout);
+}
+
+/** What the jobs below refer to, as changes. */
+export const STAFF = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' })].map((change, index) => ({
+  id: `staff ${index}`,
+  company: 'acme',
+  ...change,
+}));
 
 export function job(number: number, given: Partial<NewJob> = {}): object {
   return { id: `change ${number}`, company: 'acme', ...jobCreate({ id: `job_${number}`, ...given }) };

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 
 import Database from 'better-sqlite3';
 
-import { openWorkplace, type Running, type Workplace } from '../../_command.ts';
+import { openWorkplace, type Workplace } from '../../_command.ts';
 
 /** Bytes that make the store larger than its records do. */
 const BALLAST_BYTES = 20_000_000;
@@ -18,8 +18,7 @@ export type BackupPlace = Workplace & {
 
 /** A workplace with the example company and a larger logo than any. */
 export async function openBackupPlace({ ballastBytes = BALLAST_BYTES } = {}): Promise<BackupPlace> {
-  const workplace = await openWorkplace();
-  await workplace.call(['demo']);
+  const workplace = await openWorkplace('sqlite', { contents: 'example' });
   const path = workplace.databaseUrl.slice('sqlite:'.length);
   const database = new Database(path);
   database
@@ -35,21 +34,6 @@ export function changeLine(number: number): string {
   const more = { countryCode: 'IE', currency: 'EUR', paymentTermsDays: 30 };
   const change = { id: `c-${number}`, company: 'brennan', change: 'customer.save' };
   return `${JSON.stringify({ ...change, with: { ...customer, ...more } })}\n`;
-}
-
-/** Sends one change after the other for as long as it isn't disposed of. */
-export function feedWithoutEnd(workplace: Workplace): AsyncDisposable & { running: Running } {
-  const running = workplace.start(['apply'], {}, 'pipe');
-  let number = 0;
-  const timer = setInterval(() => running.child.stdin?.write(changeLine((number += 1))), 20);
-  return {
-    running,
-    async [Symbol.asyncDispose]() {
-      clearInterval(timer);
-      running.child.stdin?.end();
-      await running.ended;
-    },
-  };
 }
 
 export function digestOf(file: string): string {

@@ -5,17 +5,25 @@ import { text } from 'node:stream/consumers';
 
 const command = join(import.meta.dirname, '..', '..', '..', 'src', 'fieldledger.js');
 
+interface Options {
+  home: string;
+  kilobytes: number;
+  program?: string;
+  settings?: Record<string, string>;
+}
+
 /**
  * Runs a command line where no file may get larger than this, which is refused as it is on a full disk.
- * @param options `program` is what runs, unless it is the command `fieldledger`.
+ * @param options `program` is what runs, unless it is the command `fieldledger`; `settings` are those of its environment.
  */
 export async function runOnFullDisk(
   args: readonly string[],
-  { home, kilobytes, program = command }: { home: string; kilobytes: number; program?: string },
+  { home, kilobytes, program = command, settings = {} }: Options,
 ): Promise<{ exitCode: number | null; stderr: string }> {
   const env = {
     PATH: process.env.PATH,
     HOME: home,
+    ...settings,
     // Node would end by the signal.
     OPTIONS: "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})",
     // Its own files would get too large when it is ending, and no longer listens.

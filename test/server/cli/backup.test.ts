@@ -1,4 +1,4 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
   existsSync,
@@ -14,17 +14,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import Database from 'better-sqlite3';
 import got from 'got';
-import t, { type Test } from 'tap';
+import t from 'tap';
 
-import { openWorkplace, SECRET_KEY, until } from '../../_command.ts';
-import {
-  type BackupPlace,
-  digestOf,
-  feedWithoutEnd,
-  filesIn,
-  openBackupPlace,
-  unfinishedBeside,
-} from './_backups.ts';
+import { callCommand, openWorkplace, SECRET_KEY, until } from '../../_command.ts';
+import { changeLine, digestOf, filesIn, openBackupPlace, unfinishedBeside } from './_backups.ts';
+import { runOnFullDisk } from './_full-disk.ts';
 
 /** It runs a program on a terminal of its own. */
 const SCRIPT = '/usr/bin/script';
@@ -45,55 +39,49 @@ function changesIn(file: string): { noted: number; customers: number } {
   }
 }
 
-/** Restores a backup in a place of its own, looks through it, and asks a server for its records. */
-async function restoreAndServe(t: Test, file: string): Promise<void> {
-  await using place = await openWorkplace('sqlite', { isEmpty: true });
-  const restored = await place.call(['restore', file]);
-  t.match(restored, { exitCode: 0, stderr: '' });
-  t.match(await place.call(['verify']), { exitCode: 0, stdout: /rows: nothing is wrong/ });
-  const { greeting } = await place.serve(['--demo']);
-  const headers = { authorization: `Bearer ${greeting.demo?.key}` };
-  const { statusCode } = await got(`${greeting.address}/api/v1/customers`, { headers });
-  t.equal(statusCode, 200);
-}
-
 t.test('a backup is of one moment while a server serves and a feed comes in', async (t) => {
   await using place = await openBackupPlace();
   await place.serve();
-  await using feed = feedWithoutEnd(place);
-  await until(() => feed.running.output.stdout.includes('"status":"applied"'));
-  const first = await place.run(['backup', place.file, '--json']);
-  t.match(first, { exitCode: 0, stderr: '' });
-  const { byteCount } = JSON.parse(first.stdout) as { byteCount: number };
+  const feed = place.start('apply', {}, 'pipe');
+  let number = 0;
+  const timer = setInterval(() => feed.child.stdin?.write(changeLine((number += 1))), 20);
+  t.teardown(() => clearInterval(timer));
+  await until(() => feed.output.stdout.includes('"status":"applied"'));
+  const { byteCount } = await place.json<{ byteCount: number }>(`backup ${place.file}`);
   t.equal(statSync(place.file).size, byteCount);
   t.equal(statSync(place.file).mode & 0o777, 0o600);
   const before = changesIn(place.file);
   t.equal(before.noted, before.customers);
   t.ok(before.noted > 0);
-  t.match(await place.call(['backup', place.file]), { exitCode: 0, stderr: '' });
+  t.match(await place.run(`backup ${place.file}`), { exitCode: 0, stderr: '' });
   const after = changesIn(place.file);
   t.equal(after.noted, after.customers);
   t.ok(after.noted > before.noted, 'a later one replaces it');
-  t.match(await place.call(['verify']), { exitCode: 0, stdout: /rows: nothing is wrong/ });
-  await restoreAndServe(t, place.file);
-});
+  clearInterval(timer);
+  t.match(await place.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
 
-/** Whether a file is being made that isn't one of those that were left by earlier backups. */
-function hasBegun(file: string, left: readonly string[]): boolean {
-  return unfinishedBeside(file).some((name) => !left.includes(name));
-}
+  await using restored = await openWorkplace('sqlite', { isEmpty: true });
+  t.match(await restored.call(`restore ${place.file}`), { exitCode: 0, stderr: '' });
+  t.match(await restored.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
+  const { key } = await restored.json<{ key: string }>('key create brennan');
+  const { greeting } = await restored.serveHere();
+  const headers = { authorization: `Bearer ${key}` };
+  t.equal((await got(`${greeting.address}/api/v1/customers`, { headers })).statusCode, 200);
+});
 
 t.test('a backup that is killed leaves the former one whole, and the next one tidies up', async (t) => {
   await using place = await openBackupPlace();
-  t.equal((await place.call(['backup', place.file])).exitCode, 0);
+  t.equal((await place.call(`backup ${place.file}`)).exitCode, 0);
   let killed = 0;
   for (let round = 0; killed < KILLS; round += 1) {
     const former = digestOf(place.file);
+    // Files of earlier ones, which were killed.
     const left = unfinishedBeside(place.file);
-    const running = place.start(['backup', place.file]);
+    const hasBegun = () => unfinishedBeside(place.file).some((name) => !left.includes(name));
+    const running = place.start(`backup ${place.file}`);
     // One in five is killed while it starts, the others while they copy, check and replace.
     if (Math.random() < 0.2) await pause(Math.random() * 500);
-    else await until(() => hasBegun(place.file, left) || running.child.exitCode !== null);
+    else await until(() => hasBegun() || running.child.exitCode !== null);
     await Promise.race([pause(Math.random() * 250), running.ended]);
     const { signal } = await running.end('SIGKILL');
     if (signal === null) continue;
@@ -102,17 +90,17 @@ t.test('a backup that is killed leaves the former one whole, and the next one ti
     if (digestOf(place.file) !== former)
       t.equal(changesIn(place.file).noted, 0, `round ${round}: it is whole`);
   }
-  t.match(await place.call(['backup', place.file]), { exitCode: 0, stderr: '' });
+  t.match(await place.call(`backup ${place.file}`), { exitCode: 0, stderr: '' });
   t.strictSame(unfinishedBeside(place.file), []);
   await using other = await openWorkplace('sqlite', { isEmpty: true });
-  t.match(await other.call(['restore', place.file]), { exitCode: 0, stderr: '' });
-  t.match(await other.call(['verify']), { exitCode: 0, stdout: /rows: nothing is wrong/ });
+  t.match(await other.call(`restore ${place.file}`), { exitCode: 0, stderr: '' });
+  t.match(await other.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
 });
 
 t.test('two backups at once into one file are both whole, and only their owner may read them', async (t) => {
   await using place = await openBackupPlace();
   for (let round = 0; round < 3; round += 1) {
-    const both = [place.start(['backup', place.file]), place.start(['backup', place.file])];
+    const both = [place.start(`backup ${place.file}`), place.start(`backup ${place.file}`)];
     for (const { ended, output } of both) {
       t.match(await ended, { exitCode: 0, signal: null });
       t.equal(output.stderr, '');
@@ -140,7 +128,7 @@ t.test('the result can be read on a terminal, below the bar', { skip: !existsSyn
 t.test('a backup that is told to stop leaves everything as it was', async (t) => {
   await using place = await openBackupPlace();
   writeFileSync(place.file, '');
-  const running = place.start(['backup', place.file]);
+  const running = place.start(`backup ${place.file}`);
   await until(() => unfinishedBeside(place.file).length > 0);
   t.strictSame(await running.end('SIGTERM'), { exitCode: 1, signal: null });
   t.equal(running.output.stderr, 'fieldledger: Stopped by SIGTERM. Nothing was changed.\n');
@@ -169,23 +157,22 @@ t.test('a place that is none for a backup is refused', async (t) => {
   ];
   const files = filesIn(folder);
   for (const [file, sentence] of refusals) {
-    const { exitCode, stderr } = await place.call(['backup', inFolder(file)]);
+    const { exitCode, stderr } = await place.call(`backup ${inFolder(file)}`);
     t.equal(exitCode, 1, file);
     t.ok(stderr.includes(sentence.replace(/^(?!There)/, `${folder}/`)), stderr);
   }
-  t.match(await place.call(['backup', place.file], { DATABASE_URL: 'sqlite:none.db' }), {
-    exitCode: 1,
-    stderr: /^fieldledger: There is no database none\.db/,
-  });
-  for (const name of ['', 'new/', '.'])
-    t.match(await place.call(['backup', name]), {
-      exitCode: 1,
-      stderr: `fieldledger: "${name}" is no name of a file.\n`,
-    });
-  t.match(await place.call(['backup', place.file], { DATABASE_URL: `sqlite:${inFolder('notes.txt')}` }), {
-    exitCode: 1,
-    stderr: /^fieldledger: The database .*notes\.txt can't be read: file is not a database\.\n$/,
-  });
+  for (const [name, stderr, environment] of [
+    [place.file, /^fieldledger: There is no database none\.db/, { DATABASE_URL: 'sqlite:none.db' }],
+    ["''", 'fieldledger: "" is no name of a file.\n'],
+    ['new/', 'fieldledger: "new/" is no name of a file.\n'],
+    ['.', 'fieldledger: "." is no name of a file.\n'],
+    [
+      place.file,
+      /^fieldledger: The database .*notes\.txt can't be read: file is not a database\.\n$/,
+      { DATABASE_URL: `sqlite:${inFolder('notes.txt')}` },
+    ],
+  ] as [string, string | RegExp, Record<string, string>?][])
+    t.match(await place.call(`backup ${name}`, environment), { exitCode: 1, stderr });
   t.strictSame(filesIn(folder), files);
   t.equal(digestOf(path), before);
   t.equal(readFileSync(inFolder('notes.txt'), 'utf8'), 'Not a database.');
@@ -193,131 +180,112 @@ t.test('a place that is none for a backup is refused', async (t) => {
 
 t.test('the key of signing secrets is named, and copied only where that is asked for', async (t) => {
   await using place = await openBackupPlace({ ballastBytes: 0 });
-  const { file, path } = place;
-  const refused = await place.call(['backup', file, '--with-secret-key']);
+  const { call, file, path } = place;
+  const refused = await call(`backup ${file} --with-secret-key`);
   t.equal(
     refused.stderr,
     `fieldledger: There is no key file ${path}-secret-key to copy: none has been made yet.\n`,
   );
   t.notOk(existsSync(file));
-  await place.json(['webhook', 'create', 'brennan', 'https://example.com']);
-  const without = await place.call(['backup', file]);
+  await place.json('webhook create brennan https://example.com');
+  const without = await call(`backup ${file}`);
   t.match(without.stdout, `The key of the signing secrets, ${path}-secret-key, is left out`);
   t.notOk(existsSync(`${file}-secret-key`));
-  const withKey = await place.call(['backup', file, '--with-secret-key']);
+  const withKey = await call(`backup ${file} --with-secret-key`);
   t.match(withKey.stdout, `${file}-secret-key is the key of the signing secrets`);
   t.equal(statSync(`${file}-secret-key`).mode & 0o777, 0o600);
   const key = readFileSync(`${path}-secret-key`, 'utf8');
   t.equal(readFileSync(`${file}-secret-key`, 'utf8'), key);
   for (const { stdout } of [without, withKey]) t.notMatch(stdout, key.trim());
 
-  await t.test('and a file that is none stays', async (t) => {
-    const other = join(place.folder, 'other.db');
-    writeFileSync(`${other}-secret-key`, 'precious');
-    t.match(await place.call(['backup', other, '--with-secret-key']), {
-      exitCode: 1,
-      stderr: `fieldledger: ${other}-secret-key isn't a key of signing secrets, so nothing is done.\n`,
-    });
-    t.notOk(existsSync(other));
-    t.equal(readFileSync(`${other}-secret-key`, 'utf8'), 'precious');
+  const other = join(place.folder, 'other.db');
+  writeFileSync(`${other}-secret-key`, 'precious');
+  t.match(await call(`backup ${other} --with-secret-key`), {
+    exitCode: 1,
+    stderr: `fieldledger: ${other}-secret-key isn't a key of signing secrets, so nothing is done.\n`,
   });
+  t.notOk(existsSync(other));
+  t.equal(readFileSync(`${other}-secret-key`, 'utf8'), 'precious', 'a file that is no key stays');
 
-  await t.test('and told to be somewhere else where it is', async (t) => {
-    await using other = await openWorkplace();
-    await other.call(['demo']);
-    await other.call(['webhook', 'create', 'brennan', 'https://example.com'], {
-      WEBHOOK_SECRET_KEY: SECRET_KEY,
-    });
-    const { stdout } = await other.call(['backup', join(other.folder, 'backup.db')]);
-    t.match(
-      stdout,
-      /The key of the signing secrets, the one with the fingerprint [\w-]+, which is not here, is left out/,
-    );
-    const named = await other.call(['backup', join(other.folder, 'backup.db')], {
-      WEBHOOK_SECRET_KEY: Buffer.alloc(32, 8).toString('base64'),
-      WEBHOOK_SECRET_KEY_PREVIOUS: SECRET_KEY,
-    });
-    t.match(named.stdout, 'The key of the signing secrets, WEBHOOK_SECRET_KEY_PREVIOUS, is left out');
-  });
+  await using restored = await openWorkplace('sqlite', { isEmpty: true });
+  t.equal((await restored.call(`restore ${file}`)).exitCode, 0);
+  const restoredKey = `${restored.databaseUrl.slice('sqlite:'.length)}-secret-key`;
+  t.equal(readFileSync(restoredKey, 'utf8'), key, 'it is put back with the backup');
+  t.equal(statSync(restoredKey).mode & 0o777, 0o600);
+  const { greeting } = await restored.serveHere();
+  t.strictSame(await got(`${greeting.address}/readyz`).json(), { status: 'ready' });
 
-  await t.test('and put back with the backup', async (t) => {
-    await using other = await openWorkplace('sqlite', { isEmpty: true });
-    t.equal((await other.call(['restore', file])).exitCode, 0);
-    const restored = `${other.databaseUrl.slice('sqlite:'.length)}-secret-key`;
-    t.equal(readFileSync(restored, 'utf8'), key);
-    t.equal(statSync(restored).mode & 0o777, 0o600);
-    const served = await other.serve();
-    t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
-  });
-
-  await t.test('and asked for where it is not beside the backup', async (t) => {
-    await using other = await openWorkplace('sqlite', { isEmpty: true });
-    copyFileSync(file, join(other.folder, 'alone.db'));
-    const { stdout } = await other.call(['restore', join(other.folder, 'alone.db')]);
-    t.match(stdout, /The key of its signing secrets isn't here: .* put the key at .*work\.db-secret-key/);
-  });
+  await using keyless = await openWorkplace('sqlite', { isEmpty: true });
+  copyFileSync(file, join(keyless.folder, 'alone.db'));
+  const { stdout } = await keyless.call(`restore ${join(keyless.folder, 'alone.db')}`);
+  t.match(stdout, /The key of its signing secrets isn't here: .* put the key at .*work\.db-secret-key/);
 });
 
-t.test('a disk that fills half-way is told, and leaves the former backup', async (t) => {
-  await using place = await openBackupPlace();
-  t.equal((await place.call(['backup', place.file])).exitCode, 0);
-  const former = digestOf(place.file);
-  const { exitCode, stderr } = await limited(place, 'backup');
-  t.equal(exitCode, 1);
+t.test('a key of signing secrets that is not beside the database is told by where it is', async (t) => {
+  await using place = await openBackupPlace({ ballastBytes: 0 });
+  await place.call('webhook create brennan https://example.com', { WEBHOOK_SECRET_KEY: SECRET_KEY });
+  const { stdout } = await place.call(`backup ${place.file}`);
   t.match(
-    stderr,
-    /^fieldledger: The backup .*backup\.db can't be written: .*What was there is as it was\.\n$/,
+    stdout,
+    /The key of the signing secrets, the one with the fingerprint [\w-]+, which is not here, is left out/,
   );
+  const named = await place.call(`backup ${place.file}`, {
+    WEBHOOK_SECRET_KEY: Buffer.alloc(32, 8).toString('base64'),
+    WEBHOOK_SECRET_KEY_PREVIOUS: SECRET_KEY,
+  });
+  t.match(named.stdout, 'The key of the signing secrets, WEBHOOK_SECRET_KEY_PREVIOUS, is left out');
+});
+
+t.test('a disk that fills half-way is told, and leaves the former backup, or no database', async (t) => {
+  await using place = await openBackupPlace();
+  await using other = await openWorkplace('sqlite', { isEmpty: true });
+  t.equal((await place.call(`backup ${place.file}`)).exitCode, 0);
+  const former = digestOf(place.file);
+  const path = other.databaseUrl.slice('sqlite:'.length);
+  for (const [command, { databaseUrl }, stderr] of [
+    [
+      'backup',
+      place,
+      /^fieldledger: The backup .*backup\.db can't be written: .*What was there is as it was\.\n$/,
+    ],
+    [
+      'restore',
+      other,
+      /^fieldledger: .*backup\.db can't be restored: .*There is no database .*, as before\.\n$/,
+    ],
+  ] as const) {
+    const settings = { DATABASE_URL: databaseUrl };
+    const limits = { home: place.folder, kilobytes: 8_000, settings };
+    t.match(await runOnFullDisk([command, place.file], limits), { exitCode: 1, stderr });
+  }
   t.strictSame(unfinishedBeside(place.file), []);
   t.equal(digestOf(place.file), former);
-
-  await t.test('and restores nothing', async (t) => {
-    await using other = await openWorkplace('sqlite', { isEmpty: true });
-    const { databaseUrl } = other;
-    const refused = await limited(place, 'restore', databaseUrl);
-    t.equal(refused.exitCode, 1);
-    t.match(
-      refused.stderr,
-      /^fieldledger: .*backup\.db can't be restored: .*There is no database .*, as before\.\n$/,
-    );
-    const path = databaseUrl.slice('sqlite:'.length);
-    t.notOk(existsSync(path));
-    t.strictSame(unfinishedBeside(path), []);
-  });
+  t.notOk(existsSync(path));
+  t.strictSame(unfinishedBeside(path), []);
 });
 
-/** Runs a command where no file may get larger than 8 MB, which is refused as it is on a full disk. */
-async function limited(place: BackupPlace, command: string, databaseUrl = place.databaseUrl) {
-  const program = join(import.meta.dirname, '..', '..', '..', 'src', 'fieldledger.js');
-  const script = `ulimit -f 8000; exec "${program}" ${command} "${place.file}"`;
-  // Node would end by the signal that comes with the refusal.
-  const NODE_OPTIONS = "--import=data:text/javascript,process.on('SIGXFSZ',()=>{})";
-  const env = { PATH: process.env.PATH, HOME: place.folder, DATABASE_URL: databaseUrl, NODE_OPTIONS };
-  const child = spawn('bash', ['-c', script], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  let stderr = '';
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const exitCode = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  return { exitCode, stderr };
-}
-
 t.test('on PostgreSQL both commands say which of its own tools to use, without the password', async (t) => {
-  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
-  const DATABASE_URL = 'postgres://app:hunter2@db.example/ledger?sslmode=verify-full&password=hunter2';
-  const backup = await workplace.call(['backup', "it's.dump"], { DATABASE_URL });
-  t.equal(backup.exitCode, 1);
-  t.match(
-    backup.stderr,
-    "pg_dump --format=custom --exclude-table-data=store_generation --file='it'\\''s.dump' 'postgres://app@db.example/ledger?sslmode=verify-full'",
-  );
-  const restore = await workplace.call(['restore', 'ledger.dump'], { DATABASE_URL });
-  t.equal(restore.exitCode, 1);
-  t.match(
-    restore.stderr,
-    "pg_restore --single-transaction --dbname='postgres://app@db.example/ledger?sslmode=verify-full' ledger.dump",
-  );
-  for (const { stderr } of [backup, restore]) t.notMatch(stderr, 'hunter2');
-  const unverified = await workplace.call(['backup', 'x'], {
-    DATABASE_URL: 'postgres://app@db.example/ledger?sslmode=no-verify',
-  });
-  t.match(unverified.stderr, "'postgres://app@db.example/ledger?sslmode=require'", 'as pg_dump knows it');
+  const url = 'postgres://app:hunter2@db.example/ledger?sslmode=verify-full&password=hunter2';
+  for (const [line, DATABASE_URL, told] of [
+    [
+      "backup it's.dump",
+      url,
+      "pg_dump --format=custom --exclude-table-data=store_generation --file='it'\\''s.dump' 'postgres://app@db.example/ledger?sslmode=verify-full'",
+    ],
+    [
+      'restore ledger.dump',
+      url,
+      "pg_restore --single-transaction --dbname='postgres://app@db.example/ledger?sslmode=verify-full' ledger.dump",
+    ],
+    // As pg_dump knows it.
+    [
+      'backup x',
+      'postgres://app@db.example/ledger?sslmode=no-verify',
+      "'postgres://app@db.example/ledger?sslmode=require'",
+    ],
+  ] as const) {
+    const refused = await callCommand(line, { DATABASE_URL });
+    t.match(refused, { exitCode: 1, stderr: told });
+    t.notMatch(refused.stderr, 'hunter2');
+  }
 });

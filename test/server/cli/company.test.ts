@@ -7,11 +7,7 @@ import t from 'tap';
 import type { Company } from '../../../src/server/store/records/companies.ts';
 import { logoFromFile } from '../../../src/server/logos/logo.ts';
 import { openWorkplace } from '../../_command.ts';
-import { engineNames } from '../../_server.ts';
 
-/** One transparent pixel. */
-const PIXEL =
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 /** A square of 16 by 16 pixels in one colour. */
 function square(colour: string): Buffer {
   const canvas = createCanvas(16, 16);
@@ -21,118 +17,88 @@ function square(colour: string): Buffer {
   return canvas.toBuffer('image/png');
 }
 
-for (const engine of engineNames) {
-  t.test(`${engine}: companies are created, changed and listed`, async (t) => {
-    await using workplace = await openWorkplace(engine);
-    const { json, run } = workplace;
-    t.strictSame(await json(['company', 'list']), [], 'there is none at first');
+t.test('companies are created, changed and listed', async (t) => {
+  await using workplace = await openWorkplace();
+  const { json, call } = workplace;
+  t.strictSame(await json('company list'), [], 'there is none at first');
 
-    const created = await json<Company>(['company', 'create', 'zeta']);
-    t.match(created.createdAt, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
-    const asCreated = {
-      id: 'zeta',
-      name: 'zeta',
-      apiEnabled: false,
-      subscriptionActive: true,
-      invoicingEnabled: false,
-      modules: ['jobs', 'people', 'forms', 'invoices', 'customers', 'quotes'],
-      timeZone: 'Europe/Dublin',
-      currency: 'EUR',
-      profile: {},
-      issuedElsewhere: [],
-      handOver: false,
-      secondFactorRequired: false,
-      createdAt: created.createdAt,
-    };
-    t.strictSame(created, asCreated, 'the API and invoicing are off until asked for');
+  const created = await json<Company>('company create zeta');
+  t.match(created.createdAt, /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+  const asCreated = {
+    id: 'zeta',
+    name: 'zeta',
+    apiEnabled: false,
+    subscriptionActive: true,
+    invoicingEnabled: false,
+    modules: ['jobs', 'people', 'forms', 'invoices', 'customers', 'quotes'],
+    timeZone: 'Europe/Dublin',
+    currency: 'EUR',
+    profile: {},
+    issuedElsewhere: [],
+    handOver: false,
+    secondFactorRequired: false,
+    createdAt: created.createdAt,
+  };
+  t.strictSame(created, asCreated, 'the API and invoicing are off until asked for');
 
-    writeFileSync(join(workplace.folder, 'logo.png'), square('teal'));
-    const changed = await json<Company>([
-      ...['company', 'set', 'zeta', '--name', 'Zeta & Sons', '--api', 'off', '--subscription', 'off'],
-      ...['--invoicing', 'off', '--modules', ' quotes, jobs,quotes', '--time-zone', 'Europe/London'],
-      ...['--currency', 'GBP', '--legal-name', 'Zeta and Sons Ltd', '--country-code', 'GB'],
-      ...[
-        '--address-lines',
-        '1 High Street; Leeds;',
-        '--vat-id',
-        'GB123456782',
-        '--logo',
-        join(workplace.folder, 'logo.png'),
-      ],
-    ]);
-    const asChanged = {
-      ...asCreated,
-      name: 'Zeta & Sons',
-      apiEnabled: false,
-      subscriptionActive: false,
-      invoicingEnabled: false,
-      modules: ['quotes', 'jobs'],
-      timeZone: 'Europe/London',
-      currency: 'GBP',
-      profile: {
-        legalName: 'Zeta and Sons Ltd',
-        addressLines: ['1 High Street', 'Leeds'],
-        countryCode: 'GB',
-        vatId: 'GB123456782',
-        logo: logoFromFile(square('teal')),
-      },
-    };
-    t.strictSame(changed, asChanged);
+  const picture = join(workplace.folder, 'logo.png');
+  writeFileSync(picture, square('teal'));
+  const changed = await json<Company>(
+    `company set zeta --name 'Zeta & Sons' --api off --subscription off --invoicing off
+      --modules ' quotes, jobs,quotes' --time-zone Europe/London --currency GBP
+      --legal-name 'Zeta and Sons Ltd' --country-code GB --address-lines '1 High Street; Leeds;'
+      --vat-id GB123456782 --logo ${picture}`,
+  );
+  const asChanged = {
+    ...asCreated,
+    name: 'Zeta & Sons',
+    subscriptionActive: false,
+    modules: ['quotes', 'jobs'],
+    timeZone: 'Europe/London',
+    currency: 'GBP',
+    profile: {
+      legalName: 'Zeta and Sons Ltd',
+      addressLines: ['1 High Street', 'Leeds'],
+      countryCode: 'GB',
+      vatId: 'GB123456782',
+      logo: logoFromFile(square('teal')),
+    },
+  };
+  t.strictSame(changed, asChanged);
 
-    const kept = await json<Company>(['company', 'set', 'zeta', '--phone', '+44 113 496 0000']);
-    const asKept = { ...asChanged, profile: { ...asChanged.profile, phone: '+44 113 496 0000' } };
-    t.strictSame(kept, asKept, 'what is not given stays');
+  const kept = await json<Company>("company set zeta --phone '+44 113 496 0000'");
+  const asKept = { ...asChanged, profile: { ...asChanged.profile, phone: '+44 113 496 0000' } };
+  t.strictSame(kept, asKept, 'what is not given stays');
 
-    const next =
-      'Off for this company: API access and invoicing. To switch on: fieldledger company set zeta --api --invoicing\n';
-    for (const command of [
-      ['key', 'create', 'zeta'],
-      ['admin', 'create', 'zeta', 'z@zeta.example'],
-    ]) {
-      const { stderr } = await workplace.call(command);
-      t.ok(stderr.endsWith(next), command.join(' '));
-    }
+  const next =
+    'Off for this company: API access and invoicing. To switch on: fieldledger company set zeta --api --invoicing\n';
+  for (const line of ['key create zeta', 'admin create zeta z@zeta.example'])
+    t.ok((await call(line)).stderr.endsWith(next), line);
 
-    await json(['company', 'create', 'alpha', '--modules', '', '--api', '--invoicing']);
-    const listed = await json<Company[]>(['company', 'list']);
-    t.strictSame(
-      listed.map(({ id }) => id),
-      ['alpha', 'zeta'],
-      'in the order of the ids',
-    );
-    t.strictSame(listed[1], { ...asKept, lastChangeAt: null });
-
-    const { exitCode, stdout, stderr } = await run(['company', 'list']);
-    t.strictSame({ exitCode, stderr }, { exitCode: 0, stderr: '' });
-    t.equal(
-      stdout,
-      `ID     NAME         API  SUBSCRIPTION  INVOICING  TIME ZONE      CURRENCY  MODULES      ISSUED ELSEWHERE
+  await json("company create alpha --modules '' --api --invoicing");
+  const [first, second, ...others] = await json<Company[]>('company list');
+  t.equal(first?.id, 'alpha', 'in the order of the ids');
+  t.strictSame([second, ...others], [{ ...asKept, lastChangeAt: null }]);
+  t.strictSame(await call('company list'), {
+    exitCode: 0,
+    stderr: '',
+    stdout: `ID     NAME         API  SUBSCRIPTION  INVOICING  TIME ZONE      CURRENCY  MODULES      ISSUED ELSEWHERE
 alpha  alpha        on   on            on         Europe/Dublin  EUR       none         none
 zeta   Zeta & Sons  off  off           off        Europe/London  GBP       quotes,jobs  none
 `,
-    );
   });
-}
+});
 
 t.test('a logo that documents could not show is refused', async (t) => {
   await using workplace = await openWorkplace();
-  await workplace.call(['company', 'create', 'acme']);
-  const photo = await createCanvas(64, 32).encode('jpeg');
-  const halfPhoto = Buffer.concat([photo.subarray(0, photo.length - 40), Buffer.of(0xff, 0xd9)]);
-  const pictures: [picture: Buffer, problem: string][] = [
-    [square('teal').subarray(0, 50), 'the PNG picture is damaged.'],
+  await workplace.call('company create acme');
+  for (const [picture, problem] of [
     [Buffer.alloc(800_000), 'it has 800000 bytes, and a logo has at most 750000.'],
     [square('white'), 'nothing of it can be seen on white paper'],
-    [square('transparent'), 'nothing of it can be seen on white paper'],
-    [square('#fcfcf8'), 'nothing of it can be seen on white paper'],
-    [Buffer.from(PIXEL, 'base64'), 'it is 1 by 1 pixels, and a logo has at least 16 by 16.'],
-    [halfPhoto, 'the JPEG picture is damaged or cut short.'],
-  ];
-  for (const [picture, problem] of pictures) {
+  ] as const) {
     const path = join(workplace.folder, 'logo');
     writeFileSync(path, picture);
-    const { exitCode, stderr } = await workplace.call(['company', 'set', 'acme', '--logo', path]);
-    t.equal(exitCode, 2);
-    t.match(stderr, `Documents can't show it: ${problem}`);
+    const refused = await workplace.call(`company set acme --logo ${path}`);
+    t.match(refused, { exitCode: 2, stderr: `Documents can't show it: ${problem}` });
   }
 });

@@ -2,58 +2,33 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import got from 'got';
 import t from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
 import { STORED_TABLES } from '../../../src/server/store/stored-tables.ts';
-import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
-import { openWorkplace, type Workplace } from '../../_command.ts';
-import { fillOtherTables } from '../../_full-store.ts';
-import { fillLargeCompany } from '../../contract/_large-company.ts';
-import { startPostgres, createDatabase } from '../../_postgres.ts';
+import { openWorkplace } from '../../_command.ts';
+import { createDatabase } from '../../_postgres.ts';
 import { STORY_NOW } from '../../_server.ts';
+import { openFullStore } from './_full-store.ts';
 
 const KILLS = Number(process.env.COPY_KILLS ?? 2);
 
-const given = process.env.TEST_POSTGRES_URL;
-const server = given === undefined ? await startPostgres() : undefined;
-t.teardown(() => server?.[Symbol.asyncDispose]());
-const serverUrl = new URL(given ?? server?.url ?? '');
+/** A workplace on the PostgreSQL of these tests, whose databases its address leads to. */
+const place = await openWorkplace('postgres', { isEmpty: true });
+t.teardown(() => place[Symbol.asyncDispose]());
 /** A command line that holds a password is refused. */
-const env = { PGPASSWORD: serverUrl.password };
+const env = { PGPASSWORD: new URL(place.databaseUrl).password };
 
 async function emptyPostgres(): Promise<string> {
-  const url = new URL(await createDatabase(serverUrl.href));
+  const url = new URL(await createDatabase(place.databaseUrl));
   url.password = '';
   return url.href;
 }
 
-/** A store with rows in every table. */
-async function openFullStore(): Promise<Workplace> {
-  const workplace = await openWorkplace();
-  const [{ key }] = await workplace.json<[{ key: string }]>(['demo']);
-  const url = ['https://hooks.example.com/in', '--events', 'job.created'];
-  await workplace.json(['webhook', 'create', 'brennan', ...url]);
-  await workplace.json(['admin', 'create', 'brennan', 'jane@brennan.example']);
-  const served = await workplace.serve([], { DELIVER_WEBHOOKS: 'off' });
-  const headers = { authorization: `Bearer ${key}` };
-  const list = `${served.greeting.address}/api/v1/invoices`;
-  const { data } = await got(`${list}?status=issued&limit=3`, { headers }).json<{ data: { id: string }[] }>();
-  for (const { id } of data) await got(`${list}/${id}/pdf`, { headers }).buffer();
-  await served.end('SIGTERM');
-  await using engine = await openEngine(workplace.databaseUrl);
-  await createCompany(engine, 'zenith', {}, STORY_NOW);
-  await fillLargeCompany(engine, 'zenith');
-  await fillOtherTables(engine, 'brennan');
-  const at = STORY_NOW.toISOString();
-  await engine.run(`INSERT INTO erasures VALUES ('ers_1', 'sha', '${at}', '${at}', 12, '${at}')`);
-  return workplace;
-}
-
 /** Every row of every table, as text. */
-async function contentsOf(engine: Engine): Promise<Map<string, string[]>> {
+async function readAll(url: string): Promise<Map<string, string[]>> {
+  const address = url.replace('postgres@', `postgres:${env.PGPASSWORD}@`);
+  await using engine = await openEngine(address);
   const contents = new Map<string, string[]>();
   for (const { name } of STORED_TABLES) {
     const rows = await engine.db.selectFrom(name).selectAll().execute();
@@ -72,21 +47,18 @@ async function contentsOf(engine: Engine): Promise<Map<string, string[]>> {
   return contents;
 }
 
-async function readAll(url: string): Promise<Map<string, string[]>> {
-  const address = url.startsWith('sqlite:')
-    ? url
-    : Object.assign(new URL(url), { password: env.PGPASSWORD }).href;
-  await using engine = await openEngine(address);
-  return await contentsOf(engine);
-}
-
 t.test('a store goes from SQLite to PostgreSQL and back, whole', async (t) => {
   await using workplace = await openFullStore();
-  const { databaseUrl, folder, run } = workplace;
+  const { databaseUrl, folder, call } = workplace;
+  {
+    await using engine = await openEngine(databaseUrl);
+    const at = STORY_NOW.toISOString();
+    await engine.run(`INSERT INTO erasures VALUES ('ers_1', 'sha', '${at}', '${at}', 12, '${at}')`);
+  }
   const original = await readAll(databaseUrl);
   for (const [name, rows] of original) t.ok(rows.length > 0, `${name} has rows to copy`);
   const postgres = await emptyPostgres();
-  const there = await run(['copy', '--from', databaseUrl, '--to', postgres], env);
+  const there = await call(`copy --from ${databaseUrl} --to ${postgres}`, env);
   t.match(there, { exitCode: 0, stderr: '', stdout: /rows, compared, in/ });
   t.match(
     there.stdout,
@@ -94,9 +66,9 @@ t.test('a store goes from SQLite to PostgreSQL and back, whole', async (t) => {
   );
   t.strictSame(await readAll(postgres), original);
   const back = `sqlite:${join(folder, 'back.db')}`;
-  t.match(await run(['copy', '--from', postgres, '--to', back, '--json'], env), { exitCode: 0, stderr: '' });
+  t.match(await call(`copy --from ${postgres} --to ${back} --json`, env), { exitCode: 0, stderr: '' });
   t.strictSame(await readAll(back), original);
-  const list = await run(['company', 'list'], { ...env, DATABASE_URL: postgres });
+  const list = await call('company list', { ...env, DATABASE_URL: postgres });
   t.match(list, { exitCode: 0, stdout: /zenith/ }, 'the copy is a store like another');
 });
 
@@ -114,15 +86,15 @@ t.test('all tables are copied but those that a migration fills, and the generati
 
 t.test('a copy that is killed goes on when it is asked for again', async (t) => {
   await using workplace = await openFullStore();
-  const { databaseUrl, run, start } = workplace;
+  const { databaseUrl, call, start } = workplace;
   const to = await emptyPostgres();
-  const args = ['copy', '--from', databaseUrl, '--to', to];
+  const line = `copy --from ${databaseUrl} --to ${to}`;
   for (let kill = 0; kill < KILLS; kill += 1) {
-    const copy = start(args, env);
+    const copy = start(line, env);
     await Promise.race([pause(500 + Math.random() * 1_500), copy.ended]);
     await copy.end('SIGKILL');
   }
-  const ended = await run(args, env);
+  const ended = await call(line, env);
   // One that was not killed in time has made the target whole.
   t.match(ended.exitCode === 0 ? 'whole' : ended.stderr, /whole|The target is not empty/);
   t.strictSame(await readAll(to), await readAll(databaseUrl));
@@ -130,14 +102,14 @@ t.test('a copy that is killed goes on when it is asked for again', async (t) => 
 
 t.test('a copy that was broken off goes on with its own source only', async (t) => {
   await using workplace = await openWorkplace();
-  const { databaseUrl, folder, run, call } = workplace;
+  const { databaseUrl, folder, call } = workplace;
   const fresh = `sqlite:${join(folder, 'fresh.db')}`;
-  await call(['migrate'], { DATABASE_URL: fresh });
+  await call('migrate', { DATABASE_URL: fresh });
   {
     await using engine = await openEngine(fresh);
     await engine.run("INSERT INTO migrations VALUES ('unfinished-copy-0123456789abcdef')");
   }
-  t.match(await run(['copy', '--from', databaseUrl, '--to', fresh]), {
+  t.match(await call(`copy --from ${databaseUrl} --to ${fresh}`), {
     exitCode: 1,
     stderr: /The target has a part of a copy that was broken off, of another source, .* copy again\./,
   });
@@ -145,62 +117,52 @@ t.test('a copy that was broken off goes on with its own source only', async (t) 
 
 t.test('a database is not copied onto itself by another name', async (t) => {
   await using workplace = await openWorkplace();
-  const { run } = workplace;
   const postgres = await emptyPostgres();
-  await run(['migrate'], { ...env, DATABASE_URL: postgres });
+  const here = { ...env, DATABASE_URL: postgres };
+  await workplace.call('migrate', here);
   const other = new URL(postgres);
   other.hostname = other.hostname === '127.0.0.1' ? 'localhost' : '127.0.0.1';
   const before = await readAll(postgres);
-  t.match(await run(['copy', '--from', postgres, '--to', other.href], env), {
+  t.match(await workplace.call(`copy --from ${postgres} --to ${other.href}`, env), {
     exitCode: 1,
     stderr: 'The source and the target are the same database.',
   });
   t.strictSame(await readAll(postgres), before);
-  t.match(await run(['migrate', '--check'], { ...env, DATABASE_URL: postgres }), { exitCode: 0 });
+  t.match(await workplace.call('migrate --check', here), { exitCode: 0 });
 });
 
 t.test('a copy is refused where it would lose or leak something', async (t) => {
   await using workplace = await openWorkplace();
-  const { databaseUrl, folder, run, call } = workplace;
-  await call(['company', 'create', 'acme']);
-  const full = `sqlite:${join(folder, 'full.db')}`;
-  await call(['migrate'], { DATABASE_URL: full });
-  await call(['company', 'create', 'other'], { DATABASE_URL: full });
-  const fresh = `sqlite:${join(folder, 'fresh.db')}`;
-  for (const [from, to, exitCode, expected] of [
-    [databaseUrl, full, 1, 'The target is not empty: its table companies has rows. Name an empty database.'],
-    [databaseUrl, databaseUrl, 1, '--from and --to are the same database: sqlite:'],
-    [`sqlite:${join(folder, 'none.db')}`, fresh, 1, 'There is no database sqlite:'],
+  const { databaseUrl: own, folder, call } = workplace;
+  await call('company create acme');
+  const here = `sqlite:${folder}`;
+  const [full, fresh, notes] = [`${here}/full.db`, `${here}/fresh.db`, `${here}/notes.txt`];
+  await call('migrate', { DATABASE_URL: full });
+  await call('company create other', { DATABASE_URL: full });
+  writeFileSync(join(folder, 'notes.txt'), 'Not a database.');
+  const noDatabase =
+    /^fieldledger: The database sqlite:.*notes\.txt can't be used: file is not a database\n$/;
+  const refusals: [from: string, to: string, message: string | RegExp][] = [
+    [own, full, 'The target is not empty: its table companies has rows. Name an empty database.'],
+    [own, own, '--from and --to are the same database: sqlite:'],
+    [`${here}/none.db`, fresh, 'There is no database sqlite:'],
     [
       'postgres://jane:secret@127.0.0.1/x',
       fresh,
-      1,
       '--from must be without a password: PostgreSQL takes it from ~/.pgpass or PGPASSWORD.',
     ],
-    ['mysql://127.0.0.1/x', fresh, 1, '--from must be sqlite:PATH, or postgres://'],
-    [
-      databaseUrl,
-      'postgres://jane@127.0.0.1:1/x',
-      1,
-      "The database postgres://jane@127.0.0.1:1/x can't be used: ",
-    ],
-  ] as const) {
-    const refused = await run(['copy', '--from', from, '--to', to]);
-    t.equal(refused.exitCode, exitCode);
-    t.match(refused.stderr, expected);
+    ['mysql://127.0.0.1/x', fresh, '--from must be sqlite:PATH, or postgres://'],
+    [own, 'postgres://jane@127.0.0.1:1/x', "The database postgres://jane@127.0.0.1:1/x can't be used: "],
+    [notes, fresh, noDatabase],
+    [own, notes, noDatabase],
+  ];
+  for (const [from, to, message] of refusals) {
+    const refused = await call(`copy --from ${from} --to ${to}`);
+    t.match(refused, { exitCode: 1, stderr: message });
     t.notMatch(refused.stdout + refused.stderr, 'secret@');
   }
   t.notOk(existsSync(join(folder, 'none.db')));
-  writeFileSync(join(folder, 'notes.txt'), 'Not a database.');
-  for (const [from, to] of [
-    [`sqlite:${join(folder, 'notes.txt')}`, fresh],
-    [databaseUrl, `sqlite:${join(folder, 'notes.txt')}`],
-  ] as const)
-    t.match(await run(['copy', '--from', from, '--to', to]), {
-      exitCode: 1,
-      stderr: /^fieldledger: The database sqlite:.*notes\.txt can't be used: file is not a database\n$/,
-    });
   await workplace.serve();
-  const served = await run(['copy', '--from', databaseUrl, '--to', fresh]);
+  const served = await call(`copy --from ${own} --to ${fresh}`);
   t.match(served, { exitCode: 1, stderr: /Another process serves, copies or restores the database/ });
 });

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import got from 'got';
@@ -8,33 +7,20 @@ import pg from 'pg';
 import t, { type Test } from 'tap';
 
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
+import { migrations as steps } from '../../../src/server/store/migrations/migrate.ts';
 import { purge } from '../../../src/server/webhooks/purge.ts';
 import { openWorkplace, type Workplace } from '../../_command.ts';
-import { engineNames } from '../../_server.ts';
+import { freePort } from '../../_postgres.ts';
 
-/** The names of all migrations, in their order. */
-const migrations = readdirSync(
-  join(import.meta.dirname, '..', '..', '..', 'src', 'server', 'store', 'migrations'),
-)
-  .filter((file) => /^\d/.test(file))
-  .map((file) => file.replace(/\.ts$/, ''))
-  .sort();
+const migrations = steps.map(({ name }) => name);
 
-/** Commands that open the database, each in a form that needs nothing in it. */
-const COMMANDS = [
-  ['serve'],
-  ['migrate'],
-  ['company', 'list'],
-  ['company', 'create', 'acme'],
-  ['key', 'list', 'acme'],
-  ['demo'],
-];
-
-const makesFile = (name = '') => ['serve', 'migrate', 'demo'].includes(name);
+/** Commands that open the database, each in a form that needs nothing in it; the first three make a missing file. */
+const COMMANDS = ['serve', 'migrate', 'demo', 'company list', 'company create acme', 'key list acme'];
+const MAKING = COMMANDS.slice(0, 3);
 
 t.test('a mistyped path of a database is told, and no file is made', async (t) => {
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
-  for (const command of COMMANDS.filter(([name]) => !makesFile(name))) {
+  for (const command of COMMANDS.slice(3)) {
     t.strictSame(await workplace.call(command), {
       exitCode: 1,
       stdout: '',
@@ -48,53 +34,41 @@ t.test('every command names the database file that cannot be used, and why', asy
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const path = (name: string) => join(workplace.folder, name);
   mkdirSync(path('folder.db'));
-  writeFileSync(
-    path('text.db'),
-    'Not a database, but a text that is long enough to be read as one.'.repeat(100),
-  );
-  const reasons: [string, string][] = [
+  const text = 'Not a database, but a text that is long enough to be read as one.';
+  writeFileSync(path('text.db'), text.repeat(100));
+  const reasons: [file: string, reason: string][] = [
     [path('folder.db'), 'unable to open database file'],
     [path('text.db'), 'file is not a database'],
     [join(path('text.db'), 'inside.db'), `EEXIST: file already exists, mkdir '${path('text.db')}'`],
   ];
   for (const [file, reason] of reasons) {
+    const stderr = `fieldledger: The database sqlite:${file} can't be used: ${reason}\n`;
     // The others don't make a file, so that what is in its way doesn't concern them.
-    for (const command of COMMANDS.filter(([name]) => makesFile(name) || existsSync(file))) {
-      t.strictSame(
-        await workplace.call(command, { DATABASE_URL: `sqlite:${file}` }),
-        {
-          exitCode: 1,
-          stdout: '',
-          stderr: `fieldledger: The database sqlite:${file} can't be used: ${reason}\n`,
-        },
-        `${command.join(' ')}: ${reason}`,
-      );
+    for (const command of existsSync(file) ? COMMANDS : MAKING) {
+      const refused = await workplace.call(command, { DATABASE_URL: `sqlite:${file}` });
+      t.strictSame(refused, { exitCode: 1, stdout: '', stderr }, `${command}: ${reason}`);
     }
   }
 });
 
-t.test('a PostgreSQL that does not answer is named without its password', async (t) => {
-  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
-  const port = await closedPort();
-  const DATABASE_URL = `postgres://app:hunter2@127.0.0.1:${port}/ledger`;
-  const { exitCode, stdout, stderr } = await workplace.run(['migrate', '--json'], { DATABASE_URL });
-  const message = `The database postgres://app:***@127.0.0.1:${port}/ledger can't be used: connect ECONNREFUSED 127.0.0.1:${port}`;
-  t.equal(exitCode, 1);
-  t.strictSame(JSON.parse(stdout), { error: { message } });
-  t.equal(stderr, `fieldledger: ${message}\n`);
-});
-
-t.test('a password that PostgreSQL refuses is not shown either', async (t) => {
-  await using workplace = await openWorkplace('postgres');
-  const url = new URL(workplace.databaseUrl);
-  url.password = 'hunter2';
-  const { exitCode, stderr } = await workplace.call(['migrate'], { DATABASE_URL: url.href });
-  url.password = '***';
-  t.equal(exitCode, 1);
-  t.equal(
-    stderr,
-    `fieldledger: The database ${url.href} can't be used: password authentication failed for user "postgres"\n`,
-  );
+t.test('a PostgreSQL that does not let the command in is named without its password', async (t) => {
+  await using workplace = await openWorkplace('postgres', { isEmpty: true });
+  const [refusing, silent] = [new URL(workplace.databaseUrl), new URL(workplace.databaseUrl)];
+  silent.port = String(await freePort());
+  for (const [url, reason] of [
+    [refusing, 'password authentication failed for user "postgres"'],
+    [silent, `connect ECONNREFUSED 127.0.0.1:${silent.port}`],
+  ] as const) {
+    url.password = 'hunter2';
+    const refused = await workplace.call('migrate --json', { DATABASE_URL: url.href });
+    url.password = '***';
+    const message = `The database ${url.href} can't be used: ${reason}`;
+    t.strictSame(refused, {
+      exitCode: 1,
+      stdout: `${JSON.stringify({ error: { message } })}\n`,
+      stderr: `fieldledger: ${message}\n`,
+    });
+  }
 });
 
 t.test('a wrong configuration is told before the database is touched', async (t) => {
@@ -107,88 +81,64 @@ t.test('a wrong configuration is told before the database is touched', async (t)
   t.notOk(existsSync(join(workplace.folder, 'data')));
 });
 
-for (const name of engineNames) {
-  t.test(`${name}: the schema is made once, and the command tells what it did`, async (t) => {
-    await using workplace = await openWorkplace(name, { isEmpty: true });
-    t.strictSame(await workplace.json(['migrate']), { applied: migrations, rendered: 0 });
-    t.strictSame(await workplace.json(['migrate']), { applied: [], rendered: 0 });
-    t.strictSame(await workplace.call(['migrate']), {
-      exitCode: 0,
-      stdout: 'The database is up to date.\n',
-      stderr: '',
-    });
-  });
+t.test('the schema is made once, and the command tells what it did', async (t) => {
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  t.strictSame(await workplace.json('migrate'), { applied: migrations, rendered: 0 });
+  t.strictSame(await workplace.json('migrate'), { applied: [], rendered: 0 });
+  const done = { exitCode: 0, stdout: 'The database is up to date.\n', stderr: '' };
+  t.strictSame(await workplace.call('migrate'), done);
+});
 
-  t.test(`${name}: a database of a later version is refused in one sentence, and left alone`, async (t) => {
-    await using workplace = await openWorkplace(name, { isEmpty: true });
-    await workplace.json(['migrate']);
-    await using engine = await openEngine(workplace.databaseUrl);
-    await engine.run("INSERT INTO migrations (name) VALUES ('0999-later')");
-    const message =
-      "The database has the migration 0999-later, which this version of Fieldledger doesn't know; run a later one.";
-    for (const command of COMMANDS) {
-      t.strictSame(
-        await workplace.call(command),
-        { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` },
-        command.join(' '),
-      );
-    }
-    t.strictSame(await engine.run('SELECT name FROM migrations ORDER BY name'), [
-      ...migrations.map((migration) => ({ name: migration })),
-      { name: '0999-later' },
-    ]);
-  });
-
-  t.test(`${name}: processes that start at once on an empty database share the work`, async (t) => {
-    await using workplace = await openWorkplace(name, { isEmpty: true });
-    const outcomes = await Promise.all(Array.from({ length: 4 }, () => workplace.run(['migrate'])));
-    t.strictSame(
-      outcomes.map(({ exitCode, stderr }) => ({ exitCode, stderr })),
-      outcomes.map(() => ({ exitCode: 0, stderr: '' })),
-    );
-    // Each makes the next step when its turn comes, so any of them may have made any.
-    const told = outcomes.flatMap(({ stdout }) => stdout.match(/\d{4}-[a-z-]+/g) ?? []).sort();
-    t.strictSame(told, migrations, 'each step is made once');
-  });
-}
+t.test('a database of a later version is refused in one sentence, and left alone', async (t) => {
+  await using workplace = await openWorkplace();
+  await using engine = await openEngine(workplace.databaseUrl);
+  await engine.run("INSERT INTO migrations (name) VALUES ('0999-later')");
+  const message =
+    "The database has the migration 0999-later, which this version of Fieldledger doesn't know; run a later one.";
+  for (const command of COMMANDS) {
+    const refused = { exitCode: 1, stdout: '', stderr: `fieldledger: ${message}\n` };
+    t.strictSame(await workplace.call(command), refused, command);
+  }
+  const rows = [...migrations, '0999-later'].map((name) => ({ name }));
+  t.strictSame(await engine.run('SELECT name FROM migrations ORDER BY name'), rows);
+});
 
 /** Every command that writes, as the server's role; the audit trail is only added to. */
 async function seeRoleAtWork(
   t: Test,
   { workplace, owner, asRole }: { workplace: Workplace; owner: pg.Client; asRole: Record<string, string> },
 ): Promise<void> {
-  const { json } = workplace;
-  await json(['company', 'create', 'acme', '--api', '--invoicing'], asRole);
-  const old = "'2024-01-01T00:00:00.000Z'";
-  const insert =
-    "INSERT INTO audit_entries (company, id, at, administrator_name, action, details) VALUES ('acme'";
+  const json = <T>(line: string) => workplace.json<T>(line, asRole);
+  await json('company create acme --api --invoicing');
+  const old = "'2024-01-01T00:00:00.000Z', 'A', 'key.created', '{}'";
   await owner.query(
-    `${insert}, '0', ${old}, 'A', 'key.created', '{}'), ('acme', '1', ${old}, 'A', 'key.created', '{}')`,
+    `INSERT INTO audit_entries (company, id, at, administrator_name, action, details)
+     VALUES ('acme', '0', ${old}), ('acme', '1', ${old})`,
   );
-  const { id: key } = await json<{ id: string }>(['key', 'create', 'acme'], asRole);
-  await json(['key', 'revoke', 'acme', key], asRole);
-  const { id: webhook } = await json<{ id: string }>(
-    ['webhook', 'create', 'acme', 'https://hooks.example.com/'],
-    asRole,
-  );
-  await json(['webhook', 'ping', 'acme', webhook], asRole);
-  for (const change of ['pause', 'resume']) await json(['webhook', change, 'acme', webhook], asRole);
-  await json(['webhook', 'delete', 'acme', webhook, '--confirm', webhook], asRole);
-  await json(['webhook', 'seal'], asRole);
-  await json(['admin', 'create', 'acme', 'jane@acme.example'], asRole);
-  await json(['numbering', 'set', 'acme', 'invoice', '--last', '5'], asRole);
-  await json(['company', 'set', 'acme', '--name', 'Acme'], asRole);
-  await json(['verify'], asRole);
-  await json(['company', 'export', 'acme', join(workplace.folder, 'acme')], asRole);
+  const { id: key } = await json<{ id: string }>('key create acme');
+  const { id: webhook } = await json<{ id: string }>('webhook create acme https://hooks.example.com/');
+  for (const line of [
+    `key revoke acme ${key}`,
+    ...['ping', 'pause', 'resume'].map((change) => `webhook ${change} acme ${webhook}`),
+    `webhook delete acme ${webhook} --confirm ${webhook}`,
+    'webhook seal',
+    'feed-token create --name erp',
+    'admin create acme jane@acme.example',
+    'numbering set acme invoice --last 5',
+    'company set acme --name Acme',
+    'verify',
+    ...['key', 'webhook', 'admin'].map((subject) => `${subject} list acme`),
+    'feed-token list',
+    `company export acme ${join(workplace.folder, 'acme')}`,
+  ])
+    await json(line);
   {
     await using engine = await openEngine(asRole.DATABASE_URL ?? '');
     await purge(engine, () => new Date());
   }
   const { rows } = await owner.query<{ at: string }>("SELECT at FROM audit_entries WHERE company = 'acme'");
-  t.ok(
-    rows.every(({ at }) => at > '2026'),
-    'what is older than two years goes also under this role',
-  );
+  const isRecent = rows.every(({ at }) => at > '2026');
+  t.ok(isRecent, 'what is older than two years goes also under this role');
   const role = new pg.Client({ connectionString: asRole.DATABASE_URL });
   await role.connect();
   for (const sql of [
@@ -201,7 +151,7 @@ async function seeRoleAtWork(
   // Neither a time to come nor one of today makes the function remove more.
   await role.query("SELECT forget_old_audit_entries('acme', '9999')");
   await role.end();
-  const erase = ['company', 'erase', 'acme', '--confirm', 'acme'];
+  const erase = 'company erase acme --confirm acme';
   t.match(await workplace.call(erase, asRole), {
     exitCode: 1,
     stderr:
@@ -212,57 +162,41 @@ async function seeRoleAtWork(
   t.match(await workplace.call(erase), { exitCode: 0 });
 }
 
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  // A server that listens on a port has an address of this shape.
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+t.test('postgres: the owner migrates, and a role that writes rows runs everything else', async (t) => {
+  await using workplace = await openWorkplace('postgres', { isEmpty: true });
+  const role = `app_${randomBytes(4).toString('hex')}`;
+  const owner = new pg.Client({ connectionString: workplace.databaseUrl });
+  await owner.connect();
+  // Before the server of the test ends, which would cut the connection off.
+  await using cleaning = new AsyncDisposableStack();
+  cleaning.defer(async () => {
+    await owner.query(`DROP OWNED BY ${role}`);
+    await owner.query(`DROP ROLE ${role}`);
+    await owner.end();
+  });
+  await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
+  await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
+  // As src/server/operating/README.md lists them.
+  await owner.query(`GRANT USAGE ON SCHEMA public TO ${role}`);
+  await owner.query(
+    `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${role}`,
+  );
+  const url = new URL(workplace.databaseUrl);
+  url.username = role;
+  url.password = 'x';
+  const asRole = { DATABASE_URL: url.href };
 
-t.test(
-  'postgres: the owner migrates, and a role that reads and writes rows runs everything else',
-  async (t) => {
-    await using workplace = await openWorkplace('postgres', { isEmpty: true });
-    const role = `app_${randomBytes(4).toString('hex')}`;
-    const owner = new pg.Client({ connectionString: workplace.databaseUrl });
-    await owner.connect();
-    // Before the server of the test ends, which would cut the connection off.
-    await using cleaning = new AsyncDisposableStack();
-    cleaning.defer(async () => {
-      await owner.query(`DROP OWNED BY ${role}`);
-      await owner.query(`DROP ROLE ${role}`);
-      await owner.end();
-    });
-    await owner.query(`CREATE ROLE ${role} LOGIN PASSWORD 'x'`);
-    await owner.query('REVOKE CREATE ON SCHEMA public FROM PUBLIC');
-    // As src/server/operating/README.md lists them.
-    await owner.query(`GRANT USAGE ON SCHEMA public TO ${role}`);
-    await owner.query(
-      `ALTER DEFAULT PRIVILEGES IN SCHEMA public GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO ${role}`,
-    );
-    const url = new URL(workplace.databaseUrl);
-    url.username = role;
-    url.password = 'x';
-    const asRole = { DATABASE_URL: url.href };
-
-    const early = await workplace.call(['company', 'list'], asRole);
-    t.equal(early.exitCode, 1);
-    t.match(
-      early.stderr,
+  t.match(await workplace.call('company list', asRole), {
+    exitCode: 1,
+    stderr:
       /is not up to date, or this role may not use it .* Run "fieldledger migrate" as the role that owns it\.\n$/,
-    );
-
-    await workplace.json(['migrate']);
-    const demo = await workplace.call(['demo'], asRole);
-    t.equal(demo.exitCode, 0, demo.stderr);
-    const served = await workplace.serve(['--demo'], asRole);
-    t.equal((await got(`${served.greeting.address}/readyz`)).statusCode, 200);
-    const headers = { authorization: `Bearer ${served.greeting.demo?.key}` };
-    t.equal((await got(`${served.greeting.address}/api/v1/jobs`, { headers })).statusCode, 200);
-    t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
-    t.equal(served.logs().filter(({ level }) => Number(level) > 30).length, 0, 'nothing was refused');
-    await seeRoleAtWork(t, { workplace, owner, asRole });
-  },
-);
+  });
+  await workplace.json('migrate');
+  const served = await workplace.serve(['--demo'], asRole);
+  t.equal((await got(`${served.greeting.address}/readyz`)).statusCode, 200);
+  const headers = { authorization: `Bearer ${served.greeting.demo?.key}` };
+  t.equal((await got(`${served.greeting.address}/api/v1/jobs`, { headers })).statusCode, 200);
+  t.strictSame(await served.end('SIGTERM'), { exitCode: 0, signal: null });
+  t.equal(served.logs().filter(({ level }) => Number(level) > 30).length, 0, 'nothing was refused');
+  await seeRoleAtWork(t, { workplace, owner, asRole });
+});

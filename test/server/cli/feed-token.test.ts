@@ -4,70 +4,49 @@ import t from 'tap';
 import type { FeedToken } from '../../../src/server/store/keys/feed-tokens.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { openWorkplace, until } from '../../_command.ts';
-import { engineNames } from '../../_server.ts';
 import { feedOf } from '../backoffice/_feed.ts';
 import { countJobs, jobs, openAcme } from './_apply.ts';
 
-for (const engine of engineNames) {
-  t.test(`${engine}: tokens are created, listed without their secrets, and revoked`, async (t) => {
-    await using workplace = await openWorkplace(engine);
-    const { json, call } = workplace;
-    await json(['company', 'create', 'acme']);
-    t.equal((await call(['feed-token', 'list'])).stdout, 'There are no feed tokens.\n');
-    const prose = await call(['feed-token', 'create', '--name', 'erp']);
-    t.match(
-      prose,
-      { exitCode: 0, stdout: /^fl-feed\.[0-9a-f]{12}\.[\w-]{43}\n$/ },
-      'the token alone, for a pipe',
-    );
-    t.equal(prose.stderr, 'Keep this token in a secret store; it is shown only now.\n');
-    const limits = ['--companies', 'acme', '--changes', 'job.create, job.update'];
-    const made = await json<FeedToken & { token: string }>([
-      'feed-token',
-      'create',
-      '--name',
-      'crm',
-      ...limits,
-    ]);
-    const [, id = '', secret = ''] = made.token.split('.');
-    t.match(made, {
-      id,
-      name: 'crm',
-      companies: ['acme'],
-      changes: ['job.create', 'job.update'],
-      usedAt: null,
-    });
-    t.equal((await call(['feed-token', 'revoke', id])).stdout, `Revoked ${id}.\n`);
-    const listed = await json<FeedToken[]>(['feed-token', 'list']);
-    t.match(listed, [
-      { name: 'erp', companies: null, revokedAt: null },
-      { id, revokedAt: /Z$/ },
-    ]);
-    const { stdout } = await call(['feed-token', 'list']);
-    t.match(stdout, /^ID +NAME +STATE +CREATED +LAST USED +COMPANIES +CHANGES +PORTAL LINKS\n/);
-    t.match(stdout, new RegExp(`${id} +crm +revoked \\S+ +\\S+ +never +acme +job.create,job.update +none\n`));
-    t.notMatch(stdout + JSON.stringify(listed), secret);
-    const refused: [args: string[], message: RegExp][] = [
-      [['create'], /--name/],
-      [['create', '--name', 'x', '--companies', ' , '], /A list is empty/],
-      [['create', '--name', 'x', '--companies', 'bolt'], /There is no company "bolt"/],
-      [['revoke', 'nobody'], /There is no feed token "nobody"/],
-    ];
-    for (const [args, message] of refused)
-      t.match(await call(['feed-token', ...args]), {
-        exitCode: args.length > 1 ? 1 : 2,
-        stdout: '',
-        stderr: message,
-      });
-  });
-}
+t.test('tokens are created, listed without their secrets, and revoked', async (t) => {
+  await using workplace = await openWorkplace();
+  const { json, call } = workplace;
+  await json('company create acme');
+  t.equal((await call('feed-token list')).stdout, 'There are no feed tokens.\n');
+  const prose = await call('feed-token create --name erp');
+  const stderr = /^Keep this token in a secret store; it is shown only now\.\n$/;
+  t.match(prose, { exitCode: 0, stdout: /^fl-feed\.[0-9a-f]{12}\.[\w-]{43}\n$/, stderr }, 'for a pipe');
+  const made = await json<FeedToken & { token: string }>(
+    "feed-token create --name crm --companies acme --changes 'job.create, job.update'",
+  );
+  const [, id = '', secret = ''] = made.token.split('.');
+  const limits = { companies: ['acme'], changes: ['job.create', 'job.update'] };
+  t.match(made, { id, name: 'crm', ...limits, usedAt: null });
+  t.equal((await call(`feed-token revoke ${id}`)).stdout, `Revoked ${id}.\n`);
+  const listed = await json<FeedToken[]>('feed-token list');
+  t.match(listed, [
+    { name: 'erp', companies: null, revokedAt: null },
+    { id, revokedAt: /Z$/ },
+  ]);
+  const { stdout } = await call('feed-token list');
+  t.match(stdout, /^ID +NAME +STATE +CREATED +LAST USED +COMPANIES +CHANGES +PORTAL LINKS\n/);
+  t.match(stdout, new RegExp(`${id} +crm +revoked \\S+ +\\S+ +never +acme +job.create,job.update +none\n`));
+  t.notMatch(stdout + JSON.stringify(listed), secret);
+  const refused: [args: string, exitCode: number, message: RegExp][] = [
+    ['create', 2, /--name/],
+    ["create --name x --companies ' , '", 1, /A list is empty/],
+    ['create --name x --companies bolt', 1, /There is no company "bolt"/],
+    ['revoke nobody', 1, /There is no feed token "nobody"/],
+  ];
+  for (const [args, exitCode, message] of refused)
+    t.match(await call(`feed-token ${args}`), { exitCode, stdout: /^$/, stderr: message });
+});
 
 t.test('the feed is served on FEED_PORT, and a stop lets a batch under way finish', async (t) => {
   await using workplace = await openAcme();
-  const token = (await workplace.call(['feed-token', 'create', '--name', 'erp'])).stdout.trim();
-  const without = await workplace.serve();
+  const token = (await workplace.call('feed-token create --name erp')).stdout.trim();
+  const without = await workplace.serveHere();
   t.notOk('feed' in without.greeting, 'only where it is asked for');
-  await without.end('SIGTERM');
+  await without.stop();
   const served = await workplace.serve([], { FEED_PORT: '0' });
   const { feed = '' } = served.greeting;
   t.match(feed, /^http:\/\/127\.0\.0\.1:\d+$/);
@@ -90,20 +69,18 @@ t.test('the feed is served on FEED_PORT, and a stop lets a batch under way finis
   t.match(await engine.run('SELECT used_at FROM feed_tokens'), [{ used_at: /Z$/ }]);
 
   const [, id = ''] = token.split('.');
-  const changes = ['company', 'changes', 'acme'];
-  const [latest, ...others] = await workplace.json<{ id: string; recordId: string }[]>([
-    ...changes,
-    '--token',
-    id,
-  ]);
+  const changes = 'company changes acme';
+  const [latest, ...others] = await workplace.json<{ id: string; recordId: string }[]>(
+    `${changes} --token ${id}`,
+  );
   t.equal(others.length, 99, 'a hundred unless told');
   t.match(latest, { change: 'job.create', resource: 'jobs', token: id, appliedAt: /Z$/ });
-  const [{ id: change = '', recordId: record = '' } = {}] = [latest];
-  t.match(await workplace.json([...changes, '--record', record]), [{ id: change, token: id }]);
+  const { id: change = '', recordId: record = '' } = latest ?? {};
+  t.match(await workplace.json(`${changes} --record ${record}`), [{ id: change, token: id }]);
   t.match(
-    (await workplace.call([...changes, '--record', record])).stdout,
+    (await workplace.call(`${changes} --record ${record}`)).stdout,
     new RegExp(`^APPLIED +CHANGE +RECORD +TOKEN +ID\n\\S+Z +job.create +${record} +${id} +${change}\n$`),
   );
-  t.equal((await workplace.call([...changes, '--token', 'other'])).stdout, 'No change is remembered.\n');
-  t.match(await workplace.call(['company', 'changes', 'bolt']), { exitCode: 1, stderr: /no company "bolt"/ });
+  t.equal((await workplace.call(`${changes} --token other`)).stdout, 'No change is remembered.\n');
+  t.match(await workplace.call('company changes bolt'), { exitCode: 1, stderr: /no company "bolt"/ });
 });

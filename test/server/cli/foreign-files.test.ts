@@ -1,14 +1,4 @@
-import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  copyFileSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, copyFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -17,17 +7,15 @@ import pg from 'pg';
 import t from 'tap';
 
 import { openWorkplace } from '../../_command.ts';
+import { digestOf } from './_backups.ts';
 
 /** All that somebody else could notice of a folder: names, modes, times of change and contents. */
 function stateOf(folder: string): unknown[] {
-  return readdirSync(folder)
-    .sort()
-    .map((name) => {
-      const path = join(folder, name);
-      const { mode, mtimeMs, size } = statSync(path);
-      const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
-      return { name, mode: mode & 0o777, mtimeMs, size, digest };
-    });
+  const names = readdirSync(folder).sort();
+  return names.map((name) => {
+    const { mode, mtimeMs, size } = statSync(join(folder, name));
+    return { name, mode: mode & 0o777, mtimeMs, size, digest: digestOf(join(folder, name)) };
+  });
 }
 
 /** Databases of another program, each in the state in which that program may leave it. */
@@ -82,27 +70,24 @@ for (const [state, make] of Object.entries(STATES)) {
     for (const name of readdirSync(folder)) chmodSync(join(folder, name), 0o644);
     const before = stateOf(folder);
     const here = { DATABASE_URL: `sqlite:${path}` };
-    const commands: [string[], Record<string, string>?][] = [
-      [['company', 'list'], here],
-      [['serve'], here],
-      [['deliver'], here],
-      [['migrate'], here],
-      [['migrate', '--check'], here],
-      [['verify'], here],
-      [['demo'], here],
-      [['backup', join(workplace.folder, 'backup.db')], here],
-      [['backup', path]],
-      [['backup', path, '--with-secret-key']],
-      [['restore', path], { DATABASE_URL: `sqlite:${join(workplace.folder, 'restored.db')}` }],
-      [['copy', '--from', `sqlite:${path}`, '--to', `sqlite:${join(workplace.folder, 'to.db')}`]],
-      [['copy', '--from', workplace.databaseUrl, '--to', `sqlite:${path}`]],
-      [['pull', '--url', 'http://127.0.0.1:9', '--into', path], { API_KEY: 'fl.acme.0123456789ab.secret' }],
+    const own = (name: string) => join(workplace.folder, name);
+    const commands: [line: string, environment?: Record<string, string>][] = [
+      ...['company list', 'serve', 'deliver', 'migrate', 'migrate --check', 'verify', 'demo'].map(
+        (line): [string, typeof here] => [line, here],
+      ),
+      [`backup ${own('backup.db')}`, here],
+      [`backup ${path}`],
+      [`backup ${path} --with-secret-key`],
+      [`restore ${path}`, { DATABASE_URL: `sqlite:${own('restored.db')}` }],
+      [`copy --from sqlite:${path} --to sqlite:${own('to.db')}`],
+      [`copy --from ${workplace.databaseUrl} --to sqlite:${path}`],
+      [`pull --url http://127.0.0.1:9 --into ${path}`, { API_KEY: 'fl.acme.0123456789ab.secret' }],
     ];
-    for (const [command, environment] of commands) {
-      const { exitCode, stdout, stderr } = await workplace.call(command, environment);
-      t.strictSame([exitCode, stdout], [1, ''], command.join(' '));
-      t.match(stderr, /^fieldledger: [^\n]+\n$/, command.join(' '));
-      t.strictSame(stateOf(folder), before, command.join(' '));
+    for (const [line, environment] of commands) {
+      const { exitCode, stdout, stderr } = await workplace.call(line, environment);
+      t.strictSame([exitCode, stdout], [1, ''], line);
+      t.match(stderr, /^fieldledger: [^\n]+\n$/, line);
+      t.strictSame(stateOf(folder), before, line);
     }
     t.notOk(readdirSync(workplace.folder).includes('restored.db'));
   });
@@ -111,15 +96,15 @@ for (const [state, make] of Object.entries(STATES)) {
 t.test('a backup does not replace a database of ours that is in use', async (t) => {
   await using workplace = await openWorkplace('sqlite');
   const path = join(workplace.folder, 'second.db');
-  await workplace.call(['migrate'], { DATABASE_URL: `sqlite:${path}` });
+  await workplace.call('migrate', { DATABASE_URL: `sqlite:${path}` });
   const user = new Database(path);
   user.exec('UPDATE served_clock SET latest_ms = 1');
-  t.match(await workplace.call(['backup', path]), {
+  t.match(await workplace.call(`backup ${path}`), {
     exitCode: 1,
     stderr: `${path} is there already and isn't a backup, so it is left as it is.`,
   });
   user.close();
-  t.match(await workplace.call(['backup', path]), { exitCode: 0 });
+  t.match(await workplace.call(`backup ${path}`), { exitCode: 0 });
 });
 
 t.test('a PostgreSQL of another program is refused in a sentence, and gets no table of ours', async (t) => {
@@ -130,35 +115,29 @@ t.test('a PostgreSQL of another program is refused in a sentence, and gets no ta
   client.on('error', () => undefined);
   t.teardown(() => client.end());
   const tables = async () =>
-    (
-      await client.query<{ tablename: string }>(
-        "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
-      )
-    ).rows;
+    (await client.query("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1")).rows;
   const kinds = [
     'CREATE TABLE notes (text TEXT)',
     'CREATE TABLE migrations (id INTEGER, migration TEXT)',
     "CREATE TABLE migrations (name TEXT); INSERT INTO migrations VALUES ('1700000000-init')",
   ];
+  const from = new URL(workplace.databaseUrl);
+  const PGPASSWORD = from.password;
+  from.password = '';
+  const copy = `copy --from ${source.databaseUrl} --to ${from.href}`;
   for (const sql of kinds) {
     await client.query(sql);
     const before = await tables();
-    const copy = ['copy', '--from', source.databaseUrl, '--to', withoutPassword(workplace.databaseUrl)];
-    const password = new URL(workplace.databaseUrl).password;
-    process.env.PGPASSWORD = password;
-    for (const command of [['company', 'list'], ['serve'], ['verify'], ['migrate', '--check'], copy]) {
-      const { exitCode, stderr } = await workplace.call(command);
-      t.equal(exitCode, 1, command.join(' '));
-      t.match(stderr, /^fieldledger: The database isn't one of Fieldledger: it has the table \w+\. /);
-    }
-    delete process.env.PGPASSWORD;
+    for (const command of ['company list', 'serve', 'verify', 'migrate --check', copy])
+      t.match(
+        await workplace.call(command, { PGPASSWORD }),
+        {
+          exitCode: 1,
+          stderr: /^fieldledger: The database isn't one of Fieldledger: it has the table \w+\. /,
+        },
+        command,
+      );
     t.strictSame(await tables(), before);
     await client.query('DROP TABLE IF EXISTS notes, migrations');
   }
 });
-
-function withoutPassword(url: string): string {
-  const address = new URL(url);
-  address.password = '';
-  return address.href;
-}

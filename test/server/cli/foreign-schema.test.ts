@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import Database from 'better-sqlite3';
 import pg from 'pg';
-import t, { type Test } from 'tap';
+import t from 'tap';
 
 import { sqliteAdministration } from '../../../src/server/store/dialects/sqlite-administration.ts';
 import { CREATE_MIGRATIONS, migrations } from '../../../src/server/store/migrations/migrate.ts';
-import { openWorkplace, type Workplace } from '../../_command.ts';
+import { openWorkplace } from '../../_command.ts';
 
 const PROBLEM = /^fieldledger: .* has been changed by something else: (.*)\.\n$/;
 
@@ -32,22 +32,20 @@ t.test('a backup whose schema was changed is refused by restore, backup, verify 
   for (const [sql, problem] of ON_SQLITE) {
     await using workplace = await openWorkplace('sqlite');
     const path = workplace.databaseUrl.slice('sqlite:'.length);
-    const [file, changed] = ['backup.db', 'changed.db'].map((name) => join(workplace.folder, name));
-    if (file === undefined || changed === undefined) return;
-    await workplace.json(['backup', file]);
+    const at = (name: string) => join(workplace.folder, name);
+    const file = at('backup.db');
+    await workplace.json(`backup ${file}`);
     execute(file, sql);
-    const restored = join(workplace.folder, 'restored.db');
-    const refused = await workplace.call(['restore', file], { DATABASE_URL: `sqlite:${restored}` });
-    t.equal(PROBLEM.exec(refused.stderr)?.[1], problem);
-    t.equal(refused.exitCode, 1);
     execute(path, sql);
-    const to = `sqlite:${join(workplace.folder, 'to.db')}`;
-    for (const command of [
-      ['backup', changed],
-      ['copy', '--from', workplace.databaseUrl, '--to', to],
-    ])
-      t.equal(PROBLEM.exec((await workplace.call(command)).stderr)?.[1], problem, command[0] ?? '');
-    const { exitCode, stdout } = await workplace.call(['verify', '--json']);
+    for (const [line, environment] of [
+      [`restore ${file}`, { DATABASE_URL: `sqlite:${at('restored.db')}` }],
+      [`backup ${at('changed.db')}`],
+      [`copy --from ${workplace.databaseUrl} --to sqlite:${at('to.db')}`],
+    ] as const) {
+      const { exitCode, stderr } = await workplace.call(line, environment);
+      t.strictSame([exitCode, PROBLEM.exec(stderr)?.[1]], [1, problem], line);
+    }
+    const { exitCode, stdout } = await workplace.call('verify --json');
     t.equal(exitCode, 1);
     t.match(JSON.parse(stdout), { problems: [{ in: 'schema', company: null, id: null, problem }] });
   }
@@ -59,29 +57,26 @@ t.test("what SQLite's ANALYZE and Litestream add is nothing wrong", async (t) =>
     workplace.databaseUrl.slice('sqlite:'.length),
     `ANALYZE; CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER); CREATE TABLE _litestream_lock (id INTEGER)`,
   );
-  t.match(await workplace.call(['verify']), { exitCode: 0 });
-  t.match(await workplace.call(['backup', join(workplace.folder, 'backup.db')]), { exitCode: 0 });
+  for (const line of ['verify', `backup ${join(workplace.folder, 'backup.db')}`])
+    t.match(await workplace.call(line), { exitCode: 0 }, line);
 });
 
-t.test(
-  'a backup of an earlier version, and one of an upgrade half-way, are restored and then migrated',
-  async (t) => {
-    for (const count of [8, migrations.length - 1]) {
-      await using workplace = await openWorkplace('sqlite', { isEmpty: true });
-      const file = join(workplace.folder, 'backup.db');
-      const database = new Database(file);
-      database.exec(CREATE_MIGRATIONS);
-      for (const { name, statements } of migrations.slice(0, count)) {
-        for (const statement of statements(sqliteAdministration.migrations)) database.exec(statement);
-        database.prepare('INSERT INTO migrations (name) VALUES (?)').run(name);
-      }
-      database.close();
-      t.match(await workplace.call(['restore', file]), { exitCode: 0 });
-      t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
-      rmSync(file);
+t.test('a backup of an earlier version, or of half an upgrade, is restored and then migrated', async (t) => {
+  for (const count of [8, migrations.length - 1]) {
+    await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+    const file = join(workplace.folder, 'backup.db');
+    const database = new Database(file);
+    database.exec(CREATE_MIGRATIONS);
+    for (const { name, statements } of migrations.slice(0, count)) {
+      for (const statement of statements(sqliteAdministration.migrations)) database.exec(statement);
+      database.prepare('INSERT INTO migrations (name) VALUES (?)').run(name);
     }
-  },
-);
+    database.close();
+    t.match(await workplace.call(`restore ${file}`), { exitCode: 0 });
+    t.match(await workplace.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
+    rmSync(file);
+  }
+});
 
 const ON_POSTGRES: [string, string][] = [
   [
@@ -111,47 +106,28 @@ const ON_POSTGRES: [string, string][] = [
 ];
 
 t.test('a PostgreSQL whose schema was changed is told by verify, and refused by copy', async (t) => {
-  await using workplace = await openWorkplace('postgres', { isEmpty: true });
-  await workplace.json(['migrate']);
-  t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
-  for (const [sql, problem] of ON_POSTGRES) await seenOnPostgres(t, workplace, sql, problem);
-  t.match(await workplace.call(['verify']), { exitCode: 0, stdout: /nothing is wrong/ });
-});
-
-/** Changes the schema in a copy of the database, as a database is copied for each of many tests. */
-async function seenOnPostgres(t: Test, workplace: Workplace, sql: string, problem: string): Promise<void> {
-  const { databaseUrl } = workplace;
-  const name = new URL(databaseUrl).pathname.slice(1);
-  const other = new URL(databaseUrl);
-  other.pathname = `/${name}_changed`;
-  await onPostgres(databaseUrl, [`CREATE DATABASE ${name}_changed TEMPLATE ${name}`], 'template1');
-  await onPostgres(other.href, [sql]);
-  const here = { DATABASE_URL: other.href };
-  const { exitCode, stdout } = await workplace.call(['verify', '--json'], here);
-  t.equal(exitCode, 1, sql);
-  const { problems } = JSON.parse(stdout) as { problems: { in: string; problem: string }[] };
-  t.equal(problems.flatMap((one) => (one.in === 'schema' ? [one.problem] : [])).join('; '), problem);
-  process.env.PGPASSWORD = other.password;
-  const from = new URL(other);
-  from.password = '';
-  const to = `sqlite:${join(workplace.folder, 'to.db')}`;
-  const copied = await workplace.call(['copy', '--from', from.href, '--to', to]);
-  delete process.env.PGPASSWORD;
-  t.equal(PROBLEM.exec(copied.stderr)?.[1], problem);
-  await onPostgres(databaseUrl, [`DROP DATABASE ${name}_changed`], 'template1');
-}
-
-async function onPostgres(url: string, statements: string[], database?: string): Promise<void> {
-  const address = new URL(url);
-  if (database !== undefined) address.pathname = `/${database}`;
-  const client = new pg.Client({ connectionString: address.href });
-  await client.connect();
-  try {
-    for (const statement of statements) await client.query(statement);
-  } finally {
+  await using unchanged = await openWorkplace('postgres');
+  t.match(await unchanged.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
+  for (const [sql, problem] of ON_POSTGRES) {
+    await using workplace = await openWorkplace('postgres');
+    const { call, databaseUrl, folder } = workplace;
+    const client = new pg.Client({ connectionString: databaseUrl });
+    await client.connect();
+    await client.query(sql);
     await client.end();
+    const { exitCode, stdout } = await call('verify --json');
+    t.equal(exitCode, 1, sql);
+    const { problems } = JSON.parse(stdout) as { problems: { in: string; problem: string }[] };
+    t.equal(problems.flatMap((one) => (one.in === 'schema' ? [one.problem] : [])).join('; '), problem);
+    const from = new URL(databaseUrl);
+    const { password: PGPASSWORD } = from;
+    from.password = '';
+    const copied = await call(`copy --from ${from.href} --to sqlite:${join(folder, 'to.db')}`, {
+      PGPASSWORD,
+    });
+    t.equal(PROBLEM.exec(copied.stderr)?.[1], problem);
   }
-}
+});
 
 function execute(path: string, sql: string): void {
   const database = new Database(path);

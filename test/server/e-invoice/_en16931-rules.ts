@@ -66,21 +66,20 @@ const documentRules = rulesOf(INVOICE, {
   'CII-SR-469': `count(${SETTLEMENT}/ram:PaymentReference) <= 1`,
 });
 
+/** There is a total where there is something to add up. */
+function isTotal(total: string, is: boolean): string {
+  const parts = `${SETTLEMENT}/${ADJUSTMENT}${isCharge(is)}/ram:ActualAmount`;
+  return `${minor(total)} = ${minor(parts)} and count(${total}) = number(exists(${parts}))`;
+}
+
 const totalsRules = rulesOf(TOTALS, {
   'BR-12, CII-SR-477': 'count(ram:LineTotalAmount) = 1',
   'BR-13, CII-SR-480': 'count(ram:TaxBasisTotalAmount) = 1',
   'BR-14, CII-SR-482': 'count(ram:GrandTotalAmount) = 1',
   'BR-15, CII-SR-487': 'count(ram:DuePayableAmount) = 1',
   'BR-CO-10': `${minor('ram:LineTotalAmount')} = ${minor(`${LINE}/${LINE_AMOUNT}`)}`,
-  ...Object.fromEntries(
-    [
-      ['BR-CO-11', 'ram:AllowanceTotalAmount', false] as const,
-      ['BR-CO-12', 'ram:ChargeTotalAmount', true] as const,
-    ].map(([name, total, is]) => {
-      const parts = `${SETTLEMENT}/${ADJUSTMENT}${isCharge(is)}/ram:ActualAmount`;
-      return [name, `${minor(total)} = ${minor(parts)} and count(${total}) = number(exists(${parts}))`];
-    }),
-  ),
+  'BR-CO-11': isTotal('ram:AllowanceTotalAmount', false),
+  'BR-CO-12': isTotal('ram:ChargeTotalAmount', true),
   'BR-CO-13': `${minor('ram:TaxBasisTotalAmount')} = ${minor('ram:LineTotalAmount | ram:ChargeTotalAmount')} - ${minor('ram:AllowanceTotalAmount')}`,
   'BR-CO-14': `count(ram:TaxTotalAmount[${OWN_CURRENCY}]) = 1 and ${minor(`ram:TaxTotalAmount[${OWN_CURRENCY}]`)} = ${minor(`${BREAKDOWN}/ram:CalculatedAmount`)}`,
   'BR-CO-15': `${minor('ram:GrandTotalAmount')} = ${minor(`ram:TaxBasisTotalAmount | ram:TaxTotalAmount[${OWN_CURRENCY}]`)}`,
@@ -121,6 +120,9 @@ function adjusted(vat: string): string {
   return `+ ${amounts(true)} - ${amounts(false)}`;
 }
 
+const reasonCodes = (is: boolean) =>
+  `(${LINE_ADJUSTMENT} | ${SETTLEMENT}/${ADJUSTMENT})${isCharge(is)}/ram:ReasonCode`;
+
 const allowanceRules = [
   ...rulesOf(`${SETTLEMENT}/${ADJUSTMENT}`, {
     'BR-32, BR-37': "ram:CategoryTradeTax[ram:TypeCode = 'VAT']/ram:CategoryCode",
@@ -134,12 +136,8 @@ const allowanceRules = [
     'below zero only on a line that is':
       'xs:decimal(ram:ActualAmount) >= 0 or xs:decimal(ancestor::ram:IncludedSupplyChainTradeLineItem//ram:BilledQuantity) < 0',
   }),
-  ...rulesOf(`(${LINE_ADJUSTMENT} | ${SETTLEMENT}/${ADJUSTMENT})${isCharge(false)}/ram:ReasonCode`, {
-    'BR-CL-19': isAnyOf(['95']),
-  }),
-  ...rulesOf(`(${LINE_ADJUSTMENT} | ${SETTLEMENT}/${ADJUSTMENT})${isCharge(true)}/ram:ReasonCode`, {
-    'BR-CL-20': isAnyOf(['FC']),
-  }),
+  ...rulesOf(reasonCodes(false), { 'BR-CL-19': isAnyOf(['95']) }),
+  ...rulesOf(reasonCodes(true), { 'BR-CL-20': isAnyOf(['FC']) }),
 ];
 
 /** The rules of every category: its lines and its part of the breakdown agree. `abbreviation` is the norm's. */
@@ -176,16 +174,12 @@ function categoryRules(code: string, abbreviation: string): Rule[] {
 }
 
 const numbersRules = [
-  ...['S', 'Z', 'E', 'G'].flatMap((code) =>
-    rulesOf(`${LINE}[${LINE_TAX}/ram:CategoryCode = '${code}']`, {
-      [`BR-${code}-02`]: `exists(${SELLER}/${VAT_ID})`,
-    }),
-  ),
-  ...['AE', 'K'].flatMap((code) =>
-    rulesOf(`${LINE}[${LINE_TAX}/ram:CategoryCode = '${code}']`, {
-      [`BR-${code === 'K' ? 'IC' : code}-02`]: `exists(${SELLER}/${VAT_ID}) and exists(${BUYER}/${VAT_ID})`,
-    }),
-  ),
+  ...['S', 'Z', 'E', 'G', 'AE', 'K'].flatMap((code) => {
+    const both = `exists(${SELLER}/${VAT_ID}) and exists(${BUYER}/${VAT_ID})`;
+    const test = ['AE', 'K'].includes(code) ? both : `exists(${SELLER}/${VAT_ID})`;
+    const name = `BR-${code === 'K' ? 'IC' : code}-02`;
+    return rulesOf(`${LINE}[${LINE_TAX}/ram:CategoryCode = '${code}']`, { [name]: test });
+  }),
   ...rulesOf(`${LINE}[${LINE_TAX}/ram:CategoryCode = 'O']`, {
     'BR-O-02': `empty(${AGREEMENT}/(ram:SellerTradeParty | ram:SellerTaxRepresentativeTradeParty | ram:BuyerTradeParty)/${VAT_ID})`,
     'BR-O-11': `every $code in //ram:ApplicableTradeTax/ram:CategoryCode satisfies $code = 'O'`,
@@ -212,9 +206,7 @@ const partRules = [
   ...rulesOf(`${SETTLEMENT}/ram:PayeeTradeParty`, {
     'BR-17': `${filled('ram:Name')} and not(ram:Name = ${SELLER}/(ram:Name | ram:SpecifiedLegalOrganization/ram:TradingBusinessName)) and not(ram:ID = ${SELLER}/ram:ID) and not(ram:SpecifiedLegalOrganization/ram:ID = ${SELLER}/ram:SpecifiedLegalOrganization/ram:ID)`,
   }),
-  ...rulesOf(`${SETTLEMENT}/ram:InvoiceReferencedDocument`, {
-    'BR-55': filled('ram:IssuerAssignedID'),
-  }),
+  ...rulesOf(`${SETTLEMENT}/ram:InvoiceReferencedDocument`, { 'BR-55': filled('ram:IssuerAssignedID') }),
   ...rulesOf(`${DELIVERY}/ram:ShipToTradeParty`, { 'BR-57': filled('ram:PostalTradeAddress/ram:CountryID') }),
   ...rulesOf("//ram:ID[@schemeID = 'VA']", {
     'BR-CO-09': "matches(., '^(IE|GB|XI|FR|DE)[0-9A-Z+*]{2,14}$')",
@@ -227,9 +219,7 @@ const partRules = [
   }),
   ...rulesOf(
     '(//ram:ID except (//ram:SpecifiedTaxRegistration | //ram:SpecifiedLegalOrganization)/ram:ID) | //ram:TypeCode | //ram:CategoryCode',
-    {
-      'CII-DT-001 to 014, CII-DT-045 to 048': 'empty(@*)',
-    },
+    { 'CII-DT-001 to 014, CII-DT-045 to 048': 'empty(@*)' },
   ),
 ];
 
@@ -253,13 +243,8 @@ export const rules: readonly Rule[] = [
   ...totalsRules,
   ...lineRules,
   ...breakdownRules,
-  ...categoryRules('S', 'S'),
-  ...categoryRules('Z', 'Z'),
-  ...categoryRules('E', 'E'),
-  ...categoryRules('AE', 'AE'),
+  ...['S', 'Z', 'E', 'AE', 'G', 'O'].flatMap((code) => categoryRules(code, code)),
   ...categoryRules('K', 'IC'),
-  ...categoryRules('G', 'G'),
-  ...categoryRules('O', 'O'),
   ...numbersRules,
   ...allowanceRules,
   ...partRules,

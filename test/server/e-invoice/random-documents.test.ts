@@ -30,7 +30,7 @@ import { brokenRules } from './_en16931-rules.ts';
 import { issueSale, randomSale } from './_random-documents.ts';
 import { termsIn } from './_terms.ts';
 
-const { DOCUMENTS: count = '30', DOCUMENTS_SEED: given, DOCUMENTS_FOLDER: folder } = process.env;
+const { DOCUMENTS: count = '20', DOCUMENTS_SEED: given, DOCUMENTS_FOLDER: folder } = process.env;
 const seed = given === undefined ? Math.floor(Math.random() * 2 ** 31) : Number(given);
 
 type Line = Invoice['lines'][number];

@@ -15,8 +15,8 @@ import { createMetrics, type Metrics } from '../../../src/server/metrics.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { closed, root, type Schema, strictAjv } from '../../contract/_contract.ts';
 import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
-import { onEachEngine, type TestBackoffice, type TestCompany } from '../backoffice/_backoffice.ts';
-import { openStaffedCompany } from '../backoffice/_changes.ts';
+import { onEachEngine, onSqlite, type TestBackoffice, type TestCompany } from '../backoffice/_backoffice.ts';
+import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 
 interface Declared {
   description: string;
@@ -99,13 +99,8 @@ export interface Door extends AsyncDisposable {
 export async function openDoor(engine: Engine, token: string, options: DoorOptions = {}): Promise<Door> {
   const metrics = createMetrics();
   const server = await createFeedServer({
-    ...{
-      log: createLogger('silent'),
-      now: () => STORY_NOW,
-      isReady: () => true,
-      requestsPerMinute: 1_000_000,
-      baseUrl: () => 'https://api.example.com',
-    },
+    ...{ log: createLogger('silent'), now: () => STORY_NOW, isReady: () => true },
+    ...{ requestsPerMinute: 1_000_000, baseUrl: () => 'https://api.example.com' },
     ...options,
     ...{ engine, metrics: metrics.feed, keyPrefix: KEY_PREFIX },
   });
@@ -124,11 +119,11 @@ export async function openDoor(engine: Engine, token: string, options: DoorOptio
     if (problems.length > 0) throw new Error(problems.join('\n'));
     return { status, headers, body };
   };
-  const bearer = { authorization: `Bearer ${token}` };
+  const own = bearer(token);
   const post: Door['post'] = async (body, headers = {}) => {
     const isArray = typeof body !== 'string' && !Buffer.isBuffer(body);
     const sent = isArray ? JSON.stringify(body) : body;
-    const all = { 'content-type': 'application/json', ...bearer, ...headers };
+    const all = { 'content-type': 'application/json', ...own, ...headers };
     return checked('applyChanges', http.post('feed/v1/changes', { body: sent, headers: all }));
   };
   return {
@@ -136,11 +131,11 @@ export async function openDoor(engine: Engine, token: string, options: DoorOptio
     get: async (path, headers = {}) =>
       checked(
         path.startsWith('changes/') ? 'getChange' : 'getPosition',
-        http.get(`feed/v1/${path}`, { headers: { ...bearer, ...headers } }),
+        http.get(`feed/v1/${path}`, { headers: { ...own, ...headers } }),
       ),
     askForLink: async (asked, headers = {}) => {
       const body = typeof asked === 'string' ? asked : JSON.stringify(asked);
-      const all = { 'content-type': 'application/json', ...bearer, ...headers };
+      const all = { 'content-type': 'application/json', ...own, ...headers };
       return checked('createPortalLink', http.post('feed/v1/portal-links', { body, headers: all }));
     },
     async apply(changes, headers) {
@@ -190,16 +185,38 @@ export async function tokenFor(
   return { id: record.id, token };
 }
 
+/** A change that makes a job, under an id of its own. */
+export const job = (company: string, number: number, given: object = {}) => ({
+  ...{ id: `c${number}`, company, ...jobCreate({ id: `job_${number}` }) },
+  ...given,
+});
+
+export const portOf = ({ url }: Pick<Door, 'url'>) => Number(new URL(url).port);
+
+/** The head of a request with a token, whose body is to follow. */
+export const headOf = (line: string, token: string, fields: string) =>
+  `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${fields}\r\n\r\n`;
+
+export const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+export const NDJSON = { 'content-type': 'application/x-ndjson' };
+
+type Body = (t: Test, door: TestDoor) => Promise<void>;
+
 /** Runs a test on each engine, with the feed of a company that has staff, and a token for everything. */
-export function onEachDoor(
-  title: string,
-  body: (t: Test, door: TestDoor) => Promise<void>,
-  options: DoorOptions = {},
-): void {
-  onEachEngine(title, async (t, testBackoffice) => {
-    const company = await openStaffedCompany(testBackoffice.openCompany);
-    const { token } = await tokenFor(testBackoffice.engine);
-    await using door = await openDoor(testBackoffice.engine, token, options);
-    await body(t, { ...testBackoffice, ...door, company, token });
-  });
+export function onEachDoor(title: string, body: Body): void {
+  onEachEngine(title, throughDoor(body));
+}
+
+/** The same for what the engines have no part in. */
+export function onDoor(title: string, body: Body): void {
+  onSqlite(title, throughDoor(body));
+}
+
+function throughDoor(body: Body) {
+  return async (t: Test, office: TestBackoffice) => {
+    const company = await openStaffedCompany(office.openCompany);
+    const { token } = await tokenFor(office.engine);
+    await using door = await openDoor(office.engine, token);
+    await body(t, { ...office, ...door, company, token });
+  };
 }

@@ -3,59 +3,44 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { AppError } from '../../../src/errors.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { tablesChangedBy } from '../backoffice/_backoffice.ts';
-import { customerSave, jobCreate, personSave } from '../backoffice/_changes.ts';
+import { jobCreate, openStaffedCompany, personSave } from '../backoffice/_changes.ts';
 import { feedOf } from '../backoffice/_feed.ts';
 import { invoiceImport } from '../backoffice/_imports.ts';
-import { answersIn, errorIn, onEachDoor, openDoor, tokenFor } from './_door.ts';
+import { answersIn, bearer, errorIn, job, NDJSON, onEachDoor, onDoor, openDoor, tokenFor } from './_door.ts';
 
-const NDJSON = { 'content-type': 'application/x-ndjson' };
-const job = (company: string, number: number, given: object = {}) => ({
-  ...{ id: `c${number}`, company, ...jobCreate({ id: `job_${number}` }) },
-  ...given,
+onEachDoor('a batch is answered in its order and form, and skipped when it comes again', async (t, door) => {
+  const { id: company } = door.company;
+  const batch = [
+    job(company, 1),
+    { id: 'p', company, change: 'person.deactivate', with: { id: 'per_2' } },
+    { id: 'x', company, change: 'job.complete', with: { id: 'job_9' } },
+    job('nobody', 2),
+    job(company, 3),
+  ];
+  const refused = ['3 x unknown_record /with/id', '4 c2 unknown_company /company'];
+  t.strictSame(await door.apply(batch), ['1 c1 applied', '2 p applied', ...refused, '5 c3 applied']);
+  const changed = await tablesChangedBy(door.engine, async () => {
+    const again = await door.post(`\n${feedOf(batch)}`, NDJSON);
+    t.equal(again.headers['content-type'], 'application/x-ndjson');
+    const [first, second, ...rest] = again.body.trimEnd().split('\n');
+    const { body, detail = '{}' } = (await door.company.texts('jobs', 'job_1')) ?? { body: '' };
+    const whole = JSON.stringify({ ...JSON.parse(body), ...JSON.parse(detail) });
+    t.equal(first, `{"line":2,"id":"c1","status":"skipped","record":${whole}}`, 'with the record as it is');
+    t.equal(second, '{"line":3,"id":"p","status":"skipped"}');
+    t.equal(rest.length, 3);
+  });
+  t.strictSame(changed, []);
+  const rows = await door.engine.run("SELECT token FROM applied_changes WHERE id IN ('c1', 'c3', 'p')");
+  const [token] = await door.engine.run('SELECT id, used_at FROM feed_tokens');
+  t.strictSame(rows, Array(3).fill({ token: token?.id }), 'the audit of the operator names the token');
+  t.equal(token?.used_at, STORY_NOW.toISOString());
+  const count = new RegExp(`changes_total{token="${String(token?.id)}",status="applied"} 3\n`);
+  t.match(await door.metrics.text(), count);
 });
 
-onEachDoor(
-  'a batch is answered in its order and in its form, and skipped when it comes again',
-  async (t, door) => {
-    const { id: company } = door.company;
-    const batch = [
-      job(company, 1),
-      { id: 'p', company, change: 'person.deactivate', with: { id: 'per_2' } },
-      { id: 'x', company, change: 'job.complete', with: { id: 'job_9' } },
-      job('nobody', 2),
-      job(company, 3),
-    ];
-    const answered = [
-      '1 c1 applied',
-      '2 p applied',
-      '3 x unknown_record /with/id',
-      '4 c2 unknown_company /company',
-    ];
-    t.strictSame(await door.apply(batch), [...answered, '5 c3 applied']);
-    const changed = await tablesChangedBy(door.engine, async () => {
-      const again = await door.post(`\n${feedOf(batch)}`, NDJSON);
-      t.equal(again.headers['content-type'], 'application/x-ndjson');
-      const [first, second, ...rest] = again.body.trimEnd().split('\n');
-      const { body, detail = '{}' } = (await door.company.texts('jobs', 'job_1')) ?? { body: '' };
-      const whole = JSON.stringify({ ...JSON.parse(body), ...JSON.parse(detail) });
-      t.equal(first, `{"line":2,"id":"c1","status":"skipped","record":${whole}}`, 'with the record as it is');
-      t.equal(second, '{"line":3,"id":"p","status":"skipped"}');
-      t.equal(rest.length, 3);
-    });
-    t.strictSame(changed, []);
-    const rows = await door.engine.run("SELECT token FROM applied_changes WHERE id IN ('c1', 'c3', 'p')");
-    const [token] = await door.engine.run('SELECT id, used_at FROM feed_tokens');
-    t.strictSame(rows, Array(3).fill({ token: token?.id }), 'the audit of the operator names the token');
-    t.equal(token?.used_at, STORY_NOW.toISOString());
-    t.match(
-      await door.metrics.text(),
-      new RegExp(`changes_total{token="${String(token?.id)}",status="applied"} 3\n`),
-    );
-  },
-);
-
-onEachDoor('a change that can not be made costs that change only', async (t, door) => {
+onDoor('a change that can not be made costs that change only', async (t, door) => {
   const { id: company } = door.company;
+  const one = JSON.stringify(job(company, 1));
   const deep = `${'['.repeat(101)}${']'.repeat(101)}`;
   const bad: [text: string, answer: string][] = [
     ['17', '- malformed_line'],
@@ -64,11 +49,8 @@ onEachDoor('a change that can not be made costs that change only', async (t, doo
     ['{}', '- invalid_change /change'],
     [`{"id":"a","company":"${company}","change":"job.delete","with":{}}`, 'a unknown_change /change'],
     [`{"id":"a","company":"${company}","change":"job.complete","with":${deep}}`, '- malformed_line'],
-    [JSON.stringify(job(company, 1)).replace('c1', 'a","id":"a'), 'a invalid_change /id'],
-    [
-      JSON.stringify(job(company, 1)).replace('"jobTypeVersion":1', '"jobTypeVersion":1e400'),
-      'c1 invalid_change /with/jobTypeVersion',
-    ],
+    [one.replace('c1', 'a","id":"a'), 'a invalid_change /id'],
+    [one.replace('"jobTypeVersion":1', '"jobTypeVersion":1e400'), 'c1 invalid_change /with/jobTypeVersion'],
     [JSON.stringify(job(company, 1, { id: undefined })), '- invalid_change /id'],
     [JSON.stringify(job(company, 1, { id: '' })), ' invalid_change /id'],
     [JSON.stringify(job(company, 1, { sequence: 1 })), 'c1 invalid_change /source'],
@@ -83,31 +65,13 @@ onEachDoor('a change that can not be made costs that change only', async (t, doo
   const inShort = async (text: string, headers = {}) => {
     const { status, body } = await door.post(text, headers);
     t.equal(status, 200);
-    const answers = text.startsWith('[')
-      ? answersIn(body)
-      : answersIn(`{"answers":[${body.trim().replaceAll('\n', ',')}]}`);
-    return answers.map(
-      ({ line, id = '-', error }) => `${line} ${id} ${error ? `${error.code} ${error.path}`.trim() : ''}`,
-    );
+    const isArray = text.startsWith('[');
+    const answers = answersIn(isArray ? body : `{"answers":[${body.trim().replaceAll('\n', ',')}]}`);
+    const of = ({ error }: (typeof answers)[number]) => (error ? `${error.code} ${error.path}`.trim() : '');
+    return answers.map((answer) => `${answer.line} ${answer.id ?? '-'} ${of(answer)}`);
   };
   t.strictSame(await inShort(`[${lines.join(' ,\n')}]`), wanted);
   t.strictSame(await inShort(lines.join('\r\n'), NDJSON), wanted, 'the same in JSON Lines');
-});
-
-onEachDoor('the same id with another content is a conflict', async (t, door) => {
-  const { id: company } = door.company;
-  const change = { ...job(company, 1), source: 's', sequence: 4 };
-  t.strictSame(await door.apply([change, change]), ['1 c1 applied', '2 c1 skipped']);
-  const others = [job(company, 1), { ...change, sequence: 5 }, { ...change, ...personSave({ id: 'per_9' }) }];
-  t.strictSame(
-    await tablesChangedBy(door.engine, async () => {
-      t.strictSame(
-        await door.apply(others),
-        [1, 2, 3].map((line) => `${line} c1 duplicate_id /id`),
-      );
-    }),
-    [],
-  );
 });
 
 /** An engine that does something before its transaction of a number, from 1. */
@@ -141,7 +105,7 @@ onEachDoor('a token that is revoked within a batch brings no more', async (t, do
   ]);
 });
 
-onEachDoor('when the database goes away, the rest of a batch is not tried', async (t, door) => {
+onDoor('when the database goes away, the rest of a batch is not tried', async (t, door) => {
   const { id: company } = door.company;
   const fault = new AppError('unavailable', 'Away.', { cause: new Error('no route to 10.0.0.5') });
   let failing = 0;
@@ -153,28 +117,18 @@ onEachDoor('when the database goes away, the rest of a batch is not tried', asyn
   const batch = ['nonsense', job(company, 1), job(company, 2), job(company, 3)];
   failing = 1;
   const { status, headers, body } = await broken.post(batch.slice(1));
-  t.strictSame(
-    [status, headers['retry-after'], errorIn(body).code],
-    [503, '5', 'unavailable'],
-    'before all answers',
-  );
+  const told = [status, headers['retry-after'], errorIn(body).code];
+  t.strictSame(told, [503, '5', 'unavailable'], 'before all answers');
   t.strictSame((await door.engine.run('SELECT id FROM jobs')).length, 1);
   failing = 2;
   const answered = await broken.post(batch);
-  t.strictSame(
-    answersIn(answered.body).map(({ line, status: of }) => [line, of]),
-    [
-      [1, 'refused'],
-      [2, 'refused'],
-      [3, 'not_tried'],
-      [4, 'not_tried'],
-    ],
-  );
+  const statuses = answersIn(answered.body).map((answer) => `${answer.line} ${answer.status}`);
+  t.strictSame(statuses, ['1 refused', '2 refused', '3 not_tried', '4 not_tried']);
   t.notMatch(answered.body + body, '10.0.0.5', 'nobody is told where the database is');
   t.strictSame(await broken.apply(batch.slice(1)), ['1 c1 applied', '2 c2 applied', '3 c3 applied']);
 });
 
-onEachDoor('answers that are too long together leave the rest for the next batch', async (t, door) => {
+onDoor('answers that are too long together leave the rest for the next batch', async (t, door) => {
   const { id: company } = door.company;
   const choices = Array<string>(200).fill('x'.repeat(300));
   const customFields = Object.fromEntries(
@@ -189,55 +143,53 @@ onEachDoor('answers that are too long together leave the rest for the next batch
   t.strictSame((await door.apply(batch.slice(3))).length, 2);
 });
 
-onEachDoor('the companies of a token, and its changes, are all that it brings', async (t, door) => {
+onDoor('the companies of a token, and its changes, are all that it brings', async (t, door) => {
   const { id: company } = door.company;
-  const { id: other } = await door.openCompany();
-  const { token } = await tokenFor(door.engine, {
-    companies: [company],
-    changes: ['job.create', 'company.save'],
-  });
-  await door.apply([
-    { id: 'k', company, ...customerSave({ id: 'cus_9' }) },
-    { id: 'k', company: other, ...personSave() },
-  ]);
-  const headers = { authorization: `Bearer ${token}` };
-  const batch = [
-    job(company, 1),
-    { id: 'b', company, ...personSave() },
-    { ...job(other, 1), ...personSave() },
-    { ...job('new-one', 1), change: 'company.save', with: {} },
+  const { id: other } = await openStaffedCompany(door.openCompany);
+  const saved = (of: string) => ({ id: 'k', company: of, ...personSave({ id: 'per_1' }) });
+  await door.apply([saved(company), saved(other)]);
+  const options = { companies: [company], changes: ['job.create', 'company.save'] };
+  const addition = job('new-one', 4, { change: 'company.save', with: {} });
+  const batch = [job(company, 1), job(other, 2), { ...saved(company), id: 'b' }, addition];
+  const [elsewhere, unmade] = ['2 c2 unknown_company /company', '4 c4 unknown_company /company'];
+  // Each token lacks one thing alone: of the others, all companies or all changes are its own.
+  const cases: [options: Parameters<typeof tokenFor>[1], answers: string[], statuses: number[]][] = [
+    [
+      { companies: options.companies },
+      ['1 c1 applied', elsewhere, '3 b applied', unmade],
+      [200, 200, 404, 200, 404],
+    ],
+    [
+      { changes: options.changes },
+      ['1 c1 skipped', '2 c2 applied', '3 b not_allowed /change', '4 c4 applied'],
+      [200, 404, 404, 200, 200],
+    ],
+    [options, ['1 c1 skipped', elsewhere, '3 b not_allowed /change', unmade], [200, 404, 404, 200, 404]],
   ];
-  const changed = await tablesChangedBy(door.engine, async () => {
-    t.strictSame(await door.apply(batch.slice(1), headers), [
-      '1 b not_allowed /change',
-      '2 c1 unknown_company /company',
-      '3 c1 unknown_company /company',
-    ]);
-  });
-  t.strictSame(changed, ['feed_tokens'], 'which knows of its use');
-  t.strictSame(await door.apply(batch.slice(0, 1), headers), ['1 c1 applied']);
-  const asked = [
-    `changes/c1?company=${company}`,
-    `changes/k?company=${company}`,
-    `changes/k?company=${other}`,
-  ];
-  const positions = [company, other, 'nobody'].map((id) => `position?company=${id}&source=s`);
-  const statuses = await Promise.all(
-    [...asked, ...positions].map(async (path) => (await door.get(path, headers)).status),
-  );
-  t.strictSame(statuses, [200, 404, 404, 200, 404, 404]);
+  for (const [given, answers, statuses] of cases) {
+    const headers = bearer((await tokenFor(door.engine, given)).token);
+    t.strictSame(await door.apply(batch, headers), answers);
+    const changes = [`c1?company=${company}`, `k?company=${company}`, `k?company=${other}`];
+    const asked = [
+      ...changes.map((change) => `changes/${change}`),
+      ...[company, other].map((id) => `position?company=${id}&source=s`),
+    ];
+    const found = await Promise.all(asked.map(async (path) => (await door.get(path, headers)).status));
+    t.strictSame(found, statuses);
+    t.equal((await door.get('position?company=nobody&source=s', headers)).status, 404);
+    const refused = batch.filter((_change, index) => !/applied|skipped/.test(answers[index] ?? ''));
+    const changed = await tablesChangedBy(door.engine, () => door.apply(refused, headers));
+    t.strictSame(changed, [], 'what is refused changes nothing');
+  }
 });
 
 onEachDoor('imports that come together are answered one by one', async (t, door) => {
   const { id: company } = door.company;
-  const importOf = (number: number, given: object = {}) => ({
-    ...{ id: `i${number}`, company },
-    ...invoiceImport({ number: `RE-${number}`, ...given }),
-  });
-  const elsewhere = {
-    ...{ id: 's', company },
-    ...{ change: 'company.switch', with: { issuedElsewhere: ['invoice'] } },
+  const importOf = (number: number, given: object = {}) => {
+    const change = invoiceImport({ number: `RE-${number}`, ...given });
+    return { id: `i${number}`, company, ...change };
   };
+  const elsewhere = { id: 's', company, change: 'company.switch', with: { issuedElsewhere: ['invoice'] } };
   const applied = ['1 s applied', '2 i1 applied', '3 i2 applied', '4 c1 applied', '5 i3 applied'];
   const batch = [elsewhere, importOf(1), importOf(2), job(company, 1), importOf(3)];
   t.strictSame(await door.apply(batch), applied);

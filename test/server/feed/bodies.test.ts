@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { gzipSync, zstdCompressSync } from 'node:zlib';
+import { gzipSync, zstdCompressSync as zstd } from 'node:zlib';
 
 import t from 'tap';
 
@@ -8,12 +8,14 @@ import { openTestDatabase } from '../../_server.ts';
 import { connectTo } from '../../_socket.ts';
 import { until } from '../../_command.ts';
 import { createTestBackoffice, tablesChangedBy } from '../backoffice/_backoffice.ts';
-import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
-import { type Door, errorIn, openDoor, tokenFor } from './_door.ts';
+import { openStaffedCompany } from '../backoffice/_changes.ts';
+import { errorIn, headOf, job as jobOf, NDJSON, openDoor, portOf, tokenFor } from './_door.ts';
 
 const BYTES_MAX = 8 * 1024 * 1024;
-const NDJSON = { 'content-type': 'application/x-ndjson' };
 const coded = (coding: string) => ({ 'content-encoding': coding });
+const typed = (type: string) => ({ 'content-type': type });
+const [GZIP, ZSTD] = [coded('gzip'), coded('zstd')];
+const objects = `${'{},'.repeat(2_000_000)}{}`;
 
 const database = await openTestDatabase('sqlite');
 const { engine } = database;
@@ -25,7 +27,7 @@ t.teardown(async () => {
   await database[Symbol.asyncDispose]();
 });
 
-const job = (number: number) => ({ id: `c${number}`, company, ...jobCreate({ id: `job_${number}` }) });
+const job = (number: number) => jobOf(company, number);
 const text = JSON.stringify([job(0)]);
 const padded = (bytes: number) => text.padEnd(bytes, ' ');
 const many = (count: number) => JSON.stringify(Array.from({ length: count }, (_, number) => job(number)));
@@ -35,72 +37,53 @@ damaged.writeUInt32LE(7, 12);
 const wide = Buffer.from(`28b52ffd0080000000${Buffer.from(text).toString('hex')}`, 'hex');
 wide.writeUIntLE(text.length * 8 + 1, 6, 3);
 
-const refused: [what: string, body: string | Buffer, headers: Record<string, string>, message: RegExp][] = [
-  ['nothing', '', {}, /^The body is not JSON/],
-  ['no type', text, { 'content-type': '' }, /^Content-Type must be .* not ""\.$/],
-  ['another type', text, { 'content-type': 'application/json-seq' }, /not "application\/json-seq"\.$/],
-  ['a form', text, { 'content-type': 'multipart/form-data; boundary=x' }, /^Content-Type must be/],
-  ['an array of nothing', ' [ ] ', {}, /^The body has no change\.$/],
-  ['blank lines', '\n\r\n \t\n', NDJSON, /^The body has no change\.$/],
-  ['an object', '{"changes":[]}', {}, /^The body must be an array of changes\.$/],
-  ['a part of an array', text.slice(0, -1), {}, /^The body is not JSON/],
-  ['more than an array', `${text}${text}`, {}, /^The body is not JSON/],
-  ['deeper than any', '['.repeat(150_000), {}, /^The body is not JSON/],
-  [
-    'nothing but objects',
-    `[[${'{},'.repeat(2_000_000)}{}]]`,
-    {},
-    /more than 200000 opening braces and brackets\.$/,
-  ],
-  ['nothing but objects in a line', `[${'{},'.repeat(2_000_000)}{}]`, NDJSON, /more than 200000 opening/],
-  [
-    'another coding of its transfer',
-    text,
-    { 'transfer-encoding': 'gzip, chunked' },
-    /^Transfer-Encoding must be chunked/,
-  ],
-  [
-    'a frame and nonsense',
-    Buffer.concat([zstdCompressSync(text), Buffer.from('xx')]),
-    coded('zstd'),
-    /^The body is not zstd/,
-  ],
-  [
-    'more frames than changes',
-    Buffer.concat(Array.from({ length: 1_001 }, () => zstdCompressSync(''))),
-    coded('zstd'),
-    /more than 1000 frames/,
-  ],
-  ['not in UTF-8', Buffer.from([0x5b, 0x22, 0xe9, 0x22, 0x5d]), {}, /^The body is not in UTF-8\.$/],
-  ['1,001 changes', many(1_001), {}, /^The body has more than 1000 changes\.$/],
-  ['millions of changes', `[${'0,'.repeat(4_000_000)}0]`, {}, /^The body has more than 1000 changes\.$/],
-  ['1,001 lines', 'x\n'.repeat(1_000).concat('x'), NDJSON, /^The body has more than 1000 lines\.$/],
-  ['millions of lines', '\n'.repeat(BYTES_MAX), NDJSON, /^The body has more than 1000 lines\.$/],
-  ['a byte too long', padded(BYTES_MAX + 1), {}, /^The body has more than 8388608 bytes\.$/],
-  ['too long as gzip', gzipSync(padded(BYTES_MAX + 1)), coded('gzip'), /more than 8388608 bytes/],
-  ['a bomb of gzip', gzipSync(Buffer.alloc(500_000_000)), coded('gzip'), /more than 8388608 bytes/],
-  ['a bomb of zstd', zstdCompressSync(Buffer.alloc(500_000_000)), coded('zstd'), /more than 8388608 bytes/],
-  ['a wide window', wide, coded('zstd'), /^The body is not zstd: Frame requires too much memory/],
-  ['not gzip', text, coded('gzip'), /^The body is not gzip: incorrect header check\.$/],
-  ['not zstd', text, coded('zstd'), /^The body is not zstd: .*\.$/],
+/** What is no batch: the body, what its headers say, and the reason. */
+const refused: [what: string, message: RegExp, body: string | Buffer, headers?: Record<string, string>][] = [
+  ['nothing', /^The body is not JSON/, ''],
+  ['no type', /^Content-Type must be .* not ""\.$/, text, typed('')],
+  ['another type', /not "application\/json-seq"\.$/, text, typed('application/json-seq')],
+  ['a form', /^Content-Type must be/, text, typed('multipart/form-data; boundary=x')],
+  ['an array of nothing', /^The body has no change\.$/, ' [ ] '],
+  ['blank lines', /^The body has no change\.$/, '\n\r\n \t\n', NDJSON],
+  ['an object', /^The body must be an array of changes\.$/, '{"changes":[]}'],
+  ['a part of an array', /^The body is not JSON/, text.slice(0, -1)],
+  ['more than an array', /^The body is not JSON/, `${text}${text}`],
+  ['deeper than any', /^The body is not JSON/, '['.repeat(150_000)],
+  ['nothing but objects', /more than 200000 opening braces and brackets\.$/, `[[${objects}]]`],
+  ['nothing but objects in a line', /more than 200000 opening/, `[${objects}`, NDJSON],
+  ['another transfer', /^Transfer-Encoding must be chunked/, text, { 'transfer-encoding': 'gzip, chunked' }],
+  ['a frame and nonsense', /^The body is not zstd/, Buffer.concat([zstd(text), Buffer.from('xx')]), ZSTD],
+  ['more frames than changes', /more than 1000 frames/, Buffer.concat(Array(1_001).fill(zstd(''))), ZSTD],
+  ['not in UTF-8', /^The body is not in UTF-8\.$/, Buffer.from([0x5b, 0x22, 0xe9, 0x22, 0x5d])],
+  ['1,001 changes', /^The body has more than 1000 changes\.$/, many(1_001)],
+  ['millions of changes', /^The body has more than 1000 changes\.$/, `[${'0,'.repeat(4_000_000)}0]`],
+  ['1,001 lines', /^The body has more than 1000 lines\.$/, 'x\n'.repeat(1_000).concat('x'), NDJSON],
+  ['millions of lines', /^The body has more than 1000 lines\.$/, '\n'.repeat(BYTES_MAX), NDJSON],
+  ['a byte too long', /^The body has more than 8388608 bytes\.$/, padded(BYTES_MAX + 1)],
+  ['too long as gzip', /more than 8388608 bytes/, gzipSync(padded(BYTES_MAX + 1)), GZIP],
+  ['a bomb of gzip', /more than 8388608 bytes/, gzipSync(Buffer.alloc(500_000_000)), GZIP],
+  ['a bomb of zstd', /more than 8388608 bytes/, zstd(Buffer.alloc(500_000_000)), ZSTD],
+  ['a wide window', /^The body is not zstd: Frame requires too much memory/, wide, ZSTD],
+  ['not gzip', /^The body is not gzip: incorrect header check\.$/, text, GZIP],
+  ['not zstd', /^The body is not zstd: .*\.$/, text, ZSTD],
   [
     'a part of gzip',
-    gzipSync(text).subarray(0, -9),
-    coded('gzip'),
     /^The body is not gzip: unexpected end of file\.$/,
+    gzipSync(text).subarray(0, -9),
+    GZIP,
   ],
-  ['a part of zstd', zstdCompressSync(text).subarray(0, -5), coded('zstd'), /^The body is not zstd: .*\.$/],
-  ['damaged gzip', damaged, coded('gzip'), /^The body is not gzip: .*\.$/],
-  ['another coding', text, coded('br'), /^Content-Encoding must be gzip, zstd or identity, not "br"\.$/],
-  ['two codings', gzipSync(gzipSync(text)), coded('gzip, gzip'), /^Content-Encoding must be/],
-  ['a name that every object has', text, coded('constructor'), /^Content-Encoding must be/],
+  ['a part of zstd', /^The body is not zstd: .*\.$/, zstd(text).subarray(0, -5), ZSTD],
+  ['damaged gzip', /^The body is not gzip: .*\.$/, damaged, GZIP],
+  ['another coding', /^Content-Encoding must be gzip, zstd or identity, not "br"\.$/, text, coded('br')],
+  ['two codings', /^Content-Encoding must be/, gzipSync(gzipSync(text)), coded('gzip, gzip')],
+  ['a name that every object has', /^Content-Encoding must be/, text, coded('constructor')],
 ];
 
 t.test('a body that is no batch is refused as a whole, with its reason', async (t) => {
   // Notes the use of the token.
   await door.apply([]);
   const changed = await tablesChangedBy(engine, async () => {
-    for (const [what, body, headers, message] of refused) {
+    for (const [what, message, body, headers] of refused) {
       const reply = await door.post(body, headers);
       t.equal(reply.status, 400, what);
       t.match(errorIn(reply.body), { code: 'invalid_request', message }, what);
@@ -114,13 +97,10 @@ t.test('a body is taken up to its limits, as it is or compressed', async (t) => 
     [padded(BYTES_MAX), {}],
     [`\ufeff\n\t${text}\n`, { 'content-type': 'Application/JSON; charset=utf-8' }],
     [gzipSync(padded(BYTES_MAX)), coded('GZIP')],
-    [zstdCompressSync(padded(BYTES_MAX)), coded('zstd')],
+    [zstd(padded(BYTES_MAX)), coded('zstd')],
     [text, coded('identity')],
     [`\ufeff${text.slice(1, -1)}`, { ...NDJSON }],
-    [
-      Buffer.concat([text.slice(0, 9), text.slice(9), ''].map((part) => zstdCompressSync(part))),
-      coded('zstd'),
-    ],
+    [Buffer.concat([text.slice(0, 9), text.slice(9), ''].map((part) => zstd(part))), ZSTD],
     [many(1_000), {}],
     [many(1_000).slice(1, -1).replaceAll('},{"id"', '}\n{"id"'), NDJSON],
   ];
@@ -133,11 +113,7 @@ t.test('a body is taken up to its limits, as it is or compressed', async (t) => 
   t.equal(Number(row?.jobs), 1_000);
 });
 
-/** The head of a request, whose body is to follow. */
-const head = (fields: string) =>
-  `POST /feed/v1/changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${fields}\r\n\r\n`;
-
-const portOf = ({ url }: Door) => Number(new URL(url).port);
+const head = (fields: string) => headOf('POST /feed/v1/changes', token, fields);
 
 t.test('whoever goes on sending a body that is too long gets the answer all the same', async (t) => {
   const parts = [`Content-Length: ${BYTES_MAX * 2}`, 'Transfer-Encoding: chunked'];

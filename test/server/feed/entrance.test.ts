@@ -10,11 +10,19 @@ import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_ser
 import { connectTo, type RawConnection } from '../../_socket.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 import { customerSave, jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
-import { errorIn, onEachDoor, openDoor, replyProblems, tokenFor } from './_door.ts';
+import {
+  bearer,
+  errorIn,
+  headOf,
+  onEachDoor,
+  onDoor,
+  openDoor,
+  portOf,
+  replyProblems,
+  tokenFor,
+} from './_door.ts';
 
-const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
-
-onEachDoor('only a right token is let in, and only here', async (t, door) => {
+onDoor('only a right token is let in, and only here', async (t, door) => {
   const { engine, company } = door;
   const key = await keyFor(engine, company.id);
   const revoked = await tokenFor(engine);
@@ -71,7 +79,7 @@ onEachDoor('what became of a change is told with its record as it is now', async
   for (const id of ['2', 'x'.repeat(201), '\u0000', '\n']) t.equal((await ask(id)).status, 404);
 });
 
-onEachDoor('parameters keep to their rules', async (t, door) => {
+onDoor('parameters keep to their rules', async (t, door) => {
   const { id: company } = door.company;
   const wrong: [query: string, message: RegExp][] = [
     ['', /^company must be given once, with 1 to 64 characters that can be seen\.$/],
@@ -81,10 +89,7 @@ onEachDoor('parameters keep to their rules', async (t, door) => {
     [`company=${company}&source=${'x'.repeat(101)}`, /^source must/],
     [`company=${company}&source=a%00b`, /^source must/],
     ['company=%0a&source=a', /^company must/],
-    [
-      `company=${company}&source=a&sauce=b`,
-      /^"sauce" is not a parameter of this operation; did you mean source\?$/,
-    ],
+    [`company=${company}&source=a&sauce=b`, /^"sauce" is not a parameter of this .*; did you mean source\?$/],
     [`company=${company}&source=a&__proto__=b`, /^"__proto__" is not a parameter/],
     [`company=${company}&source[x]=a`, /^(?:source must|"source\[x\]" is not)/],
   ];
@@ -101,46 +106,35 @@ t.test('a path that is none gets 404, and a method 405', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const { token } = await tokenFor(database.engine);
   await using door = await openDoor(database.engine, token);
-  const paths = [
-    '',
+  const replyTo = async (path: string, given: object) => {
+    const { statusCode: status, headers, body } = await got(`${door.url}/${path}`, { ...quiet, ...given });
+    return { status, headers, body };
+  };
+  const versions = [
     'feed',
     'feed/v1',
     'feed/v1/changes/',
     'feed/v1/Changes',
     'feed/v2/changes',
-    'feed/v1/changes/a/b',
-  ];
-  for (const path of [
-    ...paths,
-    'feed/v1/changes/%',
-    'feed/v1/changes/%e9?company=a',
     'feed//v1/changes',
-    'metrics',
-  ]) {
-    const {
-      statusCode: status,
-      headers,
-      body,
-    } = await got(`${door.url}/${path}`, { ...quiet, headers: bearer(token) });
-    t.equal(status, 404, path);
-    t.strictSame(replyProblems(undefined, { status, headers, body }), [], path);
+  ];
+  const parts = ['feed/v1/changes/a/b', 'feed/v1/changes/%', 'feed/v1/changes/%e9?company=a'];
+  for (const path of ['', 'metrics', ...versions, ...parts]) {
+    const reply = await replyTo(path, { headers: bearer(token) });
+    t.equal(reply.status, 404, path);
+    t.strictSame(replyProblems(undefined, reply), [], path);
   }
   const methods = [
     ['feed/v1/changes', 'POST'],
     ['feed/v1/changes/1', 'GET'],
     ['feed/v1/position', 'GET'],
   ] as const;
+  const all = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'];
   for (const [path, allowed] of methods)
-    for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'].filter(
-      (name) => name !== allowed,
-    )) {
-      const {
-        statusCode: status,
-        headers,
-        body,
-      } = await got(`${door.url}/${path}`, { ...quiet, method: method as 'GET' });
-      t.strictSame([status, headers.allow], [405, allowed], `${method} ${path}`);
-      if (method !== 'HEAD') t.strictSame(replyProblems(undefined, { status, headers, body }), []);
+    for (const method of all.filter((name) => name !== allowed)) {
+      const reply = await replyTo(path, { method });
+      t.strictSame([reply.status, reply.headers.allow], [405, allowed], `${method} ${path}`);
+      if (method !== 'HEAD') t.strictSame(replyProblems(undefined, reply), []);
     }
 });
 
@@ -165,10 +159,8 @@ t.test('a token has a number of requests in a minute, and of requests at once', 
   await using door = await openDoor(engine, first.token);
   const held: RawConnection[] = [];
   for (let count = 0; count < 8; count += 1) {
-    const connection = await connectTo(Number(new URL(door.url).port));
-    connection.send(
-      `POST /feed/v1/changes HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${first.token}\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n`,
-    );
+    const connection = await connectTo(portOf(door));
+    connection.send(headOf('POST /feed/v1/changes', first.token, 'Content-Length: 2'));
     held.push(connection);
   }
   let busy = await door.get(path);
@@ -202,14 +194,11 @@ t.test('the log has a line for each request, and no secret or body', async (t) =
   t.notMatch(JSON.stringify(lines), /secret title|fl-feed/);
 });
 
-onEachDoor('whoever hangs up has no request under way, and nothing more done', async (t, door) => {
+onDoor('whoever hangs up has no request under way, and nothing more done', async (t, door) => {
   const { id: company } = door.company;
-  const port = Number(new URL(door.url).port);
   const send = async (line: string, body = '') => {
-    const connection = await connectTo(port);
-    connection.send(
-      `${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${door.token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    const connection = await connectTo(portOf(door));
+    connection.send(`${headOf(line, door.token, `Content-Length: ${body.length}`)}${body}`);
     return connection;
   };
   const path = `position?company=${company}&source=s`;

@@ -1,4 +1,5 @@
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { Agent, type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
@@ -6,15 +7,14 @@ import { runInNewContext } from 'node:vm';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import fc from 'fast-check';
-import t from 'tap';
 
 import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
 import { changeNames } from '../../../src/contract/feed.ts';
 import { anyCharacter } from '../../_characters.ts';
-import { keyFor, openTestDatabase, STORY_NOW } from '../../_server.ts';
-import { createTestBackoffice } from '../backoffice/_backoffice.ts';
+import { keyFor, STORY_NOW } from '../../_server.ts';
+import { onSqlite } from '../backoffice/_backoffice.ts';
 import { customerSave, jobCreate, openStaffedCompany, personSave } from '../backoffice/_changes.ts';
-import { openDoor, type Reply, replyProblems, tokenFor } from './_door.ts';
+import { bearer, job, openDoor, type Reply, replyProblems, tokenFor } from './_door.ts';
 
 const REQUESTS = Number(process.env.FEED_REQUESTS ?? 3_000);
 /** Fewer than a token may have under way. */
@@ -112,14 +112,7 @@ interface Target {
   operation?: string;
 }
 
-const nowhere = [
-  '/',
-  '/feed',
-  '/feed/v1/changes',
-  '/feed/v1/changes/%',
-  '/feed/v1//position',
-  '/api/v1/jobs',
-];
+const nowhere = '/ /feed /feed/v1/changes /feed/v1/changes/% /feed/v1//position /api/v1/jobs'.split(' ');
 const target: fc.Arbitrary<Target> = fc.oneof(
   {
     weight: 6,
@@ -143,110 +136,94 @@ const target: fc.Arbitrary<Target> = fc.oneof(
 
 const tokens = ['limited', 'limited', 'limited', 'limited', 'revoked', 'key', 'wrong', 'none'] as const;
 
-t.test(
-  `of ${REQUESTS} requests each gets a declared answer, nothing foreign comes in, and memory does not grow`,
-  async (t) => {
-    await using database = await openTestDatabase('sqlite');
-    const { engine } = database;
-    const { openCompany } = createTestBackoffice(database);
-    await openStaffedCompany(openCompany);
-    await openStaffedCompany(openCompany);
-    const limited = await tokenFor(engine, { companies: ['company-1'] });
-    const revoked = await tokenFor(engine);
-    await revokeFeedToken(engine, revoked.id, STORY_NOW);
-    await using door = await openDoor(engine, limited.token);
-    const given = {
-      limited: limited.token,
-      revoked: revoked.token,
-      key: await keyFor(engine, 'company-1'),
-      wrong: 'x',
-      none: undefined,
-    };
-    const agent = new Agent({ keepAlive: true, maxSockets: BATCH });
-    t.teardown(() => agent.destroy());
-    const ask = async (method: string, path: string, headers: Record<string, string>, body: Buffer) =>
-      new Promise<Reply>((resolve, reject) => {
-        // Without it Node sends the body of a GET as if it were another request.
-        const framed = { ...headers, 'content-length': body.length };
-        const sent = request(`${door.url}${path}`, { agent, method, headers: framed }, (res) => {
-          text(res).then(
-            (answer) => resolve({ status: res.statusCode ?? 0, headers: res.headers, body: answer }),
-            reject,
-          );
-        });
-        sent.on('error', reject).end(body);
-      });
-    const statuses: Record<string, number> = {};
-    const one = fc.record({
-      target,
-      body: fc.oneof(written, compressed, damaged),
-      token: fc.constantFrom(...tokens),
-    });
-    const runs = Math.ceil(REQUESTS / BATCH);
-    let run = 0;
-    let before = 0;
-    const property = fc.asyncProperty(
-      fc.array(one, { minLength: BATCH, maxLength: BATCH }),
-      async (requests) => {
-        run += 1;
-        if (run === Math.ceil(runs / 2)) before = await memory();
-        await Promise.all(
-          requests.map(async ({ target: { method, path, operation }, body, token }) => {
-            const authorization =
-              given[token] === undefined ? {} : { authorization: `Bearer ${given[token]}` };
-            const coding = body.coding === undefined ? {} : { 'content-encoding': body.coding };
-            const reply = await ask(
-              method,
-              path,
-              { 'content-type': body.type, ...coding, ...authorization },
-              body.bytes,
-            );
-            const key = `${operation ?? 'none'} ${reply.status}`;
-            statuses[key] = (statuses[key] ?? 0) + 1;
-            const isLetIn = token === 'limited' || operation === undefined;
-            const isDeclared = isLetIn ? reply.status < 429 && reply.status !== 401 : reply.status === 401;
-            const problems = [
-              ...replyProblems(operation, reply),
-              ...(isDeclared ? [] : [`${reply.status} for a token that is ${token}: ${reply.body}`]),
-            ];
-            if (problems.length > 0)
-              throw new Error(`${problems.join('\n')}\n${method} ${path} ${body.bytes.toString('latin1')}`);
-          }),
-        );
-      },
-    );
-    // On failure fast-check says from which seed it can be had again.
-    await t.resolves(fc.assert(property, { numRuns: runs, endOnFailure: true }));
-    const all = [
-      'applyChanges 200',
-      'applyChanges 400',
-      'applyChanges 401',
-      'getChange 200',
-      'getChange 400',
-      'getChange 404',
-    ];
-    for (const key of [
-      ...all,
-      'getPosition 200',
-      'getPosition 400',
-      'getPosition 404',
-      'none 404',
-      'none 405',
-    ])
-      t.ok((statuses[key] ?? 0) > 0, `${key}: ${statuses[key]}`);
-    const grown = (await memory()) - before;
-    t.ok(grown < 5_000_000, `${grown} bytes`);
-    t.strictSame(
-      await engine.run('SELECT DISTINCT company, token FROM applied_changes WHERE token IS NOT NULL'),
-      [{ company: 'company-1', token: limited.id }],
-    );
-    t.strictSame(await engine.run("SELECT id FROM jobs WHERE company <> 'company-1'"), []);
-    t.strictSame((await engine.run('SELECT id FROM companies')).length, 2);
-    t.strictSame(await door.apply([{ id: 'last', company: 'company-1', ...jobCreate({ id: 'job_last' }) }]), [
-      '1 last applied',
-    ]);
-  },
-);
+interface One {
+  target: Target;
+  body: Body;
+  token: (typeof tokens)[number];
+}
+
+const one: fc.Arbitrary<One> = fc.record({
+  target,
+  body: fc.oneof(written, compressed, damaged),
+  token: fc.constantFrom(...tokens),
+});
+
+const all = [
+  ...['applyChanges 200', 'applyChanges 400', 'applyChanges 401', 'none 404', 'none 405'],
+  ...[
+    'getChange 200',
+    'getChange 400',
+    'getChange 404',
+    'getPosition 200',
+    'getPosition 400',
+    'getPosition 404',
+  ],
+];
+
+onSqlite(`${REQUESTS} requests get declared answers, and memory does not grow`, async (t, office) => {
+  const { engine, openCompany } = office;
+  await openStaffedCompany(openCompany);
+  await openStaffedCompany(openCompany);
+  const limited = await tokenFor(engine, { companies: ['company-1'] });
+  const revoked = await tokenFor(engine);
+  await revokeFeedToken(engine, revoked.id, STORY_NOW);
+  await using door = await openDoor(engine, limited.token);
+  const key = await keyFor(engine, 'company-1');
+  const given = { limited: limited.token, revoked: revoked.token, key, wrong: 'x', none: undefined };
+  const agent = new Agent({ keepAlive: true, maxSockets: BATCH });
+  t.teardown(() => agent.destroy());
+  const ask = async (
+    { method, path }: Target,
+    headers: Record<string, string>,
+    body: Buffer,
+  ): Promise<Reply> => {
+    // Without it Node sends the body of a GET as if it were another request.
+    const framed = { ...headers, 'content-length': body.length };
+    const sent = request(`${door.url}${path}`, { agent, method, headers: framed }).end(body);
+    const [res] = (await once(sent, 'response')) as [IncomingMessage];
+    return { status: res.statusCode ?? 0, headers: res.headers, body: await text(res) };
+  };
+  const statuses: Record<string, number> = {};
+  const problemsOf = async ({
+    target: asked,
+    body: { bytes, type, coding },
+    token,
+  }: One): Promise<string[]> => {
+    const authorization = given[token] === undefined ? {} : bearer(given[token]);
+    const encoded = coding === undefined ? {} : { 'content-encoding': coding };
+    const reply = await ask(asked, { 'content-type': type, ...encoded, ...authorization }, bytes);
+    const { operation } = asked;
+    const name = `${operation ?? 'none'} ${reply.status}`;
+    statuses[name] = (statuses[name] ?? 0) + 1;
+    const isLetIn = token === 'limited' || operation === undefined;
+    const isDeclared = isLetIn ? reply.status < 429 && reply.status !== 401 : reply.status === 401;
+    const foreign = isDeclared ? [] : [`${reply.status} for a token that is ${token}: ${reply.body}`];
+    return [...replyProblems(operation, reply), ...foreign];
+  };
+  const runs = Math.ceil(REQUESTS / BATCH);
+  let [run, before] = [0, 0];
+  const property = fc.asyncProperty(
+    fc.array(one, { minLength: BATCH, maxLength: BATCH }),
+    async (requests) => {
+      run += 1;
+      if (run === Math.ceil(runs / 2)) before = await memory();
+      const problems = (await Promise.all(requests.map(problemsOf))).flat();
+      if (problems.length > 0) throw new Error(problems.join('\n'));
+    },
+  );
+  // On failure fast-check says what was sent, and from which seed it can be had again.
+  await t.resolves(fc.assert(property, { numRuns: runs, endOnFailure: true }));
+  for (const name of all) t.ok((statuses[name] ?? 0) > 0, `${name}: ${statuses[name]}`);
+  const grown = (await memory()) - before;
+  t.ok(grown < 5_000_000, `${grown} bytes`);
+  const found = await engine.run(
+    'SELECT DISTINCT company, token FROM applied_changes WHERE token IS NOT NULL',
+  );
+  t.strictSame(found, [{ company: 'company-1', token: limited.id }], 'nothing foreign comes in');
+  t.strictSame(await engine.run("SELECT id FROM jobs WHERE company <> 'company-1'"), []);
+  t.strictSame((await engine.run('SELECT id FROM companies')).length, 2);
+  t.strictSame(await door.apply([job('company-1', 999)]), ['1 c999 applied']);
+});
 
 /** The bytes that this process holds, once the collector has been through. */
 async function memory(): Promise<number> {

@@ -11,16 +11,16 @@ import { type EngineName, engineNames } from '../../_server.ts';
 import { fedCompanies, killFeed } from '../backoffice/_kill-feed.ts';
 import { startPooler } from '../store/engines/_pooler.ts';
 import {
-  differences,
+  endProblems,
   type Fed,
   kill,
-  numberProblems,
+  type Killed,
+  leavesTheSame,
   openFed,
+  problemsOf,
   readState,
   type Run,
   runUndisturbed,
-  stampProblems,
-  type State,
   within,
 } from '../backoffice/_kill.ts';
 
@@ -30,12 +30,6 @@ const LIFE_MS_MAX = 100;
 const READ_MS = 20;
 
 const feed = killFeed(process.env.FEED_KILLS === undefined ? 6 : 100);
-
-interface Sent {
-  killCount: number;
-  problems: string[];
-  state: State;
-}
 
 /** A server that is started again at the same ports. */
 interface Restarted {
@@ -47,7 +41,7 @@ interface Restarted {
  * Sends the feed to a server elsewhere until all of it is answered, with as many kills as are asked for, or as it lasts for.
  * @param isCluster whether there are two servers behind a pooler, which the sender takes in turn.
  */
-async function sendWithKills(name: EngineName, killsMax: number, isCluster: boolean): Promise<Sent> {
+async function sendWithKills(name: EngineName, killsMax: number, isCluster: boolean): Promise<Killed> {
   await using fed = await openFed(name, feed);
   await using stack = new AsyncDisposableStack();
   const servers = isCluster ? await startCluster(fed, stack) : [await startServer(fed, fed.databaseUrl)];
@@ -73,17 +67,10 @@ async function sendWithKills(name: EngineName, killsMax: number, isCluster: bool
     problems.push(...problemsOf(run.answers, applied));
     for (const answer of run.answers) if (answer.status === 'applied') applied.set(answer.line, answer);
   } while (run.answers.length < feed.length);
-  problems.push(...endProblems(run));
-  const inOrder = [...applied.values()].sort((a, b) => a.line - b.line);
-  problems.push(...stampProblems(feed, inOrder));
   problems.push(...(await reader.stop()));
   const state = await readState(fed.databaseUrl);
-  return { killCount, problems: [...problems, ...numberProblems(state)], state };
+  return { killCount, problems: [...problems, ...endProblems(feed, run, applied, state)], state };
 }
-
-/** The refused lines are why it doesn't end with 0. */
-const endProblems = ({ exitCode, stderr }: Run) =>
-  exitCode === 1 ? [] : [`the last run ended with ${exitCode}: ${stderr}`];
 
 /** Waits until changes are applied, and a random while longer. @returns whether the sender still runs. */
 async function outlives({ child, ended }: Running): Promise<boolean> {
@@ -170,33 +157,13 @@ async function whole(running: Running): Promise<Run> {
   return kill(running);
 }
 
-/** What is untrue of a run's answers, given what was applied by the runs before it. */
-function problemsOf(answers: readonly Answer[], before: ReadonlyMap<number, Answer>): string[] {
-  return answers.flatMap(({ line, id = '', status }, index) => {
-    const isRefused = id.startsWith('refused');
-    return [
-      ...(line === index + 1 ? [] : [`line ${line} is out of order`]),
-      ...(isRefused === (status === 'refused') ? [] : [`line ${line} is ${status}`]),
-      ...(before.has(line) && status !== 'skipped' ? [`line ${line} is applied twice`] : []),
-    ];
-  });
-}
-
 for (const [name, isCluster] of [
   ...engineNames.map((one) => [one, false] as const),
   ['postgres', true] as const,
 ]) {
-  t.test(
-    `${name}${isCluster ? ', two servers behind a pooler' : ''}: whatever is killed while a feed is sent, it leaves what an undisturbed one leaves`,
-    async (t) => {
-      const undisturbed = await runUndisturbed(name, feed);
-      for (let killCount = 0, round = 1; killCount < KILLS; round += 1) {
-        const sent = await sendWithKills(name, KILLS - killCount, isCluster);
-        const about = `feed ${round}, ${sent.killCount} kills`;
-        t.strictSame(sent.problems, [], `${about}: each answer is true`);
-        t.strictSame(differences(sent.state, undisturbed), [], `${about}: the same is left`);
-        killCount += sent.killCount;
-      }
-    },
-  );
+  const where = isCluster ? `${name}, two servers behind a pooler` : name;
+  t.test(`${where}: whatever is killed while a feed is sent, it leaves the same`, async (t) => {
+    const undisturbed = await runUndisturbed(name, feed);
+    await leavesTheSame(t, KILLS, undisturbed, (killsMax) => sendWithKills(name, killsMax, isCluster));
+  });
 }

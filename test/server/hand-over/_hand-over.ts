@@ -58,7 +58,7 @@ export interface Request {
 }
 
 /** An access point over HTTPS that answers as the last given listener does; the test sees all that it was sent. */
-export async function startAccessPoint(t: Test) {
+export async function startAccessPoint(t: Test, deadlineMs = 60_000) {
   const requests: Request[] = [];
   const behaviour: { answer: RequestListener } = { answer: (_req, res) => void res.writeHead(202).end() };
   const receiver = await startHttpsReceiver((req, res) => {
@@ -67,7 +67,7 @@ export async function startAccessPoint(t: Test) {
       behaviour.answer(req, res);
     });
   });
-  const sender = senderTo(receiver, { deadlineMs: 2_000 });
+  const sender = senderTo(receiver, { deadlineMs });
   t.teardown(async () => {
     await sender[Symbol.asyncDispose]();
     await receiver[Symbol.asyncDispose]();

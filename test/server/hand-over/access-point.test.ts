@@ -45,19 +45,9 @@ t.test('a number never leads out of the folder', async (t) => {
   const inner = join(folder, 'inner');
   mkdirSync(inner);
   const accessPoint = pointAt(t, inner);
-  const numbers = [
-    '../../x',
-    '/etc/passwd',
-    '..',
-    '.',
-    '',
-    'a\0b',
-    'x'.repeat(5_000),
-    '\u202eINV',
-    '-rf *',
-    'CON:',
-  ];
-  for (const number of numbers) t.same(await accessPoint.take({ ...handed, number }), {}, number);
+  const long = 'x'.repeat(5_000);
+  for (const number of ['../../x', '/etc/passwd', '..', '.', '', 'a\0b', long, '\u202eINV', '-rf *', 'CON:'])
+    t.same(await accessPoint.take({ ...handed, number }), {}, number);
   t.strictSame(readdirSync(folder), ['inner']);
   for (const name of readdirSync(inner)) t.match(name, /^brook_[\w-]{0,64}_01930000[\w-]+\.xml$/);
   t.same(await accessPoint.take({ ...handed, company: '..', id: '../..', number: 'x' }), {});
@@ -108,16 +98,17 @@ t.test('a folder that is full keeps no half of a document', async (t) => {
 
 t.test('an address is one that may be called', async (t) => {
   const sender = { send: async () => t.fail('Nothing is sent.') } as never;
-  for (const url of [
-    'https://10.0.0.1/',
-    'https://localhost/',
-    'https://a:b@hooks.example.com/',
-    'https://x.internal',
-  ])
-    t.throws(
-      () => createAccessPoint({ url, serviceName: 'Acme' }, sender),
-      /^ACCESS_POINT_URL is refused\. /,
-      url,
-    );
+  const create = (url: string) => () => createAccessPoint({ url, serviceName: 'Acme' }, sender);
+  const hosts = ['10.0.0.1/', 'localhost/', 'a:b@hooks.example.com/', 'x.internal'];
+  for (const host of hosts) t.throws(create(`https://${host}`), /^ACCESS_POINT_URL is refused\. /, host);
   t.equal(createAccessPoint({ serviceName: 'Acme' }, sender), undefined);
+});
+
+t.test('an answer from 200 to 299 takes a document', async (t) => {
+  const settings = { url: 'https://hooks.example.com/', serviceName: 'Acme' };
+  for (const status of [199, 200, 299, 300]) {
+    const sender = { send: async () => ({ status, error: null }) } as never;
+    const problem = status === 200 || status === 299 ? undefined : String(status);
+    t.equal((await createAccessPoint(settings, sender)?.take(handed))?.problem, problem);
+  }
 });

@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 
+import t from 'tap';
+
 import { handOverAgain } from '../../../src/server/hand-over/again.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { leaseHandOver, settleHandOver } from '../../../src/server/store/records/hand-overs.ts';
 import { purge } from '../../../src/server/webhooks/purge.ts';
-import { STORY_NOW } from '../../_server.ts';
-import { onEachEngine } from '../backoffice/_backoffice.ts';
+import { openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { createTestBackoffice, onEachEngine } from '../backoffice/_backoffice.ts';
 import { credit, invoiceDraft, issue, issued, line, lineIn } from '../backoffice/_documents.ts';
 import {
   handOverOnce,
@@ -61,51 +63,49 @@ onEachEngine('a document that no e-invoice can express has failed', async (t, ba
   });
 });
 
-const answers: Record<string, { answer: RequestListener; problem: string; said?: string; waitMs?: number }> =
-  {
-    '500 with a text that repeats the token': {
-      answer: (_req, res) => void res.writeHead(500).end(`No: Bearer ${TOKEN} ${TOKEN}`),
-      problem: '500',
-      said: 'No: Bearer … …',
-    },
-    '429 that asks for an hour': {
-      answer: (_req, res) => void res.writeHead(429, { 'retry-after': '3600' }).end(),
-      problem: '429',
-      waitMs: 60 * MINUTE_MS,
-    },
-    '503 that asks for a year': {
-      answer: (_req, res) => void res.writeHead(503, { 'retry-after': '31536000' }).end(),
-      problem: '503',
-      waitMs: 720 * MINUTE_MS,
-    },
-    'a redirect': {
-      answer: (_req, res) => void res.writeHead(307, { location: 'https://hooks.example.com/other' }).end(),
-      problem: '307',
-    },
-    'a body without end': {
-      answer: (_req, res) => {
-        res.writeHead(400, { 'content-type': 'text/plain' });
-        const write = () => {
-          while (!res.destroyed && res.write('x'.repeat(65_536)));
-        };
-        res.on('drain', write);
-        write();
-      },
-      problem: '400',
-      said: `${'x'.repeat(299)}…`,
-    },
-    'an end in the middle of the head': {
-      answer: (req) => void req.socket.end('HTTP/1.1 202 Accep'),
-      problem: 'reset',
-    },
-    'no answer': { answer: () => undefined, problem: 'timeout' },
-    'an end of the connection': { answer: (req) => void req.socket.destroy(), problem: 'reset' },
-  };
+const says =
+  (status: number, headers = {}, text = ''): RequestListener =>
+  (_req, res) =>
+    void res.writeHead(status, headers).end(text);
 
-onEachEngine('whatever an access point answers, the document is tried again', async (t, backoffice) => {
+/** What an access point does, the problem that is told, what is kept of its words, and how long it is left alone. */
+const answers: Record<
+  string,
+  [answer: RequestListener, problem: string, said?: string | undefined, minutes?: number]
+> = {
+  '500 with a text that repeats the token': [
+    says(500, {}, `No: Bearer ${TOKEN} ${TOKEN}`),
+    '500',
+    'No: Bearer … …',
+  ],
+  '429 that asks for an hour': [says(429, { 'retry-after': '3600' }), '429', undefined, 60],
+  '503 that asks for a year': [says(503, { 'retry-after': '31536000' }), '503', undefined, 720],
+  '300 that offers others': [says(300), '300'],
+  'a redirect': [says(307, { location: 'https://hooks.example.com/other' }), '307'],
+  'a body without end': [
+    (_req, res) => {
+      res.writeHead(400, { 'content-type': 'text/plain' });
+      const write = () => {
+        while (!res.destroyed && res.write('x'.repeat(65_536)));
+      };
+      res.on('drain', write);
+      write();
+    },
+    '400',
+    `${'x'.repeat(299)}…`,
+  ],
+  'an end in the middle of the head': [(req) => void req.socket.end('HTTP/1.1 202 Accep'), 'reset'],
+  'no answer': [() => undefined, 'timeout'],
+  'an end of the connection': [(req) => void req.socket.destroy(), 'reset'],
+};
+
+t.test('whatever an access point answers, the document is tried again', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const backoffice = createTestBackoffice(database);
   const { engine } = backoffice;
-  const { accessPoint, requests, behaviour } = await startAccessPoint(t);
-  for (const [what, { answer, problem, said, waitMs = MINUTE_MS }] of Object.entries(answers)) {
+  const { accessPoint, requests, behaviour } = await startAccessPoint(t, 2_000);
+  for (const [what, [answer, problem, said, minutes = 1]] of Object.entries(answers)) {
+    const waitMs = minutes * MINUTE_MS;
     const { company, invoice } = await startSender(backoffice);
     behaviour.answer = answer;
     await handOverOnce(engine, accessPoint, STORY_NOW);
@@ -113,7 +113,7 @@ onEachEngine('whatever an access point answers, the document is tried again', as
     const dueAt = after(waitMs).toISOString();
     t.match(found, { state: 'waiting', problem, failureCount: 1, dueAt, attempts: [{ problem }] }, what);
     t.equal(found.attempts[0]?.answer, said, what);
-    behaviour.answer = (_req, res) => void res.writeHead(202).end();
+    behaviour.answer = says(299);
     requests.length = 0;
     await handOverOnce(engine, accessPoint, after(waitMs - 1));
     t.equal(requests.length, 0, `${what}: not sooner`);
@@ -132,43 +132,48 @@ onEachEngine('whatever an access point answers, the document is tried again', as
   }
 });
 
-onEachEngine(
-  'a document that is never taken fails after the schedule, and is tried again when told',
-  async (t, backoffice) => {
-    const { engine } = backoffice;
-    const { company, invoice } = await startSender(backoffice);
-    const { accessPoint, requests, behaviour } = await startAccessPoint(t);
-    behaviour.answer = (_req, res) => void res.writeHead(503).end();
-    for (let minutes = 0; minutes < 22 * 60; minutes += 1)
-      await handOverOnce(engine, accessPoint, after(minutes * MINUTE_MS));
-    t.match(await stateOf(engine, company.id, invoice.id), {
-      state: 'failed',
-      problem: '503',
-      failureCount: 7,
-    });
-    t.equal(requests.length, 7);
-    t.equal(
-      new Set(requests.map(({ headers, body }) => `${String(headers['idempotency-key'])}${body}`)).size,
-      1,
-    );
-    behaviour.answer = (_req, res) => void res.writeHead(200).end();
-    t.equal(await handOverAgain(engine, { company: company.id, now: after(DAY_MS) }), 1, 'all that failed');
-    // A payment doesn't change what was issued.
-    await company.apply({
-      change: 'payment.record',
-      with: { invoiceId: invoice.id, currency: 'EUR', amountMinor: 100, method: 'card' },
-    });
-    await handOverOnce(engine, accessPoint, after(DAY_MS));
-    t.match(await stateOf(engine, company.id, invoice.id), { state: 'handed_over', attemptCount: 8 });
-    t.equal(requests.at(-1)?.body, requests[0]?.body);
-    t.equal(await handOverAgain(engine, { company: company.id, now: after(DAY_MS) }), 0);
-    await engine.run('UPDATE hand_overs SET attempt_count = 100');
-    const again = handOverAgain(engine, { company: company.id, id: invoice.id, now: after(DAY_MS) });
-    await t.rejects(again, /has had 100 attempts/);
-    const other = handOverAgain(engine, { company: company.id, id: randomUUID(), now: after(DAY_MS) });
-    await t.rejects(other, /hands no document/);
-  },
-);
+onEachEngine('a document that is never taken fails after the schedule', async (t, backoffice) => {
+  const { engine } = backoffice;
+  const { company, invoice } = await startSender(backoffice);
+  const { accessPoint, requests, behaviour } = await startAccessPoint(t);
+  behaviour.answer = says(503);
+  let nextAt = STORY_NOW;
+  for (let attempt = 1; attempt < 7; attempt += 1) {
+    await handOverOnce(engine, accessPoint, nextAt);
+    nextAt = new Date((await stateOf(engine, company.id, invoice.id)).dueAt);
+    await handOverOnce(engine, accessPoint, new Date(nextAt.getTime() - 1));
+    t.equal(requests.length, attempt, 'not sooner than it is due');
+  }
+  for (const at of [nextAt, after(22 * 60 * MINUTE_MS)]) await handOverOnce(engine, accessPoint, at);
+  t.match(await stateOf(engine, company.id, invoice.id), {
+    state: 'failed',
+    problem: '503',
+    failureCount: 7,
+  });
+  t.equal(requests.length, 7);
+  t.equal(
+    new Set(requests.map(({ headers, body }) => `${String(headers['idempotency-key'])}${body}`)).size,
+    1,
+  );
+  behaviour.answer = says(200);
+  t.equal(await handOverAgain(engine, { company: company.id, now: after(DAY_MS) }), 1, 'all that failed');
+  // A payment doesn't change what was issued.
+  await company.apply({
+    change: 'payment.record',
+    with: { invoiceId: invoice.id, currency: 'EUR', amountMinor: 100, method: 'card' },
+  });
+  await handOverOnce(engine, accessPoint, after(DAY_MS));
+  t.match(await stateOf(engine, company.id, invoice.id), { state: 'handed_over', attemptCount: 8 });
+  t.equal(requests.at(-1)?.body, requests[0]?.body);
+  t.equal(await handOverAgain(engine, { company: company.id, now: after(DAY_MS) }), 0);
+  await engine.run("UPDATE hand_overs SET state = 'failed', attempt_count = 99");
+  t.equal(await handOverAgain(engine, { company: company.id, id: invoice.id, now: after(DAY_MS) }), 1);
+  await engine.run("UPDATE hand_overs SET state = 'failed', attempt_count = 100");
+  const again = handOverAgain(engine, { company: company.id, id: invoice.id, now: after(DAY_MS) });
+  await t.rejects(again, /has had 100 attempts/);
+  const other = handOverAgain(engine, { company: company.id, id: randomUUID(), now: after(DAY_MS) });
+  await t.rejects(other, /hands no document/);
+});
 
 onEachEngine('two processes at once hand each document over once', async (t, backoffice) => {
   const { engine, url } = backoffice;
@@ -214,11 +219,13 @@ onEachEngine('a process that dies with a document leaves it to another', async (
   await handOverOnce(engine, accessPoint, after(DAY_MS));
   t.match(await stateOf(engine, ...keyOf(key)), { state: 'failed', problem: 'interrupted' });
   await engine.run("UPDATE hand_overs SET state = 'waiting', attempt_count = 1");
-  await handOverOnce(engine, accessPoint, after(40 * DAY_MS));
+  await engine.run(`UPDATE hand_overs SET due_at = '${after(0).toISOString()}'`);
+  await purge(engine, () => after(30 * DAY_MS - 1));
+  await handOverOnce(engine, accessPoint, after(30 * DAY_MS));
   t.match(await stateOf(engine, ...keyOf(key)), { state: 'waiting' }, 'what was due a month ago isn’t sent');
   t.equal(requests.length, 1);
-  await purge(engine, () => after(40 * DAY_MS));
-  const givenUp = { state: 'failed', problem: 'waited', dueAt: after(40 * DAY_MS).toISOString() };
+  await purge(engine, () => after(30 * DAY_MS));
+  const givenUp = { state: 'failed', problem: 'waited', dueAt: after(30 * DAY_MS).toISOString() };
   t.match(await stateOf(engine, ...keyOf(key)), { ...givenUp, attempts: [{ problem: null }] });
   t.equal(await handOverAgain(engine, { company: company.id, now: after(41 * DAY_MS) }), 1);
   await handOverOnce(engine, accessPoint, after(41 * DAY_MS));

@@ -6,7 +6,7 @@ import { create } from 'fontkit';
 import type { Font } from 'fontkit';
 import { readPages } from './_page-contents.ts';
 import type { PageContents } from './_page-contents.ts';
-import { arrayOf, at, entryOf, isName, nameOf, readPdf, streamOf } from './_pdf-objects.ts';
+import { arrayOf, at, entryOf, isName, nameOf, readPdf, streamOf, unless } from './_pdf-objects.ts';
 import type { Pdf, PdfReference, PdfValue } from './_pdf-objects.ts';
 import { structureProblems } from './_structure.ts';
 
@@ -24,10 +24,6 @@ export function conformanceProblems(bytes: Buffer): string[] {
     ...[...pdf.objects.values()].flatMap(({ value, stream }) => objectProblems(pdf, value, stream)),
   ];
 }
-
-/** Sentences for all that doesn't hold. */
-const unless = (...rules: [holds: boolean, problem: string][]): string[] =>
-  rules.filter(([holds]) => !holds).map(([, problem]) => problem);
 
 function fileProblems(pdf: Pdf, bytes: Buffer): string[] {
   const [first, second] = arrayOf(entryOf(pdf.trailer, 'ID'));

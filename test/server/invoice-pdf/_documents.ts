@@ -2,10 +2,13 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 
+import t, { type Test } from 'tap';
+
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { findPrintable } from '../../../src/server/store/records/documents.ts';
 import { findSupplier } from '../../../src/server/store/records/suppliers.ts';
@@ -14,6 +17,7 @@ import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer } from '../backoffice/_documents.ts';
 import { createTestBackoffice, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { peculiarDocuments } from './_peculiar-documents.ts';
+import { type PlacedText, placedTexts } from './_reading.ts';
 import { richDocuments } from './_rich-documents.ts';
 import { sales } from './_sales.ts';
 
@@ -21,6 +25,12 @@ import { sales } from './_sales.ts';
 export interface Example {
   name: string;
   document: PrintedDocument;
+}
+
+/** A document with its PDF, and the texts on its pages as a foreign reader finds them. */
+export interface PrintedExample extends Example {
+  bytes: Buffer;
+  texts: PlacedText[];
 }
 
 /** A sale of a company to its customer `cus_1`. */
@@ -58,16 +68,41 @@ const stories: readonly Story[] = [
 
 let examples: Promise<readonly Example[]> | undefined;
 
-/** All of them: some 160, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once for all files. */
+/** All of them: some 210, each sale as invoice, credit note and pro forma, and the peculiar ones. They are made once for all files. */
 export async function exampleDocuments(): Promise<readonly Example[]> {
-  return (examples ??= readExamples());
+  return (examples ??= kept('documents', () => makeExamples(stories)));
 }
 
-async function readExamples(): Promise<Example[]> {
-  const make = async (path: string) => writeFileSync(path, serialize(await makeExamples(stories)));
-  const kept = await keptFile('documents', ['src', 'generated', 'test'], make);
+/** The same as they are printed, which is done once for all files too. */
+export async function printedExamples(): Promise<readonly PrintedExample[]> {
+  const documents = await exampleDocuments();
+  return kept('printed', async () => {
+    const renderer = createRenderer();
+    const printed: PrintedExample[] = [];
+    for (const example of documents) {
+      const bytes = await renderer.render(example.document);
+      printed.push({ ...example, bytes, texts: await placedTexts(bytes) });
+    }
+    return printed;
+  });
+}
+
+async function kept<T>(what: string, make: () => Promise<T>): Promise<T> {
+  const path = await keptFile(what, ['src', 'generated', 'test'], async (draft) =>
+    writeFileSync(draft, serialize(await make())),
+  );
   // Nothing else has written it.
-  return deserialize(readFileSync(kept)) as Example[];
+  return deserialize(readFileSync(path)) as T;
+}
+
+/** Finds the document of a name. */
+export async function documentsByName(): Promise<(name: string) => PrintedDocument> {
+  const documents = new Map((await exampleDocuments()).map(({ name, document }) => [name, document]));
+  return (name) => {
+    const found = documents.get(name);
+    if (!found) throw new Error(`There is no example "${name}".`);
+    return found;
+  };
 }
 
 async function makeExamples(told: readonly Story[]): Promise<Example[]> {
@@ -80,20 +115,25 @@ async function makeExamples(told: readonly Story[]): Promise<Example[]> {
 
 async function live(testBackoffice: TestBackoffice, story: Story): Promise<PrintedDocument> {
   const company = await openIssuer(testBackoffice, story);
-  const { id } = await draftIn(company, story);
-  if (story.status === 'issued') await company.apply(issue(id));
+  const { kind, status, draft, credit, earlier } = story;
+  const invoice = kind === 'credit_note' ? await issued(company, invoiceDraft(draft)) : undefined;
+  const { id } = await company.apply(
+    invoice
+      ? creditNoteOf(invoice, { lines: draft.lines ?? [], ...credit })
+      : invoiceDraft({ ...draft, kind }),
+  );
+  if (status === 'issued') await company.apply(issue(id));
   const document = await printedDocument(testBackoffice.engine, company, id);
-  story.earlier?.(document);
+  earlier?.(document);
   return document;
 }
 
-async function draftIn(
-  company: TestCompany,
-  { kind, draft, credit }: Pick<Story, 'kind' | 'draft' | 'credit'>,
-): Promise<Pick<Invoice, 'id'>> {
-  if (kind !== 'credit_note') return company.apply(invoiceDraft({ ...draft, kind }));
-  const invoice = await issued(company, invoiceDraft(draft));
-  return company.apply(creditNoteOf(invoice, { lines: draft.lines ?? [], ...credit }));
+/** Runs a test with a back office on SQLite; one of documents.test.ts prints on PostgreSQL too. */
+export function onSqlite(title: string, body: (t: Test, backoffice: TestBackoffice) => Promise<void>): void {
+  t.test(title, async (t) => {
+    await using database = await openTestDatabase('sqlite');
+    await body(t, createTestBackoffice(database));
+  });
 }
 
 /** A document as it is stored now, put together as it is printed. */

@@ -92,6 +92,10 @@ export const arrayOf = (value: PdfValue | undefined): PdfValue[] => (Array.isArr
 export const nameOf = (value: PdfValue | undefined): string =>
   typeof value === 'object' && value !== null && 'name' in value ? value.name : '';
 
+/** Sentences for all that doesn't hold. */
+export const unless = (...rules: [holds: boolean, problem: string][]): string[] =>
+  rules.filter(([holds]) => !holds).map(([, problem]) => problem);
+
 /** Reads values and operators one after another. */
 export class Scanner {
   offset: number;

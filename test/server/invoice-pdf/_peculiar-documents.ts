@@ -16,6 +16,15 @@ const site = {
 };
 const galway = { ...customerIn('IE', 'EUR'), sites: [site] };
 
+const maire = { name: 'Máire Ní Bhriain', legalName: null, vatId: null, email: 'maire@home.example' };
+const berlin = {
+  ...site,
+  countryCode: 'DE',
+  postcode: '10115',
+  addressLines: ['Chausseestraße 1', 'Berlin'],
+};
+const dinars = { exchangeRate: '2.8', exchangeRateDate: '2026-11-19', exchangeRateSource: 'Central Bank' };
+
 /** An issued invoice of an Irish company within Ireland, as far as nothing else is given. */
 function peculiar(name: string, given: Partial<Omit<Story, 'name'>>): Story {
   return { name, company: irish, customer: galway, draft: {}, kind: 'invoice', status: 'issued', ...given };
@@ -46,6 +55,7 @@ export const payable = {
 const longText = 'The pump was taken out, cleaned, fitted with new seals, and put back. '
   .repeat(28)
   .slice(0, 1990);
+const longLane = 'Long Lane '.repeat(12).trim();
 const scripts: readonly [language: string, name: string, addressLine: string][] = [
   ['Greek', 'Θέρμανση Παπαδόπουλος ΑΕ', 'Οδός Ερμού 15, Αθήνα'],
   ['Bulgarian', 'Отопление „Студена вода“ ООД', 'бул. Витоша 1, София'],
@@ -90,6 +100,41 @@ const adjusted = {
 };
 const paid = { paidOn: '2026-11-02', method: 'bank_transfer' };
 
+/** Lines of so many small amounts, and of so many lines of text. */
+const work = (quantity: string, unitPriceMinor: number, given: Partial<DraftLine> = {}) =>
+  line({ quantity, unitPriceMinor, ...given });
+const steps = (count: number) => line({ description: stepsTo(count) });
+const [reduced, plain] = [{ vatRateBasisPoints: 1350 }, line()];
+
+/** Invoices that are peculiar in their lines alone. */
+const byLines: Record<string, DraftLine[]> = {
+  ...Object.fromEntries([500, 12, 20, 24, 28, 32, 36].map((count) => [`${count} lines`, manyLines(count)])),
+  '1,000 lines': manyLines(1000),
+  'discounts as lines below zero': [
+    work('10', 9999),
+    work('-1', 9999, { description: 'Discount of 10 %' }),
+    work('3', 5005, reduced),
+    work('-0.05', 15_015, { description: 'Discount of 5 %', ...reduced }),
+  ],
+  ...Object.fromEntries(
+    [13, 36, 45, 120].map((count) => [
+      `a line of ${count} lines of text among others`,
+      [plain, steps(count), line(reduced)],
+    ]),
+  ),
+  ...Object.fromEntries(
+    [32, 40, 41].map((count) => [`a single line of ${count} lines of text`, [steps(count)]]),
+  ),
+  'a rate that is discounted below zero': [work('10', 9999), work('-1', 2345, reduced)],
+  'a rate that is discounted to nothing': [work('2', 4567), work('-2', 4567), line(reduced)],
+  'nothing to pay': [work('1', 0)],
+  'one cent': [work('1', 1)],
+  'half a cent': [work('0.5', 1), plain],
+  'the largest amounts': [work('1', 7_000_000_000_000_000)],
+  'the finest quantity': [work('123456789.123456', 123_456)],
+  'a margin scheme': [lineIn('E', { vatExemptionReason: 'Margin scheme — second-hand goods' })],
+};
+
 export const peculiarDocuments: readonly Story[] = [
   peculiar('discounts, charges and a payment before', {
     draft: {
@@ -107,11 +152,6 @@ export const peculiarDocuments: readonly Story[] = [
     },
   }),
   peculiar('discounts that are credited', { kind: 'credit_note', draft: adjusted }),
-  peculiar('500 lines', { draft: { lines: manyLines(500) } }),
-  peculiar('1,000 lines', { draft: { lines: manyLines(1000) } }),
-  ...[12, 20, 24, 28, 32, 36].map((count) =>
-    peculiar(`${count} lines`, { draft: { lines: manyLines(count) } }),
-  ),
   ...scripts.map(([language, name, addressLine]) =>
     peculiar(`a customer with a ${language} name`, {
       customer: { ...galway, name, legalName: name, addressLines: [addressLine], contactName: name },
@@ -144,10 +184,7 @@ export const peculiarDocuments: readonly Story[] = [
     customer: {
       ...galway,
       name: `Donaudampfschifffahrtsgesellschaft${'skapitän'.repeat(30)}`,
-      addressLines: Array.from(
-        { length: 10 },
-        (_, index) => `${index + 1} ${'Long Lane '.repeat(12).trim()}`,
-      ),
+      addressLines: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10].map((number) => `${number} ${longLane}`),
     },
     draft: {
       lines: [line({ description: 'W'.repeat(300) }), line({ description: longText })],
@@ -155,57 +192,7 @@ export const peculiarDocuments: readonly Story[] = [
       note: longText,
     },
   }),
-  peculiar('discounts as lines below zero', {
-    draft: {
-      lines: [
-        line({ quantity: '10', unitPriceMinor: 9999 }),
-        line({ description: 'Discount of 10 %', quantity: '-1', unitPriceMinor: 9999 }),
-        line({ quantity: '3', unitPriceMinor: 5005, vatRateBasisPoints: 1350 }),
-        line({
-          description: 'Discount of 5 %',
-          quantity: '-0.05',
-          unitPriceMinor: 15_015,
-          vatRateBasisPoints: 1350,
-        }),
-      ],
-    },
-  }),
-  ...[13, 36, 45, 120].map((count) =>
-    peculiar(`a line of ${count} lines of text among others`, {
-      draft: { lines: [line(), line({ description: stepsTo(count) }), line({ vatRateBasisPoints: 1350 })] },
-    }),
-  ),
-  ...[32, 40, 41].map((count) =>
-    peculiar(`a single line of ${count} lines of text`, {
-      draft: { lines: [line({ description: stepsTo(count) })] },
-    }),
-  ),
-  peculiar('a rate that is discounted below zero', {
-    draft: {
-      lines: [
-        line({ quantity: '10', unitPriceMinor: 9999 }),
-        line({ quantity: '-1', unitPriceMinor: 2345, vatRateBasisPoints: 1350 }),
-      ],
-    },
-  }),
-  peculiar('a rate that is discounted to nothing', {
-    draft: {
-      lines: [
-        line({ quantity: '2', unitPriceMinor: 4567 }),
-        line({ quantity: '-2', unitPriceMinor: 4567 }),
-        line({ vatRateBasisPoints: 1350 }),
-      ],
-    },
-  }),
-  peculiar('nothing to pay', { draft: { lines: [line({ unitPriceMinor: 0 })] } }),
-  peculiar('one cent', { draft: { lines: [line({ unitPriceMinor: 1 })] } }),
-  peculiar('half a cent', { draft: { lines: [line({ quantity: '0.5', unitPriceMinor: 1 }), line()] } }),
-  peculiar('the largest amounts', {
-    draft: { lines: [line({ quantity: '1', unitPriceMinor: 7_000_000_000_000_000 })] },
-  }),
-  peculiar('the finest quantity', {
-    draft: { lines: [line({ quantity: '123456789.123456', unitPriceMinor: 123_456 })] },
-  }),
+  ...Object.entries(byLines).map(([name, lines]) => peculiar(name, { draft: { lines } })),
   peculiar('a simplified invoice without an address', {
     customer: { ...galway, addressLines: [], vatId: null },
     draft: { lines: [line({ unitPriceMinor: 5000 })] },
@@ -216,13 +203,7 @@ export const peculiarDocuments: readonly Story[] = [
     draft: { lines: [line({ unitPriceMinor: 5000, vatRateBasisPoints: 2000 })] },
   }),
   peculiar('a private person, a site, a period and references', {
-    customer: {
-      ...galway,
-      name: 'Máire Ní Bhriain',
-      legalName: null,
-      vatId: null,
-      email: 'maire@home.example',
-    },
+    customer: { ...galway, ...maire },
     draft: {
       siteId: 'site_1',
       supplyPeriod: { startDate: '2026-11-01', endDate: '2026-11-14' },
@@ -232,12 +213,7 @@ export const peculiarDocuments: readonly Story[] = [
     },
   }),
   peculiar('goods to a site in Germany', {
-    customer: {
-      ...customerIn('FR', 'EUR'),
-      sites: [
-        { ...site, countryCode: 'DE', postcode: '10115', addressLines: ['Chausseestraße 1', 'Berlin'] },
-      ],
-    },
+    customer: { ...customerIn('FR', 'EUR'), sites: [berlin] },
     draft: { siteId: 'site_1', lines: [lineIn('K')] },
   }),
   peculiar('a company without bank account, logo or number', {
@@ -268,15 +244,9 @@ export const peculiarDocuments: readonly Story[] = [
     },
     draft: { lines: manyLines(9) },
   }),
-  peculiar('a margin scheme', {
-    draft: { lines: [lineIn('E', { vatExemptionReason: 'Margin scheme — second-hand goods' })] },
-  }),
   peculiar('a currency with three digits', {
     customer: { ...customerIn('KW', 'KWD') },
-    draft: {
-      lines: [line({ unitPriceMinor: 12_345 })],
-      exchange: { exchangeRate: '2.8', exchangeRateDate: '2026-11-19', exchangeRateSource: 'Central Bank' },
-    },
+    draft: { lines: [line({ unitPriceMinor: 12_345 })], exchange: dinars },
   }),
   peculiar('a credit note for a part, with a reason over lines', {
     kind: 'credit_note',

@@ -1,8 +1,9 @@
 /** Reads a PDF as a screen reader does: by its tags, and letter by letter, with nothing guessed from where it stands. */
-import { getDocument, OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import { OPS } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import type { PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 import { arrayOf, at, readPdf } from './_pdf-objects.ts';
 import type { PdfReference } from './_pdf-objects.ts';
+import { pagesOf, withPdf } from './_reading.ts';
 import { everyTag, readTag } from './_structure.ts';
 
 /** The type and the text of one tag, which may go on from page to page. */
@@ -25,18 +26,12 @@ export async function readByTags(bytes: Buffer): Promise<TagText[]> {
 }
 
 /** The text of each marked content, by its page's object and its identifier. */
-async function markedTexts(bytes: Buffer): Promise<Map<string, string>> {
-  // It takes the memory that it is given away.
-  const task = getDocument({ data: new Uint8Array(bytes), verbosity: 0 });
-  try {
-    const pdf = await task.promise;
+const markedTexts = async (bytes: Buffer): Promise<Map<string, string>> =>
+  withPdf(bytes, async (pdf) => {
     const texts = new Map<string, string>();
-    for (let number = 1; number <= pdf.numPages; number++) await addTexts(await pdf.getPage(number), texts);
+    for await (const page of pagesOf(pdf)) await addTexts(page, texts);
     return texts;
-  } finally {
-    await task.destroy();
-  }
-}
+  });
 
 async function addTexts(page: PDFPageProxy, texts: Map<string, string>): Promise<void> {
   const { fnArray, argsArray } = await page.getOperatorList();

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { createCanvas, type ImageData } from '@napi-rs/canvas';
 import { getDocument } from 'pdfjs-dist/legacy/build/pdf.mjs';
-import type { PDFDocumentProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
+import type { PageViewport, PDFDocumentProxy, PDFPageProxy } from 'pdfjs-dist/legacy/build/pdf.mjs';
 
 /** A piece of text where it stands, in points from the upper left corner of its page, the first of which is 1. */
 export interface PlacedText {
@@ -20,7 +20,8 @@ export interface PlacedText {
 /** The test suite's output folder, which git ignores. */
 const OUTPUT = join(import.meta.dirname, '../../../../.tap/documents');
 
-async function withPdf<T>(bytes: Buffer, read: (pdf: PDFDocumentProxy) => Promise<T>): Promise<T> {
+/** Opens a PDF for as long as something is read in it. */
+export async function withPdf<T>(bytes: Buffer, read: (pdf: PDFDocumentProxy) => Promise<T>): Promise<T> {
   // It takes the memory that it is given away.
   const task = getDocument({ data: new Uint8Array(bytes), verbosity: 0 });
   try {
@@ -30,12 +31,16 @@ async function withPdf<T>(bytes: Buffer, read: (pdf: PDFDocumentProxy) => Promis
   }
 }
 
+/** Its pages, in their order. */
+export async function* pagesOf(pdf: PDFDocumentProxy): AsyncGenerator<PDFPageProxy> {
+  for (let number = 1; number <= pdf.numPages; number++) yield await pdf.getPage(number);
+}
+
 /** All pieces of text, page by page, in the order in which they are drawn. */
 export async function placedTexts(bytes: Buffer): Promise<PlacedText[]> {
   return withPdf(bytes, async (pdf) => {
     const found: PlacedText[] = [];
-    for (let number = 1; number <= pdf.numPages; number++) {
-      const page = await pdf.getPage(number);
+    for await (const page of pagesOf(pdf)) {
       const { height } = page.getViewport({ scale: 1 });
       const { items } = await page.getTextContent({ disableNormalization: true });
       for (const item of items) {
@@ -43,7 +48,7 @@ export async function placedTexts(bytes: Buffer): Promise<PlacedText[]> {
         const [a = 0, b = 0, , , x = 0, y = 0] = item.transform as number[];
         found.push({
           text: item.str,
-          page: number,
+          page: page.pageNumber,
           left: x,
           right: x + item.width,
           baseline: height - y,
@@ -97,10 +102,10 @@ export async function textOf(bytes: Buffer): Promise<string> {
     .replace(/\s+/g, ' ');
 }
 
-async function paintPage(pdf: PDFDocumentProxy, number: number, scale: number) {
-  const page = await pdf.getPage(number);
-  const viewport = page.getViewport({ scale });
-  const canvas = createCanvas(viewport.width, viewport.height);
+type Size = Record<'width' | 'height', number>;
+
+async function paintPage(page: PDFPageProxy, viewport: PageViewport, size: Size = viewport) {
+  const canvas = createCanvas(size.width, size.height);
   // pdf.js is typed for a browser's canvas, which this one is like.
   await page.render({ canvas: canvas as never, viewport }).promise;
   return canvas;
@@ -110,8 +115,8 @@ async function paintPage(pdf: PDFDocumentProxy, number: number, scale: number) {
 export async function pixelsOf(bytes: Buffer, scale: number): Promise<ImageData[]> {
   return withPdf(bytes, async (pdf) => {
     const pages: ImageData[] = [];
-    for (let number = 1; number <= pdf.numPages; number++) {
-      const canvas = await paintPage(pdf, number, scale);
+    for await (const page of pagesOf(pdf)) {
+      const canvas = await paintPage(page, page.getViewport({ scale }));
       pages.push(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height));
     }
     return pages;
@@ -121,9 +126,10 @@ export async function pixelsOf(bytes: Buffer, scale: number): Promise<ImageData[
 /** Paints the first pages of a document into the output folder, for people to look at. */
 export async function paint(bytes: Buffer, name: string, pagesMax = 3): Promise<void> {
   await withPdf(bytes, async (pdf) => {
-    for (let number = 1; number <= Math.min(pdf.numPages, pagesMax); number++) {
-      const canvas = await paintPage(pdf, number, 1.4);
-      const path = join(OUTPUT, `${name.replace(/[^a-z0-9]+/gi, '-')}-${number}.png`);
+    for await (const page of pagesOf(pdf)) {
+      if (page.pageNumber > pagesMax) return;
+      const canvas = await paintPage(page, page.getViewport({ scale: 1.4 }));
+      const path = join(OUTPUT, `${name.replace(/[^a-z0-9]+/gi, '-')}-${page.pageNumber}.png`);
       await mkdir(dirname(path), { recursive: true });
       await writeFile(path, await canvas.encode('png'));
     }
@@ -131,17 +137,16 @@ export async function paint(bytes: Buffer, name: string, pagesMax = 3): Promise<
 }
 
 /** The picture on the first page as it is painted, at 10 pixels for each point. */
-export async function paintedLogo(
-  bytes: Buffer,
-  size: { width: number; height: number },
-): Promise<(x: number, y: number) => number[]> {
+export async function paintedLogo(bytes: Buffer, size: Size): Promise<(x: number, y: number) => number[]> {
   return withPdf(bytes, async (pdf) => {
     const page = await pdf.getPage(1);
     const [offsetX, offsetY] = [-LOGO.left * LOGO.scale, -LOGO.top * LOGO.scale];
     const viewport = page.getViewport({ scale: LOGO.scale, offsetX, offsetY });
-    const canvas = createCanvas(size.width * LOGO.scale, size.height * LOGO.scale);
-    // pdf.js is typed for a browser's canvas, which this one is like.
-    await page.render({ canvas: canvas as never, viewport }).promise;
+    const { width, height } = size;
+    const canvas = await paintPage(page, viewport, {
+      width: width * LOGO.scale,
+      height: height * LOGO.scale,
+    });
     return (x, y) =>
       [...canvas.getContext('2d').getImageData(x * LOGO.scale, y * LOGO.scale, 1, 1).data].slice(0, 3);
   });

@@ -4,6 +4,11 @@ import { line, lineIn } from '../backoffice/_documents.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
 import type { Story } from './_documents.ts';
 
+const galway = { town: 'Galway', region: 'Co. Galway', postcode: 'H91 E2V8' };
+const limerick = { town: 'Limerick', region: 'Co. Limerick', postcode: 'V94 T2WX' };
+const paris = { town: 'Paris', region: 'Île-de-France', postcode: '75002', countryCode: 'FR' };
+const registered = { companyNumber: '777', companyNumberScheme: '0060' } as const;
+
 export const richTerms: DocumentTerms = {
   projectReference: 'PRJ-7',
   contractReference: 'CON-2026-3',
@@ -17,29 +22,19 @@ export const richTerms: DocumentTerms = {
   paymentTerms: '2 % discount within 10 days.',
   notes: [{ text: 'The boiler has to be checked every year.', subjectCode: 'AAI' }, { text: 'Thank you.' }],
   precedingInvoices: [{ number: 'INV-2025-0099', issueDate: '2025-12-01' }, { number: 'INV-2025-0100' }],
-  payee: {
-    name: 'Factoring Limited',
-    identifier: { id: 'FAC-1' },
-    companyNumber: '777',
-    companyNumberScheme: '0060',
-  },
+  payee: { name: 'Factoring Limited', identifier: { id: 'FAC-1' }, ...registered },
   taxRepresentative: {
     name: 'Tax Agents SA',
     vatId: 'FR11123456782',
     addressLines: ['1 rue de la Paix', 'Bâtiment B', 'Étage 2'],
-    town: 'Paris',
-    region: 'Île-de-France',
-    postcode: '75002',
-    countryCode: 'FR',
+    ...paris,
   },
   delivery: {
     date: '2026-11-05',
     name: 'Boiler house',
     locationId: { id: '5391234500004', scheme: '0088' },
     addressLines: ['Rear of 1 Quay Street', 'Gate 2', 'Yard 3'],
-    town: 'Galway',
-    region: 'Co. Galway',
-    postcode: 'H91 E2V8',
+    ...galway,
     countryCode: 'IE',
   },
   payment: {
@@ -88,9 +83,7 @@ export const richCustomer: Partial<WithOf<'customer.save'>> = {
   name: 'Harbour View',
   legalName: 'Harbour View Hotel Limited',
   addressLines: ['Harbour House', '1 Quay Street', 'Claddagh'],
-  town: 'Galway',
-  region: 'Co. Galway',
-  postcode: 'H91 E2V8',
+  ...galway,
   companyNumber: '123456',
   companyNumberScheme: '0060',
   identifier: { id: '5391234500004', scheme: '0088' },
@@ -103,9 +96,7 @@ export const richProfile = {
   ...irishProfile,
   tradingName: 'Brennan',
   addressLines: ['Unit 4', '2 Dock Road', 'Docks'],
-  town: 'Limerick',
-  region: 'Co. Limerick',
-  postcode: 'V94 T2WX',
+  ...limerick,
   companyNumber: '654321',
   companyNumberScheme: '0060',
   taxNumber: '201/113/40209',
@@ -177,12 +168,7 @@ export const richDocuments: readonly Story[] = [
   ...everyTerm,
   ...moreTerms.map((draft, index): Story => {
     const parties = { company: { profile: richProfile }, customer: richCustomer };
-    return {
-      name: `invoice with more terms, ${index + 1}`,
-      ...parties,
-      draft,
-      kind: 'invoice',
-      status: 'issued',
-    };
+    const name = `invoice with more terms, ${index + 1}`;
+    return { name, ...parties, draft, kind: 'invoice', status: 'issued' };
   }),
 ];

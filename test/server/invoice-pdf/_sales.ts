@@ -95,167 +95,88 @@ function exchange(exchangeRate: string, exchangeRateSource: string): Pick<NewInv
   return { exchange: { exchangeRate, exchangeRateDate: '2026-11-19', exchangeRateSource } };
 }
 
+/** A sale of lines to a customer, and what else its draft says. */
+type Row = [name: string, customer: Sale['customer'], lines: DraftLine[], others?: Partial<NewInvoice>];
+
+function salesOf(company: Sale['company'], rows: readonly Row[]): Sale[] {
+  return rows.map(([name, customer, lines, others]) => ({
+    name,
+    company,
+    customer,
+    draft: { lines, ...others },
+  }));
+}
+
+const food = line({ description: 'Food for the opening', unitPriceMinor: 4545, vatRateBasisPoints: 900 });
+const feed = line({
+  description: 'Greyhound feed',
+  quantity: '7',
+  unitPriceMinor: 333,
+  vatRateBasisPoints: 480,
+});
+const compensation = lineIn('O', { description: 'Compensation for a late cancellation' });
+const ownWords = { ...charged(500), vatExemptionReason: 'Reverse charge: S55A VATA 94 applies' };
+const charges = [lineIn('AE', charged(2000)), lineIn('AE', charged(500))];
+
+const references = { buyerReference: 'Cost centre 12', purchaseOrderReference: 'PO-2026-118' };
+const october = {
+  supplyPeriod: { startDate: '2026-10-01', endDate: '2026-10-31' },
+  note: 'October maintenance.',
+};
+const nextYear = { supplyPeriod: { startDate: '2027-01-01', endDate: '2027-12-31' } };
+const [ecb, ofYen] = [exchange('0.8613', 'ECB'), exchange('0.00556', 'ECB')];
+const hmrc = exchange('0.8531', 'HMRC');
+
+const leedsInEuro = { ...leeds, currency: 'EUR' };
+const marina = { ...customerIn('IE', 'EUR'), name: 'Dún Laoghaire Marina' };
+const dundalk = { ...customerIn('IE', 'GBP'), name: 'Dundalk Boilers' };
+const newry = { ...customerIn('GB', 'EUR'), vatId: 'XI987654353', name: 'Newry Heating' };
+
 export const sales: readonly Sale[] = [
-  {
-    name: 'Irish, one rate',
-    company: irish,
-    customer: galway,
-    draft: { lines: [standard], note: 'Thank you for your custom.' },
-  },
-  {
-    name: 'Irish, four rates',
-    company: irish,
-    customer: galway,
-    draft: {
-      lines: [
-        standard,
-        reduced,
-        line({ description: 'Food for the opening', unitPriceMinor: 4545, vatRateBasisPoints: 900 }),
-        line({ description: 'Greyhound feed', quantity: '7', unitPriceMinor: 333, vatRateBasisPoints: 480 }),
-      ],
-      buyerReference: 'Cost centre 12',
-      purchaseOrderReference: 'PO-2026-118',
-    },
-  },
-  { name: 'Irish, zero-rated', company: irish, customer: galway, draft: { lines: [lineIn('Z', goods)] } },
-  { name: 'Irish, exempt', company: irish, customer: galway, draft: { lines: [lineIn('E')] } },
-  {
-    name: 'Irish, construction under reverse charge',
-    company: irish,
-    customer: galway,
-    draft: { lines: [lineIn('AE', construction)] },
-  },
-  {
-    name: 'Irish, taxed beside zero-rated, exempt and reverse charge',
-    company: irish,
-    customer: galway,
-    draft: { lines: [standard, reduced, lineIn('Z', goods), lineIn('E'), lineIn('AE', construction)] },
-  },
-  {
-    name: 'Irish, reverse charge to France',
-    company: irish,
-    customer: lyon,
-    draft: { lines: [lineIn('AE', { description: 'Survey' })] },
-  },
-  { name: 'Irish, goods to France', company: irish, customer: lyon, draft: { lines: [lineIn('K', goods)] } },
-  {
-    name: 'Irish, export in dollars',
-    company: irish,
-    customer: boston,
-    draft: { lines: [lineIn('G', goods)], ...exchange('0.8613', 'ECB') },
-  },
-  {
-    name: 'Irish, taxed in dollars',
-    company: irish,
-    customer: boston,
-    draft: { lines: [standard, reduced, lineIn('Z')], ...exchange('0.8613', 'ECB') },
-  },
-  {
-    name: 'Irish, taxed in yen',
-    company: irish,
-    customer: { ...boston, currency: 'JPY' },
-    draft: { lines: [standard, reduced], ...exchange('0.00556', 'ECB') },
-  },
-  {
-    name: 'Irish, outside the scope of VAT',
-    company: irish,
-    customer: galway,
-    draft: { lines: [lineIn('O', { description: 'Compensation for a late cancellation' })] },
-  },
-  {
-    name: 'Irish, of a company that is not registered',
-    company: unregistered,
-    customer: galway,
-    draft: { lines: [lineIn('O')] },
-  },
-  { name: 'British, one rate', company: british, customer: leeds, draft: { lines: [british20] } },
-  {
-    name: 'British, two rates over a period',
-    company: british,
-    customer: leeds,
-    draft: {
-      lines: [british20, british5],
-      supplyPeriod: { startDate: '2026-10-01', endDate: '2026-10-31' },
-      note: 'October maintenance.',
-    },
-  },
-  {
-    name: 'British, a year in advance',
-    company: british,
-    customer: leeds,
-    draft: { lines: [british20], supplyPeriod: { startDate: '2027-01-01', endDate: '2027-12-31' } },
-  },
-  { name: 'British, zero-rated', company: british, customer: leeds, draft: { lines: [lineIn('Z', goods)] } },
-  { name: 'British, exempt', company: british, customer: leeds, draft: { lines: [lineIn('E', exempt)] } },
-  {
-    name: 'British, domestic reverse charge at one rate',
-    company: british,
-    customer: leeds,
-    draft: { lines: [lineIn('AE', charged(2000))] },
-  },
-  {
-    name: 'British, domestic reverse charge at two rates beside taxed and exempt',
-    company: british,
-    customer: leeds,
-    draft: {
-      lines: [british20, lineIn('AE', charged(2000)), lineIn('AE', charged(500)), lineIn('E', exempt)],
-    },
-  },
-  {
-    name: 'British, domestic reverse charge in euro',
-    company: british,
-    customer: { ...leeds, currency: 'EUR' },
-    draft: { lines: [lineIn('AE', charged(2000))], ...exchange('0.8531', 'HMRC') },
-  },
-  {
-    name: 'British, domestic reverse charge in words of its own, in euro',
-    company: british,
-    customer: { ...leeds, currency: 'EUR' },
-    draft: {
-      lines: [lineIn('AE', { ...charged(500), vatExemptionReason: 'Reverse charge: S55A VATA 94 applies' })],
-      ...exchange('0.8531', 'HMRC'),
-    },
-  },
-  {
-    name: 'British, reverse charge to Ireland in euro',
-    company: british,
-    customer: { ...customerIn('IE', 'EUR'), name: 'Dún Laoghaire Marina' },
-    draft: { lines: [lineIn('AE', { description: 'Design' })], ...exchange('0.8531', 'HMRC') },
-  },
-  {
-    name: 'British, export to Ireland in euro',
-    company: british,
-    customer: { ...customerIn('IE', 'EUR'), name: 'Dún Laoghaire Marina' },
-    draft: { lines: [lineIn('G', goods)], ...exchange('0.8531', 'HMRC') },
-  },
-  {
-    name: 'British, two rates in euro',
-    company: british,
-    customer: { ...leeds, currency: 'EUR' },
-    draft: { lines: [british20, british5, lineIn('Z')], ...exchange('0.8531', 'HMRC') },
-  },
-  {
-    name: 'Northern Irish, goods to Ireland',
-    company: northernIrish,
-    customer: { ...customerIn('IE', 'GBP'), name: 'Dundalk Boilers' },
-    draft: { lines: [lineIn('K', goods)] },
-  },
-  {
-    name: 'Irish, goods to Northern Ireland',
-    company: irish,
-    customer: { ...customerIn('GB', 'EUR'), vatId: 'XI987654353', name: 'Newry Heating' },
-    draft: { lines: [lineIn('K', goods)] },
-  },
-  {
-    name: 'British, outside the scope of VAT',
-    company: british,
-    customer: leeds,
-    draft: { lines: [lineIn('O')] },
-  },
-  {
-    name: 'British, of a company that is not registered',
-    company: unregisteredInBritain,
-    customer: leeds,
-    draft: { lines: [lineIn('O')] },
-  },
+  ...salesOf(irish, [
+    ['Irish, one rate', galway, [standard], { note: 'Thank you for your custom.' }],
+    ['Irish, four rates', galway, [standard, reduced, food, feed], references],
+    ['Irish, zero-rated', galway, [lineIn('Z', goods)]],
+    ['Irish, exempt', galway, [lineIn('E')]],
+    ['Irish, construction under reverse charge', galway, [lineIn('AE', construction)]],
+    [
+      'Irish, taxed beside zero-rated, exempt and reverse charge',
+      galway,
+      [standard, reduced, lineIn('Z', goods), lineIn('E'), lineIn('AE', construction)],
+    ],
+    ['Irish, reverse charge to France', lyon, [lineIn('AE', { description: 'Survey' })]],
+    ['Irish, goods to France', lyon, [lineIn('K', goods)]],
+    ['Irish, export in dollars', boston, [lineIn('G', goods)], ecb],
+    ['Irish, taxed in dollars', boston, [standard, reduced, lineIn('Z')], ecb],
+    ['Irish, taxed in yen', { ...boston, currency: 'JPY' }, [standard, reduced], ofYen],
+    ['Irish, outside the scope of VAT', galway, [compensation]],
+  ]),
+  ...salesOf(unregistered, [['Irish, of a company that is not registered', galway, [lineIn('O')]]]),
+  ...salesOf(british, [
+    ['British, one rate', leeds, [british20]],
+    ['British, two rates over a period', leeds, [british20, british5], october],
+    ['British, a year in advance', leeds, [british20], nextYear],
+    ['British, zero-rated', leeds, [lineIn('Z', goods)]],
+    ['British, exempt', leeds, [lineIn('E', exempt)]],
+    ['British, domestic reverse charge at one rate', leeds, [lineIn('AE', charged(2000))]],
+    [
+      'British, domestic reverse charge at two rates beside taxed and exempt',
+      leeds,
+      [british20, ...charges, lineIn('E', exempt)],
+    ],
+    ['British, domestic reverse charge in euro', leedsInEuro, [lineIn('AE', charged(2000))], hmrc],
+    [
+      'British, domestic reverse charge in words of its own, in euro',
+      leedsInEuro,
+      [lineIn('AE', ownWords)],
+      hmrc,
+    ],
+    ['British, reverse charge to Ireland in euro', marina, [lineIn('AE', { description: 'Design' })], hmrc],
+    ['British, export to Ireland in euro', marina, [lineIn('G', goods)], hmrc],
+    ['British, two rates in euro', leedsInEuro, [british20, british5, lineIn('Z')], hmrc],
+  ]),
+  ...salesOf(northernIrish, [['Northern Irish, goods to Ireland', dundalk, [lineIn('K', goods)]]]),
+  ...salesOf(irish, [['Irish, goods to Northern Ireland', newry, [lineIn('K', goods)]]]),
+  ...salesOf(british, [['British, outside the scope of VAT', leeds, [lineIn('O')]]]),
+  ...salesOf(unregisteredInBritain, [['British, of a company that is not registered', leeds, [lineIn('O')]]]),
 ];

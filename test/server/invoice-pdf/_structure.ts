@@ -1,6 +1,6 @@
 /** The tags of a PDF and the rules that they keep (ISO 14289-1, 7; ISO 32000-1, 14.7 and 14.8). */
 import type { PageContents } from './_page-contents.ts';
-import { arrayOf, at, entryOf, nameOf } from './_pdf-objects.ts';
+import { arrayOf, at, entryOf, nameOf, unless } from './_pdf-objects.ts';
 import type { Pdf, PdfReference, PdfValue } from './_pdf-objects.ts';
 
 export interface Tag {
@@ -80,7 +80,7 @@ function annotationProblems(pdf: Pdf, page: PdfReference, tags: readonly Tag[]):
   return (arrayOf(at(pdf, page, 'Annots')) as PdfReference[]).flatMap((annotation) => {
     const holder = tags.find(({ annotations }) => annotations.includes(annotation.object));
     const key = at(pdf, annotation, 'StructParent');
-    const rules: [holds: boolean, problem: string][] = [
+    return unless(
       [
         nameOf(at(pdf, annotation, 'Subtype')) === 'Link' && holder?.type === 'Link',
         'an annotation is no link',
@@ -89,8 +89,7 @@ function annotationProblems(pdf: Pdf, page: PdfReference, tags: readonly Tag[]):
       [at(pdf, annotation, 'F') === 4, 'a link is not printed'],
       [/^Payment at https:/.test(at(pdf, annotation, 'Contents') as string), 'a link has no description'],
       [/^https:[!-~]+$/.test(at(pdf, annotation, 'A', 'URI') as string), 'a link has no address in ASCII'],
-    ];
-    return rules.filter(([holds]) => !holds).map(([, problem]) => problem);
+    );
   });
 }
 
@@ -105,7 +104,7 @@ function tagProblems(tag: Tag): string[] {
   const { type, kids, contents, annotations, scope, alt = '', hasBox } = tag;
   const allowed = kidsOf[type];
   const isEmpty = kids.length + contents.length === 0;
-  const rules: [holds: boolean, problem: string][] = [
+  return unless(
     [allowed === undefined || type === 'P' || contents.length === 0, `${type} has contents of its own`],
     [
       type !== 'Link' || (annotations.length > 0 && contents.length > 0),
@@ -120,8 +119,7 @@ function tagProblems(tag: Tag): string[] {
       [allowed?.includes(kid.type) === true, `${type} holds ${kid.type}`],
       [kid.parent === tag.object, `${kid.type} has another parent than the one that holds it`],
     ]),
-  ];
-  return rules.filter(([holds]) => !holds).map(([, problem]) => problem);
+  );
 }
 
 /** Every row has as many cells, and every cell of data has a head in its row or in its column. */

@@ -7,20 +7,11 @@ import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
 import { asOfIssue, createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { until } from '../../_command.ts';
-import {
-  creditNoteOf,
-  documentOf,
-  invoiceDraft,
-  issue,
-  issued,
-  line,
-  lineIn,
-  openIssuer,
-  payment,
-  refund,
-} from '../backoffice/_documents.ts';
+import { creditNoteOf, documentOf, invoiceDraft, issue, issued } from '../backoffice/_documents.ts';
+import { line, lineIn, openIssuer, payment, refund } from '../backoffice/_documents.ts';
 import { onEachEngine, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
+import { onSqlite } from './_documents.ts';
 import { keyFor, startTestServer, type TestServer } from '../../_server.ts';
 
 /** A server of the back office's database, and how a company asks it for a PDF. */
@@ -47,7 +38,7 @@ async function serving(t: Test, { engine, url: databaseUrl }: TestBackoffice) {
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex');
 
-onEachEngine('the PDF of a document', async (t, backoffice) => {
+onSqlite('the PDF of a document', async (t, backoffice) => {
   const { engine } = backoffice;
   const { ask } = await serving(t, backoffice);
   const company = await openIssuer(backoffice);
@@ -74,43 +65,37 @@ onEachEngine('the PDF of a document', async (t, backoffice) => {
     t.equal(headers['content-encoding'], undefined);
   });
 
-  await t.test(
-    'answers 304 to its tag and nothing but headers to HEAD, before it was ever read',
-    async (t) => {
-      const invoice = await issued(company, invoiceDraft());
-      const head = await ask(company, invoice.id, {}, 'HEAD');
-      const unchanged = await ask(company, invoice.id, { 'if-none-match': head.headers.etag ?? '' });
-      const get = await ask(company, invoice.id);
-      t.equal(head.statusCode, 200);
-      t.equal(head.body.length, 0);
-      t.equal(head.headers['content-length'], String(get.body.length));
-      t.equal(head.headers.etag, get.headers.etag);
-      t.equal(unchanged.statusCode, 304);
-      t.equal(unchanged.body.length, 0);
-      t.equal(unchanged.headers.etag, get.headers.etag);
-    },
-  );
+  await t.test('answers 304 to its tag and headers to HEAD, before it was ever read', async (t) => {
+    const invoice = await issued(company, invoiceDraft());
+    const head = await ask(company, invoice.id, {}, 'HEAD');
+    const unchanged = await ask(company, invoice.id, { 'if-none-match': head.headers.etag ?? '' });
+    const get = await ask(company, invoice.id);
+    t.equal(head.statusCode, 200);
+    t.equal(head.body.length, 0);
+    t.equal(head.headers['content-length'], String(get.body.length));
+    t.equal(head.headers.etag, get.headers.etag);
+    t.equal(unchanged.statusCode, 304);
+    t.equal(unchanged.body.length, 0);
+    t.equal(unchanged.headers.etag, get.headers.etag);
+  });
 
-  await t.test(
-    'stays what it was when the invoice is paid and credited, and the company changes',
-    async (t) => {
-      const invoice = await issued(company, invoiceDraft({ lines: [line(), lineIn('Z')] }));
-      const before = await ask(company, invoice.id);
-      await company.apply(payment(invoice));
-      await issued(company, creditNoteOf(invoice, { lines: [lineIn('Z')] }));
-      await setCompany(engine, company.id, {
-        profile: { legalName: 'Another Limited', logo: 'data:image/png;base64,iVBORw0KGgo=' },
-      });
-      const after = await ask(company, invoice.id);
-      t.equal(after.headers.etag, before.headers.etag);
-      t.strictSame(after.body, before.body);
-      // Made anew from what is stored now, it is still the same: so it is for who asks for the first time after all that.
-      await engine.run('DELETE FROM documents');
-      const anew = await ask(company, invoice.id);
-      t.equal(anew.headers.etag, before.headers.etag);
-      t.strictSame(anew.body, before.body);
-    },
-  );
+  await t.test('stays what it was when the invoice is paid, and the company changes', async (t) => {
+    const invoice = await issued(company, invoiceDraft({ lines: [line(), lineIn('Z')] }));
+    const before = await ask(company, invoice.id);
+    await company.apply(payment(invoice));
+    await issued(company, creditNoteOf(invoice, { lines: [lineIn('Z')] }));
+    await setCompany(engine, company.id, {
+      profile: { legalName: 'Another Limited', logo: 'data:image/png;base64,iVBORw0KGgo=' },
+    });
+    const after = await ask(company, invoice.id);
+    t.equal(after.headers.etag, before.headers.etag);
+    t.strictSame(after.body, before.body);
+    // Made anew from what is stored now, it is still the same: so it is for who asks for the first time after all that.
+    await engine.run('DELETE FROM documents');
+    const anew = await ask(company, invoice.id);
+    t.equal(anew.headers.etag, before.headers.etag);
+    t.strictSame(anew.body, before.body);
+  });
 
   await t.test('of a draft is made anew after each change, and stored not at all', async (t) => {
     const { id } = await company.apply(invoiceDraft());
@@ -175,7 +160,7 @@ onEachEngine('a PDF that many ask for at once', async (t, backoffice) => {
   t.strictSame(rows, [{ sha256: sha256(answers[0]?.body ?? Buffer.alloc(0)) }]);
 });
 
-onEachEngine('a draft that many ask for', async (t, backoffice) => {
+onSqlite('a draft that many ask for', async (t, backoffice) => {
   const company = await openIssuer(backoffice);
   const { id } = await company.apply(invoiceDraft());
   const print = createPrint(backoffice.engine, createRenderer());
@@ -197,20 +182,17 @@ onEachEngine('a draft that many ask for', async (t, backoffice) => {
     t.equal(count, 1);
   });
 
-  await t.test(
-    'is printed anew for whoever asks after an edit, even while it is being printed',
-    async (t) => {
-      await company.apply({ change: 'invoice.edit', with: { id, note: 'One' } });
-      const first = ask();
-      await until(() => count === 2);
-      await company.apply({ change: 'invoice.edit', with: { id, note: 'Two' } });
-      const second = await ask();
-      await first;
-      t.equal(count, 3);
-      t.equal(await ask(), second);
-      t.equal(count, 3);
-    },
-  );
+  await t.test('is printed anew for who asks after an edit, even meanwhile', async (t) => {
+    await company.apply({ change: 'invoice.edit', with: { id, note: 'One' } });
+    const first = ask();
+    await until(() => count === 2);
+    await company.apply({ change: 'invoice.edit', with: { id, note: 'Two' } });
+    const second = await ask();
+    await first;
+    t.equal(count, 3);
+    t.equal(await ask(), second);
+    t.equal(count, 3);
+  });
 
   await t.test('is tried again by the next who asks after a failure', async (t) => {
     await company.apply({ change: 'invoice.edit', with: { id, note: 'Three' } });
@@ -221,7 +203,7 @@ onEachEngine('a draft that many ask for', async (t, backoffice) => {
   });
 });
 
-onEachEngine('a document as it was issued', async (t, backoffice) => {
+onSqlite('a document as it was issued', async (t, backoffice) => {
   const start = () => openIssuer(backoffice);
   const lines = [lineIn('S', { unitPriceMinor: 10_000, vatRateBasisPoints: 2300 }), lineIn('Z')];
   const settle = async (company: TestCompany, id: string) => {

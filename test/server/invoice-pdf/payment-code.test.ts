@@ -12,16 +12,11 @@ import t from 'tap';
 import { transferText } from '../../../src/server/invoice-pdf/payment-code.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
-import { exampleDocuments } from './_documents.ts';
+import { documentsByName } from './_documents.ts';
 import { pixelsOf } from './_reading.ts';
 
 const renderer = createRenderer();
-const examples = await exampleDocuments();
-const documentNamed = (name: string) => {
-  const found = examples.find((example) => example.name === name);
-  if (!found) throw new Error(`there is no ${name}`);
-  return found.document;
-};
+const documentNamed = await documentsByName();
 const plain = documentNamed('issued invoice, Irish, one rate');
 const changed = (supplier: object, record: object = {}, other: object = {}): PrintedDocument => ({
   ...plain,
@@ -96,14 +91,16 @@ t.test(
       documentNamed('nothing to pay'),
       documentNamed('a company without bank account, logo or number'),
     ];
-    for (const document of without) {
-      t.notOk((await renderer.render(document)).includes(ALTERNATIVE));
-    }
+    for (const document of without) t.notOk((await renderer.render(document)).includes(ALTERNATIVE));
     t.ok((await renderer.render(plain)).includes(ALTERNATIVE));
   },
 );
 
 t.test('the text keeps to the limits of EPC069-12, or there is none', async (t) => {
+  const groups = { iban: 'ie29 AIBK 9311 5212 3456 78', bic: 'aibk ie 2d' };
+  const fromLegalName = /\nBrennan Heating & Electrical Limited\n/;
+  const [british, swift] = [{ iban: 'GB29NWBK60161331926819' }, 'NWBKGB2L'];
+  const saudi = { iban: 'SA0380000000608010167519', bic: 'RJHISARI' };
   const rows: [
     what: string,
     supplier: object,
@@ -117,30 +114,18 @@ t.test('the text keeps to the limits of EPC069-12, or there is none', async (t) 
     ['nothing', {}, {}, 0, undefined],
     ['more than 331 bytes', { bankAccountName: '🏠'.repeat(70) }, {}, 1, undefined],
     ['a longer name', { bankAccountName: `${'é'.repeat(69)} Limited` }, {}, 1, /\né{69}\nIE29/],
-    [
-      'no name of the account',
-      { bankAccountName: undefined },
-      {},
-      1,
-      /\nBrennan Heating & Electrical Limited\n/,
-    ],
+    ['no name of the account', { bankAccountName: undefined }, {}, 1, fromLegalName],
     ['lines in a name', { bankAccountName: 'A\r\nIE00\u0007B' }, {}, 1, /\nA IE00 B\nIE29/],
     ['no name at all', { bankAccountName: ' ', legalName: 'x' }, {}, 1, undefined],
     ['a number of 140 characters', {}, { number: 'N'.repeat(140) }, 1, /\nN{140}$/],
     ['one more character', {}, { number: 'N'.repeat(141) }, 1, undefined],
     ['no BIC', { bic: undefined }, {}, 1, /\nSCT\n\nBrennan/],
     ['a BIC that is none', { bic: 'IRISH' }, {}, 1, /\nSCT\n\nBrennan/],
-    [
-      'spaces',
-      { iban: 'ie29 AIBK 9311 5212 3456 78', bic: 'aibk ie 2d' },
-      {},
-      1,
-      /\nAIBKIE2D\nB.*\nIE29AIBK93115212345678\n/,
-    ],
+    ['spaces', groups, {}, 1, /\nAIBKIE2D\nB.*\nIE29AIBK93115212345678\n/],
     ['a wrong check digit', { iban: 'IE30AIBK93115212345678' }, {}, 1, undefined],
-    ['Britain, with its BIC', { iban: 'GB29NWBK60161331926819', bic: 'NWBKGB2L' }, {}, 1, /\nNWBKGB2L\n/],
-    ['Britain, without', { iban: 'GB29NWBK60161331926819', bic: undefined }, {}, 1, undefined],
-    ['outside SEPA', { iban: 'SA0380000000608010167519', bic: 'RJHISARI' }, {}, 1, undefined],
+    ['Britain, with its BIC', { ...british, bic: swift }, {}, 1, /\nNWBKGB2L\n/],
+    ['Britain, without', { ...british, bic: undefined }, {}, 1, undefined],
+    ['outside SEPA', saudi, {}, 1, undefined],
     ['another currency', {}, { currency: 'GBP' }, 1, undefined],
   ];
   for (const [what, supplier, record, amountMinor, expected] of rows) {

@@ -7,6 +7,7 @@ import type { Test } from 'tap';
 import { createLogger } from '../../../src/server/log.ts';
 import { mailNotices } from '../../../src/server/notices/mailing.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import type { Certificate } from '../webhooks/_certificates.ts';
 
 /** A mail as it came, with the contents of its two parts. */
 export interface Mail {
@@ -42,11 +43,7 @@ export interface MailServer {
 /** Starts a real mail server that asks for a password, until the test ends. @param tls its certificate; without it, no TLS. */
 export async function startMailServer(
   t: Test,
-  {
-    port = 0,
-    host = '127.0.0.1',
-    tls,
-  }: { port?: number; host?: string; tls?: { key: string; cert: string } } = {},
+  { port = 0, host = '127.0.0.1', tls }: { port?: number; host?: string; tls?: Certificate } = {},
 ): Promise<MailServer> {
   const behaviour: Behaviour = {};
   const mails: Mail[] = [];

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
-import { addNotice, type NoticeKind } from '../../../src/server/store/accounts/notice-rows.ts';
+import { addNotice } from '../../../src/server/store/accounts/notice-rows.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { openWorkplace, type Running, until, type Workplace } from '../../_command.ts';
 import { type EngineName, engineNames } from '../../_server.ts';
@@ -14,12 +14,7 @@ const KILLS = Number(process.env.MAIL_KILLS ?? 5);
 /** Where: before it looks for the notice, and at each stage of the dialogue. */
 const stages: ('committed' | Stage)[] = ['committed', 'connected', 'addressed', 'begun', 'taken'];
 /** Somebody is told 20 times of each. */
-const kinds: NoticeKind[] = [
-  'key.created',
-  'webhook.registered',
-  'invitation.accepted',
-  'administrator.added',
-];
+const kinds = ['key.created', 'webhook.registered', 'invitation.accepted', 'administrator.added'] as const;
 
 /** A server or a worker, with a mail server of its own, which tells whose dialogue it is. */
 async function openMailer(t: Test, place: Workplace, command: 'serve' | 'deliver', host: string) {

@@ -6,7 +6,8 @@ import t, { type Test } from 'tap';
 import { createKey } from '../../../src/server/access/keys.ts';
 import { invite } from '../../../src/server/access/invitations.ts';
 import { mailOf } from '../../../src/server/notices/mail.ts';
-import { addNotice, listNotices } from '../../../src/server/store/accounts/notice-rows.ts';
+import { addNotice, leaseNotice, listNotices } from '../../../src/server/store/accounts/notice-rows.ts';
+import { type DueKey, listDue } from '../../../src/server/store/due-rows.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
@@ -29,14 +30,22 @@ async function openPlace(t: Test, name: EngineName = 'sqlite') {
 const makeKey = (engine: Engine, name = 'Ledger') =>
   createKey(engine, { prefix: 'fl', company: COMPANY, name, scopes: ['jobs:read'], now: STORY_NOW });
 
-const state = async (engine: Engine) =>
-  (await engine.run('SELECT kind, state, problem, attempt_count FROM notices ORDER BY created_at, id')).map(
-    (row) => Object.values(row).join(' '),
+const state = async (engine: Engine) => {
+  const rows = await engine.run(
+    'SELECT kind, state, problem, attempt_count FROM notices ORDER BY created_at, id',
   );
+  return rows.map((row) => Object.values(row).join(' '));
+};
 
-for (const name of engineNames) {
+/** What a mail says of itself and its company, where the test makes it without a notice in a database. */
+const company = { name: 'Brennan', timeZone: 'Europe/Dublin' };
+const [from, baseUrl] = ['n@acme.example', 'https://acme.example'];
+const settings = { from, serviceName: 'Acme', baseUrl, stopCode: 's' };
+
+for (const name of engineNames)
   t.test(`${name}: what a mail server does, and what becomes of the mail`, async (t) => {
     const { engine, aoife } = await openPlace(t, name);
+    t.afterEach(() => engine.run('DELETE FROM notices'));
     const server = await startMailServer(t);
     const { behaviour, mails } = server;
     const nowhere = 'smtp://127.0.0.1:1';
@@ -54,7 +63,6 @@ for (const name of engineNames) {
       const attempts = Number(kept.split(' ').at(-1));
       t.ok(attempts > 40 && attempts < 65, `${attempts} attempts`);
       t.match(await listNotices(engine, aoife), [{ state: 'failed', problem: 'ESOCKET' }]);
-      await engine.run('DELETE FROM notices');
     });
 
     await t.test('one that is up again gets what it missed', async (t) => {
@@ -76,8 +84,22 @@ for (const name of engineNames) {
       t.strictSame((await state(engine)).toSorted(), ['key.created failed 550 1', 'key.created sent  2']);
       t.match(mails.splice(0), [{ to: [EMAIL] }]);
       await engine.run("UPDATE administrators SET disabled_at = '2026-11-20' WHERE email LIKE 'conor%'");
-      await engine.run('DELETE FROM notices');
     });
+
+    await t.test(
+      'what a process took that ended is sent when its lease is over, and not before',
+      async (t) => {
+        await makeKey(engine);
+        const [due] = await listDue(engine, 'notices', STORY_NOW, 1);
+        const lease = { lease: 'dead', stopSha256: '', now: STORY_NOW, until: after(8 * MINUTE_MS) };
+        await leaseNotice(engine, due as DueKey, lease, async () => true);
+        await mailOnce(engine, server.url, after(8 * MINUTE_MS - 1));
+        t.strictSame(await state(engine), ['key.created sending  1']);
+        await mailOnce(engine, server.url, after(8 * MINUTE_MS));
+        t.strictSame(await state(engine), ['key.created sent  2']);
+        t.equal(mails.splice(0).length, 1);
+      },
+    );
 
     await t.test('one that refuses the password is the operator’s matter', async (t) => {
       behaviour.isLockedOut = true;
@@ -87,7 +109,6 @@ for (const name of engineNames) {
       behaviour.isLockedOut = false;
       await mailOnce(engine, server.url, after(2 * MINUTE_MS));
       t.equal(mails.splice(0).length, 1);
-      await engine.run('DELETE FROM notices');
     });
 
     await t.test('a mail that nobody wants any more isn’t sent', async (t) => {
@@ -101,35 +122,30 @@ for (const name of engineNames) {
       await engine.transaction((transaction) => addNotice(transaction, { ...notice, kind: 'reset.used' }));
       await mailOnce(engine, server.url, STORY_NOW);
       t.match(mails.splice(0), [{ to: [EMAIL] }], 'what can’t be stopped is');
-      await engine.run('DELETE FROM notices');
     });
 
-    await t.test(
-      'an invitation has a link that was in no database; its maker is told that it is refused',
-      async (t) => {
-        behaviour.refuse = (to) => (to === 'no@one.example' ? 550 : undefined);
-        const by = await signedInAs(engine, aoife);
-        const options = { company: COMPANY, scopes: ['jobs:read'], mayInvite: false, isMailed: true, by };
-        for (const email of ['new@brennan.example', 'no@one.example'])
-          await invite(engine, { ...options, email, now: STORY_NOW });
-        const kept = JSON.stringify(await engine.run('SELECT * FROM notices, portal_links'));
-        await mailOnce(engine, server.url, STORY_NOW);
-        await mailOnce(engine, server.url, STORY_NOW);
-        const [invitation, refused] = mails.splice(0);
-        const [, token = ''] = /\/portal\/invitation#(\S+)/.exec(invitation?.text ?? '') ?? [];
-        t.match(invitation, { to: ['new@brennan.example'], text: /Aoife Brennan invites you to administer/ });
-        t.notOk(kept.includes(token) || token.length < 40);
-        t.match(refused, { to: [EMAIL], text: /refused the invitation of no@\u2060one\.\u2060example/ });
-        await engine.run('DELETE FROM notices');
-        for (let count = 2; count < 20; count += 1)
-          await invite(engine, { ...options, email: 'new@brennan.example', now: STORY_NOW });
-        const one = { ...options, email: 'new@brennan.example', now: STORY_NOW };
-        await t.rejects(invite(engine, one), /You can let 20 invitations be mailed in a day/);
-        t.equal((await engine.run("SELECT id FROM portal_links WHERE email LIKE 'new%'")).length, 1);
-      },
-    );
+    await t.test('an invitation has a link that was in no database, or its maker is told', async (t) => {
+      behaviour.refuse = (to) => (to === 'no@one.example' ? 550 : undefined);
+      const by = await signedInAs(engine, aoife);
+      const options = { company: COMPANY, scopes: ['jobs:read'], mayInvite: false, isMailed: true, by };
+      for (const email of ['new@brennan.example', 'no@one.example'])
+        await invite(engine, { ...options, email, now: STORY_NOW });
+      const kept = JSON.stringify(await engine.run('SELECT * FROM notices, portal_links'));
+      await mailOnce(engine, server.url, STORY_NOW);
+      await mailOnce(engine, server.url, STORY_NOW);
+      const [invitation, refused] = mails.splice(0);
+      const [, token = ''] = /\/portal\/invitation#(\S+)/.exec(invitation?.text ?? '') ?? [];
+      t.match(invitation, { to: ['new@brennan.example'], text: /Aoife Brennan invites you to administer/ });
+      t.notOk(kept.includes(token) || token.length < 40);
+      t.match(refused, { to: [EMAIL], text: /refused the invitation of no@\u2060one\.\u2060example/ });
+      await engine.run('DELETE FROM notices');
+      for (let count = 2; count < 20; count += 1)
+        await invite(engine, { ...options, email: 'new@brennan.example', now: STORY_NOW });
+      const one = { ...options, email: 'new@brennan.example', now: STORY_NOW };
+      await t.rejects(invite(engine, one), /You can let 20 invitations be mailed in a day/);
+      t.equal((await engine.run("SELECT id FROM portal_links WHERE email LIKE 'new%'")).length, 1);
+    });
   });
-}
 
 t.test(
   'a mail server that is slow, or says nothing, is waited for 20 seconds',
@@ -199,77 +215,46 @@ const hostile = {
   'nothing that is seen': '\u0000\u2028\u2029',
 };
 
-t.test(
-  'whatever a name holds, a mail stays one mail with its own headers, and has no link but ours',
-  async (t) => {
-    const { engine } = await openPlace(t);
-    const server = await startMailServer(t);
-    for (const [what, name] of Object.entries(hostile)) {
-      server.mails.length = 0;
-      const details = { by: name, name, 'key id': name, scopes: name, host: name, webhook: 'whk_1' };
-      // SQLite keeps every character; a company's name comes from the operator or the feed.
-      await engine.run('UPDATE companies SET name = ?', [name.replaceAll('\0', '')]);
-      const notice = { company: COMPANY, details, now: STORY_NOW };
-      await engine.transaction((transaction) =>
-        addNotice(transaction, { ...notice, kind: 'webhook.registered' }),
-      );
-      await mailOnce(engine, server.url, STORY_NOW);
-      const [mail] = server.mails;
-      const { headers = new Map<string, string>(), text = '', html = '' } = mail ?? {};
-      t.strictSame(mail?.to, [EMAIL], what);
-      const names = [
-        'auto-submitted',
-        'content-type',
-        'date',
-        'from',
-        'list-unsubscribe',
-        'list-unsubscribe-post',
-      ];
-      t.strictSame(
-        [...headers.keys()].sort(),
-        [...names, 'message-id', 'mime-version', 'subject', 'to'],
-        what,
-      );
-      const subject = words(headers.get('subject'));
-      t.ok(subject.startsWith('There is a new webhook to ') && subject.length < 400, subject);
-      t.notMatch(subject + text, /[\u202a-\u202e\u2028\u2029\0]/, what);
-      const links = [...`${text} ${html}`.matchAll(/https?:\/\/[^\s"<]+|www\.\w+/g)].map(([link]) => link);
-      t.ok(links.length >= 4 && links.every((link) => link.startsWith('https://f.example/portal/')), what);
-      t.strictSame(
-        [...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag).filter((tag) => tag !== 'bdi'),
-        [...['html', 'body', 'p', 'strong', 'h1', 'p', 'p', 'a', 'hr', 'p', 'a']],
-      );
-    }
-  },
-);
+t.test('whatever a name holds, a mail stays one mail, and has no link but ours', async (t) => {
+  const { engine } = await openPlace(t);
+  const server = await startMailServer(t);
+  for (const [what, name] of Object.entries(hostile)) {
+    server.mails.length = 0;
+    const details = { by: name, name, 'key id': name, scopes: name, host: name, webhook: 'whk_1' };
+    // SQLite keeps every character; a company's name comes from the operator or the feed.
+    await engine.run('UPDATE companies SET name = ?', [name.replaceAll('\0', '')]);
+    const notice = { company: COMPANY, details, now: STORY_NOW };
+    await engine.transaction((transaction) =>
+      addNotice(transaction, { ...notice, kind: 'webhook.registered' }),
+    );
+    await mailOnce(engine, server.url, STORY_NOW);
+    const [mail] = server.mails;
+    const { headers = new Map<string, string>(), text = '', html = '' } = mail ?? {};
+    t.strictSame(mail?.to, [EMAIL], what);
+    const names =
+      'auto-submitted content-type date from list-unsubscribe list-unsubscribe-post message-id mime-version subject to';
+    t.equal([...headers.keys()].sort().join(' '), names, what);
+    const subject = words(headers.get('subject'));
+    t.ok(subject.startsWith('There is a new webhook to ') && subject.length < 400, subject);
+    t.notMatch(subject + text, /[\u202a-\u202e\u2028\u2029\0]/, what);
+    const links = [...`${text} ${html}`.matchAll(/https?:\/\/[^\s"<]+|www\.\w+/g)].map(([link]) => link);
+    t.ok(links.length >= 4 && links.every((link) => link.startsWith('https://f.example/portal/')), what);
+    const tags = [...html.matchAll(/<(\w+)/g)].map(([, tag]) => tag).filter((tag) => tag !== 'bdi');
+    t.equal(tags.join(' '), 'html body p strong h1 p p a hr p a');
+  }
+});
 
 t.test('a mail brings the logo, which no mail program has to load', async (t) => {
   const details = { by: 'Aoife', name: 'Ledger', 'key id': 'k', scopes: 'jobs:read' };
-  const state = { state: 'sending', attemptCount: 1, problem: null } as const;
   const notice = {
-    company: 'c',
-    id: 'n',
-    administrator: 'a',
-    kind: 'key.created',
-    details,
-    createdAt: '',
-    ...state,
-  } as const;
-  const company = { name: 'Brennan', timeZone: 'Europe/Dublin' };
-  const settings = {
-    from: 'n@acme.example',
-    serviceName: 'Acme',
-    baseUrl: 'https://acme.example',
-    stopCode: 's',
+    ...({ company: 'c', id: 'n', administrator: 'a', kind: 'key.created', details, createdAt: '' } as const),
+    ...({ state: 'sending', attemptCount: 1, problem: null } as const),
   };
-  const mail = mailOf(
-    notice,
-    { to: 'a@b.example', company },
-    { ...settings, logo: 'data:image/png;base64,AAEC' },
-  );
+  const to = { to: 'a@b.example', company };
+  const mail = mailOf(notice, to, { ...settings, logo: 'data:image/png;base64,AAEC' });
   t.match(mail.attachments, [{ cid: 'logo', content: 'AAEC', encoding: 'base64', contentType: 'image/png' }]);
   t.match(mail.html, '<img src="cid:logo" alt="" height="40" /> <strong>Acme</strong>');
-  const without = mailOf(notice, { to: 'a@b.example', company }, settings);
+  const without = mailOf(notice, to, settings);
   t.strictSame(without.attachments, []);
   t.notMatch(without.html, '<img');
 });
@@ -279,18 +264,11 @@ t.test('a mail program can stop further ones with one request', async (t) => {
   await makeKey(engine);
   const [notice] = await listNotices(engine, aoife);
   if (!notice) throw new Error('There is no notice.');
-  const company = { name: 'Brennan', timeZone: 'Europe/Dublin' };
-  const settings = {
-    from: 'n@f.example',
-    serviceName: 'Fieldledger',
-    baseUrl: 'https://f.example',
-    stopCode: 'c',
-  };
   const headersOf = (kind: typeof notice.kind) =>
     mailOf({ ...notice, kind }, { to: EMAIL, company }, settings).headers;
   t.strictSame(headersOf('key.created'), {
     'Auto-Submitted': 'auto-generated',
-    'List-Unsubscribe': '<https://f.example/portal/notices/stop/c>',
+    'List-Unsubscribe': '<https://acme.example/portal/notices/stop/s>',
     'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click',
   });
   t.strictSame(headersOf('reset.used'), { 'Auto-Submitted': 'auto-generated' }, 'not of one’s own account');

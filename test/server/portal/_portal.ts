@@ -1,10 +1,11 @@
 import { hash, randomBytes, randomUUIDv7, scryptSync } from 'node:crypto';
 
-import got, { type Response } from 'got';
 import t, { type Test } from 'tap';
 
 import { grantedScopes } from '../../../src/server/access/checked-input.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
+import { invite } from '../../../src/server/access/invitations.ts';
+import { createKey } from '../../../src/server/access/keys.ts';
 import { beginSession } from '../../../src/server/access/sessions.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
@@ -18,10 +19,12 @@ import {
 } from '../../../src/server/store/accounts/administrator-rows.ts';
 import type { SignedIn } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import type { ApiKey } from '../../../src/server/store/keys/keys.ts';
 import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import {
   type EngineName,
   engineNames,
+  KEY_PREFIX,
   NO_LOOK,
   openTestDatabase,
   PORTAL_SETTINGS,
@@ -30,11 +33,22 @@ import {
   type TestServer,
   type TestServerOptions,
 } from '../../_server.ts';
+import { Visitor } from './_visitor.ts';
+
+export { type Answer, hiddenFields, textOf, Visitor } from './_visitor.ts';
 
 /** The example company, whose administrator the tests are. */
 export const COMPANY = 'brennan';
 export const EMAIL = 'aoife@brennan.example';
 export const PASSWORD = 'copper kettles whistle softly';
+/** Another administrator of it. */
+export const COLLEAGUE = {
+  email: 'conor@brennan.example',
+  password: 'seven quiet harbour bells',
+  name: 'Conor',
+};
+/** A password that nobody has yet. */
+export const NEW_PASSWORD = 'granite lanterns drift north';
 
 export interface TestPortal extends TestServer {
   engine: Engine;
@@ -44,6 +58,8 @@ export interface TestPortal extends TestServer {
   visitor: () => Visitor;
   /** A browser in which an administrator has just signed in: the company's own unless told. */
   signedIn: (who?: { email: string; password: string }) => Promise<Visitor>;
+  /** Adds an administrator beside the first, `COLLEAGUE` unless told, and signs them in. */
+  join: (who?: Partial<NewAdministrator>) => Promise<{ administrator: Administrator; visitor: Visitor }>;
 }
 
 /**
@@ -64,18 +80,22 @@ export async function startPortal(
     await database[Symbol.asyncDispose]();
   });
   const visitor = () => new Visitor(server.url);
-  return {
-    ...server,
-    administrator,
-    visitor,
-    async signedIn(who = { email: EMAIL, password: PASSWORD }) {
-      const browser = visitor();
-      await browser.visit('/portal/sign-in');
-      const answer = await browser.submit('/portal/sign-in', who);
-      if (answer.statusCode !== 303) throw new Error(`Signing in was answered with ${answer.statusCode}.`);
-      return browser;
-    },
+  const signedIn = async (who = { email: EMAIL, password: PASSWORD }) => {
+    const browser = visitor();
+    await browser.visit('/portal/sign-in');
+    const { statusCode } = await browser.submit('/portal/sign-in', {
+      email: who.email,
+      password: who.password,
+    });
+    if (statusCode !== 303) throw new Error(`Signing in was answered with ${statusCode}.`);
+    return browser;
   };
+  const join = async (who: Partial<NewAdministrator> = {}) => {
+    const joining = { ...COLLEAGUE, ...who };
+    const joined = await addAdministrator(database.engine, joining);
+    return { administrator: joined, visitor: await signedIn(joining) };
+  };
+  return { ...server, administrator, visitor, signedIn, join };
 }
 
 type PortalOptions = NonNullable<Parameters<typeof startPortal>[2]>;
@@ -99,21 +119,20 @@ export async function addCompany(engine: Engine): Promise<void> {
   await createCompany(engine, id, settings, STORY_NOW);
 }
 
+interface NewAdministrator {
+  email: string;
+  password?: string;
+  company?: string;
+  name?: string;
+  scopes?: readonly string[];
+  mayInvite?: boolean;
+}
+
 /**
  * Adds an administrator who has a session. Their password is stored at a lower cost, which its stored form tells: each of
  * the many times that the tests sign in would take a quarter of a second.
  */
-export async function addAdministrator(
-  engine: Engine,
-  options: {
-    email: string;
-    password?: string;
-    company?: string;
-    name?: string;
-    scopes?: readonly string[];
-    mayInvite?: boolean;
-  },
-): Promise<Administrator> {
+export async function addAdministrator(engine: Engine, options: NewAdministrator): Promise<Administrator> {
   const { company = COMPANY, name = 'Aoife Brennan', mayInvite = true } = options;
   const { password = randomBytes(12).toString('hex') } = options;
   const administrator: Administrator = {
@@ -142,6 +161,29 @@ export async function addAdministrator(
   return administrator;
 }
 
+/** Makes a key for the company, as an operator does unless told, and gives its record. */
+export async function makeKey(
+  engine: Engine,
+  name = 'Made',
+  options: Partial<Parameters<typeof createKey>[1]> = {},
+): Promise<ApiKey> {
+  const made = {
+    prefix: KEY_PREFIX,
+    company: COMPANY,
+    name,
+    scopes: ['jobs:read'],
+    now: STORY_NOW,
+    ...options,
+  };
+  return (await createKey(engine, made)).record;
+}
+
+/** Invites somebody, as an operator does. */
+export function inviteAs(engine: Engine, email: string, company = COMPANY): ReturnType<typeof invite> {
+  const access = { scopes: ['jobs:read'], mayInvite: false };
+  return invite(engine, { company, email, ...access, by: 'operator', now: STORY_NOW });
+}
+
 /** The services of pages, for a test that asks them without a server. */
 export function servicesOf({ engine, url }: TestPortal): Services {
   return {
@@ -164,9 +206,10 @@ export function servicesOf({ engine, url }: TestPortal): Services {
   };
 }
 
-/** The authority of an administrator who was added, in the session that began then. */
-export async function signedInAs(engine: Engine, account: AccountKey): Promise<SignedIn> {
-  const session = (await listSessionRows(engine, account)).at(-1);
+/** The authority of an administrator who was added, in the session that began then, or another client's. */
+export async function signedInAs(engine: Engine, account: AccountKey, client = 'Test'): Promise<SignedIn> {
+  const sessions = await listSessionRows(engine, account);
+  const session = sessions.findLast((one) => one.client === client);
   if (!session) throw new Error('They have no session.');
   return { administrator: account.id, session: session.id, address: '192.0.2.1', client: 'Test' };
 }
@@ -179,115 +222,4 @@ function hashQuickly(password: string, email: string): string {
   const salt = hash('sha256', email, 'buffer').subarray(0, 16);
   const key = scryptSync(password, salt, 32, { N: 1024, r: 8, p: 1 });
   return `scrypt$1024$8$1$${salt.toString('base64url')}$${key.toString('base64url')}`;
-}
-
-export type Answer = Response<string>;
-type Fields = Readonly<Record<string, string | readonly string[]>>;
-
-/** A browser as far as the portal needs one: it keeps cookies, and sends the forms that it was shown. */
-export class Visitor {
-  readonly url: string;
-  readonly cookies = new Map<string, string>();
-  /** The page that it shows. */
-  shown: string = '';
-
-  constructor(url: string) {
-    this.url = url;
-  }
-
-  /** Opens a page; it doesn't follow a redirect. */
-  async visit(path: string, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.#ask('GET', path, { headers });
-  }
-
-  /** Fills in a form of the page that is shown, by its action, and sends it as a browser does. */
-  async submit(action: string, fields: Fields = {}, headers: Record<string, string> = {}): Promise<Answer> {
-    return this.send(action, { ...hiddenFields(this.shown, action), ...fields }, headers);
-  }
-
-  /** Sends fields to an action, whatever page is shown. */
-  async send(action: string, fields: Fields, headers: Record<string, string> = {}): Promise<Answer> {
-    const body = new URLSearchParams();
-    for (const [name, value] of Object.entries(fields))
-      for (const one of typeof value === 'string' ? [value] : value) body.append(name, one);
-    return this.#ask('POST', action, {
-      body: body.toString(),
-      headers: {
-        'content-type': 'application/x-www-form-urlencoded',
-        origin: this.url,
-        'sec-fetch-site': 'same-origin',
-        ...headers,
-      },
-    });
-  }
-
-  /** Submits a form and opens the page that it leads to. */
-  async submitAndFollow(action: string, fields: Fields = {}): Promise<Answer> {
-    const { statusCode, headers } = await this.submit(action, fields);
-    if (statusCode !== 303) throw new Error(`${action} was answered with ${statusCode}: ${this.text}`);
-    return this.visit(headers.location ?? '');
-  }
-
-  /** A copy with the same cookies: somebody who has stolen them, or another tab. */
-  copy(): Visitor {
-    const copy = new Visitor(this.url);
-    for (const [name, value] of this.cookies) copy.cookies.set(name, value);
-    return copy;
-  }
-
-  /** The words of the page that is shown. */
-  get text(): string {
-    return textOf(this.shown);
-  }
-
-  async #ask(
-    method: 'GET' | 'POST',
-    path: string,
-    options: { body?: string; headers: Record<string, string> },
-  ): Promise<Answer> {
-    const cookie = [...this.cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-    const answer = await got(new URL(path, this.url), {
-      method,
-      ...options,
-      headers: { ...options.headers, ...(cookie !== '' && { cookie }) },
-      followRedirect: false,
-      throwHttpErrors: false,
-      retry: { limit: 0 },
-    });
-    for (const line of answer.headers['set-cookie'] ?? []) this.#keep(line);
-    this.shown = answer.body;
-    return answer;
-  }
-
-  #keep(line: string): void {
-    const [pair = '', ...attributes] = line.split('; ');
-    const name = pair.slice(0, pair.indexOf('='));
-    const isRemoved = attributes.some((attribute) => /^Expires=Thu, 01 Jan 1970/.test(attribute));
-    if (isRemoved) this.cookies.delete(name);
-    else this.cookies.set(name, pair.slice(pair.indexOf('=') + 1));
-  }
-}
-
-export function hiddenFields(page: string, action: string): Record<string, string> {
-  const form = [...page.matchAll(/<form[^>]*action="([^"]*)"[^>]*>([\s\S]*?)<\/form>/g)].find(
-    ([, leadsTo]) => leadsTo === action,
-  );
-  if (!form) throw new Error(`The page has no form for ${action}: ${textOf(page)}`);
-  const hidden = (form[2] ?? '').matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g);
-  return Object.fromEntries([...hidden].map(([, name = '', value = '']) => [name, value]));
-}
-
-/** The words of a page, without its tags. */
-export function textOf(page: string): string {
-  return page
-    .replace(/<title>[\s\S]*?<\/title>/g, '')
-    .replaceAll('<wbr />', '')
-    .replace(/<[^>]*>/g, ' ')
-    .replaceAll('&lt;', '<')
-    .replaceAll('&gt;', '>')
-    .replaceAll('&quot;', '"')
-    .replaceAll('&#39;', "'")
-    .replaceAll('&amp;', '&')
-    .replace(/\s+/g, ' ')
-    .trim();
 }

@@ -6,12 +6,11 @@ import { downloadIn, downloadLinks } from '../../../src/server/portal/download.t
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../../_records.ts';
 import { STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, onEachEngine, onSqlite, type Visitor } from './_portal.ts';
+import { COMPANY, onEachEngine, onSqlite, type Visitor } from './_portal.ts';
 
 const RECORDS = { hasRecords: true };
 const PAID = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
 const PART_PAID = '01a15a0c-54c0-737e-abf7-cfe66f9292f6';
-const RESTRICTED = { email: 'sean@brennan.example', password: 'seven gravel lanterns hum' };
 
 /** The numbers that the table of documents shows, in its order. */
 function numbersIn(visitor: Visitor): string[] {
@@ -50,28 +49,32 @@ async function copyDocuments(engine: Engine, company: string, count: number): Pr
 const address = (parameters: Record<string, string>) =>
   `/portal/documents?${new URLSearchParams(parameters).toString()}`;
 
+// What a search finds is tested in test/server/store/records/document-search.test.ts.
 onEachEngine('documents are found by words, kind, state, customer and days', RECORDS, async (t, portal) => {
   const visitor = await portal.signedIn();
   const search = async (parameters: Record<string, string>) => {
     await visitor.visit(address(parameters));
     return numbersIn(visitor);
   };
-  const newest = ['Draft', 'PF-2026-0001', 'INV-2026-0006', 'CN-2026-0002'];
-  t.strictSame(new Set((await search({})).slice(0, 4)), new Set(newest));
-  t.strictSame(
-    await search({ search: 'cn-2026' }),
-    ['CN-2026-0002', 'CN-2026-0001'],
-    'capitals don’t matter',
+  const days = { from: '2026-10-19', to: '2026-10-21' };
+  const found: [parameters: Record<string, string>, numbers: string[]][] = [
+    [{ search: 'cn-2026' }, ['CN-2026-0002', 'CN-2026-0001']],
+    [{ search: 'KELL niam' }, ['PF-2026-0001', 'INV-2026-0001']],
+    [{ search: '\u202e0001 inv' }, ['INV-2026-0001']],
+    [days, ['INV-2026-0003', 'CN-2026-0001']],
+    [{ ...days, kind: 'invoice', search: 'harbour' }, ['INV-2026-0003']],
+    [{ show: 'drafts' }, ['Draft']],
+    [{ state: 'draft' }, ['Draft']],
+    [{ state: 'part_paid', customer: 'cus_0003' }, ['INV-2026-0003']],
+  ];
+  for (const [parameters, numbers] of found)
+    t.strictSame(await search(parameters), numbers, JSON.stringify(parameters));
+  t.match(
+    visitor.text,
+    /1 document Totals Documents Count Total Left to pay Invoices in EUR 1 €1,196\.52 €596\.52/,
   );
-  t.strictSame(await search({ search: '0004 inv' }), ['INV-2026-0004'], 'any word, in any order');
-  t.strictSame(await search({ search: 'inv-0004' }), [], 'what is typed as one is found as one');
-  t.strictSame(
-    await search({ search: 'KELL niam' }),
-    ['PF-2026-0001', 'INV-2026-0001'],
-    'beginnings of words',
-  );
-  t.strictSame(await search({ search: 'elly' }), [], 'the end of a word is none');
-  const hostile = [
+  t.match(visitor.shown, /<option value="cus_0003" selected/);
+  for (const text of [
     '%',
     '_',
     '*',
@@ -79,30 +82,15 @@ onEachEngine('documents are found by words, kind, state, customer and days', REC
     "' OR 1=1 --",
     '"',
     '🍕',
-    '\u202e0001',
-    'שלום',
     'ß'.repeat(99),
     '\ud800',
-  ];
-  for (const text of [...hostile, 'x y '.repeat(500)])
-    t.match(await search({ search: text }), text.includes('0001') ? /INV-2026-0001/ : { length: 0 }, text);
-  const days = { from: '2026-10-19', to: '2026-10-21' };
-  t.strictSame(await search(days), ['INV-2026-0003', 'CN-2026-0001']);
-  t.strictSame(await search({ ...days, kind: 'invoice', search: 'harbour' }), ['INV-2026-0003']);
-  t.strictSame(await search({ ...days, kind: 'invoice', search: 'kelly' }), []);
-  t.strictSame(await search({ show: 'drafts' }), ['Draft'], 'as addresses of before 1.1.0 have it');
-  t.strictSame(await search({ state: 'draft' }), ['Draft']);
-  t.strictSame(await search({ state: 'part_paid', customer: 'cus_0003' }), ['INV-2026-0003']);
-  t.match(
-    visitor.text,
-    /1 document Totals Documents Count Total Left to pay Invoices in EUR 1 €1,196\.52 €596\.52/,
-  );
-  t.match(visitor.shown, /<option value="cus_0003" selected/);
-  t.strictSame(await search({ from: '2026-12-01' }), []);
+    'x y '.repeat(500),
+  ])
+    t.strictSame(await search({ search: text }), [], text);
   t.match(visitor.text, /0 documents No documents found/);
 });
 
-onEachEngine('what is overdue looks other than what is due', RECORDS, async (t, portal) => {
+onSqlite('what is overdue looks other than what is due', RECORDS, async (t, portal) => {
   const badges = ({ shown }: Visitor) =>
     [...shown.matchAll(/<span class="badge (\w+)">([^<]*)<\/span>/g)].map(
       ([, look, text]) => `${look}: ${text}`,
@@ -174,81 +162,59 @@ onEachEngine('the documents of a search are downloaded', RECORDS, async (t, { en
   t.equal((await visitor.visit('/portal/documents?format=csv')).statusCode, 200, 'and then it can');
 });
 
-onEachEngine('receivables are aged by customer and currency', RECORDS, async (t, portal) => {
+onSqlite('receivables are aged by customer and currency', RECORDS, async (t, portal) => {
   portal.setNow(new Date('2027-01-05T00:30:00Z'));
   const visitor = await portal.signedIn();
-  await visitor.visit('/portal/receivables');
-  t.match(visitor.text, /EUR: €19,925\.36|EUR: €[\d,.]+ to be paid, €[\d,.]+ of it overdue/);
+  t.match(await visitor.read('/portal/receivables'), /EUR: €[\d,.]+ to be paid, €[\d,.]+ of it overdue/);
   const open = exampleRecords().flatMap(({ resource, record }) => {
     const invoice = record as Invoice;
     return resource === 'invoices' && (invoice.amountDueMinor ?? 0) > 0 ? [invoice] : [];
   });
-  const ages = open.map((invoice) =>
-    Math.round((Date.parse('2027-01-05') - Date.parse(invoice.dueDate ?? '')) / 86_400_000),
-  );
-  t.ok(new Set(ages.map((age) => Math.ceil(age / 30))).size > 1, ages.join());
-  for (const [index, { customer, currency, amountDueMinor = 0 }] of open.entries()) {
-    const column = Math.min(4, Math.max(0, Math.ceil((ages[index] ?? 0) / 30)));
-    const cells = [
-      ...Array.from({ length: 5 }, (_value, at) => (at === column ? amountDueMinor : 0)),
-      amountDueMinor,
-    ];
-    const row = [customer.name, ...cells.map((cell) => (cell === 0 ? '—' : amountText(cell, currency)))].join(
-      ' ',
-    );
-    t.ok(visitor.text.includes(row), row);
-  }
+  const columns = open.map(({ customer, currency, dueDate, amountDueMinor = 0 }) => {
+    const age = Math.round((Date.parse('2027-01-05') - Date.parse(dueDate ?? '')) / 86_400_000);
+    const column = Math.min(4, Math.max(0, Math.ceil(age / 30)));
+    const amount = amountText(amountDueMinor, currency);
+    const cells = Array.from({ length: 5 }, (_value, at) => (at === column ? amount : '—'));
+    t.match(visitor.text, [customer.name, ...cells, amount].join(' '));
+    return column;
+  });
+  t.ok(new Set(columns).size > 1);
   const { body } = await visitor.visit('/portal/receivables?format=csv');
   const lines = body.trimEnd().split('\r\n').slice(1);
   t.equal(lines.length, open.length);
-  const [line = ''] = lines.filter((text) => text.startsWith('"INV-2026-0003"'));
   t.match(
-    line,
-    /^"INV-2026-0003","cus_0003",".*","2026-10-21","2026-11-20","EUR",119652,1196\.52,60000,600\.00,/,
+    lines.find((text) => text.startsWith('"INV-2026-0003"')),
+    /^"INV-2026-0003","cus_0003",".*","2026-10-21","2026-11-20","EUR",119652,1196\.52,60000,600\.00,0,0\.00,0,0\.00,59652,596\.52,46,"01a15a0c/,
   );
-  t.match(line, /,59652,596\.52,46,"01a15a0c/);
   await portal.engine.run('DELETE FROM documents');
   await portal.engine.run('DELETE FROM invoices');
-  await visitor.visit('/portal/receivables');
-  t.match(visitor.text, /Nobody owes you anything/);
+  t.match(await visitor.read('/portal/receivables'), /Nobody owes you anything/);
 });
 
-onEachEngine('another company’s document answers as if there were none', RECORDS, async (t, portal) => {
+onSqlite('another company’s document answers as if there were none', RECORDS, async (t, portal) => {
   await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
-  const theirs = { email: 'noel@neighbour.example', password: 'eleven quiet harbours wait' };
-  await addAdministrator(portal.engine, { ...theirs, company: 'neighbour' });
-  const visitor = await portal.signedIn(theirs);
-  const answers = [];
+  const { visitor } = await portal.join({ email: 'noel@neighbour.example', company: 'neighbour' });
+  const answers = new Set<string>();
   for (const id of [PAID, '00000000-0000-7000-8000-000000000000', 'nothing', "'", '%01'])
-    for (const path of ['', '/pdf', '/statement', '/xml?format=ubl'].map(
-      (end) => `/portal/documents/${id}${end}`,
-    )) {
-      const { statusCode, body } = await visitor.visit(path);
-      answers.push({ statusCode, body: body.replace(/<code>[^<]*<\/code>/g, '') });
+    for (const end of ['', '/pdf', '/statement', '/xml?format=ubl']) {
+      const { statusCode, body } = await visitor.visit(`/portal/documents/${id}${end}`);
+      answers.add(`${statusCode} ${body.replace(/<code>[^<]*<\/code>/g, '')}`);
     }
-  t.equal(answers[0]?.statusCode, 404);
-  t.equal(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1);
-  for (const query of [
-    '',
-    'search=INV',
-    'search=Niamh',
-    'customer=cus_0002',
-    'to=2030-01-01',
-    'state=open',
-  ]) {
-    for (const format of ['', '&format=csv']) await visitor.visit(`/portal/documents?${query}${format}`);
-    t.notMatch(visitor.text, /Niamh Kelly|INV-2026/);
-    await visitor.visit(`/portal/documents?${query}`);
-    t.match(visitor.text, /No documents found/);
-    t.notMatch(visitor.text, /Niamh Kelly|INV-2026/);
-  }
-  for (const format of ['', '?format=csv']) {
-    await visitor.visit(`/portal/receivables${format}`);
-    t.notMatch(visitor.text, /INV-2026|cus_000|EUR/);
-  }
+  t.equal(answers.size, 1);
+  t.match([...answers][0], /^404 /);
+  const lists = [
+    'documents?',
+    'documents?search=INV',
+    'documents?search=Niamh',
+    'documents?customer=cus_0002',
+    'receivables?',
+  ];
+  for (const list of lists)
+    for (const format of ['', '&format=csv'])
+      t.notMatch(await visitor.read(`/portal/${list}${format}`), /Niamh Kelly|INV-2026|EUR/, list + format);
 });
 
-onEachEngine('days that are none are told, and odd places lead nowhere', RECORDS, async (t, { signedIn }) => {
+onSqlite('days that are none are told, and odd places lead nowhere', RECORDS, async (t, { signedIn }) => {
   const visitor = await signedIn();
   for (const day of ['2026-02-30', 'yesterday', '2026-1-1', '<script>']) {
     const { statusCode } = await visitor.visit(`/portal/documents?from=${encodeURIComponent(day)}`);
@@ -265,20 +231,11 @@ onEachEngine('days that are none are told, and odd places lead nowhere', RECORDS
 });
 
 onSqlite('people who lack the access read why they see no document', RECORDS, async (t, portal) => {
-  await addAdministrator(portal.engine, { ...RESTRICTED, scopes: ['jobs:read', 'customers:read'] });
-  const restricted = await portal.signedIn(RESTRICTED);
+  const { visitor: restricted } = await portal.join({ scopes: ['jobs:read', 'customers:read'] });
   const visitor = await portal.signedIn();
   const expectRefused = async (who: Visitor, reason: RegExp) => {
-    for (const path of [
-      '',
-      '?search=INV',
-      '?customer=cus_0002',
-      '?format=csv',
-      `/${PAID}`,
-      `/${PAID}/pdf`,
-      `/${PAID}/xml?format=ubl`,
-      '/nothing',
-    ]) {
+    const ofOne = ['', '/pdf', '/xml?format=ubl'].map((end) => `/${PAID}${end}`);
+    for (const path of ['', '?search=INV', '?customer=cus_0002', '?format=csv', ...ofOne, '/nothing']) {
       const { statusCode } = await who.visit(`/portal/documents${path}`);
       t.equal(statusCode, path.startsWith('/') ? 403 : 200, path);
       t.match(who.text, reason);

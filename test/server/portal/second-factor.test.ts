@@ -2,20 +2,18 @@ import { generateSync } from 'otplib';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { inviteToReset } from '../../../src/server/access/invitations.ts';
-import { addSecondFactor, removeSecondFactor } from '../../../src/server/access/second-factor.ts';
-import { beginSession } from '../../../src/server/access/sessions.ts';
+import { removeSecondFactor } from '../../../src/server/access/second-factor.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
 import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { findAccounts } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
-import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
-import { sealSecrets } from '../../../src/server/webhooks/secret-key.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
   COMPANY,
   EMAIL,
   hiddenFields,
+  NEW_PASSWORD,
   onEachEngine,
   onSqlite,
   PASSWORD,
@@ -25,7 +23,6 @@ import {
 
 const PATH = '/portal/account/second-factor';
 const COOKIE = 'fieldledger_session';
-const OTHER = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
 const later = (seconds: number) => new Date(STORY_NOW.getTime() + seconds * 1000);
 /** The code of a foreign generator, some seconds after the story's moment. */
 const codeAt = (secret: string, seconds = 0) =>
@@ -57,75 +54,31 @@ async function give(visitor: Visitor, code: string, address = `198.51.100.${(add
 const signInWith = async (portal: TestPortal, code: string) => give(await afterPassword(portal), code);
 const proxied = { trustedProxies: 1 };
 
-onSqlite('the codes of RFC 6238 are taken', async (t, { engine, administrator }) => {
-  const { company, id } = administrator;
-  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ';
-  const box = PORTAL_SETTINGS.secrets;
-  const sealed = box.seal(secret, { company, id });
-  const vectors = { 59: '287082', 1111111109: '081804', 1111111111: '050471', 1234567890: '005924' };
-  for (const [seconds, code] of Object.entries({ ...vectors, 2000000000: '279037', 20000000000: '353130' })) {
-    const now = new Date(Number(seconds) * 1000);
-    const from = { address: '192.0.2.1', client: 'Test', now };
-    const lengths = { idleMinutes: 30, hoursMax: 12 };
-    await engine.transaction((transaction) => beginSession(transaction, { administrator, ...from, lengths }));
-    const sessions = await listSessionRows(engine, administrator);
-    const session = sessions.find(({ createdAt }) => createdAt === now.toISOString())?.id ?? '';
-    const add = { company, by: { administrator: id, session, ...from }, now, sealed };
-    t.equal((await addSecondFactor(engine, box, { ...add, code })).length, 10, `${seconds} s`);
-    const wrong = String((Number(code) + 1) % 1_000_000).padStart(6, '0');
-    await t.rejects(addSecondFactor(engine, box, { ...add, code: wrong }), /code is wrong/);
-  }
+onSqlite('signing in asks for a code, which is good once', proxied, async (t, portal) => {
+  const { engine } = portal;
+  const { secret, recovery } = await setUp(await portal.signedIn());
+  const visitor = await afterPassword(portal);
+  t.match(visitor.text, /Enter your code/);
+  t.equal((await visitor.copy().visit('/portal')).statusCode, 303, 'until then there is nothing to see');
+  t.equal(await give(visitor, codeAt(secret, -30)), 422, 'it was used to set it up');
+  t.equal(await give(visitor, codeAt(secret)), 303);
+  t.match(await visitor.read('/portal'), /Overview/);
+  t.equal(await signInWith(portal, codeAt(secret)), 422);
+  t.equal(await signInWith(portal, recovery[3] ?? ''), 303);
+  const entries = await listAuditRows(engine, COMPANY, { limit: 50 });
+  t.match(entries.find(({ action }) => action === 'administrator.sign_in_failed')?.details, {
+    wrong: /code/,
+  });
+  t.match(entries.find(({ action }) => action === 'administrator.signed_in')?.details, {
+    code: 'recovery code',
+  });
 });
-
-onEachEngine(
-  'signing in asks for a code, which is good once and for a minute and a half',
-  proxied,
-  async (t, portal) => {
-    const { engine } = portal;
-    const { secret, recovery } = await setUp(await portal.signedIn());
-    t.equal(new Set(recovery).size, 10);
-    const [stored] = await engine.run('SELECT second_factor, recovery_codes FROM administrators');
-    for (const shown of [secret, ...recovery, ...recovery.map((code) => code.replaceAll('-', ''))])
-      t.notOk(JSON.stringify(stored).includes(shown), 'what is shown once is not stored');
-    const visitor = await afterPassword(portal);
-    t.match(visitor.text, /Enter your code/);
-    t.equal((await visitor.copy().visit('/portal')).statusCode, 303, 'until then there is nothing to see');
-    t.equal(await give(visitor, ` ${codeAt(secret).slice(0, 3)} ${codeAt(secret).slice(3)}`), 303);
-    await visitor.visit('/portal');
-    t.match(visitor.text, /Overview/);
-    const attempts: [string, number, number, number][] = [
-      ['taken when it was set up', 0, -30, 422],
-      ['taken before', 0, 0, 422],
-      ['61 s ahead', 0, 61, 422],
-      ['30 s ahead', 0, 30, 303],
-      ['older than the last one', 0, 0, 422],
-      ['61 s late', 120, 59, 422],
-      ['30 s late', 120, 90, 303],
-    ];
-    for (const [what, now, of, status] of attempts) {
-      portal.setNow(later(now));
-      t.equal(await signInWith(portal, codeAt(secret, of)), status, what);
-    }
-    t.equal(await signInWith(portal, ` ${recovery[3]?.toLowerCase().replaceAll('-', ' ')}`), 303);
-    t.equal(await signInWith(portal, recovery[3] ?? ''), 422, 'a recovery code is good once');
-    for (const code of ['', '000000', 'x'.repeat(500), `${codeAt(secret, 150)}0`, 'null'])
-      t.equal(await signInWith(portal, code), 422, code.slice(0, 10));
-    const entries = await listAuditRows(engine, COMPANY, { limit: 50 });
-    t.match(entries.find(({ action }) => action === 'administrator.sign_in_failed')?.details, {
-      wrong: /code/,
-    });
-    t.match(entries.filter(({ action }) => action === 'administrator.signed_in')[0]?.details, {
-      code: 'recovery code',
-    });
-  },
-);
 
 onEachEngine('of requests with one code at once, one gets in', proxied, async (t, portal) => {
   const { secret, recovery } = await setUp(await portal.signedIn());
   const one = await afterPassword(portal);
   for (const code of [codeAt(secret), recovery[0] ?? '']) {
     const racers = [one.copy(), ...(await Promise.all([1, 2, 3].map(() => afterPassword(portal))))];
-    for (const racer of racers) racer.shown ||= one.shown;
     const statuses = await Promise.all(racers.map((racer) => give(racer, code)));
     t.strictSame(statuses.sort(), [303, 422, 422, 422]);
   }
@@ -137,12 +90,10 @@ onSqlite(
     const { secret } = await setUp(await portal.signedIn());
     const thief = await afterPassword(portal);
     const owner = thief.copy();
-    owner.shown = thief.shown;
     t.equal(await give(owner, codeAt(secret)), 303);
     t.not(owner.cookies.get(COOKIE), thief.cookies.get(COOKIE));
     t.equal((await thief.visit('/portal')).statusCode, 303);
-    await thief.visit('/portal/companies');
-    t.match(thief.text, /You are not signed in/);
+    t.match(await thief.read('/portal/companies'), /You are not signed in/);
     t.equal((await owner.visit('/portal')).statusCode, 200);
   },
 );
@@ -183,7 +134,7 @@ onSqlite(
   },
 );
 
-onEachEngine('each company asks for the code of its own account', proxied, async (t, portal) => {
+onSqlite('each company asks for the code of its own account', proxied, async (t, portal) => {
   const { engine } = portal;
   await createCompany(engine, 'other', { name: 'Other Plumbing' }, STORY_NOW);
   const here = await setUp(await portal.signedIn());
@@ -210,7 +161,7 @@ onEachEngine('each company asks for the code of its own account', proxied, async
   });
 });
 
-onEachEngine(
+onSqlite(
   'a session that waits is asked for what the account has when the code comes',
   proxied,
   async (t, portal) => {
@@ -220,8 +171,7 @@ onEachEngine(
     const [one, two] = [await afterPassword(portal), await afterPassword(portal)];
     const next = await setUp(owner);
     t.equal(await give(one, codeAt(former.secret)), 422, 'it was replaced');
-    t.equal((await one.visit('/portal/companies')).statusCode, 200);
-    t.match(one.text, /You are not signed in/, 'and other sessions ended with that');
+    t.match(await one.read('/portal/companies'), /You are not signed in/, 'and other sessions ended');
     const waiting = await afterPassword(portal);
     await removeSecondFactor(engine, {
       company: COMPANY,
@@ -238,24 +188,21 @@ onEachEngine(
   },
 );
 
-onEachEngine('a company requires it of all, who reach nothing else before', async (t, portal) => {
+onSqlite('a company requires it of all, who reach nothing else before', async (t, portal) => {
   const { engine } = portal;
-  await addAdministrator(engine, { ...OTHER, name: 'Conor' });
-  const [owner, colleague] = [await portal.signedIn(), await portal.signedIn(OTHER)];
+  const owner = await portal.signedIn();
+  const { visitor: colleague } = await portal.join();
   const require = async (visitor: Visitor, required: string) => {
     await visitor.visit('/portal/people');
-    const hidden = hiddenFields(visitor.shown, '/portal/sign-out');
-    return (await visitor.send('/portal/people/second-factor', { ...hidden, required })).statusCode;
+    return visitor.force('/portal/people/second-factor', { required });
   };
   t.equal(await require(owner, 'yes'), 422, 'whoever has none can’t');
   await setUp(owner);
-  await owner.visit('/portal/people');
-  t.match(owner.text, /Conor No second factor/);
+  t.match(await owner.read('/portal/people'), /Conor No second factor/);
   t.notMatch(owner.text, /You No second factor/);
   t.equal(await require(owner, 'yes'), 303);
   await owner.visit('/portal/account');
-  const hidden = hiddenFields(owner.shown, '/portal/sign-out');
-  t.equal((await owner.send(`${PATH}/remove`, hidden)).statusCode, 422);
+  t.equal(await owner.force(`${PATH}/remove`), 422);
   await colleague.visit(PATH);
   const token = hiddenFields(colleague.shown, '/portal/sign-out');
   for (const { method, path, access, endsSession } of routes) {
@@ -271,10 +218,8 @@ onEachEngine('a company requires it of all, who reach nothing else before', asyn
   t.equal(await require(colleague, 'no'), 422);
   t.equal(await require(owner, 'no'), 303);
   await owner.visit('/portal/account');
-  await owner.submitAndFollow(`${PATH}/codes`);
-  t.match(owner.text, /You have new recovery codes/);
-  await owner.submitAndFollow(`${PATH}/remove`);
-  t.match(owner.text, /Your second factor is removed/);
+  t.match(await owner.act(`${PATH}/codes`), /You have new recovery codes/);
+  t.match(await owner.act(`${PATH}/remove`), /Your second factor is removed/);
 });
 
 onSqlite('a link for a new password doesn’t go round the code', async (t, portal) => {
@@ -283,39 +228,10 @@ onSqlite('a link for a new password doesn’t go round the code', async (t, port
   const visitor = portal.visitor();
   await visitor.visit('/portal/invitation');
   await visitor.submit('/portal/invitation', { code: token });
-  const password = 'granite lanterns drift north';
-  const fields = { password, 'password-again': password };
-  await visitor.submitAndFollow('/portal/invitation/accept', fields);
-  t.match(visitor.text, /Enter your code/);
+  const fields = { password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
+  t.match(await visitor.act('/portal/invitation/accept', fields), /Enter your code/);
   t.equal((await visitor.copy().visit('/portal/keys')).statusCode, 303);
   t.equal(await give(visitor, recovery[0] ?? ''), 303);
-});
-
-onEachEngine('secrets are sealed for their owner, and anew with another key', async (t, portal) => {
-  const { engine } = portal;
-  await addAdministrator(engine, { ...OTHER, name: 'Conor' });
-  const [owner, colleague] = [await portal.signedIn(), await portal.signedIn(OTHER)];
-  await colleague.visit(PATH);
-  const { sealed = '' } = hiddenFields(colleague.shown, PATH);
-  await owner.visit(PATH);
-  const token = hiddenFields(owner.shown, PATH);
-  for (const stolen of [sealed, '', 'whsec_AAAA', `whsec_${sealed}`])
-    t.equal((await owner.send(PATH, { ...token, sealed: stolen, code: '000000' })).statusCode, 422, stolen);
-  const { secret } = await setUp(owner);
-  const next = createSecretBox(
-    Buffer.alloc(32, 8).toString('base64'),
-    Buffer.alloc(32, 7).toString('base64'),
-  );
-  t.strictSame(await sealSecrets(engine, next), { sealedCount: 1, problems: [] });
-  const [stored] = await engine.run("SELECT second_factor FROM administrators WHERE second_factor <> ''");
-  const owned = { company: COMPANY, id: portal.administrator.id };
-  t.equal(
-    createSecretBox(Buffer.alloc(32, 8).toString('base64')).open(String(stored?.second_factor), owned),
-    secret,
-  );
-  const waiting = await afterPassword(portal);
-  t.equal(await give(waiting, codeAt(secret)), 422, 'without that key no code can be checked');
-  t.match(waiting.text, /sealed with another WEBHOOK_SECRET_KEY/);
 });
 
 onSqlite(
@@ -337,8 +253,10 @@ onEachEngine(
     portal.setNow(later(601));
     await visitor.visit('/portal/keys/new');
     const filled = { name: '<b>"Export" & more', scopes: ['jobs:read', 'quotes:read'] };
-    t.equal((await visitor.submit('/portal/keys/new', filled)).statusCode, 422);
-    t.match(visitor.text, /Confirm that it is you .*Your password, or a code of your authenticator app/);
+    t.match(
+      await visitor.refused('/portal/keys/new', filled),
+      /Confirm that it is you .*Your password, or a code of your authenticator app/,
+    );
     t.equal(await count(), 0);
     const scopes = filled.scopes;
     const name = '<b>"Export" & more';
@@ -349,9 +267,10 @@ onEachEngine(
       t.match(visitor.shown, /value="jobs:read"[^]*value="quotes:read"/);
       t.notMatch(visitor.shown, /value="a guess"/);
     }
-    const [twice, code] = [visitor.copy(), codeAt(secret, 600)];
-    twice.shown = visitor.shown;
-    const both = [visitor, twice].map((one) => one.submit('/portal/keys/new', { name, scopes, proof: code }));
+    const code = codeAt(secret, 600);
+    const both = [visitor, visitor.copy()].map((one) =>
+      one.submit('/portal/keys/new', { name, scopes, proof: code }),
+    );
     const answers = await Promise.all(both);
     t.strictSame(
       answers.map(({ statusCode }) => statusCode),

@@ -23,8 +23,7 @@ onEachEngine(
   { rateLimitPerMinute: 3 },
   async (t, portal) => {
     const visitor = await portal.signedIn();
-    await visitor.visit('/portal/usage');
-    t.match(visitor.text, /No key was used in this time/);
+    t.match(await visitor.read('/portal/usage'), /No key was used in this time/);
     t.match(visitor.text, /There is no key Create one to begin with/);
     const busy = await keyFor(portal.engine, COMPANY);
     const calm = await keyFor(portal.engine, COMPANY, ['jobs:read']);
@@ -35,27 +34,31 @@ onEachEngine(
     t.equal(await ask(portal, `${calm}x`), 401, 'a wrong key is nobody’s use');
     await writtenDown(portal, 6);
 
-    await visitor.visit('/portal/usage');
-    t.match(visitor.text, /Requests 6 Refused by the rate limit 2/);
+    t.match(await visitor.read('/portal/usage'), /Requests 6 Refused by the rate limit 2/);
     t.match(visitor.text, /Each key may send 3 requests a minute/);
     t.match(visitor.shown, /20 Nov 2026: 4 answered, 2 refused by the rate limit/);
     const id = (key: string) => key.split('.')[2] ?? '';
     t.match(visitor.text, new RegExp(`Test ${id(busy)} 5 2 20 Nov 2026, 12:00`));
     t.match(visitor.text, new RegExp(`Test ${id(calm)} 1 0 20 Nov 2026, 12:00`));
-    await visitor.visit('/portal/keys');
     t.match(
-      visitor.text,
+      await visitor.read('/portal/keys'),
       /by the operator 20 Nov 2026, 12:00 Change/,
       'the list of keys says when each was used',
     );
 
     await revokeKey(portal.engine, COMPANY, id(busy), STORY_NOW);
-    await visitor.visit('/portal/usage');
-    t.match(visitor.text, new RegExp(`Test Ended ${id(busy)} 5 2`), 'a key that was revoked since is there');
+    t.match(
+      await visitor.read('/portal/usage'),
+      new RegExp(`Test Ended ${id(busy)} 5 2`),
+      'a key that was revoked since is there',
+    );
     portal.setNow(new Date(STORY_NOW.getTime() + 31 * 86_400_000));
     const later = await portal.signedIn();
-    await later.visit('/portal/usage');
-    t.match(later.text, /No key was used in this time/, 'what is older than 30 days is not');
+    t.match(
+      await later.read('/portal/usage'),
+      /No key was used in this time/,
+      'what is older than 30 days is not',
+    );
     t.notMatch(later.text, id(busy));
     t.match(later.text, new RegExp(`Test ${id(calm)} 0 0 20 Nov 2026, 12:00 None`));
   },
@@ -66,15 +69,15 @@ onSqlite('another company’s requests are counted for it alone', async (t, port
   t.equal(await ask(portal, await keyFor(portal.engine, 'neighbour')), 200);
   await writtenDown(portal, 1, 'neighbour');
   const visitor = await portal.signedIn();
-  await visitor.visit('/portal/usage');
-  t.match(visitor.text, /No key was used in this time/);
+  t.match(await visitor.read('/portal/usage'), /No key was used in this time/);
 });
 
 onSqlite('the page says why no key works', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
-  await visitor.visit('/portal/usage');
-  t.match(visitor.text, /The overview says which data the API gives out\./);
+  t.match(await visitor.read('/portal/usage'), /The overview says which data the API gives out\./);
   await engine.run(`UPDATE companies SET subscription_active = 0 WHERE id = '${COMPANY}'`);
-  await visitor.visit('/portal/usage');
-  t.match(visitor.text, /The subscription is not active, so the API answers 403 company_unavailable/);
+  t.match(
+    await visitor.read('/portal/usage'),
+    /The subscription is not active, so the API answers 403 company_unavailable/,
+  );
 });

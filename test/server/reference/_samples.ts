@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import got from 'got';
 import type { Test } from 'tap';
 
-import type { Sample } from '../../../src/server/reference/samples.ts';
+import { type Sample, type SampledOperation, samplesOf } from '../../../src/server/reference/samples.ts';
 
 /** An operation with its code in each language, as the reference shows it. */
 export interface ShownOperation {
@@ -21,6 +21,24 @@ export function samplesFor(operations: ShownOperation[], address: string, url: s
     operationId,
     samples: samples.map(({ lang, source }) => ({ lang, source: aimed(source) })),
   }));
+}
+
+const bundle = join(import.meta.dirname, '..', '..', '..', 'generated', 'openapi.json');
+const { paths, servers } = JSON.parse(readFileSync(bundle, 'utf8')) as {
+  paths: Record<string, { get: SampledOperation }>;
+  servers: [{ url: string }];
+};
+
+/** The address that the published samples ask. */
+export const SHOWN_ADDRESS = servers[0].url;
+
+/** The samples of every operation, for a service at another address. */
+export function publishedSamples(url: string, limit?: number): ShownOperation[] {
+  const operations = Object.entries(paths).map(([path, { get }]) => ({
+    operationId: get.operationId,
+    samples: samplesOf({ ...get, path }),
+  }));
+  return samplesFor(operations, SHOWN_ADDRESS, url, limit);
 }
 
 export function sourceIn(language: string, { operationId, samples }: ShownOperation): string {
@@ -74,10 +92,4 @@ export async function run(program: string, args: string[], options: ExecFileOpti
 /** Says why a test can't be run here; false where it can. */
 export function missing(program: string, option = '--version'): string | false {
   return spawnSync(program, [option]).error ? `${program} is not on this machine` : false;
-}
-
-/** Compilers take more time than everything else here. */
-export function skipCompiled(program: string): string | false {
-  if (process.env['COMPILED_SAMPLES'] === undefined) return 'COMPILED_SAMPLES=1 has them compiled';
-  return missing(program, program === 'go' ? 'version' : '--version');
 }

@@ -151,24 +151,16 @@ t.test('requests, changes and deliveries stay within one company, table by table
     await visitor.visit(`/portal${page}`);
   await visitor.visit(`/portal/webhooks/${webhook?.id}?event=job.created&state=delivered`);
 
-  await (async () => {
-    await using loop = startLoop(
-      engine,
-      scriptedSender((_request, attempt) => answer(attempt > 1 ? 200 : 500)),
-    );
+  for (const [status, afterMs] of [
+    [500, 0],
+    [200, 120_000],
+  ] as const) {
+    const sender = scriptedSender(() => answer(status));
+    await using loop = startLoop(engine, sender, { now: () => new Date(Date.now() + afterMs) });
     await loop.idle();
-  })();
-  await tellOutages(engine, new Date(Date.now() + 3_600_000));
-  await (async () => {
-    const later = () => new Date(Date.now() + 120_000);
-    await using loop = startLoop(
-      engine,
-      scriptedSender(() => answer(200)),
-      { now: later },
-    );
-    await loop.idle();
-  })();
-  await tellOutages(engine, new Date());
+    await loop[Symbol.asyncDispose]();
+    await tellOutages(engine, new Date(Date.now() + (status === 500 ? 3_600_000 : 0)));
+  }
   await askForReset(engine, { email: EMAIL, address: '192.0.2.1', client: 'Test', now: new Date() });
   await visitor.visit('/portal/notices');
   t.match(visitor.text, /fails.*There is a new webhook/);

@@ -4,11 +4,7 @@ import { gzipSync } from 'node:zlib';
 import type { AttemptError } from '../../../src/server/webhooks/attempt-errors.ts';
 
 /** Something a receiver does after TLS stands, and what an attempt makes of it. */
-export interface Behaviour {
-  name: string;
-  behave: (socket: TLSSocket) => void;
-  expected: number | AttemptError;
-}
+export type Behaviour = [name: string, behave: (socket: TLSSocket) => void, expected: number | AttemptError];
 
 /** None of them knows more than one request on a connection. */
 const SMALL = 'HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 2\r\n\r\nok';
@@ -45,105 +41,57 @@ function dripping(head: string, drop: string, intervalMs: number): (socket: TLSS
 
 const block = Buffer.alloc(65_536, 'x');
 const bomb = gzipSync(Buffer.alloc(10_000_000));
+const bombHead = `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\nContent-Length: ${bomb.length}\r\n\r\n`;
+
+const OK = 'HTTP/1.1 200 OK\r\n';
+const EARLY = 'HTTP/1.1 103 Early Hints\r\n';
+
+/** Announces 10 GB and sends them. */
+export const sendHuge = endlessly(`${OK}Content-Length: 10000000000\r\n\r\n`, () => block);
 
 export const behaviours: readonly Behaviour[] = [
-  { name: 'answers', behave: says(SMALL), expected: 200 },
-  {
-    name: 'answers before it has read the request',
-    behave: (socket) => void socket.pause().write(SMALL),
-    expected: 200,
-  },
-  {
-    name: 'answers 204',
-    behave: says('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'),
-    expected: 204,
-  },
-  {
-    name: 'answers 500',
-    behave: says('HTTP/1.1 500 Oh\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'),
-    expected: 500,
-  },
-  { name: 'answers in HTTP/1.0', behave: says('HTTP/1.0 200 OK\r\n\r\nok'), expected: 200 },
-  {
-    name: 'sends a body without an end',
-    behave: endlessly('HTTP/1.1 200 OK\r\n\r\n', () => block),
-    expected: 200,
-  },
-  {
-    name: 'announces 10 GB and sends them',
-    behave: endlessly('HTTP/1.1 200 OK\r\nContent-Length: 10000000000\r\n\r\n', () => block),
-    expected: 200,
-  },
-  {
-    name: 'sends a short body slowly',
-    behave: dripping('HTTP/1.1 200 OK\r\nContent-Length: 1000\r\n\r\n', 'x', 50),
-    expected: 200,
-  },
-  {
-    name: 'sends a gzip bomb',
-    behave: says(
-      Buffer.concat([
-        Buffer.from(
-          `HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nConnection: close\r\nContent-Length: ${bomb.length}\r\n\r\n`,
-        ),
-        bomb,
-      ]),
-    ),
-    expected: 200,
-  },
-  {
-    name: 'hangs up after the head',
-    behave: onRequest((socket) => {
-      socket.write('HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n', () => socket.destroy());
-    }),
-    expected: 200,
-  },
-  { name: 'never answers', behave: onRequest(() => undefined), expected: 'timeout' },
-  { name: 'never reads', behave: (socket) => void socket.pause(), expected: 'timeout' },
-  { name: 'drips its head', behave: dripping('HTTP/1.1 200 OK\r\nX: ', 'x', 20), expected: 'timeout' },
-  {
-    name: 'sends 103 again and again',
-    behave: dripping('', 'HTTP/1.1 103 Early Hints\r\n\r\n', 100),
-    expected: 'timeout',
-  },
-  {
-    name: 'floods with 103',
-    behave: endlessly('', () => 'HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n'.repeat(100)),
-    expected: 'protocol',
-  },
-  {
-    name: 'floods with headers',
-    behave: endlessly('HTTP/1.1 200 OK\r\n', () => 'X-Flood: xxxxxxxxxxxxxxxxxxxxxxxx\r\n'.repeat(100)),
-    expected: 'protocol',
-  },
-  {
-    name: 'sends a header of 64 kB',
-    behave: says(`HTTP/1.1 200 OK\r\nX: ${'x'.repeat(65_536)}\r\n\r\n`),
-    expected: 'protocol',
-  },
-  {
-    name: 'switches protocols',
-    behave: says('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
-    expected: 'protocol',
-  },
-  { name: 'sends garbage', behave: says('\x16\x03\x01 garbage \r\n\r\n'), expected: 'protocol' },
-  { name: 'answers in HTTP/2', behave: says('\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64'), expected: 'protocol' },
-  {
-    name: 'says two lengths',
-    behave: says('HTTP/1.1 200 OK\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\nok'),
-    expected: 'protocol',
-  },
-  { name: 'closes without an answer', behave: onRequest((socket) => socket.end()), expected: 'reset' },
-  { name: 'closes before the request', behave: (socket) => void socket.end(), expected: 'reset' },
-  {
-    // To close with bytes unread makes the system send a reset.
-    name: 'resets in the middle of the request',
-    behave: (socket) => void socket.once('data', () => socket.destroy()),
-    expected: 'reset',
-  },
-  {
-    name: 'closes within the head',
-    behave: onRequest((socket) => socket.end('HTTP/1.1 200 OK\r\nX: ')),
-    expected: 'reset',
-  },
+  ['answers', says(SMALL), 200],
+  ['answers before it has read the request', (socket) => void socket.pause().write(SMALL), 200],
+  ['answers 204', says('HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n'), 204],
+  ['answers 500', says('HTTP/1.1 500 Oh\r\nConnection: close\r\nContent-Length: 0\r\n\r\n'), 500],
+  ['answers in HTTP/1.0', says('HTTP/1.0 200 OK\r\n\r\nok'), 200],
+  ['says 103 sixteen times before it answers', says(`${EARLY}\r\n`.repeat(16) + SMALL), 200],
+  ['sends a body without an end', endlessly(`${OK}\r\n`, () => block), 200],
+  ['announces 10 GB and sends them', sendHuge, 200],
+  ['sends a short body slowly', dripping(`${OK}Content-Length: 1000\r\n\r\n`, 'x', 50), 200],
+  ['sends a gzip bomb', says(Buffer.concat([Buffer.from(bombHead), bomb])), 200],
+  [
+    'hangs up after the head',
+    onRequest((socket) => void socket.write(`${OK}Content-Length: 100\r\n\r\n`, () => socket.destroy())),
+    200,
+  ],
+  ['never answers', onRequest(() => undefined), 'timeout'],
+  ['never reads', (socket) => void socket.pause(), 'timeout'],
+  ['drips its head', dripping(`${OK}X: `, 'x', 20), 'timeout'],
+  ['sends 103 again and again', dripping('', `${EARLY}\r\n`, 100), 'timeout'],
+  ['says 103 seventeen times before it answers', says(`${EARLY}\r\n`.repeat(17) + SMALL), 'protocol'],
+  ['floods with 103', endlessly('', () => `${EARLY}Link: </x>\r\n\r\n`.repeat(100)), 'protocol'],
+  [
+    'floods with headers',
+    endlessly(OK, () => 'X-Flood: xxxxxxxxxxxxxxxxxxxxxxxx\r\n'.repeat(100)),
+    'protocol',
+  ],
+  ['sends a header of 64 kB', says(`${OK}X: ${'x'.repeat(65_536)}\r\n\r\n`), 'protocol'],
+  [
+    'switches protocols',
+    says('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n'),
+    'protocol',
+  ],
+  ['sends garbage', says('\x16\x03\x01 garbage \r\n\r\n'), 'protocol'],
+  ['answers in HTTP/2', says('\0\0\x06\x04\0\0\0\0\0\0\x03\0\0\0\x64'), 'protocol'],
+  ['says two lengths', says(`${OK}Content-Length: 2\r\nContent-Length: 3\r\n\r\nok`), 'protocol'],
+  ['closes without an answer', onRequest((socket) => socket.end()), 'reset'],
+  ['closes before the request', (socket) => void socket.end(), 'reset'],
+  // To close with bytes unread makes the system send a reset.
+  [
+    'resets in the middle of the request',
+    (socket) => void socket.once('data', () => socket.destroy()),
+    'reset',
+  ],
+  ['closes within the head', onRequest((socket) => socket.end(`${OK}X: `)), 'reset'],
 ];

@@ -14,9 +14,8 @@ export const certificate = authority.issue({ names: [HOST, '*.example.net'] });
 /** Someone who takes deliveries, on 127.0.0.1. */
 export interface Receiver extends AsyncDisposable {
   port: number;
-  /** Connections so far, and those that are open now. */
+  /** Connections so far. */
   connectionCount: () => number;
-  openCount: () => number;
   /** Closes every connection at once, without another word. */
   hangUp: () => void;
   /** Resolves when no connection is open. */
@@ -64,7 +63,6 @@ async function listening(server: Server): Promise<Receiver> {
     // A server that listens on a port has an address of this shape.
     port: (server.address() as AddressInfo).port,
     connectionCount: () => connectionCount,
-    openCount: () => open.size,
     hangUp,
     deserted: async () => {
       while (open.size > 0) await Promise.all([...open].map((socket) => once(socket, 'close')));

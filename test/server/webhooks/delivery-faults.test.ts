@@ -1,19 +1,16 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { migrate } from '../../../src/server/store/migrations/migrate.ts';
 import { until } from '../../_command.ts';
 import { createDatabase, startPostgres } from '../../_postgres.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
-import { fillDeliveries } from '../store/deliveries/_deliveries.ts';
+import { openTestDatabase } from '../../_server.ts';
+import { holdLock } from '../store/engines/_scripts.ts';
+import { onDeliveries, openWithDeliveries } from '../store/deliveries/_deliveries.ts';
 import {
   answer,
   attemptRows,
@@ -30,8 +27,7 @@ const isDelivered = async (engine: Engine) =>
 t.test('a full disk stops the claims, and what was sent is written when there is room', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const { engine } = database;
-  await createCompany(engine, 'acme', {}, STORY_NOW);
-  await fillDeliveries(engine, { acme: { whk_a: 100, whk_b: 100 } });
+  await openWithDeliveries(engine, { acme: { whk_a: 100, whk_b: 100 } });
   const [page] = await engine.run('PRAGMA page_count');
   let isFull = false;
   const sender = scriptedSender(async () => {
@@ -60,8 +56,7 @@ t.test('a dead receiver and a dripping one hold up nobody', async (t) => {
   );
   // Ahead of the others in every order.
   const counts = { 'a-dead': { whk_a: 256 }, 'a-drip': { whk_a: 256 }, ...healthy };
-  for (const company of Object.keys(counts)) await createCompany(engine, company, {}, STORY_NOW);
-  await fillDeliveries(engine, counts);
+  await openWithDeliveries(engine, counts);
   const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
   const isSick = ({ body }: { body: string }) => body.includes('"companyId":"a-');
   const sender = scriptedSender(async (request) => {
@@ -77,31 +72,26 @@ t.test('a dead receiver and a dripping one hold up nobody', async (t) => {
   await stopped;
 });
 
-for (const name of engineNames) {
-  t.test(`${name}: a clock that is set forward by a day interrupts nothing that is under way`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await createCompany(engine, 'acme', {}, STORY_NOW);
-    await fillDeliveries(engine, { acme: { whk_a: 6 } });
-    let nowMs = Date.now();
-    const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
-    const sender = scriptedSender(async () => (await mayEnd, answer(200)));
-    await using loop = startLoop(engine, sender, { now: () => new Date(nowMs) });
-    await until(() => sender.sent.length === 4);
-    nowMs += 86_400_000;
-    for (let look = 0; look < 3; look += 1) await loop.idle();
-    end(undefined);
-    await until(() => isDelivered(engine));
-    t.equal(sender.sent.length, 6, 'each was sent once');
-    t.ok((await attemptRows(engine)).every(({ status, number }) => status === 200 && number === 1));
-  });
-}
+const six = { acme: { whk_a: 6 } };
+
+onDeliveries('a clock that is set forward interrupts nothing under way', six, async (t, { engine }) => {
+  let nowMs = Date.now();
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<undefined>();
+  const sender = scriptedSender(async () => (await mayEnd, answer(200)));
+  await using loop = startLoop(engine, sender, { now: () => new Date(nowMs) });
+  await until(() => sender.sent.length === 4);
+  nowMs += 86_400_000;
+  for (let look = 0; look < 3; look += 1) await loop.idle();
+  end(undefined);
+  await until(() => isDelivered(engine));
+  t.equal(sender.sent.length, 6, 'each was sent once');
+  t.ok((await attemptRows(engine)).every(({ status, number }) => status === 200 && number === 1));
+});
 
 t.test('a delivery that another worker has locked is looked for less and less often', async (t) => {
   await using database = await openTestDatabase('postgres');
   const { engine } = database;
-  await createCompany(engine, 'acme', {}, STORY_NOW);
-  await fillDeliveries(engine, { acme: { whk_a: 1 } });
+  await openWithDeliveries(engine, { acme: { whk_a: 1 } });
   const looks: number[] = [];
   const watched = withQueriesThrough(engine, ({ sql: text }, run) => {
     if (text.includes('RECURSIVE scan')) looks.push(performance.now());
@@ -136,8 +126,7 @@ t.test('a delivery that another worker has locked is looked for less and less of
 t.test('a database that is locked for longer than a lease costs nothing but time', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const { engine, url } = database;
-  await createCompany(engine, 'acme', {}, STORY_NOW);
-  await fillDeliveries(engine, { acme: { whk_a: 12 } });
+  await openWithDeliveries(engine, { acme: { whk_a: 12 } });
   const { promise: isLocked, resolve: lock } = Promise.withResolvers<undefined>();
   const sender = scriptedSender(async () => (await isLocked, answer(200)));
   const { log, names } = namedLog();
@@ -146,12 +135,7 @@ t.test('a database that is locked for longer than a lease costs nothing but time
   t.intercept(performance, 'now', { value: () => read() + aheadMs });
   await using loop = startLoop(engine, sender, { log, now: () => new Date(Date.now() + aheadMs) });
   await until(() => sender.sent.length === 4);
-  const script = join(import.meta.dirname, '..', 'store', 'engines', '_lock-holder.ts');
-  const holder = spawn(process.execPath, [script, url.slice('sqlite:'.length)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  });
-  t.teardown(() => holder.kill());
-  await once(holder.stdout, 'data');
+  await using holder = await holdLock(url);
   lock(undefined);
   // More than a statement waits for a lock, and more than a lease.
   for (; aheadMs < 120_000 && !names.includes('deliveries.not-written'); aheadMs += 1_000) await pause(20);
@@ -159,7 +143,7 @@ t.test('a database that is locked for longer than a lease costs nothing but time
   t.strictSame(names.slice(-1), ['deliveries.not-written']);
   for (let look = 0; look < 3; look += 1) await loop.idle();
   t.equal(sender.sent.length, 4, 'while their results are not written, nothing more is begun');
-  holder.stdin.write('let go\n');
+  holder.letGo();
   await until(() => isDelivered(engine));
   t.equal(sender.sent.length, 12, 'each was sent once');
 });
@@ -168,8 +152,7 @@ t.test('a restart of PostgreSQL under the loop loses nothing', async (t) => {
   await using server = await startPostgres();
   await using engine = await openEngine(await createDatabase(server.url));
   await migrate(engine);
-  await createCompany(engine, 'acme', {}, STORY_NOW);
-  await fillDeliveries(engine, { acme: { whk_a: 200, whk_b: 200 } });
+  await openWithDeliveries(engine, { acme: { whk_a: 200, whk_b: 200 } });
   const sender = scriptedSender(async () => (await pause(5), answer(200)));
   const { log, names } = namedLog();
   await using loop = startLoop(engine, sender, { leaseMs: 2_000, log });

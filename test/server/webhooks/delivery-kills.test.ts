@@ -48,13 +48,8 @@ async function makeJobs(engine: Engine, now: () => Date, signal: AbortSignal): P
   // A move whose connection is cut is made or isn't; what is in the database counts.
   const make = (change: string, what: object) =>
     applyChange(backoffice, { company: 'acme', change, with: what } as Change).catch(() => undefined);
-  await make('person.save', {
-    id: 'per',
-    displayName: 'P',
-    email: 'p@p.example',
-    roleId: 'r',
-    roleName: 'R',
-  });
+  const person = { displayName: 'P', email: 'p@p.example', roleId: 'r', roleName: 'R' };
+  await make('person.save', { id: 'per', ...person });
   const address = { addressLines: ['1 Quay'], countryCode: 'IE', currency: 'EUR', paymentTermsDays: 14 };
   await make('customer.save', { id: 'cus', name: 'C', ...address });
   while (!signal.aborted) {
@@ -154,11 +149,8 @@ for (const name of engineNames) {
     const events = await engine.db.selectFrom('events').select('id').execute();
     t.equal(rows.length, events.length * WEBHOOKS.length);
     t.ok(events.length > 20, 'moves went on all the time');
-    t.strictSame(
-      rows.filter(({ id }) => !ledger.accepted.has(id)),
-      [],
-      'each was accepted',
-    );
+    const missing = rows.filter(({ id }) => !ledger.accepted.has(id));
+    t.strictSame(missing, [], 'each was accepted');
     t.equal(ledger.requests.size, rows.length, 'and nothing else was sent');
     t.equal(ledger.mismatches, 0);
     const count = duplicates(ledger);

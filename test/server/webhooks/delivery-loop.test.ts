@@ -1,38 +1,27 @@
 import { createHmac } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import fc from 'fast-check';
-import t from 'tap';
-
-import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
+import { setCompany } from '../../../src/server/access/companies.ts';
 import { createLogger, type Logger } from '../../../src/server/log.ts';
 import { leaseDeliveries } from '../../../src/server/store/deliveries/deliveries.ts';
 import {
-  recordResults,
   type DeliveryResult,
+  recordResults,
+  ResultGroup,
 } from '../../../src/server/store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { traceIdIn } from '../../../src/contract/trace-context.ts';
-import { FairShare } from '../../../src/server/webhooks/fair-share.ts';
-import { nextAttemptAt } from '../../../src/server/webhooks/attempt.ts';
-import { ResultGroup } from '../../../src/server/store/deliveries/deliveries-results.ts';
 import { until } from '../../_command.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_backoffice.ts';
-import { deliveredResult, fillDeliveries } from '../store/deliveries/_deliveries.ts';
-import {
-  answer,
-  attemptRows,
-  deliveryRows,
-  namedLog,
-  noAnswer,
-  scriptedSender,
-  startLoop,
-} from './_delivery-loop.ts';
+import { deliveredResult, onDeliveries } from '../store/deliveries/_deliveries.ts';
+import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 const settled = (engine: Engine, ...states: string[]) =>
   until(async () => (await deliveryRows(engine)).every(({ state }) => states.includes(state)));
+
+/** A sender whose every delivery is accepted. */
+const taking = () => scriptedSender(() => answer(200));
 
 const empty = async (engine: Engine) => {
   for (const table of ['delivery_attempts', 'deliveries', 'events']) await engine.run(`DELETE FROM ${table}`);
@@ -91,61 +80,51 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     const { id } = JSON.parse(sender.sent[0]?.body ?? '') as { id: string };
     t.strictSame([...new Set(traceparents.map(traceIdIn))], [id.replace(/dlv_|-/g, '')], 'of one trace');
     const attempts = await attemptRows(engine);
+    const times = attempts.map(({ attempted_at }) => attempted_at);
     t.strictSame(
-      attempts.map(({ number, status }) => [number, status]),
-      [1, 2, 3, 4, 5, 6, 7].map((n) => [n, 500]),
+      attempts.map(({ number, status, next_attempt_at }) => [number, status, next_attempt_at]),
+      times.map((_time, index) => [index + 1, 500, times[index + 1] ?? null]),
+      'each was made when it was announced',
     );
-    const gaps = attempts.map(({ next_attempt_at }, index) =>
-      next_attempt_at === null ? null : next_attempt_at === attempts[index + 1]?.attempted_at,
-    );
-    t.strictSame(gaps, [true, true, true, true, true, true, null], 'each was made when it was announced');
   });
 
-  await t.test(
-    'sends no retry early when the clock is set back, and catches up when it is set forward',
-    async (t) => {
-      let nowMs = Date.now();
-      const sender = scriptedSender((_request, attempt) => answer(attempt === 1 ? 503 : 200));
-      await acme.apply(jobCreate());
-      await using loop = startLoop(engine, sender, { now: () => new Date(nowMs), random: () => 0 });
-      await settled(engine, 'retrying');
-      nowMs -= 3_600_000;
-      await loop.idle();
-      setNow(new Date(nowMs));
-      await acme.apply(jobCreate());
-      await until(() => sender.sent.length === 2);
-      t.equal(new Set(sender.sent.map(({ body }) => body)).size, 2, 'a new event goes out by the new clock');
-      await settled(engine, 'retrying');
-      nowMs += 86_400_000;
-      // It notices within a second.
-      await settled(engine, 'delivered');
-      setNow(new Date());
-    },
-  );
+  await t.test('sends no retry early when the clock is set back, and catches up later', async (t) => {
+    let nowMs = Date.now();
+    const sender = scriptedSender((_request, attempt) => answer(attempt === 1 ? 503 : 200));
+    await acme.apply(jobCreate());
+    await using loop = startLoop(engine, sender, { now: () => new Date(nowMs), random: () => 0 });
+    await settled(engine, 'retrying');
+    nowMs -= 3_600_000;
+    await loop.idle();
+    setNow(new Date(nowMs));
+    await acme.apply(jobCreate());
+    await until(() => sender.sent.length === 2);
+    t.equal(new Set(sender.sent.map(({ body }) => body)).size, 2, 'a new event goes out by the new clock');
+    await settled(engine, 'retrying');
+    nowMs += 86_400_000;
+    // It notices within a second.
+    await settled(engine, 'delivered');
+    setNow(new Date());
+  });
 
   await t.test('withholds what the company may not be sent when it is due', async (t) => {
-    const sender = scriptedSender(() => answer(200));
+    const sender = taking();
+    const all = ['jobs', 'forms', 'invoices', 'people', 'customers', 'quotes'] as const;
+    const allowed = { apiEnabled: true, subscriptionActive: true, modules: [...all] };
     const cases = [
       [{ apiEnabled: false }, 'api_not_enabled'],
       [{ subscriptionActive: false }, 'company_unavailable'],
-      [{ modules: ['people'] as const }, 'module_not_licensed'],
+      [{ modules: all.filter((module) => module !== 'jobs') }, 'module_not_licensed'],
     ] as const;
     for (const [settings, reason] of cases) {
       await acme.apply(jobCreate());
-      await setCompany(engine, acme.id, {
-        ...settings,
-        modules: [...('modules' in settings ? settings.modules : (['jobs'] as const))],
-      });
+      await setCompany(engine, acme.id, { ...allowed, ...settings });
       await using loop = startLoop(engine, sender);
       await loop.idle();
       await settled(engine, 'withheld');
       t.match(await deliveryRows(engine), [{ withheld_for: reason, attempt_count: 0 }]);
       await empty(engine);
-      await setCompany(engine, acme.id, {
-        apiEnabled: true,
-        subscriptionActive: true,
-        modules: ['jobs', 'forms', 'invoices', 'people', 'customers', 'quotes'],
-      });
+      await setCompany(engine, acme.id, allowed);
     }
     t.strictSame(sender.sent, []);
   });
@@ -153,7 +132,7 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
   await t.test('fails an event that a later version of the program has made, and lives on', async (t) => {
     await acme.apply(jobCreate());
     await engine.run("UPDATE events SET kind = 'job.archived'");
-    const sender = scriptedSender(() => answer(200));
+    const sender = taking();
     await using loop = startLoop(engine, sender);
     await loop.idle();
     await settled(engine, 'retrying');
@@ -163,20 +142,11 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     t.pass('others are sent');
   });
 
-  await t.test('has at most four under way for a webhook', async (t) => {
-    const sender = scriptedSender(async () => (await pause(20), noAnswer('timeout')));
-    for (let index = 0; index < 10; index += 1) await acme.apply(jobCreate());
-    await using loop = startLoop(engine, sender);
-    await loop.idle();
-    await settled(engine, 'retrying');
-    t.equal(sender.mostUnderWay(), 4);
-  });
-
   await t.test('takes over what a dead worker had, and drops what that says later', async (t) => {
     await acme.apply(jobCreate());
     const waiting = await deliveryRows(engine);
     const [leased] = await leaseDeliveries(engine, waiting, 'dead', new Date(Date.now() + 200));
-    const sender = scriptedSender(() => answer(200));
+    const sender = taking();
     await using loop = startLoop(engine, sender, { leaseMs: 200 });
     await loop.idle();
     await until(() => sender.sent.length === 1);
@@ -190,44 +160,23 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     ]);
   });
 
-  await t.test(
-    'sends no retry whose time the clock has not reached, though it waits for a slot',
-    async (t) => {
-      await acme.apply(jobCreate());
-      const dueAt = new Date(Date.now() + 3_600_000).toISOString();
-      await engine.run(`UPDATE deliveries SET attempt_count = 1, failure_count = 1, due_at = '${dueAt}'`);
-      const sender = scriptedSender(() => answer(200));
-      await using loop = startLoop(engine, sender);
-      await loop.idle();
-      await settled(engine, 'retrying');
-      t.match(await deliveryRows(engine), [{ due_at: dueAt, attempt_count: 1, failure_count: 1 }]);
-      t.strictSame(sender.sent, []);
-    },
-  );
-
-  await t.test('begins nothing while results can not be written', async (t) => {
-    const sender = scriptedSender(() => answer(200));
-    const { log, names } = namedLog();
-    await using loop = startLoop(engine, sender, { log });
-    await engine.run('ALTER TABLE delivery_attempts RENAME TO out_of_reach');
+  await t.test('sends no retry before its time, though it waits for a slot', async (t) => {
     await acme.apply(jobCreate());
-    await until(() => names.includes('deliveries.not-written'));
-    await acme.apply(jobCreate());
+    const dueAt = new Date(Date.now() + 3_600_000).toISOString();
+    await engine.run(`UPDATE deliveries SET attempt_count = 1, failure_count = 1, due_at = '${dueAt}'`);
+    const sender = taking();
+    await using loop = startLoop(engine, sender);
     await loop.idle();
-    t.equal(sender.sent.length, 1);
-    await engine.run('ALTER TABLE out_of_reach RENAME TO delivery_attempts');
-    await settled(engine, 'delivered');
-    t.equal(sender.sent.length, 2, 'and each is sent once');
+    await settled(engine, 'retrying');
+    t.match(await deliveryRows(engine), [{ due_at: dueAt, attempt_count: 1, failure_count: 1 }]);
+    t.strictSame(sender.sent, []);
   });
 
   await t.test('goes on after a month in which nothing ran', async (t) => {
     await acme.apply(jobCreate());
     const until = new Date(Date.now() - 40 * 86_400_000);
     await leaseDeliveries(engine, await deliveryRows(engine), 'dead', until);
-    await using loop = startLoop(
-      engine,
-      scriptedSender(() => answer(200)),
-    );
+    await using loop = startLoop(engine, taking());
     await loop.idle();
     await settled(engine, 'delivered');
     t.match(await attemptRows(engine), [
@@ -236,17 +185,31 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
     ]);
   });
 
-  await t.test('makes who dies with a delivery wait as after a failure', async (t) => {
-    await acme.apply(jobCreate());
-    await engine.run('UPDATE deliveries SET interruption_count = 2');
-    await leaseDeliveries(engine, await deliveryRows(engine), 'dead', new Date());
-    await using loop = startLoop(
-      engine,
-      scriptedSender(() => answer(200)),
-    );
-    await loop.idle();
-    await settled(engine, 'retrying');
-    t.match(await deliveryRows(engine), [{ failure_count: 1, interruption_count: 0 }]);
+  await t.test('has what workers die with for the third time wait as after a failure', async (t) => {
+    for (const before of [1, 2]) {
+      const [state, failure_count] = before === 2 ? ['retrying', 1] : ['delivered', 0];
+      await acme.apply(jobCreate());
+      await engine.run(`UPDATE deliveries SET interruption_count = ${before}`);
+      await leaseDeliveries(engine, await deliveryRows(engine), 'dead', new Date());
+      await using loop = startLoop(engine, taking());
+      await loop.idle();
+      await settled(engine, String(state));
+      t.match(await deliveryRows(engine), [{ failure_count, interruption_count: 0 }], `after ${before}`);
+      await empty(engine);
+    }
+  });
+
+  await t.test('counts an answer as delivered from 200 to 299', async (t) => {
+    for (const status of [199, 200, 299, 300]) {
+      await acme.apply(jobCreate());
+      const sender = scriptedSender(() => answer(status));
+      await using loop = startLoop(engine, sender);
+      await loop.idle();
+      await until(async () => (await attemptRows(engine)).length === 1);
+      const state = status === 200 || status === 299 ? 'delivered' : 'retrying';
+      t.match(await deliveryRows(engine), [{ state }], `an answer of ${status}`);
+      await empty(engine);
+    }
   });
 
   await t.test('begins nothing more when it is told to stop, and writes what was under way', async (t) => {
@@ -265,77 +228,22 @@ function poisonous(result: DeliveryResult): DeliveryResult {
   return { ...result, attempt: result.attempt && { ...result.attempt, status: null, error: null } };
 }
 
-for (const name of engineNames) {
-  t.test(
-    `${name}: a result that the database refuses is set aside, and the others are written`,
-    async (t) => {
-      await using database = await openTestDatabase(name);
-      const { engine } = database;
-      await createCompany(engine, 'acme', {}, STORY_NOW);
-      await fillDeliveries(engine, { acme: { whk_a: 5 } });
-      const leased = await leaseDeliveries(engine, await deliveryRows(engine), 'mine', new Date());
-      const results = leased.map(deliveredResult);
-      const lines: unknown[] = [];
-      const log = createLogger('silent');
-      log.error = (...given: unknown[]) => lines.push(given);
-      const group = new ResultGroup(engine, log, () => undefined);
-      // Every slot is free again.
-      await Promise.all(
-        results.map(async (result, index) => group.add(index === 2 ? poisonous(result) : result)),
-      );
-      t.notOk(group.isStuck);
-      const states = (await deliveryRows(engine)).map(({ state }) => state);
-      t.strictSame(states, ['delivered', 'delivered', 'sending', 'delivered', 'delivered']);
-      t.equal((await attemptRows(engine)).length, 4);
-      t.match(lines, [[{ delivery: leased[2]?.id, err: { code: String } }, 'delivery.result-refused']]);
-    },
+const five = { acme: { whk_a: 5 } };
+
+onDeliveries('of results one that the database refuses is set aside', five, async (t, { engine }) => {
+  const leased = await leaseDeliveries(engine, await deliveryRows(engine), 'mine', new Date());
+  const results = leased.map(deliveredResult);
+  const lines: unknown[] = [];
+  const log = createLogger('silent');
+  log.error = (...given: unknown[]) => lines.push(given);
+  const group = new ResultGroup(engine, log, () => undefined);
+  // Every slot is free again.
+  await Promise.all(
+    results.map(async (result, index) => group.add(index === 2 ? poisonous(result) : result)),
   );
-}
-
-/** Deliveries of webhooks that are called `company webhook`, so many of each. */
-function waiting(counts: Readonly<Record<string, number>>) {
-  return Object.entries(counts).flatMap(([name, count]) => {
-    const [company = '', webhook = ''] = name.split(' ');
-    return Array.from({ length: count }, (_delivery, index) => ({
-      company,
-      webhook,
-      id: `${name} ${index}`,
-    }));
-  });
-}
-
-const ids = (taken: { id: string }[]) => taken.map(({ id }) => id);
-
-t.test('each webhook has its first before any has its second', async (t) => {
-  const share = new FairShare({ total: 8, perWebhook: 4 });
-  const taken = share.take(waiting({ 'acme a': 4, 'borough a': 4, 'crown a': 4 }));
-  const seconds = ['acme a 1', 'borough a 1', 'crown a 1'];
-  t.strictSame(ids(taken), ['acme a 0', 'borough a 0', 'crown a 0', ...seconds]);
-});
-
-t.test('a company leaves a quarter of all to whoever comes next', async (t) => {
-  const share = new FairShare({ total: 16, perWebhook: 4 });
-  const flood = { 'acme a': 4, 'acme b': 4, 'acme c': 4, 'acme d': 4 };
-  t.equal(share.take(waiting(flood)).length, 12);
-  t.strictSame(share.busyCompanies, ['acme']);
-  t.equal(share.take(waiting({ 'acme e': 1, 'borough a': 4 })).length, 4, "which are another company's");
-  t.equal(share.free, 0);
-});
-
-const at = new Date('2026-11-20T12:00:00.000Z');
-const MINUTES = [1, 5, 30, 120, 360, 720];
-
-t.test('chance makes it later by a tenth at most, and never earlier', async (t) => {
-  const delay = fc.record({
-    count: fc.integer({ min: 1, max: 6 }),
-    chance: fc.double({ min: 0, max: 1, noNaN: true }),
-  });
-  fc.assert(
-    fc.property(delay, ({ count, chance }) => {
-      const ms = (nextAttemptAt(count, at, () => chance)?.getTime() ?? 0) - at.getTime();
-      const wantedMs = (MINUTES[count - 1] ?? 0) * 60_000;
-      return ms >= wantedMs && ms <= wantedMs * 1.1 + 1;
-    }),
-  );
-  t.pass('in a hundred cases');
+  t.notOk(group.isStuck);
+  const states = (await deliveryRows(engine)).map(({ state }) => state);
+  t.strictSame(states, ['delivered', 'delivered', 'sending', 'delivered', 'delivered']);
+  t.equal((await attemptRows(engine)).length, 4);
+  t.match(lines, [[{ delivery: leased[2]?.id, err: { code: String } }, 'delivery.result-refused']]);
 });

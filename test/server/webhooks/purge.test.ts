@@ -17,14 +17,14 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
   /** Makes jobs, of which all but the last are delivered. */
   const deliver = async (company: TestCompany, count: number) => {
     for (let index = 0; index < count; index += 1) await company.apply(jobCreate());
-    const loop = startLoop(
-      engine,
-      scriptedSender(() => answer(200)),
-      { now: () => made },
-    );
+    const sender = scriptedSender(() => answer(200));
+    const loop = startLoop(engine, sender, { now: () => made });
     await until(async () => (await deliveryRows(engine)).every(({ state }) => state === 'delivered'));
     await loop[Symbol.asyncDispose]();
     await company.apply(jobCreate());
+  };
+  const forget = async () => {
+    for (const table of ['deliveries', 'events']) await engine.run(`DELETE FROM ${table}`);
   };
   const counts = async () => [
     (await deliveryRows(engine)).length,
@@ -42,8 +42,7 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
   });
 
   await t.test('of an event stays while another webhook waits for it', async (t) => {
-    await engine.run('DELETE FROM deliveries');
-    await engine.run('DELETE FROM events');
+    await forget();
     await acme.addWebhook('whk_second', ['job.created']);
     await acme.apply(jobCreate());
     await engine.run("UPDATE deliveries SET state = 'failed' WHERE webhook = 'whk_second'");
@@ -53,8 +52,7 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
   });
 
   await t.test('goes a little at a time, however many attempts there were', async (t) => {
-    await engine.run('DELETE FROM deliveries');
-    await engine.run('DELETE FROM events');
+    await forget();
     await deliver(acme, 8);
     await engine.run("UPDATE deliveries SET attempt_count = 60, state = 'failed'");
     const numbers =
@@ -90,10 +88,8 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
       },
     } as typeof engine;
     await removeOld(late, daysLater(31)(), '');
-    t.match(
-      (await deliveryRows(engine)).filter(({ webhook }) => webhook === 'whk_all'),
-      [{ state: 'waiting' }],
-    );
+    const ofAll = (await deliveryRows(engine)).filter(({ webhook }) => webhook === 'whk_all');
+    t.match(ofAll, [{ state: 'waiting' }]);
     t.equal((await acme.events()).length, 1);
     await engine.run("DELETE FROM deliveries WHERE webhook = 'whk_second'");
   });
@@ -130,10 +126,7 @@ onEachEngine('ids of changes', async (t, { openCompany, engine, setNow }) => {
     t.equal((await ids()).length, 1_203 + others.length);
     t.strictSame(await engine.run('SELECT id FROM applied_changes WHERE applied_at IS NULL'), []);
     await purgeChangeIds(engine, { now: daysOn(91), days: 90 });
-    t.strictSame(
-      (await ids()).filter((id) => !id.startsWith('old')),
-      [],
-    );
+    t.ok((await ids()).every((id) => id.startsWith('old')));
     t.equal((await ids()).length, 1_200);
     await Promise.all([1, 2, 3].map(async () => purgeChangeIds(engine, { now: daysOn(151), days: 90 })));
     t.strictSame(await ids(), []);

@@ -1,13 +1,37 @@
+import type { Test } from 'tap';
+
+import { createCompany } from '../../../../src/server/access/companies.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import type { DeliveryResult } from '../../../../src/server/store/deliveries/deliveries-results.ts';
 
+import { STORY_NOW } from '../../../_server.ts';
+import { onEachStore, type Store } from '../_stores.ts';
+
 export const DUE_AT = '2026-11-20T12:00:00.000Z';
 
+/** So many deliveries that wait for each webhook of each company. */
+type Counts = Readonly<Record<string, Readonly<Record<string, number>>>>;
+
+/** Runs a test on each engine, over companies whose webhooks have so many deliveries waiting. */
+export function onDeliveries(
+  title: string,
+  counts: Counts,
+  body: (t: Test, store: Store) => Promise<void>,
+): void {
+  onEachStore(title, async (t, store) => {
+    await openWithDeliveries(store.engine, counts);
+    await body(t, store);
+  });
+}
+
+/** Creates companies whose webhooks have so many deliveries waiting. */
+export async function openWithDeliveries(engine: Engine, counts: Counts): Promise<void> {
+  for (const company of Object.keys(counts)) await createCompany(engine, company, {}, STORY_NOW);
+  await fillDeliveries(engine, counts);
+}
+
 /** Adds a webhook to each company, and as many deliveries of one event as it is to have waiting, and tells workers of them. */
-export async function fillDeliveries(
-  engine: Engine,
-  counts: Readonly<Record<string, Readonly<Record<string, number>>>>,
-): Promise<void> {
+export async function fillDeliveries(engine: Engine, counts: Counts): Promise<void> {
   for (const [company, webhooks] of Object.entries(counts)) {
     const event = `evt_${company}`;
     await engine.run(

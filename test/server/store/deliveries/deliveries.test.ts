@@ -1,7 +1,3 @@
-import t from 'tap';
-import type { Test } from 'tap';
-
-import { createCompany } from '../../../../src/server/access/companies.ts';
 import {
   bringForward,
   countWaiting,
@@ -15,29 +11,11 @@ import {
   type WaitingSearch,
 } from '../../../../src/server/store/deliveries/waiting-deliveries.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
-import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
-import { deliveredResult, fillDeliveries } from './_deliveries.ts';
+import { openSeveral } from '../_stores.ts';
+import { deliveredResult, onDeliveries } from './_deliveries.ts';
 
 const UNTIL = new Date('2026-11-20T12:00:30.000Z');
 const START = { company: '', webhook: '' };
-
-/** Runs a test on each engine, over companies whose webhooks have so many deliveries waiting. */
-function onDeliveries(
-  title: string,
-  counts: Parameters<typeof fillDeliveries>[1],
-  body: (t: Test, engine: Engine, url: string) => Promise<void>,
-): void {
-  for (const name of engineNames) {
-    t.test(`${name}: ${title}`, async (t) => {
-      await using database = await openTestDatabase(name);
-      const { engine, url } = database;
-      for (const company of Object.keys(counts)) await createCompany(engine, company, {}, STORY_NOW);
-      await fillDeliveries(engine, counts);
-      await body(t, engine, url);
-    });
-  }
-}
 
 /** The number of deliveries that a scan finds for each webhook, in the order of the scan. */
 async function waitingFrom(engine: Engine, options: Partial<WaitingSearch> = {}) {
@@ -49,55 +27,55 @@ async function waitingFrom(engine: Engine, options: Partial<WaitingSearch> = {})
 
 const crowd = { acme: { whk_a: 2_000, whk_b: 3 }, borough: { whk_a: 1, whk_none: 0 } };
 
-onDeliveries('a scan finds some of each webhook, whatever waits for another', crowd, async (t, engine) => {
-  t.strictSame(await waitingFrom(engine), {
-    counts: ['acme whk_a 4', 'acme whk_b 3', 'borough whk_a 1'],
-    last: undefined,
-  });
-  const first = await waitingFrom(engine, { webhooksMax: 2, perWebhook: 1 });
-  t.strictSame(first, {
-    counts: ['acme whk_a 1', 'acme whk_b 1'],
-    last: { company: 'acme', webhook: 'whk_b' },
-  });
-  const second = await waitingFrom(engine, { webhooksMax: 2, after: first.last ?? START });
-  t.strictSame(second, { counts: ['borough whk_a 1'], last: undefined }, 'and goes on where it stopped');
-  const busy = [{ company: 'acme', webhook: 'whk_a' }];
-  t.strictSame((await waitingFrom(engine, { busy })).counts, ['acme whk_b 3', 'borough whk_a 1']);
-  t.strictSame((await waitingFrom(engine, { busyCompanies: ['acme'] })).counts, ['borough whk_a 1']);
-  await engine.run(
-    `UPDATE deliveries SET due_at = '2026-11-20T11:00:00.000Z' WHERE id LIKE '%whk_a_0001500'`,
-  );
-  const { found } = await findWaiting(engine, {
-    ...{ after: START, webhooksMax: 1, perWebhook: 1, busy: [], busyCompanies: [] },
-  });
-  t.match(found, [{ id: 'dlv_acme_whk_a_0001500' }], 'the one that has waited longest is first');
-});
-
 onDeliveries(
-  'a lease is taken once, and only its holder says how it went',
-  { acme: { whk_a: 3 } },
-  async (t, engine) => {
-    const key = { company: 'acme', webhook: 'whk_a', id: 'dlv_acme_whk_a_0000001' };
-    const [leased] = await leaseDeliveries(engine, [key], 'first', UNTIL);
-    t.match(leased, { ...key, lease: 'first', attempt: 1, kind: 'job.created', data: '{"id":"job_1"}' });
-    t.strictSame(await leaseDeliveries(engine, [key], 'second', UNTIL), [], 'nobody else gets it');
-    const result = deliveredResult({ ...key, lease: 'second', attempt: 1 });
-    t.equal(await recordResults(engine, [result]), 1, 'a result of another lease is dropped');
-    const read = () => engine.db.selectFrom('deliveries').selectAll().where('id', '=', key.id).execute();
-    t.match(await read(), [
-      { state: 'sending', lease: 'first', attempt_count: 1, due_at: UNTIL.toISOString() },
-    ]);
-    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 0);
-    t.match(await read(), [{ state: 'delivered', lease: null, attempt_count: 1 }]);
-    t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 1, 'told twice, it counts once');
-    const attempts = await engine.db.selectFrom('delivery_attempts').selectAll().execute();
-    t.match(attempts, [
-      { delivery: key.id, number: 1, status: 200, error: null, dns_ms: 1, first_byte_ms: 4 },
-    ]);
+  'a scan finds some of each webhook, whatever waits for another',
+  crowd,
+  async (t, { engine }) => {
+    t.strictSame(await waitingFrom(engine), {
+      counts: ['acme whk_a 4', 'acme whk_b 3', 'borough whk_a 1'],
+      last: undefined,
+    });
+    const first = await waitingFrom(engine, { webhooksMax: 2, perWebhook: 1 });
+    t.strictSame(first, {
+      counts: ['acme whk_a 1', 'acme whk_b 1'],
+      last: { company: 'acme', webhook: 'whk_b' },
+    });
+    const second = await waitingFrom(engine, { webhooksMax: 2, after: first.last ?? START });
+    t.strictSame(second, { counts: ['borough whk_a 1'], last: undefined }, 'and goes on where it stopped');
+    const busy = [{ company: 'acme', webhook: 'whk_a' }];
+    t.strictSame((await waitingFrom(engine, { busy })).counts, ['acme whk_b 3', 'borough whk_a 1']);
+    t.strictSame((await waitingFrom(engine, { busyCompanies: ['acme'] })).counts, ['borough whk_a 1']);
+    await engine.run(
+      `UPDATE deliveries SET due_at = '2026-11-20T11:00:00.000Z' WHERE id LIKE '%whk_a_0001500'`,
+    );
+    const { found } = await findWaiting(engine, {
+      ...{ after: START, webhooksMax: 1, perWebhook: 1, busy: [], busyCompanies: [] },
+    });
+    t.match(found, [{ id: 'dlv_acme_whk_a_0001500' }], 'the one that has waited longest is first');
   },
 );
 
-onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }, async (t, engine) => {
+const three = { acme: { whk_a: 3 } };
+
+onDeliveries('a lease is taken once, and only its holder says how it went', three, async (t, { engine }) => {
+  const key = { company: 'acme', webhook: 'whk_a', id: 'dlv_acme_whk_a_0000001' };
+  const [leased] = await leaseDeliveries(engine, [key], 'first', UNTIL);
+  t.match(leased, { ...key, lease: 'first', attempt: 1, kind: 'job.created', data: '{"id":"job_1"}' });
+  t.strictSame(await leaseDeliveries(engine, [key], 'second', UNTIL), [], 'nobody else gets it');
+  const result = deliveredResult({ ...key, lease: 'second', attempt: 1 });
+  t.equal(await recordResults(engine, [result]), 1, 'a result of another lease is dropped');
+  const read = () => engine.db.selectFrom('deliveries').selectAll().where('id', '=', key.id).execute();
+  t.match(await read(), [
+    { state: 'sending', lease: 'first', attempt_count: 1, due_at: UNTIL.toISOString() },
+  ]);
+  t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 0);
+  t.match(await read(), [{ state: 'delivered', lease: null, attempt_count: 1 }]);
+  t.equal(await recordResults(engine, [{ ...result, lease: 'first' }]), 1, 'told twice, it counts once');
+  const attempts = await engine.db.selectFrom('delivery_attempts').selectAll().execute();
+  t.match(attempts, [{ delivery: key.id, number: 1, status: 200, error: null, dns_ms: 1, first_byte_ms: 4 }]);
+});
+
+onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }, async (t, { engine }) => {
   const leased = await leaseDeliveries(engine, await keys(engine), 'first', UNTIL);
   const withheld = { state: 'withheld', withheldFor: 'api_not_enabled', attempt: undefined } as const;
   await recordResults(
@@ -110,7 +88,7 @@ onDeliveries('a lease without sending counts no attempt', { acme: { whk_a: 1 } }
   t.strictSame(await engine.db.selectFrom('delivery_attempts').selectAll().execute(), []);
 });
 
-onDeliveries('a time comes when it comes, and not before', { acme: { whk_a: 2 } }, async (t, engine) => {
+onDeliveries('a time comes when it comes, and not before', { acme: { whk_a: 2 } }, async (t, { engine }) => {
   t.equal(await nextDeliveryTime(engine), undefined);
   const all = await keys(engine);
   await leaseDeliveries(engine, all.slice(0, 1), 'first', UNTIL);
@@ -130,28 +108,24 @@ onDeliveries('a time comes when it comes, and not before', { acme: { whk_a: 2 } 
 
 const several = { acme: { whk_a: 40, whk_b: 40 }, borough: { whk_a: 40 } };
 
-onDeliveries('several that take leases at once never share one', several, async (t, engine, url) => {
+onDeliveries('several that take leases at once never share one', several, async (t, { engine, url }) => {
   const all = await keys(engine);
-  const engines = await Promise.all(Array.from({ length: 4 }, () => openEngine(url)));
-  try {
-    const taken = await Promise.all(
-      engines.map(async (one, index) => {
-        const own: string[] = [];
-        for (let start = 0; start < all.length; start += 10) {
-          const leased = await leaseDeliveries(one, all.slice(start, start + 10), `worker-${index}`, UNTIL);
-          own.push(...leased.map(({ id }) => id));
-        }
-        return own;
-      }),
-    );
-    t.equal(new Set(taken.flat()).size, taken.flat().length, 'no delivery was leased twice');
-    // A worker skips a delivery that another one is looking at; such a delivery still waits.
-    const waiting = await countWaiting(engine, 1_000);
-    t.equal(taken.flat().length + waiting, all.length, 'and none was lost');
-    t.ok(taken.flat().length >= all.length / 2);
-  } finally {
-    for (const one of engines) await one[Symbol.asyncDispose]();
-  }
+  await using processes = await openSeveral(url, 4);
+  const taken = await Promise.all(
+    processes.engines.map(async (one, index) => {
+      const own: string[] = [];
+      for (let start = 0; start < all.length; start += 10) {
+        const leased = await leaseDeliveries(one, all.slice(start, start + 10), `worker-${index}`, UNTIL);
+        own.push(...leased.map(({ id }) => id));
+      }
+      return own;
+    }),
+  );
+  t.equal(new Set(taken.flat()).size, taken.flat().length, 'no delivery was leased twice');
+  // A worker skips a delivery that another one is looking at; such a delivery still waits.
+  const waiting = await countWaiting(engine, 1_000);
+  t.equal(taken.flat().length + waiting, all.length, 'and none was lost');
+  t.ok(taken.flat().length >= all.length / 2);
 });
 
 async function keys(engine: Engine) {

@@ -25,8 +25,6 @@ interface Session {
 export interface Pooler extends AsyncDisposable {
   /** The address of the same database through the pooler. */
   url: string;
-  /** Transactions that it has handed to a session so far. */
-  transactionCount: () => number;
 }
 
 /**
@@ -39,7 +37,6 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
   const waiting: ((session: Session) => void)[] = [];
   const sessions = new Set<Session>();
   const clients = new Set<Socket>();
-  let transactionCount = 0;
 
   const release = (session: Session) => {
     session.client = undefined;
@@ -47,10 +44,7 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
     if (next) next(session);
     else idle.push(session);
   };
-  const take = async () => {
-    transactionCount += 1;
-    return idle.shift() ?? new Promise<Session>((resolve) => waiting.push(resolve));
-  };
+  const take = async () => idle.shift() ?? new Promise<Session>((resolve) => waiting.push(resolve));
   const open = async () => {
     const session: Session = { socket: await connect(databaseUrl), client: undefined };
     sessions.add(session);
@@ -103,7 +97,6 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
   url.port = String((server.address() as AddressInfo).port);
   return {
     url: url.href,
-    transactionCount: () => transactionCount,
     async [Symbol.asyncDispose]() {
       server.close();
       for (const socket of [...clients, ...[...sessions].map((session) => session.socket)]) socket.destroy();

@@ -56,15 +56,9 @@ t.test('everything works through a pooler in transaction mode', async (t) => {
   await t.test('the API serves, many requests at once', async (t) => {
     const lists = ['jobs', 'people', 'customers', 'forms', 'invoices', 'quotes'];
     const ranges = ['jobs?updatedSince=2026-01-01T00:00:00Z', 'invoices?issuedFrom=2026-01-01&status=all'];
-    const answers = await Promise.all(
-      Array.from({ length: 12 }, () => [...lists, ...ranges])
-        .flat()
-        .map(ask),
-    );
-    t.strictSame(
-      answers.filter(({ statusCode }) => statusCode !== 200).map(({ body }) => body),
-      [],
-    );
+    const paths = Array.from({ length: 12 }, () => [...lists, ...ranges]).flat();
+    const answers = await Promise.all(paths.map(ask));
+    for (const { statusCode, body } of answers) if (statusCode !== 200) t.fail(body);
     const [counted] = await engine.run('SELECT MAX(points) AS points FROM key_counts');
     t.equal(Number(counted?.points), answers.length, 'and each is counted in the database');
   });
@@ -88,10 +82,8 @@ t.test('everything works through a pooler in transaction mode', async (t) => {
     t.equal(applied.exitCode, 0, applied.stdout);
     await until(() => isAllDelivered(engine));
     await loop.idle();
-    t.match(
-      sender.sent.map(({ body }) => JSON.parse(body) as unknown),
-      [{ event: 'job.created', data: { id: 'job_1' } }],
-    );
+    const sent = sender.sent.map(({ body }) => JSON.parse(body) as unknown);
+    t.match(sent, [{ event: 'job.created', data: { id: 'job_1' } }]);
   });
 });
 

@@ -37,41 +37,36 @@ t.test('a PostgreSQL that goes away is 503 until it is back, and the server need
   t.equal((await ask()).statusCode, 200);
 });
 
-t.test('a PostgreSQL that says nothing is given up on', async (t) => {
+/** Has the backend of a connection say nothing while something is done. */
+async function whileFrozen(pid: unknown, act: () => Promise<void>): Promise<void> {
+  process.kill(Number(pid), 'SIGSTOP');
+  try {
+    await act();
+  } finally {
+    process.kill(Number(pid), 'SIGCONT');
+  }
+}
+
+t.test('a PostgreSQL that says nothing is given up on, and no longer listened to', async (t) => {
   await using postgres = await startPostgres();
-  await using engine = await openEngine(await createDatabase(postgres.url), {
-    poolMax: 1,
-    statementMsMax: 300,
-  });
+  const url = await createDatabase(postgres.url);
+  await using engine = await openEngine(url, { poolMax: 1, statementMsMax: 300 });
   await migrate(engine);
   const read = () => engine.db.selectFrom('companies').select('id').execute();
-  const [backend] = await engine.run('SELECT pg_backend_pid() AS pid');
-  const pid = Number(backend?.pid);
-  process.kill(pid, 'SIGSTOP');
-  try {
+  const [own] = await engine.run('SELECT pg_backend_pid() AS pid');
+  await whileFrozen(own?.pid, async () => {
     await t.rejects(read(), { code: 'unavailable', cause: { message: 'Query read timeout' } });
     t.strictSame(await read(), [], 'the next read has a connection of its own');
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
-});
-
-t.test('a PostgreSQL that says nothing is no longer listened to when it is told so', async (t) => {
-  await using postgres = await startPostgres();
-  await using engine = await openEngine(await createDatabase(postgres.url));
+  });
   let newsCount = 0;
   const watch = engine.watchDeliveries(() => (newsCount += 1));
   await until(() => newsCount > 0);
   const named = "WHERE application_name = 'fieldledger-deliveries'";
-  const [backend] = await engine.run(`SELECT pid FROM pg_stat_activity ${named}`);
-  const pid = Number(backend?.pid);
-  process.kill(pid, 'SIGSTOP');
-  try {
+  const [listening] = await engine.run(`SELECT pid FROM pg_stat_activity ${named}`);
+  await whileFrozen(listening?.pid, async () => {
     const hang = pause(3_000, 'it hangs', { ref: false });
     t.equal(await Promise.race([watch[Symbol.asyncDispose](), hang]), undefined);
-  } finally {
-    process.kill(pid, 'SIGCONT');
-  }
+  });
 });
 
 t.test('a statement that takes too long is given up on, and holds up none after it', async (t) => {
@@ -82,11 +77,6 @@ t.test('a statement that takes too long is given up on, and holds up none after 
   const startedAt = performance.now();
   t.strictSame(await engine.run('SELECT 1 AS one'), [{ one: 1 }]);
   t.ok(performance.now() - startedAt < 1_000);
-});
-
-t.test('a statement of a change that takes too long is ended by the database', async (t) => {
-  await using database = await openTestDatabase('postgres');
-  await using engine = await openEngine(database.url, { poolMax: 1, statementMsMax: 200 });
   const slow = engine.transaction((transaction) => sql`SELECT pg_sleep(30)`.execute(transaction));
   await t.rejects(slow, { code: 'unavailable', cause: { code: '57014' } });
   t.strictSame(await engine.run('SHOW statement_timeout'), [{ statement_timeout: '0' }], 'and no other is');

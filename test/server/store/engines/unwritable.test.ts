@@ -21,10 +21,8 @@ t.test('sqlite: a full disk is told as a full disk, and readyz says 503 until th
   let error: unknown;
   for (let n = 0; n < 500 && error === undefined; n += 1) {
     const profile = { website: 'x'.repeat(5_000) };
-    error = await createCompany(engine, `company-${n}`, { profile }, STORY_NOW).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
+    const made = createCompany(engine, `company-${n}`, { profile }, STORY_NOW);
+    error = await made.then(() => undefined).catch((thrown: unknown) => thrown);
   }
   t.ok(error instanceof AppError);
   t.equal(describeError(error), 'database or disk is full');

@@ -7,10 +7,8 @@ const ROWS_MAX = 4_000;
 /** The rows of a company. */
 export interface Filling {
   rows: number;
-  /** Tells in SQL of the row with the number `n` whether it was changed or made lately. */
+  /** Tells in SQL of the row with the number `n` whether it is late: made, changed, issued or valid lately. */
   isLate: string;
-  /** The same of the day on which it was issued, or until which it is valid. */
-  hasLateDay?: string;
 }
 
 /**
@@ -28,7 +26,7 @@ export async function fillPostgres(
 async function fillCompany(
   engine: Engine,
   company: string,
-  { rows: rowCount, isLate, hasLateDay = isLate }: Filling,
+  { rows: rowCount, isLate }: Filling,
 ): Promise<void> {
   const row = `json_build_object(
     'id', lpad(n::text, 12, '0'),
@@ -37,8 +35,8 @@ async function fillCompany(
     'status', (ARRAY['draft', 'sent', 'issued', 'accepted', 'declined', 'revised'])[1 + n % 6],
     'customer', json_build_object('id', 'cus_' || n % 50),
     'quoteGroupId', n::text,
-    'issueDate', CASE WHEN ${hasLateDay} THEN '2026-11-10' ELSE '2025-01-01' END,
-    'validUntil', CASE WHEN ${hasLateDay} THEN '2026-12-10' ELSE '2025-01-01' END,
+    'issueDate', CASE WHEN ${isLate} THEN '2026-11-10' ELSE '2025-01-01' END,
+    'validUntil', CASE WHEN ${isLate} THEN '2026-12-10' ELSE '2025-01-01' END,
     'createdAt', CASE WHEN ${isLate} THEN '2026-11-15T00:00:00.000Z' ELSE '2025-01-01T00:00:00.000Z' END,
     'updatedAt', CASE WHEN ${isLate} THEN '2026-11-15T00:00:00.000Z' ELSE '2025-01-01T00:00:00.000Z' END
   )`;

@@ -19,9 +19,6 @@ export interface ListStatement {
   values: unknown[];
 }
 
-/** The last id of a list's first slice. */
-export const SLICE_END = '000000005000';
-
 /**
  * The statements that a list can run, in every way its counts can turn out; none of them is run.
  * @param page where the page begins; `after` `''` is the beginning.
@@ -42,7 +39,7 @@ export async function statementsOf(
       if (!statements.has(sql)) statements.set(sql, { kind, sql, values: [...parameters] });
       if (kind === 'count') return { rows: [{ count: counts++ === shortRange ? 0 : 100_000 }] };
       // The first slice of several.
-      return { rows: kind === 'slice end' && ends++ === 0 ? [{ id: SLICE_END }] : [] };
+      return { rows: kind === 'slice end' && ends++ === 0 ? [{ id: '000000005000' }] : [] };
     });
     await list(recorder.db, company, page);
   }

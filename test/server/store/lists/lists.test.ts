@@ -1,5 +1,3 @@
-import t from 'tap';
-
 import { createCompany } from '../../../../src/server/access/companies.ts';
 import type { ResourceRecord } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
@@ -9,7 +7,8 @@ import { withDialect, withQueriesThrough } from '../_queries.ts';
 import type { Page, PageRequest } from '../../../../src/server/store/lists/lists.ts';
 import { listQuotes } from '../../../../src/server/store/records/quotes.ts';
 import { listFormSubmissions, listRecords } from '../../../../src/server/store/records/records.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { STORY_NOW } from '../../../_server.ts';
+import { onEachStore } from '../_stores.ts';
 import { expectedList } from '../../api/_naive.ts';
 import {
   customerOf,
@@ -79,25 +78,17 @@ interface Case {
   list: List;
 }
 
-const listOf = (table: 'jobs' | 'customers', updatedSince: string | undefined): List => {
-  return (db, page) => listRecords(db, table, COMPANY, updatedSince, page);
-};
-
-function jobs(count: number, plans: string): Case {
-  const updatedSince = sinceLast(count);
-  return { path: 'api/v1/jobs', query: { updatedSince }, plans, list: listOf('jobs', updatedSince) };
+/** A list of a table that has no other filter. */
+function plain(table: 'jobs' | 'customers', updatedSince: string | undefined, plans: string): Case {
+  const query: Case['query'] = updatedSince === undefined ? {} : { updatedSince };
+  const list: List = (db, page) => listRecords(db, table, COMPANY, updatedSince, page);
+  return { path: `api/v1/${table}`, query, plans, list };
 }
+
+const jobs = (count: number, plans: string) => plain('jobs', sinceLast(count), plans);
 
 /** The customers in a row of their ids that were changed last. */
-function customers(count: number, plans: string): Case {
-  const updatedSince = stamp(CUSTOMERS - count);
-  return {
-    path: 'api/v1/customers',
-    query: { updatedSince },
-    plans,
-    list: listOf('customers', updatedSince),
-  };
-}
+const customers = (count: number, plans: string) => plain('customers', stamp(CUSTOMERS - count), plans);
 
 function submissions(count: number, plans: string): Case {
   const updatedSince = sinceLast(count);
@@ -131,7 +122,7 @@ function quotes(query: Record<string, string>, plans: string): Case {
 }
 
 const cases: Case[] = [
-  { path: 'api/v1/jobs', query: {}, plans: 'scan', list: listOf('jobs', undefined) },
+  plain('jobs', undefined, 'scan'),
   jobs(0, 'sort'),
   jobs(1_000, 'sort'),
   jobs(1_001, 'slice'),
@@ -162,13 +153,13 @@ const cases: Case[] = [
   quotes({ updatedSince: sinceLast(1_100), versions: 'all' }, 'slice'),
 ];
 
-function observed(engine: Engine): { engine: Engine; kinds: string[] } {
+function observed(engine: Engine): { db: Connection; kinds: string[] } {
   const kinds: string[] = [];
-  const noting = withQueriesThrough(engine, (query, run) => {
+  const { db } = withQueriesThrough(engine, (query, run) => {
     kinds.push(kindOf(query.sql));
     return run();
   });
-  return { engine: noting, kinds };
+  return { db, kinds };
 }
 
 async function crawl(db: Connection, list: List): Promise<string[]> {
@@ -183,30 +174,24 @@ async function crawl(db: Connection, list: List): Promise<string[]> {
   return ids;
 }
 
-for (const name of engineNames) {
-  t.test(`however many matches a range has and wherever they are, the list is whole (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await createCompany(database.engine, COMPANY, {}, STORY_NOW);
-    await createCompany(database.engine, 'neighbour', {}, STORY_NOW);
-    const records = makeRecords();
-    await store(database.engine, COMPANY, records);
-    // The same ids in another company, as different as a filter can tell.
-    await store(database.engine, 'neighbour', records.slice(0, 50));
-    const { engine, kinds } = observed(database.engine);
-    const { slice } = engine.dialect;
-    const db = withDialect(engine.db, { sortedMax: 1_000, slice: slice && 700 });
-    for (const { path, query, plans, list } of cases) {
-      kinds.length = 0;
-      const ids = await crawl(db, list);
-      const expected = expectedList(records, { path, query }, { now: STORY_NOW, timeZone: 'UTC' });
-      const which = `${path} ${JSON.stringify(query)}: ${expected.length} records`;
-      t.strictSame(
-        ids,
-        expected.map(({ id }) => id),
-        which,
-      );
-      const used = new Set(kinds.filter((kind) => kind !== 'count' && kind !== 'slice end'));
-      t.equal([...used].join(' '), plans, `${which}, read by ${plans}`);
-    }
-  });
-}
+onEachStore('a list is whole, whatever matches and wherever it is', async (t, { engine }) => {
+  await createCompany(engine, COMPANY, {}, STORY_NOW);
+  await createCompany(engine, 'neighbour', {}, STORY_NOW);
+  const records = makeRecords();
+  await store(engine, COMPANY, records);
+  // The same ids in another company, as different as a filter can tell.
+  await store(engine, 'neighbour', records.slice(0, 50));
+  const { db: observedDb, kinds } = observed(engine);
+  const { slice } = engine.dialect;
+  const db = withDialect(observedDb, { sortedMax: 1_000, slice: slice && 700 });
+  for (const { path, query, plans, list } of cases) {
+    kinds.length = 0;
+    const found = await crawl(db, list);
+    const expected = expectedList(records, { path, query }, { now: STORY_NOW, timeZone: 'UTC' });
+    const which = `${path} ${JSON.stringify(query)}: ${expected.length} records`;
+    const ids = expected.map(({ id }) => id);
+    t.strictSame(found, ids, which);
+    const used = new Set(kinds.filter((kind) => kind !== 'count' && kind !== 'slice end'));
+    t.equal([...used].join(' '), plans, `${which}, read by ${plans}`);
+  }
+});

@@ -1,112 +1,92 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { migrate, migrations, planMigration } from '../../../../src/server/store/migrations/migrate.ts';
-import { openWorkplace } from '../../../_command.ts';
-import { engineNames } from '../../../_server.ts';
+import { openWorkplace, type Workplace } from '../../../_command.ts';
+import { engineNames, STORY_NOW } from '../../../_server.ts';
+import { onEachStore, openSeveral, type Store } from '../_stores.ts';
 
+const AT = STORY_NOW.toISOString();
 const names = migrations.map(({ name }) => name);
 
-for (const name of engineNames) {
-  t.test(`${name}: migrations are applied once and recorded`, async (t) => {
-    await using workplace = await openWorkplace(name, { isEmpty: true });
-    await using engine = await openEngine(workplace.databaseUrl);
-    t.strictSame((await migrate(engine)).applied, names);
-    t.strictSame(
-      await engine.run('SELECT name FROM migrations ORDER BY name'),
-      names.map((name) => ({ name })),
-    );
-    t.strictSame((await migrate(engine)).applied, [], 'the second time there is nothing to do');
-  });
-
-  t.test(
-    `${name}: a resource whose table a later migration makes has no records to render yet`,
-    async (t) => {
+/** Runs a test on each engine, with a database that has no tables. */
+function onEmptyStore(
+  title: string,
+  body: (t: Test, store: Pick<Store, 'name' | 'engine'> & { workplace: Workplace }) => Promise<void>,
+): void {
+  for (const name of engineNames)
+    t.test(`${name}: ${title}`, async (t) => {
       await using workplace = await openWorkplace(name, { isEmpty: true });
       await using engine = await openEngine(workplace.databaseUrl);
-      await migrate(engine);
-      await engine.run('DROP TABLE people');
-      await engine.run("DELETE FROM record_contracts WHERE resource = 'people'");
-      const outdated = [{ resource: 'people', records: 0, hasBegun: false }];
-      t.strictSame(await planMigration(engine), { migrations: [], outdated });
-    },
-  );
-
-  t.test(`${name}: a migration that fails leaves nothing behind`, async (t) => {
-    await using workplace = await openWorkplace(name, { isEmpty: true });
-    await using engine = await openEngine(workplace.databaseUrl);
-    // A view that is in the way of one of the first migration's tables.
-    await engine.run('CREATE VIEW key_hours AS SELECT 1 AS id');
-    await t.rejects(migrate(engine), /key_hours/);
-    const tables =
-      name === 'sqlite'
-        ? "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
-        : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1';
-    t.strictSame(await engine.run(tables), []);
-    await engine.run('DROP VIEW key_hours');
-    t.strictSame((await migrate(engine)).applied, names, 'and it can be tried again');
-  });
-
-  t.test(`${name}: a database of another program is left as it is`, async (t) => {
-    await using workplace = await openWorkplace(name, { isEmpty: true });
-    await using engine = await openEngine(workplace.databaseUrl);
-    await engine.run('CREATE TABLE ledger (id INTEGER)');
-    await engine.run('CREATE TABLE migrations (name TEXT)');
-    for (const command of ['migrate', 'verify', 'company list'])
-      t.match(await workplace.call(command.split(' ')), {
-        exitCode: 1,
-        stderr:
-          "fieldledger: The database isn't one of Fieldledger: it has the table ledger. Name an empty one.\n",
-      });
-    await t.rejects(engine.run('SELECT * FROM companies'), 'it has no table more');
-  });
-
-  t.test(`${name}: of several that migrate at once one applies each`, async (t) => {
-    await using workplace = await openWorkplace(name, { isEmpty: true });
-    const engines = await Promise.all(Array.from({ length: 5 }, () => openEngine(workplace.databaseUrl)));
-    try {
-      const applied = await Promise.all(engines.map((engine) => migrate(engine)));
-      t.strictSame(applied.flatMap((each) => each.applied).sort(), names);
-    } finally {
-      for (const engine of engines) await engine[Symbol.asyncDispose]();
-    }
-  });
-
-  t.test(
-    `${name}: columns follow from the stored text, and rows that make no sense are refused`,
-    async (t) => {
-      await using workplace = await openWorkplace(name, { isEmpty: true });
-      await using engine = await openEngine(workplace.databaseUrl);
-      await migrate(engine);
-      const company = (id: string, flag: number) =>
-        engine.run(
-          `INSERT INTO companies (id, name, api_enabled, subscription_active, invoicing_enabled, modules, time_zone, currency, profile, created_at)
-         VALUES ('${id}', 'x', ${flag}, 1, 1, '[]', 'UTC', 'EUR', '{}', '2026-11-20T12:00:00.000Z')`,
-        );
-      await company('acme', 1);
-      await t.rejects(company('acme', 1), 'a company has its id for itself');
-      await t.rejects(company('other', 2), 'a switch is on or off');
-      const job = (owner: string, body: string) =>
-        engine.run(`INSERT INTO jobs (company, body) VALUES ('${owner}', '${body}')`);
-      await job('acme', '{"id":"j1","updatedAt":"2026-11-20T12:00:00.000Z","title":"é"}');
-      t.strictSame(await engine.run('SELECT id, updated_at, body FROM jobs'), [
-        {
-          id: 'j1',
-          updated_at: '2026-11-20T12:00:00.000Z',
-          body: '{"id":"j1","updatedAt":"2026-11-20T12:00:00.000Z","title":"é"}',
-        },
-      ]);
-      await t.rejects(
-        job('acme', '{"id":"j1","updatedAt":"2026-11-20T12:00:00.000Z"}'),
-        'an id is there once',
-      );
-      await t.rejects(
-        job('nobody', '{"id":"j2","updatedAt":"2026-11-20T12:00:00.000Z"}'),
-        'its company has to be there',
-      );
-      await t.rejects(job('acme', '{"updatedAt":"2026-11-20T12:00:00.000Z"}'), 'a record has an id');
-      await t.rejects(job('acme', 'nonsense'), 'and is JSON');
-      await t.rejects(engine.run("UPDATE jobs SET id = 'j9'"), 'a column cannot disagree with its text');
-    },
-  );
+      await body(t, { name, engine, workplace });
+    });
 }
+
+onEmptyStore('migrations are applied once and recorded', async (t, { engine }) => {
+  t.strictSame((await migrate(engine)).applied, names);
+  t.strictSame(
+    await engine.run('SELECT name FROM migrations ORDER BY name'),
+    names.map((name) => ({ name })),
+  );
+  t.strictSame((await migrate(engine)).applied, [], 'the second time there is nothing to do');
+});
+
+onEachStore('a resource without a table has no records to render yet', async (t, { engine }) => {
+  await engine.run('DROP TABLE people');
+  await engine.run("DELETE FROM record_contracts WHERE resource = 'people'");
+  const outdated = [{ resource: 'people', records: 0, hasBegun: false }];
+  t.strictSame(await planMigration(engine), { migrations: [], outdated });
+});
+
+onEmptyStore('a migration that fails leaves nothing behind', async (t, { engine, name }) => {
+  // A view that is in the way of one of the first migration's tables.
+  await engine.run('CREATE VIEW key_hours AS SELECT 1 AS id');
+  await t.rejects(migrate(engine), /key_hours/);
+  const tables =
+    name === 'sqlite'
+      ? "SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name"
+      : 'SELECT tablename AS name FROM pg_tables WHERE schemaname = current_schema() ORDER BY 1';
+  t.strictSame(await engine.run(tables), []);
+  await engine.run('DROP VIEW key_hours');
+  t.strictSame((await migrate(engine)).applied, names, 'and it can be tried again');
+});
+
+onEmptyStore('a database of another program is left as it is', async (t, { engine, workplace }) => {
+  await engine.run('CREATE TABLE ledger (id INTEGER)');
+  await engine.run('CREATE TABLE migrations (name TEXT)');
+  for (const command of ['migrate', 'verify', 'company list'])
+    t.match(await workplace.call(command.split(' ')), {
+      exitCode: 1,
+      stderr:
+        "fieldledger: The database isn't one of Fieldledger: it has the table ledger. Name an empty one.\n",
+    });
+  await t.rejects(engine.run('SELECT * FROM companies'), 'it has no table more');
+});
+
+onEmptyStore('of several that migrate at once one applies each', async (t, { workplace }) => {
+  await using processes = await openSeveral(workplace.databaseUrl, 5);
+  const applied = await Promise.all(processes.engines.map((engine) => migrate(engine)));
+  t.strictSame(applied.flatMap((each) => each.applied).sort(), names);
+});
+
+onEachStore('columns follow from the text, and rows without sense are refused', async (t, { engine }) => {
+  const company = (id: string, flag: number) =>
+    engine.run(
+      `INSERT INTO companies (id, name, api_enabled, subscription_active, invoicing_enabled, modules, time_zone, currency, profile, created_at)
+     VALUES ('${id}', 'x', ${flag}, 1, 1, '[]', 'UTC', 'EUR', '{}', '${AT}')`,
+    );
+  await company('acme', 1);
+  await t.rejects(company('acme', 1), 'a company has its id for itself');
+  await t.rejects(company('other', 2), 'a switch is on or off');
+  const job = (owner: string, body: string) =>
+    engine.run(`INSERT INTO jobs (company, body) VALUES ('${owner}', '${body}')`);
+  await job('acme', `{"id":"j1","updatedAt":"${AT}","title":"é"}`);
+  t.strictSame(await engine.run('SELECT id, updated_at, body FROM jobs'), [
+    { id: 'j1', updated_at: AT, body: `{"id":"j1","updatedAt":"${AT}","title":"é"}` },
+  ]);
+  await t.rejects(job('acme', `{"id":"j1","updatedAt":"${AT}"}`), 'an id is there once');
+  await t.rejects(job('nobody', `{"id":"j2","updatedAt":"${AT}"}`), 'its company has to be there');
+  await t.rejects(job('acme', `{"updatedAt":"${AT}"}`), 'a record has an id');
+  await t.rejects(job('acme', 'nonsense'), 'and is JSON');
+  await t.rejects(engine.run("UPDATE jobs SET id = 'j9'"), 'a column cannot disagree with its text');
+});

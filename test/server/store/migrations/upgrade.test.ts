@@ -114,15 +114,13 @@ function upgradeProblem(table: string, before: StoredRow, after: StoredRow): str
   const members = Object.keys(was ?? {});
   const wanted = { ...was, ...added };
   const [name = ''] = Object.keys(added ?? {});
+  const others = Object.keys(is ?? {}).filter((member) => member !== name);
   const isOrdered =
     added === undefined
       ? before.body === after.body && before.digest === after.digest
-      : Object.keys(is ?? {})
-          .filter((member) => member !== name)
-          .join() === members.join();
-  const digest = createHash('sha1')
-    .update(`${after.body}${after.detail ?? ''}`)
-    .digest('base64url');
+      : others.join() === members.join();
+  const stored = `${after.body}${after.detail ?? ''}`;
+  const digest = createHash('sha1').update(stored).digest('base64url');
   const isSame = Object.entries(wanted).every(
     ([key, value]) => JSON.stringify(is?.[key]) === JSON.stringify(value),
   );
@@ -157,10 +155,8 @@ for (const name of engineNames) {
     t.strictSame(problems.slice(0, 3), []);
     t.match(after.jobs?.[0]?.body, /^\{"id":"[^"]+","standIn":"normal","title":/, 'in the contract’s order');
     t.match(after.quotes?.[0]?.detail, '"standIn":null');
-    t.equal(
-      (await place.next(['migrate', '--check'])).stdout,
-      'Nothing to do: the database is up to date.\n',
-    );
+    const { stdout: nothing } = await place.next(['migrate', '--check']);
+    t.equal(nothing, 'Nothing to do: the database is up to date.\n');
     await t.test('and the release refuses to go back, and says what to do', async (t) => {
       const sentence = `The database has records of the contract ${NEXT_CONTRACT}, and this version of Fieldledger has the contract ${version}; run a later one, or go back to a backup.`;
       for (const args of [['migrate', '--check'], ['migrate'], ['serve'], ['company', 'list']]) {
@@ -193,11 +189,8 @@ for (const name of engineNames) {
       t.equal((await ended).exitCode, 0, output.stderr);
       rendered.push((JSON.parse(output.stdout) as { rendered: number }).rendered);
     }
-    t.equal(
-      rendered.reduce((sum, count) => sum + count),
-      jobs.length + quotes.length,
-      `each record once: ${rendered.join(' and ')}`,
-    );
+    const sum = rendered.reduce((one, other) => one + other);
+    t.equal(sum, jobs.length + quotes.length, `each record once: ${rendered.join(' and ')}`);
   });
 }
 
@@ -209,12 +202,8 @@ t.test("records that a contract can't render stop its upgrade before it has begu
     const { exitCode, stdout, stderr } = await place.hasty(args);
     t.equal(exitCode, 1);
     t.equal(stdout, '');
-    t.ok(
-      stderr.startsWith(
-        `fieldledger: The contract ${NEXT_CONTRACT} of this version of Fieldledger can't render ${unrenderable.toLocaleString('en')} of the stored records, so nothing was changed; go on with the earlier version. They are: jobs "`,
-      ),
-      stderr,
-    );
+    const sentence = `fieldledger: The contract ${NEXT_CONTRACT} of this version of Fieldledger can't render ${unrenderable.toLocaleString('en')} of the stored records, so nothing was changed; go on with the earlier version. They are: jobs "`;
+    t.ok(stderr.startsWith(sentence), stderr);
     t.equal(stderr.match(/ must have required property 'standIn' \(company "/g)?.length, 20);
     t.match(stderr, new RegExp(`; and ${(unrenderable - 20).toLocaleString('en')} more\\.\\n$`));
   }
@@ -249,10 +238,8 @@ t.test('the release goes on serving beside an upgrade, and stores nothing after 
   const after = await readStored(place.url);
   send('job_0001');
   t.equal((await feed.ended).exitCode, 1);
-  t.match(
-    feed.output.stdout,
-    `its records are of the contract ${NEXT_CONTRACT}, which this version of Fieldledger`,
-  );
+  const reason = `its records are of the contract ${NEXT_CONTRACT}, which this version of Fieldledger`;
+  t.match(feed.output.stdout, reason);
   t.match(feed.output.stdout, 'Send this line again');
   t.strictSame(differences(await readStored(place.url), after), [], 'nothing is stored by the old contract');
   t.equal((await server.end('SIGTERM')).exitCode, 0);

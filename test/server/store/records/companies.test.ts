@@ -1,5 +1,3 @@
-import t from 'tap';
-
 import { createCompany, setCompany } from '../../../../src/server/access/companies.ts';
 import {
   type Administrator,
@@ -13,148 +11,108 @@ import {
   listCompanies,
   updateCompanyRow,
 } from '../../../../src/server/store/records/companies.ts';
-import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { STORY_NOW } from '../../../_server.ts';
+import { onEachStore, openSeveral } from '../_stores.ts';
 
-for (const name of engineNames) {
-  t.test(`${name}: companies come back as they were made, in the order of their ids`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    const given = {
-      name: 'Zoë & "Sons" 🔧',
-      modules: ['quotes', 'jobs'] as const,
-      profile: { legalName: 'Zoë Ltd', addressLines: ['1 Main Street', 'Tír na nÓg'], iban: "IE'); --" },
-    };
-    const ids = ['b', 'a-1', 'b-2', 'a', '0'];
-    for (const id of ids)
-      await createCompany(engine, id, { ...given, modules: [...given.modules] }, STORY_NOW);
-    const listed = await listCompanies(engine);
-    t.strictSame(
-      listed.map(({ id }) => id),
-      ['0', 'a', 'a-1', 'b', 'b-2'],
-      'byte by byte, on both engines',
-    );
-    t.strictSame(await getCompany(engine, 'a-1'), listed[2]);
-    t.strictSame(listed[2], {
-      id: 'a-1',
-      ...given,
-      apiEnabled: true,
-      subscriptionActive: true,
-      invoicingEnabled: true,
-      timeZone: 'Europe/Dublin',
-      currency: 'EUR',
-      issuedElsewhere: [],
-      handOver: false,
-      secondFactorRequired: false,
-      createdAt: STORY_NOW.toISOString(),
-    });
-    await t.rejects(getCompany(engine, 'nobody'), { message: 'There is no company "nobody".' });
+onEachStore('companies come back as they were made, in the order of their ids', async (t, { engine }) => {
+  const given = {
+    name: 'Zoë & "Sons" 🔧',
+    modules: ['quotes', 'jobs'] as const,
+    profile: { legalName: 'Zoë Ltd', addressLines: ['1 Main Street', 'Tír na nÓg'], iban: "IE'); --" },
+  };
+  const ids = ['b', 'a-1', 'b-2', 'a', '0'];
+  for (const id of ids) await createCompany(engine, id, { ...given, modules: [...given.modules] }, STORY_NOW);
+  const listed = await listCompanies(engine);
+  t.strictSame(
+    listed.map(({ id }) => id),
+    ['0', 'a', 'a-1', 'b', 'b-2'],
+    'byte by byte, on both engines',
+  );
+  t.strictSame(await getCompany(engine, 'a-1'), listed[2]);
+  t.strictSame(listed[2], {
+    id: 'a-1',
+    ...given,
+    ...{ apiEnabled: true, subscriptionActive: true, invoicingEnabled: true },
+    ...{ timeZone: 'Europe/Dublin', currency: 'EUR', createdAt: STORY_NOW.toISOString() },
+    ...{ issuedElsewhere: [], handOver: false, secondFactorRequired: false },
   });
+  await t.rejects(getCompany(engine, 'nobody'), { message: 'There is no company "nobody".' });
+});
 
-  t.test(`${name}: of two that create the same company at once one is told so`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const create = () => createCompany(database.engine, 'acme', {}, STORY_NOW);
-    const outcomes = await Promise.allSettled([create(), create(), create()]);
-    t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
-    const reasons = outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' ? [String(outcome.reason)] : [],
-    );
-    t.strictSame(reasons, new Array<string>(2).fill('UsageError: There is a company "acme" already.'));
-  });
+onEachStore('of two that create the same company at once one is told so', async (t, { engine }) => {
+  const create = () => createCompany(engine, 'acme', {}, STORY_NOW);
+  const outcomes = await Promise.allSettled([create(), create(), create()]);
+  t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1);
+  const reasons = outcomes.flatMap((outcome) =>
+    outcome.status === 'rejected' ? [String(outcome.reason)] : [],
+  );
+  t.strictSame(reasons, new Array<string>(2).fill('UsageError: There is a company "acme" already.'));
+});
 
-  t.test(`${name}: changes made at once by several processes all stay`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await createCompany(database.engine, 'acme', {}, STORY_NOW);
-    // Each engine has handles of its own, as a process has.
-    const engines = await Promise.all(Array.from({ length: 4 }, () => openEngine(database.url)));
-    const changes = [
-      { name: 'Acme' },
-      { apiEnabled: false },
-      { currency: 'GBP' },
-      { profile: { phone: '1' } },
-      { profile: { email: 'a@b.example' } },
-      { timeZone: 'Europe/London' },
-      { invoicingEnabled: false },
-      { profile: { website: 'https://b.example' } },
-    ];
-    try {
-      await Promise.all(
-        changes.map((change, index) => setCompany(engines[index % 4] ?? database.engine, 'acme', change)),
-      );
-    } finally {
-      for (const engine of engines) await engine[Symbol.asyncDispose]();
-    }
-    t.match(await getCompany(database.engine, 'acme'), {
-      name: 'Acme',
-      apiEnabled: false,
-      currency: 'GBP',
-      timeZone: 'Europe/London',
-      invoicingEnabled: false,
-      profile: { phone: '1', email: 'a@b.example', website: 'https://b.example' },
-    });
+onEachStore('changes made at once by several processes all stay', async (t, { engine, url }) => {
+  await createCompany(engine, 'acme', {}, STORY_NOW);
+  await using processes = await openSeveral(url, 4);
+  const changes = [
+    { name: 'Acme' },
+    { apiEnabled: false },
+    { currency: 'GBP' },
+    { profile: { phone: '1' } },
+    { profile: { email: 'a@b.example' } },
+    { timeZone: 'Europe/London' },
+    { invoicingEnabled: false },
+    { profile: { website: 'https://b.example' } },
+  ];
+  await Promise.all(
+    changes.map((change, index) => setCompany(processes.engines[index % 4] ?? engine, 'acme', change)),
+  );
+  t.match(await getCompany(engine, 'acme'), {
+    ...Object.assign({}, ...changes),
+    profile: { phone: '1', email: 'a@b.example', website: 'https://b.example' },
   });
+});
 
-  t.test(`${name}: a change that is refused leaves the company as it was`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    const before = await createCompany(engine, 'acme', { name: 'Acme' }, STORY_NOW);
-    await t.rejects(setCompany(engine, 'acme', { name: 'New', currency: 'XXXX' }), {
-      message: '"XXXX" is not an ISO 4217 currency code such as EUR.',
-    });
-    const update = (id: string, change: (company: Company) => Company) =>
-      engine.transaction((transaction) => updateCompanyRow(transaction, id, change));
-    const fault = update('acme', () => {
-      throw new Error('No.');
-    });
-    await t.rejects(fault, new Error('No.'));
-    t.strictSame(await getCompany(engine, 'acme'), before);
-    t.equal(await update('nobody', (company) => company), undefined);
+onEachStore('a change that is refused leaves the company as it was', async (t, { engine }) => {
+  const before = await createCompany(engine, 'acme', { name: 'Acme' }, STORY_NOW);
+  await t.rejects(setCompany(engine, 'acme', { name: 'New', currency: 'XXXX' }), {
+    message: '"XXXX" is not an ISO 4217 currency code such as EUR.',
   });
-}
+  const update = (id: string, change: (company: Company) => Company) =>
+    engine.transaction((transaction) => updateCompanyRow(transaction, id, change));
+  const fault = update('acme', () => {
+    throw new Error('No.');
+  });
+  await t.rejects(fault, new Error('No.'));
+  t.strictSame(await getCompany(engine, 'acme'), before);
+  t.equal(await update('nobody', (company) => company), undefined);
+});
 
 const NOW = STORY_NOW.toISOString();
 
 function administratorOf(company: string, id: string): Administrator {
   return {
-    id,
-    company,
-    email: 'jane@example.com',
-    name: 'Jane',
-    scopes: ['jobs:read'],
-    mayInvite: false,
-    madeBy: null,
-    createdAt: NOW,
-    signedInAt: null,
-    disabledAt: null,
-    hasSecondFactor: false,
+    ...{ id, company, email: 'jane@example.com', name: 'Jane', scopes: ['jobs:read'], mayInvite: false },
+    ...{ madeBy: null, createdAt: NOW, signedInAt: null, disabledAt: null, hasSecondFactor: false },
   };
 }
 
-for (const name of engineNames) {
-  t.test(
-    `${name}: an e-mail address has one account in each company, also when several are made at once`,
-    async (t) => {
-      await using database = await openTestDatabase(name);
-      const { engine } = database;
-      for (const company of ['acme', 'other']) await createCompany(engine, company, {}, STORY_NOW);
-      const insert = (company: string, id: string) =>
-        engine.transaction((transaction) =>
-          insertAdministrator(transaction, administratorOf(company, id), 'hash'),
-        );
-      const outcomes = await Promise.all([insert('acme', 'a'), insert('other', 'b'), insert('acme', 'c')]);
-      t.equal(outcomes.filter(Boolean).length, 2);
-      t.ok(outcomes[1], 'the other company has its own');
-      const idsOf = async (of: { email: string } | { company: string; email: string }) =>
-        (await findAccounts(engine.db, of)).map(({ administrator }) => administrator.id);
-      const [first = ''] = await idsOf({ company: 'acme', email: 'jane@example.com' });
-      t.match(await findAccounts(engine.db, { company: 'acme', id: first }), [{ password: 'hash' }]);
-      t.strictSame(await findAccounts(engine.db, { company: 'other', id: first }), []);
-      await engine.transaction((transaction) =>
-        updateAdministratorRow(transaction, { company: 'acme', id: first }, { disabledAt: NOW }),
-      );
-      t.strictSame(await idsOf({ email: 'jane@example.com' }), ['b'], 'who was disabled may not sign in');
-      t.ok(await insert('acme', 'd'), 'and leaves the address to others');
-      t.strictSame(await idsOf({ email: 'jane@example.com' }), ['b', 'd']);
-    },
+onEachStore('an e-mail address has one account in each company', async (t, { engine }) => {
+  for (const company of ['acme', 'other']) await createCompany(engine, company, {}, STORY_NOW);
+  const insert = (company: string, id: string) =>
+    engine.transaction((transaction) =>
+      insertAdministrator(transaction, administratorOf(company, id), 'hash'),
+    );
+  const outcomes = await Promise.all([insert('acme', 'a'), insert('other', 'b'), insert('acme', 'c')]);
+  t.equal(outcomes.filter(Boolean).length, 2);
+  t.ok(outcomes[1], 'the other company has its own');
+  const idsOf = async (of: { email: string } | { company: string; email: string }) =>
+    (await findAccounts(engine.db, of)).map(({ administrator }) => administrator.id);
+  const [first = ''] = await idsOf({ company: 'acme', email: 'jane@example.com' });
+  t.match(await findAccounts(engine.db, { company: 'acme', id: first }), [{ password: 'hash' }]);
+  t.strictSame(await findAccounts(engine.db, { company: 'other', id: first }), []);
+  await engine.transaction((transaction) =>
+    updateAdministratorRow(transaction, { company: 'acme', id: first }, { disabledAt: NOW }),
   );
-}
+  t.strictSame(await idsOf({ email: 'jane@example.com' }), ['b'], 'who was disabled may not sign in');
+  t.ok(await insert('acme', 'd'), 'and leaves the address to others');
+  t.strictSame(await idsOf({ email: 'jane@example.com' }), ['b', 'd']);
+});

@@ -1,5 +1,3 @@
-import t from 'tap';
-
 import type { Invoice } from '../../../../src/contract/records.ts';
 import { renderRecord } from '../../../../src/contract/render.ts';
 import { createCompany } from '../../../../src/server/access/companies.ts';
@@ -11,7 +9,8 @@ import { readReceivables } from '../../../../src/server/store/records/receivable
 import type { DocumentSearch, DocumentState } from '../../../../src/server/store/records/searched-parts.ts';
 import { searchColumns } from '../../../../src/server/store/search-columns.ts';
 import { exampleRecords, putRecords } from '../../../_records.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../../_server.ts';
+import { STORY_NOW } from '../../../_server.ts';
+import { onEachStore } from '../_stores.ts';
 
 const COMPANY = 'brennan';
 const TODAY = '2026-11-20';
@@ -151,52 +150,72 @@ function* searches(): Generator<{ search: DocumentSearch; expected: Invoice[] }>
 const summed = (all: readonly Invoice[], amountOf: (document: Invoice) => number) =>
   all.reduce((sum, document) => sum + amountOf(document), 0);
 
-for (const name of engineNames) {
-  t.test(`a search finds what each filter lets through, with its totals (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await fill(database.engine);
-    const { engine } = database;
+const dues = (all: readonly Invoice[]) => summed(all, ({ amountDueMinor = 0 }) => amountDueMinor);
+const idsOf = (all: readonly Invoice[]) => all.map(({ id }) => id).join();
+
+onEachStore('the documents of a company', async (t, { engine }) => {
+  await fill(engine);
+
+  await t.test('are found by what each filter lets through, with their totals', async (t) => {
     let foundSome = 0;
     for (const { search, expected } of searches()) {
-      const { found, totals } = await searchDocuments(engine, COMPANY, search, {
-        after: undefined,
-        limit: 7,
-      });
+      const page = { after: undefined, limit: 7 };
+      const { found, totals } = await searchDocuments(engine, COMPANY, search, page);
       const label = JSON.stringify(search);
       if (expected.length > 0) foundSome += 1;
-      const ids = (all: readonly Invoice[]) => all.map(({ id }) => id).join();
-      if (ids(found.map(({ document }) => document)) !== ids(expected.slice(0, 7))) t.fail(label);
+      if (idsOf(found.map(({ document }) => document)) !== idsOf(expected.slice(0, 7))) t.fail(label);
       const groups = Map.groupBy(expected, ({ currency, status, kind }) => `${currency} ${status} ${kind}`);
-      const sums = [...groups].toSorted().map(([, [one, ...others]]) => {
-        const all = [one as Invoice, ...others];
+      const sums = [...groups].toSorted().map(([, all]) => {
         const { currency, kind, status } = all[0] as Invoice;
-        const [grossMinor, dueMinor] = [
-          summed(all, ({ totals }) => totals.grossMinor),
-          summed(all, ({ amountDueMinor = 0 }) => amountDueMinor),
-        ];
-        return { currency, kind, status, count: all.length, grossMinor, dueMinor };
+        const grossMinor = summed(all, ({ totals }) => totals.grossMinor);
+        return { currency, kind, status, count: all.length, grossMinor, dueMinor: dues(all) };
       });
       if (JSON.stringify(totals) !== JSON.stringify(sums)) t.strictSame(totals, sums, label);
     }
     t.ok(foundSome > 200, `${foundSome} searches find something`);
   });
 
-  t.test(`pages and downloads have each document once, in one order (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await fill(database.engine);
-    const { engine } = database;
+  await t.test('are receivables that open invoices add up to', async (t) => {
+    const days = ['2026-08-22', '2026-09-21', '2026-10-21', TODAY];
+    const receivables = await readReceivables(engine, COMPANY, days);
+    const open = Map.groupBy(
+      documents.filter(isOpen),
+      ({ currency, customer: { id } }) => `${currency} ${id}`,
+    );
+    t.equal(receivables.length, open.size);
+    for (const { currency, customer, count, dueMinor } of receivables) {
+      const all = open.get(`${currency} ${customer}`) ?? [];
+      const ageOf = ({ dueDate }: Invoice) => days.filter((day) => dueDate !== null && dueDate < day).length;
+      const expected = [0, 1, 2, 3, 4].map((age) => dues(all.filter((one) => ageOf(one) === age)));
+      t.strictSame({ count, dueMinor }, { count: all.length, dueMinor: expected });
+    }
+  });
+
+  await t.test('get by an upgrade what earlier versions haven’t written', async (t) => {
+    await engine.run("UPDATE invoices SET search_words = '', paid_minor = 0");
+    await engine.run(
+      "UPDATE record_contracts SET digest = 'earlier', contract_version = '1.0.0' WHERE resource = 'invoices'",
+    );
+    t.equal((await migrate(engine)).rendered, documents.length * 2);
+    for (const record of documents.slice(0, 20)) {
+      const [row] = await engine.run(
+        `SELECT search_words, paid_minor FROM invoices WHERE company = '${COMPANY}' AND id = '${record.id}'`,
+      );
+      const expected = searchColumns(renderRecord({ resource: 'invoices', record }));
+      t.strictSame({ ...row, paid_minor: Number(row?.paid_minor) }, expected);
+    }
+  });
+
+  await t.test('come once in pages and downloads, in one order', async (t) => {
     const search: DocumentSearch = { text: 'kelly', findsCustomers: true, today: TODAY };
     const kellys = documents.filter(({ customer, purchaseOrderReference }) =>
       /Kelly/.test(`${customer.name} ${purchaseOrderReference}`),
     );
     const places: string[] = [];
+    const count = (totals: { count: number }[]) => totals.reduce((sum, one) => sum + one.count, 0);
     for (let after: string | undefined; ; after = places.at(-1)) {
       const { found, totals } = await searchDocuments(engine, COMPANY, search, { after, limit: 9 });
-      t.equal(
-        totals.reduce((sum, { count }) => sum + count, 0),
-        kellys.length,
-        'each page has the totals of all',
-      );
+      t.equal(count(totals), kellys.length, 'each page has the totals of all');
       places.push(...found.map(({ place }) => place));
       if (found.length < 9) break;
     }
@@ -210,70 +229,17 @@ for (const name of engineNames) {
     t.strictSame(await download(engine), places);
     const own = { ...search, findsCustomers: false };
     const { totals } = await searchDocuments(engine, COMPANY, own, { after: undefined, limit: 0 });
-    const withReference = documents.filter(({ purchaseOrderReference }) =>
-      purchaseOrderReference?.endsWith('Kelly'),
-    );
-    t.equal(
-      totals.reduce((sum, { count }) => sum + count, 0),
-      withReference.length,
-      'without the names of customers',
-    );
+    const isReferred = ({ purchaseOrderReference: reference }: Invoice) => reference?.endsWith('Kelly');
+    t.equal(count(totals), documents.filter(isReferred).length, 'without the names of customers');
     await using moment = await engine.snapshot();
     await engine.run('DELETE FROM invoices');
     t.strictSame(await download(engine), []);
     t.strictSame(await download(moment), places, 'a snapshot has what was there');
   });
 
-  t.test(`receivables are what open invoices add up to (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await fill(database.engine);
-    const { engine } = database;
-    const days = ['2026-08-22', '2026-09-21', '2026-10-21', TODAY];
-    const receivables = await readReceivables(engine, COMPANY, days);
-    const open = Map.groupBy(
-      documents.filter(isOpen),
-      ({ currency, customer }) => `${currency} ${customer.id}`,
-    );
-    t.equal(receivables.length, open.size);
-    for (const { currency, customer, count, dueMinor } of receivables) {
-      const all = open.get(`${currency} ${customer}`) ?? [];
-      const ageOf = ({ dueDate }: Invoice) => days.filter((day) => dueDate !== null && dueDate < day).length;
-      const expected = [0, 1, 2, 3, 4].map((age) =>
-        summed(
-          all.filter((one) => ageOf(one) === age),
-          ({ amountDueMinor = 0 }) => amountDueMinor,
-        ),
-      );
-      t.strictSame({ count, dueMinor }, { count: all.length, dueMinor: expected });
-    }
+  await t.test('fit into the index with the longest texts', async (t) => {
+    const texts = { number: '𝕏'.repeat(150), buyerReference: 'ﷺ'.repeat(300) };
+    const record = { ...(documents[0] as Invoice), ...texts, purchaseOrderReference: '漢'.repeat(300) };
+    await t.resolves(putRecords(engine, COMPANY, [renderRecord({ resource: 'invoices', record })]));
   });
-
-  t.test(`an upgrade fills what earlier versions haven’t written (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await fill(engine);
-    await engine.run("UPDATE invoices SET search_words = '', paid_minor = 0");
-    await engine.run(
-      "UPDATE record_contracts SET digest = 'earlier', contract_version = '1.0.0' WHERE resource = 'invoices'",
-    );
-    t.equal((await migrate(engine)).rendered, documents.length * 2);
-    for (const record of documents.slice(0, 20)) {
-      const [row] = await engine.run(
-        `SELECT search_words, paid_minor FROM invoices WHERE company = '${COMPANY}' AND id = '${record.id}'`,
-      );
-      const expected = searchColumns(renderRecord({ resource: 'invoices', record }));
-      t.strictSame({ ...row, paid_minor: Number(row?.paid_minor) }, expected);
-    }
-    const entries = documents.map((record) => ({
-      ...record,
-      number: '𝕏'.repeat(150),
-      buyerReference: 'ﷺ'.repeat(300),
-    }));
-    const longest = renderRecord({
-      resource: 'invoices',
-      record: { ...(entries[0] as Invoice), purchaseOrderReference: '漢'.repeat(300) },
-    });
-    await putRecords(engine, COMPANY, [longest]);
-    t.pass('the longest texts fit into the index');
-  });
-}
+});

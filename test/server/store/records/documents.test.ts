@@ -50,21 +50,15 @@ onEachEngine('the store of documents', async (t, backoffice) => {
     t.equal(await findPrintable(db, other.id, invoice.id), undefined);
     const present = { supplier: irishProfile, logo: LOGO, hasPaymentCode: true };
     t.strictSame(await findSupplier(db, company.id, null), present);
-    t.strictSame(await findSupplier(db, 'nobody', null), {
-      supplier: {},
-      logo: undefined,
-      hasPaymentCode: true,
-    });
+    const absent = { supplier: {}, logo: undefined, hasPaymentCode: true };
+    t.strictSame(await findSupplier(db, 'nobody', null), absent);
   });
 
   await t.test('keeps the first PDF of those that come at once, byte for byte', async (t) => {
     t.equal(await readPdf(db, company.id, invoice.id), undefined);
     const key = { company: company.id, invoice: invoice.id, number: 'INV-2026-0001' };
     const [first, second] = [pdf(0, 255, 37), pdf(1)];
-    const isOwn = await Promise.all([
-      keepPdf(engine, { ...key, ...first }),
-      keepPdf(engine, { ...key, ...second }),
-    ]);
+    const isOwn = await Promise.all([first, second].map((one) => keepPdf(engine, { ...key, ...one })));
     t.strictSame([...isOwn].sort(), [false, true], 'one of them is told that it is the one');
     t.equal(await keepPdf(engine, { ...key, ...second, number: 'another' }), false);
     const located = await locateDocument(db, company.id, invoice.id);

@@ -9,7 +9,8 @@ import type { Finding } from '../../../../src/server/store/verify/findings.ts';
 import { wordsOf } from '../../../../src/server/store/search-columns.ts';
 import { verifyStore } from '../../../../src/server/store/verify/verify.ts';
 import { openWorkplace } from '../../../_command.ts';
-import { engineNames, openTestDatabase } from '../../../_server.ts';
+import { openTestDatabase } from '../../../_server.ts';
+import { onEachStore } from '../_stores.ts';
 
 /** The problems that are found, as lines in the order of the alphabet. */
 async function findingsIn(engine: Engine): Promise<string[]> {
@@ -99,24 +100,20 @@ const WRONGS: [statement: (json: string) => string, ...lines: string[]][] = [
   [() => attempt('dlv_1', 2), 'delivery_attempts brennan dlv_1: attempt 2 is one of 1'],
 ];
 
-for (const name of engineNames) {
-  t.test(`${name}: what is wrong in a store is found, and nothing else`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    t.strictSame(await findingsIn(engine), [], 'an empty one');
-    await loadExampleCompany(engine);
-    for (const statement of SOUND) await engine.run(statement);
-    t.strictSame(await findingsIn(engine), []);
-    for (const [statement] of WRONGS) {
-      const text = statement(name === 'sqlite' ? 'TEXT' : 'JSON');
-      // Bytes are written as text here, which the engines take in different ways.
-      await engine.run(
-        name === 'sqlite' ? text.replace("'x' AS", "x'78' AS") : text.replace("'x' AS", "'x'::bytea AS"),
-      );
-    }
-    t.strictSame(await findingsIn(engine), WRONGS.flatMap(([, ...lines]) => lines).sort());
-  });
-}
+onEachStore('what is wrong in a store is found, and nothing else', async (t, { engine, name }) => {
+  t.strictSame(await findingsIn(engine), [], 'an empty one');
+  await loadExampleCompany(engine);
+  for (const statement of SOUND) await engine.run(statement);
+  t.strictSame(await findingsIn(engine), []);
+  for (const [statement] of WRONGS) {
+    const text = statement(name === 'sqlite' ? 'TEXT' : 'JSON');
+    // Bytes are written as text here, which the engines take in different ways.
+    await engine.run(
+      name === 'sqlite' ? text.replace("'x' AS", "x'78' AS") : text.replace("'x' AS", "'x'::bytea AS"),
+    );
+  }
+  t.strictSame(await findingsIn(engine), WRONGS.flatMap(([, ...lines]) => lines).sort());
+});
 
 t.test('a delivery without a webhook and a state that there is not are found', async (t) => {
   await using database = await openTestDatabase('sqlite');
@@ -135,31 +132,28 @@ t.test('a delivery without a webhook and a state that there is not are found', a
   ]);
 });
 
-t.test(
-  'a number that is missing or given twice is found, and one of an earlier system is not missed',
-  async (t) => {
-    await using database = await openTestDatabase('sqlite');
-    const { engine } = database;
-    await loadExampleCompany(engine);
-    const renumber = (from: string, to: string) =>
-      engine.run(
-        `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'), digest = NULL,
-          search_words = replace(search_words, '${wordsOf(from)}', '${wordsOf(to)}')
-        WHERE body ->> 'number' = '${from}'`,
-      );
-    // The lowest is where the series began here.
-    await renumber('INV-2026-0001', 'INV-2026-0007');
-    await engine.run("UPDATE number_series SET last_number = 7 WHERE series = 'INV-2026-{number:4}'");
-    t.strictSame(await findingsIn(engine), []);
-    await engine.run('DROP INDEX invoices_numbered');
-    await renumber('INV-2026-0004', 'INV-2026-0005');
-    t.strictSame(await findingsIn(engine), [
-      'numbers brennan INV-2026-0005: no document has the number 4',
-      'numbers brennan INV-2026-0005: two documents have this number',
-      'schema null null: the index invoices_numbered is missing',
-    ]);
-  },
-);
+t.test('a number that is missing or given twice is found, and an earlier one is not missed', async (t) => {
+  await using database = await openTestDatabase('sqlite');
+  const { engine } = database;
+  await loadExampleCompany(engine);
+  const renumber = (from: string, to: string) =>
+    engine.run(
+      `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'), digest = NULL,
+        search_words = replace(search_words, '${wordsOf(from)}', '${wordsOf(to)}')
+      WHERE body ->> 'number' = '${from}'`,
+    );
+  // The lowest is where the series began here.
+  await renumber('INV-2026-0001', 'INV-2026-0007');
+  await engine.run("UPDATE number_series SET last_number = 7 WHERE series = 'INV-2026-{number:4}'");
+  t.strictSame(await findingsIn(engine), []);
+  await engine.run('DROP INDEX invoices_numbered');
+  await renumber('INV-2026-0004', 'INV-2026-0005');
+  t.strictSame(await findingsIn(engine), [
+    'numbers brennan INV-2026-0005: no document has the number 4',
+    'numbers brennan INV-2026-0005: two documents have this number',
+    'schema null null: the index invoices_numbered is missing',
+  ]);
+});
 
 t.test('the command lists what is wrong, at most a hundred, and exits with 1', async (t) => {
   await using workplace = await openWorkplace();
@@ -181,17 +175,10 @@ t.test('the command lists what is wrong, at most a hundred, and exits with 1', a
   t.match(lines[101], /^\d+ rows: 120 problems, in /);
   const asked = await workplace.call(['verify', '--json']);
   t.equal(asked.exitCode, 1);
-  const { problemCount, problems } = JSON.parse(asked.stdout) as {
-    problemCount: number;
-    problems: Finding[];
-  };
-  t.strictSame([problemCount, problems.length], [120, 100]);
-  t.strictSame(problems[0], {
-    in: 'events',
-    company: 'brennan',
-    id: 'evt_000',
-    problem: 'the kind job.vanished is unknown',
-  });
+  const told = JSON.parse(asked.stdout) as { problemCount: number; problems: Finding[] };
+  t.strictSame([told.problemCount, told.problems.length], [120, 100]);
+  const problem = 'the kind job.vanished is unknown';
+  t.strictSame(told.problems[0], { in: 'events', company: 'brennan', id: 'evt_000', problem });
 });
 
 t.test('a damaged file is told, and what can still be read is looked at', async (t) => {

@@ -67,8 +67,7 @@ export const compilerOptions = {
 };
 
 /**
- * The integrator's program: each client lists everything, page by page, keeps a copy in step, and every schema reads every
- * page. The types that the generators make of the contract have to fit each other.
+ * The integrator's program: each client lists everything, page by page, and every schema reads every page. The types that the generators make of the contract have to fit each other.
  */
 export const program = `
 import createClient from 'openapi-fetch';
@@ -83,9 +82,8 @@ import * as orvalZod from './orval/zod';
 
 type Schemas = components['schemas'];
 type Query = { limit: number; cursor?: string };
-type InvoicesQuery = Query & { updatedSince?: string; status: 'all' | 'draft' };
+type InvoicesQuery = Query & { status: 'all' };
 type Page<T> = { data: T[]; nextCursor: string | null };
-type Invoices = Page<Schemas['InvoiceSummary']> & { date: string | null };
 
 /** A client's own functions for the operations. */
 interface Client {
@@ -96,7 +94,7 @@ interface Client {
   customers: (query: Query) => Promise<Page<Schemas['Customer']>>;
   quotes: (query: Query) => Promise<Page<Schemas['QuoteSummary']>>;
   quote: (quoteId: string) => Promise<{ data: Schemas['Quote'] }>;
-  invoices: (query: InvoicesQuery) => Promise<Invoices>;
+  invoices: (query: InvoicesQuery) => Promise<Page<Schemas['InvoiceSummary']>>;
   invoice: (invoiceId: string) => Promise<{ data: Schemas['Invoice'] }>;
 }
 
@@ -105,11 +103,8 @@ function given<T>(value: T | undefined): T {
   return value;
 }
 
-type Answered<T> = Promise<{ data?: T | undefined; response?: Response | undefined }>;
-
-async function read<T extends object>(asked: Answered<T>): Promise<T & { date: string | null }> {
-  const { data, response } = await asked;
-  return { ...given(data), date: given(response).headers.get('Date') };
+async function read<T extends object>(asked: Promise<{ data?: T | undefined }>): Promise<T> {
+  return given((await asked).data);
 }
 
 export function byOpenapiFetch(baseUrl: string, key: string): Client {
@@ -148,13 +143,13 @@ type Ok<T> = Extract<T, { status: 200 }> extends { data: infer Data extends obje
 export function byOrval(baseUrl: string, key: string): Client {
   const init = { headers: { Authorization: \`Bearer \${key}\` } };
   /** Orval's client asks the origin of the page it is on, so the program gives it one. */
-  const ok = async <T extends { status: number; data: unknown; headers: Headers }>(ask: () => Promise<T>) => {
+  const ok = async <T extends { status: number; data: unknown }>(ask: () => Promise<T>) => {
     const { fetch } = globalThis;
     globalThis.fetch = (path, options) => fetch(\`\${baseUrl}\${String(path)}\`, options);
     try {
-      const { status, data, headers } = await ask();
+      const { status, data } = await ask();
       if (status !== 200) throw new Error(\`The server has answered \${status}.\`);
-      return { ...(data as Ok<T>), date: headers.get('Date') };
+      return data as Ok<T>;
     } finally {
       globalThis.fetch = fetch;
     }
@@ -169,20 +164,6 @@ export function byOrval(baseUrl: string, key: string): Client {
     quote: (quoteId) => ok(() => orval.getQuote(quoteId, init)),
     invoices: (query) => ok(() => orval.listInvoices(query, init)),
     invoice: (invoiceId) => ok(() => orval.getInvoice(invoiceId, init)),
-  };
-}
-
-/** Kubb writes types alone here, and the program fetches by them. */
-export function byKubb(baseUrl: string, key: string): Pick<Client, 'invoices'> {
-  return {
-    async invoices(query) {
-      const params: kubb.ListInvoicesQueryParams = query;
-      const search = new URLSearchParams(Object.entries(params).map(([name, value]) => [name, String(value)]));
-      const headers = { Authorization: \`Bearer \${key}\` };
-      const answer = await fetch(\`\${baseUrl}/api/v1/invoices?\${search}\`, { headers });
-      const page: kubb.ListInvoicesQueryResponse = await answer.json();
-      return { ...page, date: answer.headers.get('Date') };
-    },
   };
 }
 
@@ -234,28 +215,6 @@ export function schemasOf(name: string): Reader[] {
   const [ofOrval, ofKubb] = [orvalZod, kubbZod] as unknown as Record<string, Reader | undefined>[];
   const response = \`\${name.replace(/^./, (first) => first.toUpperCase())}Response\`;
   return [given(ofOrval?.[response]), given(ofKubb?.[\`\${name}QueryResponseSchema\`])];
-}
-
-/** Keeps a copy in step, as the contract says under "Staying in sync". Gives the next checkpoint. */
-export async function keepInStep(
-  { invoices }: Pick<Client, 'invoices'>,
-  copy: Map<string, Schemas['InvoiceSummary']>,
-  checkpoint: string | undefined,
-): Promise<string> {
-  let startedAt: number | undefined;
-  const since = checkpoint === undefined ? {} : { updatedSince: checkpoint };
-  const changed = await all(async (query) => {
-    const page = await invoices({ ...query, ...since, status: 'all' });
-    startedAt ??= Date.parse(page.date ?? '');
-    return page;
-  });
-  for (const invoice of changed) {
-    const known = copy.get(invoice.id);
-    if (!known || known.updatedAt <= invoice.updatedAt) copy.set(invoice.id, invoice);
-  }
-  const drafts = new Set((await all(async (query) => invoices({ ...query, status: 'draft' }))).map(({ id }) => id));
-  for (const { id, status } of [...copy.values()]) if (status === 'draft' && !drafts.has(id)) copy.delete(id);
-  return new Date(given(startedAt) - 60_000).toISOString();
 }
 
 /** A receiver of webhooks: in each branch the compiler knows what \`data\` is. */

@@ -3,11 +3,19 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listDeliveries, ping } from '../../../src/server/webhooks/deliveries.ts';
 import { purge } from '../../../src/server/webhooks/purge.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../../src/server/webhooks/registration.ts';
+import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { until } from '../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_backoffice.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
-import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
+import {
+  answer,
+  attemptRows,
+  deliveryRows,
+  scriptedSender,
+  SECRET_KEY,
+  startLoop,
+} from './_delivery-loop.ts';
 
 const statesOf = async (engine: Engine) =>
   (await deliveryRows(engine)).map(({ webhook, state }) => `${webhook} ${state}`).sort();
@@ -37,11 +45,8 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
       ...Array<string>(10).fill('whk_other delivered'),
     ];
     await until(async () => (await statesOf(engine)).join() === expected.join());
-    const { deliveries } = await listDeliveries(
-      engine,
-      { company: acme.id, webhook: 'whk_all' },
-      { limit: 1 },
-    );
+    const of = { company: acme.id, webhook: 'whk_all' };
+    const { deliveries } = await listDeliveries(engine, of, { limit: 1 });
     t.match(deliveries, [{ state: 'waiting', nextAttemptAt: null }], 'its time is unknown');
     await resumeAll();
     await until(() => sender.sent.length === 20);
@@ -87,8 +92,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
   await t.test('hides nobody, however many there are', async (t) => {
     await pauseAll();
     await acme.apply(jobCreate());
-    for (let index = 0; index < 60; index += 1)
-      for (const table of ['webhooks', 'deliveries']) await copyRow(engine, table, `whk_b${index + 10}`);
+    for (let index = 10; index < 70; index += 1) await copyWebhook(engine, `whk_b${index}`);
     const sender = scriptedSender(() => answer(200));
     await using loop = startLoop(engine, sender, { concurrencyMax: 4 });
     await loop.idle();
@@ -103,11 +107,9 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
 
   await t.test('is kept its deliveries for 30 days, and is not pinged', async (t) => {
     await acme.apply(jobCreate());
-    const [{ created_at } = { created_at: '' }] = await engine.db
-      .selectFrom('events')
-      .select('created_at')
-      .execute();
-    const later = (ms: number) => () => new Date(Date.parse(created_at) + 30 * 86_400_000 + ms);
+    const [event] = await engine.run('SELECT created_at FROM events');
+    const later = (ms: number) => () =>
+      new Date(Date.parse(String(event?.created_at)) + 30 * 86_400_000 + ms);
     await purge(engine, later(1));
     t.equal((await deliveryRows(engine)).length, 1, 'what waits for another one is kept as long as it waits');
     const paused = await pauseAll();
@@ -124,19 +126,65 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
   });
 });
 
-/** Copies the row of `whk_all` for a webhook of another id. */
-async function copyRow(engine: Engine, table: string, id: string): Promise<void> {
-  const columns: Record<string, string> = {
-    webhooks: 'company, url, events, secret, created_at, paused_at, id',
-    deliveries: 'company, event, state, due_at, id, webhook',
-  };
-  const given = table === 'webhooks' ? `'${id}'` : `'dlv_${id}', '${id}'`;
-  const kept = columns[table]
-    ?.split(', ')
-    .slice(0, table === 'webhooks' ? -1 : -2)
-    .join(', ');
-  const key = table === 'webhooks' ? 'id' : 'webhook';
+/** Copies the rows of `whk_all` for a webhook of another id. */
+async function copyWebhook(engine: Engine, id: string): Promise<void> {
+  const kept = 'company, url, events, secret, created_at, paused_at';
   await engine.run(
-    `INSERT INTO ${table} (${columns[table]}) SELECT ${kept}, ${given} FROM ${table} WHERE ${key} = 'whk_all'`,
+    `INSERT INTO webhooks (${kept}, id) SELECT ${kept}, '${id}' FROM webhooks WHERE id = 'whk_all'`,
+  );
+  await engine.run(
+    `INSERT INTO deliveries (company, event, state, due_at, id, webhook)
+     SELECT company, event, state, due_at, 'dlv_${id}', '${id}' FROM deliveries WHERE webhook = 'whk_all'`,
   );
 }
+
+const LOST = createSecretBox(Buffer.alloc(32, 9).toString('base64'));
+
+onEachEngine('deliveries of a webhook whose key is lost', async (t, { openCompany, engine, setNow }) => {
+  let nowMs = Date.now();
+  setNow(new Date(nowMs));
+  const now = () => new Date(nowMs);
+  const acme = await openStaffedCompany(openCompany);
+  await acme.addWebhook('whk_other', ['job.created']);
+  const box = createSecretBox(SECRET_KEY);
+  const give = (secret: string) =>
+    engine.run(`UPDATE webhooks SET secret = '${secret}' WHERE id = 'whk_all'`);
+  const stateOf = async (webhook: string) =>
+    (await deliveryRows(engine)).filter((row) => row.webhook === webhook);
+
+  await t.test('wait, and go out when it is back', async (t) => {
+    const owner = { company: acme.id, id: 'whk_all' };
+    await give(LOST.seal('whsec_lost', owner));
+    await acme.apply(jobCreate());
+    const sender = scriptedSender(() => answer(200));
+    {
+      const secrets = { ...box, missing: LOST.fingerprints };
+      await using loop = startLoop(engine, sender, { secrets, now });
+      await until(async () => (await stateOf('whk_other'))[0]?.state === 'delivered');
+      await loop.idle();
+      t.match(await stateOf('whk_all'), [{ state: 'waiting', attempt_count: 0, failure_count: 0 }]);
+    }
+    const secrets = createSecretBox(SECRET_KEY, Buffer.alloc(32, 9).toString('base64'));
+    await using loop = startLoop(engine, sender, { secrets, now });
+    await loop.idle();
+    await until(async () => (await stateOf('whk_all'))[0]?.state === 'delivered');
+    t.equal((await attemptRows(engine)).length, 2);
+  });
+
+  await t.test('wait, too, when what is stored was damaged or sealed by another process', async (t) => {
+    await give('sealed1.00000000.AAAA');
+    const sender = scriptedSender(() => answer(200));
+    await using loop = startLoop(engine, sender, { secrets: box, now });
+    await acme.apply(jobCreate());
+    await until(async () => (await stateOf('whk_all')).some(({ state }) => state === 'retrying'));
+    const held = (await stateOf('whk_all')).find(({ state }) => state === 'retrying');
+    t.match(held, { attempt_count: 0, failure_count: 0 });
+    t.notOk((await attemptRows(engine)).some(({ delivery }) => delivery === held?.id));
+    // It goes on with the others.
+    await until(async () => (await stateOf('whk_other')).every(({ state }) => state === 'delivered'));
+    await give('whsec_mended');
+    nowMs += 600_000;
+    await loop.idle();
+    await until(async () => (await stateOf('whk_all')).every(({ state }) => state === 'delivered'));
+  });
+});
