@@ -2,7 +2,7 @@ import type { Mutant } from './_mutant.ts';
 
 const portalLinks = ['test/server/feed/portal-links.test.ts'];
 const secondFactor = ['test/server/portal/second-factor.test.ts'];
-const authority = ['test/server/portal/authority.test.ts'];
+const authority = ['test/server/access/authority.test.ts'];
 const people = ['test/server/portal/people.test.ts'];
 const portalKeys = ['test/server/portal/keys.test.ts'];
 const spentAuthority = ['test/server/access/spent-authority.test.ts'];
@@ -56,7 +56,7 @@ export const access: readonly Mutant[] = [
     file: 'src/server/access/invitations.ts',
     from: 'grantedScopes(options.scopes, authorised.by)',
     to: "grantedScopes(options.scopes, 'operator')",
-    tests: ['test/server/portal/scopes.test.ts', ...people],
+    tests: authority,
   },
   {
     fault: 'a new invitation replaces one that gives more than its maker has',
@@ -147,6 +147,6 @@ export const access: readonly Mutant[] = [
     file: 'src/server/access/keys.ts',
     from: '    grantedScopes(key.scopes, authorised.by);\n',
     to: '',
-    tests: [...portalKeys, ...authority],
+    tests: authority,
   },
 ];

@@ -8,10 +8,8 @@ import { creditNoteOf, documentOf, invoiceDraft, issued, line, openIssuer } from
 t.test('a credit note takes back no more of a discount than its invoice gave', async (t) => {
   await using database = await openTestDatabase('sqlite');
   const company = await openIssuer(createTestBackoffice(database));
-  const withDiscount = (unitPriceMinor: number) => [
-    line(),
-    line({ quantity: '-1', unitPriceMinor, vatRateBasisPoints: 1350 }),
-  ];
+  const reduced = { quantity: '-1', vatRateBasisPoints: 1350 };
+  const withDiscount = (unitPriceMinor: number) => [line(), line({ ...reduced, unitPriceMinor })];
   const invoice = await issued(company, invoiceDraft({ lines: withDiscount(2_000) }));
   t.match(await company.refusal(creditNoteOf(invoice, { lines: withDiscount(2_001) })), {
     code: 'exceeds_invoice',

@@ -130,14 +130,12 @@ t.test('the base of a discount has no VAT in it, as its amount has none', async 
 });
 
 t.test('no line goes to Peppol whose period leaves its document’s, to either side', async (t) => {
-  const problemsOf = (supplyPeriod: { startDate?: string; endDate?: string }) =>
-    peppolProblems(
-      readDocument(
-        changed('invoice with every term', ({ terms }) => {
-          for (const line of Object.values(terms?.lines ?? {})) line.supplyPeriod = supplyPeriod;
-        }),
-      ),
-    );
+  const problemsOf = (supplyPeriod: { startDate?: string; endDate?: string }) => {
+    const document = changed('invoice with every term', ({ terms }) => {
+      for (const line of Object.values(terms?.lines ?? {})) line.supplyPeriod = supplyPeriod;
+    });
+    return peppolProblems(readDocument(document));
+  };
   t.strictSame(problemsOf({ startDate: '2026-11-01', endDate: '2026-11-14' }), []);
   const problem = /^line \d+ has a supplyPeriod that isn't within the document's$/;
   t.match(problemsOf({ startDate: '2026-10-31' }), [problem]);

@@ -7,6 +7,7 @@ import { createMetrics } from '../../../src/server/metrics.ts';
 import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { pingData } from '../../../src/contract/delivery-request.ts';
 import { mintSecret } from '../../../src/server/webhooks/registration.ts';
+import { answer, scriptedSender } from './_delivery-loop.ts';
 import { startHttpsReceiver } from './_receivers.ts';
 import { requestTo, senderTo } from './_senders.ts';
 
@@ -26,15 +27,10 @@ t.test('an attempt keeps nothing of its signing secret, which the receiver repea
     ...{ kind: 'ping' as const, createdAt: at, dueAt: at, data: pingData, url: 'https://hooks.example.com/' },
     ...{ isWebhookDeleted: false, isWebhookPaused: false, switches },
   };
-  const phases = { dns: null, connect: null, tls: null, firstByte: null };
   const answerText = `${secret.slice('whsec_'.length)} is no key`;
-  const send = async () => ({ status: 401, error: null, phases, totalMs: 1, answerText });
   const { attempt } = await makeAttempt(delivery, {
-    ...{
-      sender: { send, [Symbol.asyncDispose]: async () => undefined },
-      secrets: createSecretBox(undefined),
-    },
-    ...{ serviceName: 'Fieldledger', now, random: () => 0 },
+    sender: scriptedSender(() => ({ ...answer(401), answerText })),
+    ...{ secrets: createSecretBox(undefined), serviceName: 'Fieldledger', now, random: () => 0 },
     ...{ log: createLogger('silent'), metrics: createMetrics().deliveries },
   });
   t.equal(attempt?.answerText, '… is no key');
