@@ -1,48 +1,58 @@
+// It takes long because it looks at pages of keys in three ways, and in six widths.
+import type { IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+
+import got from 'got';
+import type { Browser, Locator, Page } from 'playwright-core';
 import t from 'tap';
+import type { Test } from 'tap';
 
-import { ACTIVE_KEYS_MAX, createKey, revokeKey } from '../../src/server/access/keys.ts';
-import type { Authority } from '../../src/server/store/accounts/authorised-transaction.ts';
-import type { Engine } from '../../src/server/store/engines/engine.ts';
-import { KEY_PREFIX, STORY_NOW } from '../_server.ts';
-import { COMPANY, signedInAs, startPortal } from '../server/portal/_portal.ts';
+import { invite } from '../../src/server/access/invitations.ts';
+import { ACTIVE_KEYS_MAX, revokeKey } from '../../src/server/access/keys.ts';
+import { scopes } from '../../src/contract/scopes.ts';
+import { signatureOf } from '../../src/contract/delivery-request.ts';
+import { KEY_PREFIX, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
+import {
+  COMPANY,
+  makeKey,
+  NEW_PASSWORD,
+  signedInAs,
+  startPortal,
+  type TestPortal,
+} from '../server/portal/_portal.ts';
+import { startLoop } from '../server/webhooks/_delivery-loop.ts';
+import { HOST, startHttpsReceiver } from '../server/webhooks/_receivers.ts';
+import { senderTo } from '../server/webhooks/_senders.ts';
 import { openBrowser } from './_browser.ts';
-import { lookAt, lookAtPages, openWindow } from './_portal-browser.ts';
+import { axeViolations, fillIn, lookAt, lookAtPages, openWindow, picture, press } from './_portal-browser.ts';
 
+const TWO = ['jobs:read', 'customers:read'];
 const browser = openBrowser(t);
-
-async function makeKey(engine: Engine, name: string, by: Authority = 'operator') {
-  const options = { prefix: KEY_PREFIX, company: COMPANY, scopes: ['jobs:read', 'customers:read'] };
-  return (await createKey(engine, { ...options, name, by, now: STORY_NOW })).record;
-}
 
 t.test('a company’s keys are legible for everybody', async (t) => {
   const portal = await startPortal(t);
   const { engine, administrator } = portal;
   const by = await signedInAs(engine, administrator);
-  await makeKey(engine, 'Ledger export', by);
-  await makeKey(engine, 'Dashboard in the workshop', by);
-  await makeKey(
-    engine,
-    'A-name-without-a-space-that-goes-on-and-on-until-it-is-a-hundred-characters-long-as-names-may-be-ok',
-  );
+  const whole =
+    'A-name-without-a-space-that-goes-on-and-on-until-it-is-a-hundred-characters-long-as-names-may-be-ok';
+  for (const name of ['Ledger export', 'Dashboard in the workshop'])
+    await makeKey(engine, name, { by, scopes: TWO });
+  await makeKey(engine, whole, { scopes: TWO });
   const old = await makeKey(engine, 'The old export');
   await revokeKey(engine, COMPANY, old.id, STORY_NOW, by);
   await lookAtPages(t, { browser: await browser, portal }, { 'keys-some': '/portal/keys' });
   for (let made = 3; made < ACTIVE_KEYS_MAX; made += 1) await makeKey(engine, `Branch ${made}`);
-  await lookAtPages(
-    t,
-    { browser: await browser, portal },
-    { 'keys-all': '/portal/keys', 'new-key-none-left': '/portal/keys/new' },
-  );
+  const pages = { 'keys-all': '/portal/keys', 'new-key-none-left': '/portal/keys/new' };
+  await lookAtPages(t, { browser: await browser, portal }, pages);
 });
 
 for (const javaScript of [true, false])
   t.test(`a key is two lines on a phone ${javaScript ? 'with' : 'without'} scripts`, async (t) => {
     const portal = await startPortal(t);
     const { engine } = portal;
-    const { id } = await makeKey(engine, 'Dashboard in the workshop');
+    const { id } = await makeKey(engine, 'Dashboard in the workshop', { scopes: TWO });
     await engine.run(`UPDATE api_keys SET ends_at = '2099-12-31T23:59:59.000Z' WHERE id = '${id}'`);
-    const ended = await makeKey(engine, 'The old export');
+    const ended = await makeKey(engine, 'The old export', { scopes: TWO });
     await revokeKey(engine, COMPANY, ended.id, STORY_NOW);
     const { page, open } = await openWindow(t, { browser: await browser, portal }, { javaScript });
     const rows = page.getByRole('row').filter({ has: page.locator('details') });
@@ -79,14 +89,13 @@ t.test('an administrator creates a key, copies it and revokes it', async (t) => 
   const { page, context, open, complaints } = window;
   await context.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: portal.url });
   await open('/portal/keys/new');
-  await page.getByLabel('Name').fill('Seen');
-  await page.getByRole('button', { name: 'Create the key' }).click();
+  await fillIn(page, { Name: 'Seen' }, 'Create the key');
   await page.getByText('Choose at least one scope').waitFor();
   t.equal(await page.getByLabel('Name').inputValue(), 'Seen', 'what was typed stays');
   await lookAt(t, window, 'new-key-refused');
   await page.getByLabel('jobs:read').check();
-  await page.getByRole('button', { name: 'Create the key' }).click();
-  await page.getByRole('button', { name: 'Copy API key' }).click();
+  await press(page, 'Create the key');
+  await press(page, 'Copy API key');
   await page.getByRole('button', { name: 'Copied API key' }).waitFor();
   const copied = await page.evaluate<string>('navigator.clipboard.readText()');
   t.match(copied, new RegExp(`^${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}$`));
@@ -99,9 +108,129 @@ t.test('an administrator creates a key, copies it and revokes it', async (t) => 
 
   await page.getByText('Revoke the key Seen').click();
   await lookAt(t, window, 'key-revoking');
-  await page.getByRole('button', { name: 'Revoke it the key Seen' }).click();
+  await press(page, 'Revoke it the key Seen');
   await page.getByText('“Seen” is revoked').waitFor();
   const answer = await portal.http('api/v1/jobs', { headers: { authorization: `Bearer ${copied}` } });
   t.equal(answer.statusCode, 401);
   t.strictSame(complaints, []);
 });
+
+interface Received {
+  headers: IncomingMessage['headers'];
+  body: string;
+}
+
+/** A portal that delivers, over TLS, to a receiver of this machine. */
+async function startDelivering(t: Test): Promise<{ portal: TestPortal; received: Received[] }> {
+  const received: Received[] = [];
+  const receiver = await startHttpsReceiver((req, res) => {
+    void text(req).then((body) => {
+      received.push({ headers: req.headers, body });
+      res.statusCode = 204;
+      res.end();
+    });
+  });
+  t.teardown(() => receiver[Symbol.asyncDispose]());
+  // The page that answers a ping waits for its result, so that nothing here has to.
+  const portal = await startPortal(t, 'sqlite', {
+    hasRecords: true,
+    portal: { ...PORTAL_SETTINGS, pingWaitMs: 60_000 },
+  });
+  const sender = senderTo(receiver, { deadlineMs: 10_000 });
+  const loop = startLoop(portal.engine, sender);
+  t.teardown(async () => {
+    await loop[Symbol.asyncDispose]();
+    await sender[Symbol.asyncDispose]();
+  });
+  return { portal, received };
+}
+
+/** The secret that is shown once, under a label. */
+function secretOf(page: Page, label: string): Locator {
+  return page.getByRole('status').getByLabel(label, { exact: true });
+}
+
+async function accept(
+  page: Page,
+  { url, engine }: TestPortal,
+  { code, hasScripts }: { code: string; hasScripts: boolean },
+): Promise<void> {
+  await page.goto(`/portal/invitation#${code}`);
+  // A script sends it at once.
+  const link = `${url}/portal/invitation#${code}`;
+  if (!hasScripts) await fillIn(page, { 'Code of your link': link }, 'Continue');
+  const passwords = { 'New password': NEW_PASSWORD, 'New password again': NEW_PASSWORD };
+  await fillIn(page, { 'Your name': 'Nuala Brennan', ...passwords }, 'Create my account');
+  await page.waitForURL('/portal');
+  const [session] = await engine.run('SELECT COUNT(*) AS count FROM portal_sessions');
+  if (Number(session?.count) !== 2) throw new Error('Nobody was signed in.');
+}
+
+async function tellStory(t: Test, browser: Browser, javaScript: boolean): Promise<void> {
+  const { portal, received } = await startDelivering(t);
+  const { page, complaints } = await openWindow(t, { browser, portal }, { javaScript, signIn: false });
+  const link = { company: COMPANY, email: 'nuala@brennan.example', scopes, mayInvite: false };
+  const { token } = await invite(portal.engine, { ...link, by: 'operator', now: STORY_NOW });
+  await accept(page, portal, { code: token, hasScripts: javaScript });
+
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.getByRole('link', { name: 'Create a key' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Accounts');
+  for (const scope of ['jobs:read', 'invoices:read']) await page.locator(`[value="${scope}"]`).check();
+  await press(page, 'Create');
+  const key = (await secretOf(page, 'API key').textContent()) ?? '';
+  const read = () =>
+    got(`${portal.url}/api/v1/jobs?limit=1`, {
+      headers: { authorization: `Bearer ${key}` },
+      throwHttpErrors: false,
+      retry: { limit: 0 },
+      responseType: 'json',
+    });
+  t.match(await read(), { statusCode: 200, body: { data: [{ id: 'job_0001' }] } }, 'the key reads the API');
+
+  await page.getByRole('link', { name: 'Webhooks' }).click();
+  await page.getByRole('link', { name: 'Register a webhook' }).click();
+  await page.getByLabel('Address').fill(`https://${HOST}/from-fieldledger`);
+  await page.getByLabel('invoice.paid').check();
+  await press(page, 'Register');
+  const secret = (await secretOf(page, 'Signing secret').textContent()) ?? '';
+  t.match(secret, /^whsec_/);
+  t.equal(await page.getByRole('button', { name: /^Copy/ }).count(), Number(javaScript));
+  if (javaScript) {
+    await picture(page, 'story-registered');
+    t.strictSame(await axeViolations(page), [], 'also where a secret is shown');
+  }
+
+  await press(page, 'Send a ping');
+  await page.getByText('The answer was 204.').waitFor();
+  if (javaScript) await picture(page, 'story-pinged');
+  const [ping] = received;
+  t.equal(received.length, 1);
+  const signature = String(ping?.headers['service-signature']);
+  const at = new Date(Number(/t=(\d+)/.exec(signature)?.[1]) * 1000);
+  t.equal(signature, signatureOf(secret, ping?.body ?? '', at), 'the receiver can check it with the secret');
+
+  await page.getByRole('link', { name: 'See its deliveries' }).click();
+  await page.getByRole('link', { name: /^ping/ }).click();
+  await page.getByRole('heading', { name: 'Delivery of ping' }).waitFor();
+  t.equal(await page.locator('#body').textContent(), ping?.body, 'the delivery shows the body as it came');
+  t.equal(await page.getByText(signature).count(), 1, 'and the signature');
+
+  await page.getByRole('link', { name: 'API keys' }).click();
+  await page.locator('summary', { hasText: 'Revoke' }).click();
+  await press(page, 'Revoke it');
+  await page.getByText('is revoked').waitFor();
+  t.match(await read(), { statusCode: 401, body: { error: { code: 'revoked_key' } } });
+  t.strictSame(complaints, [], 'nothing was asked for elsewhere, and nothing complained');
+
+  await page.getByRole('link', { name: 'Audit trail' }).click();
+  const rows = await page.getByRole('row').filter({ hasText: 'Nuala Brennan' }).allInnerTexts();
+  const told = ['Revoked an API key', 'Pinged a webhook', 'Registered a webhook', 'Created an API key'];
+  for (const [index, authorised] of told.entries()) t.match(rows[index], authorised);
+}
+
+for (const javaScript of [true, false])
+  t.test(
+    `the whole story, from the invitation to a revoked key (${javaScript ? 'with' : 'without'} scripts)`,
+    async (t) => tellStory(t, await browser, javaScript),
+  );
