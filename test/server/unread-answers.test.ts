@@ -59,7 +59,8 @@ const requests: [name: string, request: string, isHalfClosed?: boolean][] = [
 for (const host of ['127.0.0.1', '::1']) {
   t.test(`answers that nobody reads are not kept by the kernel, asked from ${host}`, async (t) => {
     const port = await answering(t, 200, host);
-    for (const [name, request, isHalfClosed = false] of requests) {
+    // The kernel keeps a table for each family; what clients do is the same in both.
+    for (const [name, request, isHalfClosed = false] of requests.slice(0, host === '::1' ? 2 : undefined)) {
       const socket = await ignore(t, port, request, host);
       if (isHalfClosed) socket.end();
       await until(() => unreadBytes(port) > 1_000_000);
@@ -105,7 +106,7 @@ t.test('a client that has just come is not taken for one that takes nothing', as
   // The process has run for longer than that.
   const port = await answering(t, 500, '127.0.0.1', 1);
   const answers = [];
-  for (let round = 0; round < 50; round += 1) {
+  for (let round = 0; round < 30; round += 1) {
     const asked = Array.from({ length: 10 }, () =>
       fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } }),
     );

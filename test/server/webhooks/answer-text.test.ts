@@ -102,7 +102,7 @@ t.test('the beginning of a refusal is read, and of no other answer', async (t) =
     request.resume();
     response.writeHead(status, head).end(body);
   });
-  await using sender = senderTo(receiver, { deadlineMs: 10_000 });
+  await using sender = senderTo(receiver);
   for (const [status, , , text] of answers) {
     const result = await sender.send(requestTo());
     t.match(result, { status, answerText: text });

@@ -262,7 +262,7 @@ onEachStore('every event is delivered as webhooks.yaml says, and can be verified
       res.writeHead(204).end();
     });
   });
-  await using sender = senderTo(receiver, { deadlineMs: 60_000 });
+  await using sender = senderTo(receiver);
   await using loop = startLoop(engine, sender);
   await loop.idle();
   await makeEverything(engine);

@@ -1,3 +1,4 @@
+// It takes longer than others: workers are killed, and what they had waits for the end of its lease.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 

@@ -1,3 +1,4 @@
+// It takes longer than others: it runs every statement of every list over thousands of records.
 import { readFileSync } from 'node:fs';
 
 import t from 'tap';

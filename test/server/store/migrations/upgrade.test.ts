@@ -1,3 +1,4 @@
+// It takes longer than others: upgrades of some thousand records run as processes, and are killed.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';

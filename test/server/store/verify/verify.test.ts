@@ -4,11 +4,10 @@ import t from 'tap';
 
 import { loadExampleCompany } from '../../../../src/demo/load.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
-import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import type { Finding } from '../../../../src/server/store/verify/findings.ts';
 import { wordsOf } from '../../../../src/server/store/search-columns.ts';
 import { verifyStore } from '../../../../src/server/store/verify/verify.ts';
-import { openWorkplace } from '../../../_command.ts';
+import { callCommand } from '../../../_command.ts';
 import { openTestDatabase } from '../../../_server.ts';
 import { onEachStore } from '../_stores.ts';
 
@@ -116,9 +115,8 @@ onEachStore('what is wrong in a store is found, and nothing else', async (t, { e
 });
 
 t.test('a delivery without a webhook and a state that there is not are found', async (t) => {
-  await using database = await openTestDatabase('sqlite');
+  await using database = await openTestDatabase('sqlite', 'example');
   const { engine } = database;
-  await loadExampleCompany(engine);
   await engine.run(event('evt_1'));
   // The database refuses both, so what is stored has come about in another way.
   await engine.run('PRAGMA foreign_keys = OFF');
@@ -133,9 +131,8 @@ t.test('a delivery without a webhook and a state that there is not are found', a
 });
 
 t.test('a number that is missing or given twice is found, and an earlier one is not missed', async (t) => {
-  await using database = await openTestDatabase('sqlite');
+  await using database = await openTestDatabase('sqlite', 'example');
   const { engine } = database;
-  await loadExampleCompany(engine);
   const renumber = (from: string, to: string) =>
     engine.run(
       `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'), digest = NULL,
@@ -156,24 +153,21 @@ t.test('a number that is missing or given twice is found, and an earlier one is 
 });
 
 t.test('the command lists what is wrong, at most a hundred, and exits with 1', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.call(['demo']);
-  const sound = await workplace.call(['verify']);
+  await using database = await openTestDatabase('sqlite', 'example');
+  const verify = (...args: string[]) => callCommand(['verify', ...args], { DATABASE_URL: database.url });
+  const sound = await verify();
   t.match(sound, { exitCode: 0, stderr: '' });
   t.match(sound.stdout, /^\d+ rows: nothing is wrong, in \d+\.\d s\n$/);
-  {
-    await using engine = await openEngine(workplace.databaseUrl);
-    for (let n = 0; n < 120; n += 1)
-      await engine.run(event(`evt_${String(n).padStart(3, '0')}`, 'job.vanished'));
-  }
-  const { exitCode, stdout } = await workplace.call(['verify']);
+  for (let n = 0; n < 120; n += 1)
+    await database.engine.run(event(`evt_${String(n).padStart(3, '0')}`, 'job.vanished'));
+  const { exitCode, stdout } = await verify();
   t.equal(exitCode, 1);
   const lines = stdout.trimEnd().split('\n');
   t.equal(lines.length, 102);
   t.equal(lines[0], 'events brennan evt_000: the kind job.vanished is unknown');
   t.equal(lines[100], '... and 20 more');
   t.match(lines[101], /^\d+ rows: 120 problems, in /);
-  const asked = await workplace.call(['verify', '--json']);
+  const asked = await verify('--json');
   t.equal(asked.exitCode, 1);
   const told = JSON.parse(asked.stdout) as { problemCount: number; problems: Finding[] };
   t.strictSame([told.problemCount, told.problems.length], [120, 100]);
@@ -182,19 +176,15 @@ t.test('the command lists what is wrong, at most a hundred, and exits with 1', a
 });
 
 t.test('a damaged file is told, and what can still be read is looked at', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.call(['demo']);
-  const path = workplace.databaseUrl.slice('sqlite:'.length);
-  let page = 0;
-  {
-    await using engine = await openEngine(workplace.databaseUrl);
-    const [root] = await engine.run("SELECT rootpage FROM sqlite_schema WHERE name = 'jobs'");
-    page = Number(root?.rootpage);
-  }
-  const handle = openSync(path, 'r+');
-  writeSync(handle, Buffer.alloc(4_096, 0xa5), 0, 4_096, (page - 1) * 4_096);
+  await using database = await openTestDatabase('sqlite', 'example');
+  const { engine, url } = database;
+  const [root] = await engine.run("SELECT rootpage FROM sqlite_schema WHERE name = 'jobs'");
+  // The last to close the file empties the log beside it.
+  await engine[Symbol.asyncDispose]();
+  const handle = openSync(url.slice('sqlite:'.length), 'r+');
+  writeSync(handle, Buffer.alloc(4_096, 0xa5), 0, 4_096, (Number(root?.rootpage) - 1) * 4_096);
   closeSync(handle);
-  const { exitCode, stdout, stderr } = await workplace.call(['verify']);
+  const { exitCode, stdout, stderr } = await callCommand(['verify'], { DATABASE_URL: url });
   t.strictSame([exitCode, stderr], [1, '']);
   t.match(stdout, /^file: jobs can't be read: database disk image is malformed$/m);
   t.match(stdout, /\d+ rows: \d+ problems, in /);
