@@ -157,7 +157,8 @@ const at0 = (vatCategory: 'K' | 'E' | 'S', vatRateBasisPoints: number) => ({
   charges: [one({ percent: '5', vatCategory, vatRateBasisPoints })],
 });
 
-const off = (allowances: DraftLine['allowances'], quantity = '1') => of({ quantity, allowances });
+const off = (allowances: NonNullable<DraftLine['allowances']>, quantity = '1') =>
+  of({ quantity, allowances });
 const unlike = { ...exempt, vatExemptionReason: 'x' };
 const back = of({ quantity: '-1' });
 const at9 = one({ percent: '5', vatRateBasisPoints: 900 });

@@ -15,7 +15,6 @@ const sold = line({ ...richLine, id: 'lin_1' });
 type Wrong<T> = readonly [path: string, message: RegExp, given: T];
 
 const payee = (id: string, scheme: string) => ({ payee: { name: 'x', identifier: { id, scheme } } });
-const attached = { reference: 'x', url: 'ftp://x' };
 const agent = { name: 'x', vatId: 'QQ1', addressLines: [], countryCode: 'FR' };
 
 const wrongTerms: Wrong<DocumentTerms>[] = [

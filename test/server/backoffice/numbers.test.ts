@@ -146,7 +146,7 @@ onEachEngine('a number', async (t, office) => {
   });
 });
 
-const DRAFTS = 24;
+const DRAFTS = 12;
 const isComplete = (index: number) => index % 4 !== 3;
 
 /** Drafts of a company, of which every fourth can't be issued. */

@@ -37,6 +37,10 @@ onEachEngine('a pro forma that is paid is a prepayment of the invoice that follo
   t.match(await company.refusal(invoiceDraft({ prepayments })), twice);
   await issueElsewhere(company, ['invoice']);
   t.match(await company.refusal(invoiceImport({ prepayments })), twice, 'nor by an import');
+  const { id: documentId } = await proForma(company);
+  const imported = { prepayments: [{ ...paid, amountMinor: 100, documentId }] };
+  await company.apply(invoiceImport(imported));
+  t.match(await company.refusal(invoiceImport({ ...imported, number: 'RE-2' })), twice, 'or after one');
   await issueElsewhere(company, []);
   // A wrong invoice is credited. What was paid is owed back until it is voided there, so it can't be paid elsewhere too.
   await issued(company, creditNoteOf(invoice, { lines: [line()] }));

@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 
 import { type CompanySettings, setCompany } from '../../../src/server/access/companies.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
+import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
 import { findSupplier, type KeptSupplier } from '../../../src/server/store/records/suppliers.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { without } from '../../model/_model.ts';
 import { customerSave, siteOf } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, openIssuer, payment } from './_documents.ts';
 import { voided } from './_issued.ts';
@@ -49,10 +51,15 @@ const customer = { ...customerIn('IE', 'EUR'), legalName: 'Harbour View Hotel Li
 const moved = { ...site, label: 'Yard' };
 const renamed = { ...customerIn('FR', 'USD'), name: 'Another hotel', sites: [moved] };
 
-const otherProfile = {
-  ...{ legalName: 'Other Limited', addressLines: ['Elsewhere'], vatId: 'IE1111111L', pageSize: 'A4' },
+const otherProfile: CompanyProfile = {
+  ...{
+    legalName: 'Other Limited',
+    addressLines: ['Elsewhere'],
+    vatId: 'IE1111111L',
+    pageSize: 'A4' as const,
+  },
   ...{ iban: 'DE89370400440532013000', paymentLink: 'https://other.example.com/', latePaymentTerms: 'None.' },
-} as const;
+};
 const abroad = { currency: 'GBP', timeZone: 'Asia/Tokyo', profile: { countryCode: 'FR' } };
 
 /** What may change after a document is issued. */
@@ -90,7 +97,7 @@ onSqlite('an issued document', async (t, office) => {
     const { id } = await company.apply(invoiceDraft({ siteId: 'site_1' }));
     const named = { name: 'The Harbour', vatId: 'IE7654321G' };
     await company.apply(customerSave({ ...customer, ...named, id: 'cus_1', sites: [moved] }));
-    const { geo: _geo, ...shown } = moved;
+    const shown = without(moved, 'geo');
     const buyer = { ...named, legalName: customer.legalName, countryCode: 'IE', site: shown };
     const found = { customer: { id: 'cus_1', type: 'customer', name: 'The Harbour' }, buyer };
     t.match(await company.apply(issue(id)), found);
