@@ -3,7 +3,7 @@ import { hash, scryptSync } from 'node:crypto';
 import t from 'tap';
 
 import { createCompany } from '../../../src/server/access/companies.ts';
-import { getLink, invite } from '../../../src/server/access/invitations.ts';
+import { getLink } from '../../../src/server/access/invitations.ts';
 import { createAuthentication } from '../../../src/server/access/keys.ts';
 import { knownBrowserOf, rememberBrowser } from '../../../src/server/access/known-browsers.ts';
 import { hashPassword, isPassword } from '../../../src/server/access/passwords.ts';
@@ -12,7 +12,7 @@ import { tokenHash } from '../../../src/server/access/tokens.ts';
 import { formTokenFor, isFormToken } from '../../../src/server/portal/form-tokens.ts';
 import { authorisedTransaction } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import { insertKey } from '../../../src/server/store/keys/keys.ts';
-import { addAdministrator, addCompany, COMPANY } from '../portal/_portal.ts';
+import { addAdministrator, addCompany, inviteAs } from '../portal/_portal.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
 
 /**
@@ -31,6 +31,12 @@ const alikeHeaders: typeof alike = [
 function token(word: string, number: number): string {
   return `${word}-${String(number).padStart(37, '0')}`;
 }
+
+const isDone = (work: Promise<unknown>): Promise<boolean> =>
+  work.then(
+    () => true,
+    () => false,
+  );
 
 t.test('the digests of these texts are alike', async (t) => {
   for (const [part, ...texts] of [...alike, ...alikeHeaders]) {
@@ -57,11 +63,7 @@ for (const name of engineNames) {
           await insertKey(authorised, { id, name: 'Test', scopes: ['jobs:read'] }, digest, 20);
         },
       );
-    const isIn = async (authorization: string) =>
-      authenticate(authorization).then(
-        () => true,
-        () => false,
-      );
+    const isIn = (authorization: string) => isDone(authenticate(authorization));
     for (const [part, one, other] of [
       ...alike.map(
         ([part, one, other]) => [part, `Bearer fl.acme.k1.${one}`, `Bearer fl.acme.k1.${other}`] as const,
@@ -84,21 +86,11 @@ for (const name of engineNames) {
     const { engine } = database;
     await addCompany(engine);
     const { id } = await addAdministrator(engine, { email: 'jane@acme.example' });
-    await invite(engine, {
-      company: COMPANY,
-      email: 'joe@acme.example',
-      scopes: ['jobs:read'],
-      mayInvite: false,
-      by: 'operator',
-      now: STORY_NOW,
-    });
+    await inviteAs(engine, 'joe@acme.example');
     const lengths = { idleMinutes: 30, hoursMax: 12 };
     const opens = async (given: string) => [
       (await useSession(engine, [given], lengths, STORY_NOW)) !== undefined,
-      await getLink(engine, given, STORY_NOW).then(
-        () => true,
-        () => false,
-      ),
+      await isDone(getLink(engine, given, STORY_NOW)),
     ];
     for (const [part, one, other] of alike) {
       await engine.transaction(async (transaction) => {
@@ -147,11 +139,8 @@ t.test('a password whose stored key differs in one byte is refused', async (t) =
   const stored = await hashPassword('copper kettles whistle softly');
   const [scheme = '', , , , salt = ''] = stored.split('$');
   // At a lower cost, which the stored form tells: there are many to try.
-  const key = scryptSync('copper kettles whistle softly', Buffer.from(salt, 'base64url'), 32, {
-    N: 16,
-    r: 8,
-    p: 1,
-  });
+  const cost = { N: 16, r: 8, p: 1 };
+  const key = scryptSync('copper kettles whistle softly', Buffer.from(salt, 'base64url'), 32, cost);
   const at = (hex: string) =>
     [scheme, 16, 8, 1, salt, Buffer.from(hex, 'hex').toString('base64url')].join('$');
   t.ok(await isPassword('copper kettles whistle softly', at(key.toString('hex'))));

@@ -73,8 +73,8 @@ export class Visitor {
   }
 
   /** A copy with the same cookies and page: somebody who has stolen them, or another tab. */
-  copy(): Visitor {
-    const copy = new Visitor(this.url);
+  copy(url = this.url): Visitor {
+    const copy = new Visitor(url);
     copy.shown = this.shown;
     for (const [name, value] of this.cookies) copy.cookies.set(name, value);
     return copy;

@@ -8,7 +8,17 @@ import {
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { until } from '../../_command.ts';
 import { STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, EMAIL, onEachEngine, onSqlite, PASSWORD, signedInAs } from './_portal.ts';
+import {
+  addAdministrator,
+  COLLEAGUE,
+  COMPANY,
+  EMAIL,
+  NEW_PASSWORD,
+  onEachEngine,
+  onSqlite,
+  PASSWORD,
+  signedInAs,
+} from './_portal.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -28,18 +38,16 @@ async function recordMany(engine: Engine, count: number, startMs = STORY_NOW.get
   });
 }
 
-onEachEngine('the trail is told from the newest on, page by page', async (t, portal) => {
+onSqlite('the trail is told from the newest on, page by page', async (t, portal) => {
   await recordMany(portal.engine, 120);
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/audit?action=key.created');
   const seen: number[] = [];
-  for (let page = 1; page <= 4; page += 1) {
-    const found = [...visitor.shown.matchAll(/name: Export (\d+)/g)].map(([, index]) => Number(index));
-    seen.push(...found);
+  for (let page = 1; page <= 3; page += 1) {
+    seen.push(...[...visitor.shown.matchAll(/name: Export (\d+)/g)].map(([, index]) => Number(index)));
     const [, older] = /<a href="([^"]*)" rel="next">/.exec(visitor.shown) ?? [];
     t.equal(older === undefined, page === 3, `page ${page}`);
-    if (older === undefined) break;
-    await visitor.visit(older.replaceAll('&amp;', '&'));
+    if (older !== undefined) await visitor.visit(older.replaceAll('&amp;', '&'));
   }
   t.strictSame(
     seen,
@@ -49,7 +57,7 @@ onEachEngine('the trail is told from the newest on, page by page', async (t, por
 });
 
 onEachEngine('it is filtered by action and by administrator', async (t, portal) => {
-  const { id } = await addAdministrator(portal.engine, { email: 'conor@brennan.example', name: 'Conor' });
+  const { id } = await addAdministrator(portal.engine, COLLEAGUE);
   await portal.engine.transaction((transaction) =>
     recordEntry(transaction, {
       company: COMPANY,
@@ -85,12 +93,12 @@ onEachEngine('what is older than two years is removed, a little at a time', asyn
   t.equal(await count(), 3, 'and nothing else');
 });
 
-onEachEngine(
+onSqlite(
   'sign-ins are recorded, and 20 failures a day of each account',
   { trustedProxies: 1 },
   async (t, portal) => {
     const { engine, administrator } = portal;
-    await addAdministrator(engine, { email: 'conor@brennan.example', name: 'Conor' });
+    await addAdministrator(engine, COLLEAGUE);
     await engine.run('DELETE FROM audit_entries');
     const guess = async (email: string, password: string, address: string) => {
       const visitor = portal.visitor();
@@ -116,7 +124,7 @@ onEachEngine(
 
     const failed = { action: 'administrator.sign_in_failed', limit: 100 } as const;
     for (let sent = 0; sent < 30; sent += 1) await guess(EMAIL, 'wrong', `203.0.113.${sent}`);
-    await guess('conor@brennan.example', 'wrong', '203.0.113.100');
+    await guess(COLLEAGUE.email, 'wrong', '203.0.113.100');
     // Failures are recorded when the guesser has the answer.
     const failures = async () => (await listAuditRows(engine, COMPANY, failed)).length;
     await until(async () => (await failures()) === 21);
@@ -139,7 +147,7 @@ onSqlite('an action that fails leaves no entry but that of a wrong password', as
     administrator: portal.administrator,
     by: await signedInAs(portal.engine, portal.administrator),
     present: PASSWORD,
-    next: 'granite lanterns drift north',
+    next: NEW_PASSWORD,
     serviceName: 'Fieldledger',
     now: STORY_NOW,
   };

@@ -1,3 +1,6 @@
+import t from 'tap';
+
+import { companyInstant, companyLocal } from '../../../src/contract/company-time.ts';
 import { setCompany } from '../../../src/server/access/companies.ts';
 import { invite } from '../../../src/server/access/invitations.ts';
 import { addHistory } from './_history.ts';
@@ -94,6 +97,9 @@ for (const [timeZone, midnight, firstOfHistory] of zones) {
     for (const [path, text] of pages) t.match(await visitor.read(`/portal/${path}`), text, path);
     await visitor.visit(`/portal/${of}/deliveries?state=unsent`);
     t.match(visitor.shown, `name="from" value="${firstOfHistory}"`);
+    await visitor.visit('/portal/people');
+    const newcomer = { email: 'niamh@brennan.example', scopes: 'jobs:read' };
+    t.match(await visitor.act('/portal/people/invite', newcomer), /until 24 Nov 2026, 00:30/);
     await makeKey(engine, 'Of a last day');
     await engine.run(`UPDATE api_keys SET ends_at = '2027-01-01T00:00:00.000Z' WHERE name = 'Of a last day'`);
     const lastDay = timeZone === 'Pacific/Auckland' ? '2027-01-01' : '2026-12-31';
@@ -107,3 +113,16 @@ for (const [timeZone, midnight, firstOfHistory] of zones) {
     );
   });
 }
+
+t.test('a local time is the moment at which the company’s clocks show it', async (t) => {
+  const at = (zone: string, local: string) => companyInstant(zone, local)?.toISOString();
+  t.equal(at('Europe/Dublin', '2026-11-20T12:00'), '2026-11-20T12:00:00.000Z');
+  t.equal(at('Europe/Dublin', '2026-07-01T00:00'), '2026-06-30T23:00:00.000Z');
+  t.equal(at('Europe/Dublin', '2026-10-25T01:30'), '2026-10-25T00:30:00.000Z', 'the earlier of two');
+  t.equal(at('Europe/Dublin', '2026-03-29T01:30'), '2026-03-29T01:30:00.000Z', 'after a gap');
+  t.equal(at('Asia/Kathmandu', '2026-11-20T00:00'), '2026-11-19T18:15:00.000Z');
+  t.equal(at('America/St_Johns', '2026-11-20T00:00'), '2026-11-20T03:30:00.000Z');
+  for (const wrong of ['2026-02-30T00:00', '2026-11-20', '2026-11-20T24:00', 'x', '', '2026-11-20T12:00Z'])
+    t.equal(at('Europe/Dublin', wrong), undefined, wrong);
+  t.equal(companyLocal('Europe/Dublin', new Date('2026-07-01T12:34:56.000Z')), '2026-07-01T13:34');
+});

@@ -9,27 +9,13 @@ import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { until } from '../../_command.ts';
 import { addHistory } from './_history.ts';
-import {
-  addAdministrator,
-  COMPANY,
-  onEachEngine,
-  onSqlite,
-  startPortal,
-  textOf,
-  type Visitor,
-} from './_portal.ts';
+import { COMPANY, onEachEngine, onSqlite, startPortal, textOf, type Visitor } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
-
-const LIMITED = { email: 'nuala@brennan.example', password: 'slow kettles on a low flame' };
 
 /** The rows of a page's table: the cells of each row, joined. */
 function rowsOf(page: string): string[] {
-  const rows =
-    page
-      .split('<tbody')[1]
-      ?.split('</tbody>')[0]
-      ?.match(/<tr[\s\S]*?<\/tr>/g) ?? [];
-  return rows.map(textOf);
+  const [, body = ''] = /<tbody([\s\S]*?)<\/tbody>/.exec(page) ?? [];
+  return (body.match(/<tr[\s\S]*?<\/tr>/g) ?? []).map(textOf);
 }
 
 /** Reads a list to its end by the links to older pages. */
@@ -233,8 +219,7 @@ onEachEngine('a search among very many is broken off, and can be gone on with', 
   const { id } = await addWebhook(engine);
   const history = { company: COMPANY, webhooks: [id], until: STORY_NOW, count: 12_000 };
   await addHistory(engine, { ...history, kinds: ['quote.accepted', 'job.updated'], rarelyEvery: 4_000 });
-  await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read', 'forms:read'], mayInvite: false });
-  const visitor = await portal.signedIn(LIMITED);
+  const { visitor } = await portal.join({ scopes: ['jobs:read', 'forms:read'], mayInvite: false });
   const list = `/portal/webhooks/${id}/deliveries`;
   t.match(
     await visitor.read(list),
@@ -254,8 +239,7 @@ onEachEngine('a search among very many is broken off, and can be gone on with', 
 
 t.test('an administrator who lacks a scope finds nothing of its deliveries', async (t) => {
   const { portal, engine, id, of } = await startHistory(t, 'sqlite', 300);
-  await addAdministrator(engine, { ...LIMITED, scopes: ['jobs:read'], mayInvite: false });
-  const visitor = await portal.signedIn(LIMITED);
+  const { visitor } = await portal.join({ scopes: ['jobs:read'], mayInvite: false });
   const mine = `d.webhook = '${id}' AND e.kind`;
   const visible = await idsWhere(engine, `${mine} = 'job.updated'`);
   const [hidden = ''] = await idsWhere(engine, `${mine} = 'quote.accepted' AND d.state = 'failed'`);
@@ -265,14 +249,9 @@ t.test('an administrator who lacks a scope finds nothing of its deliveries', asy
   t.notMatch(visitor.shown, 'quote.accepted');
   t.equal((await visitor.visit(`${of}/deliveries/${hidden}`)).statusCode, 404);
   await visitor.visit(`${of}/deliveries/${visible[0]}`);
-  const token = /name="form-token" value="([^"]+)"/.exec(visitor.shown)?.[1] ?? '';
-  const again = await visitor.send(`${of}/deliveries/${hidden}/send-again`, {
-    'form-token': token,
-    seen: '1',
-  });
-  t.equal(again.statusCode, 404);
-  const since = { 'form-token': token, from: '2026-11-01T00:00', count: '1' };
-  t.equal((await visitor.send(`${of}/recover`, since)).statusCode, 422);
+  t.equal(await visitor.force(`${of}/deliveries/${hidden}/send-again`, { seen: '1' }), 404);
+  await visitor.visit('/portal');
+  t.equal(await visitor.force(`${of}/recover`, { from: '2026-11-01T00:00', count: '1' }), 422);
   t.notMatch(visitor.text, /deliveries that failed/);
   t.match(visitor.text, /You have no access to data that this webhook sends/);
   t.strictSame(await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'waiting'`), []);

@@ -1,6 +1,5 @@
 import t from 'tap';
 
-import { invite } from '../../../src/server/access/invitations.ts';
 import { listKeys } from '../../../src/server/access/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { RESULTS_OF_SESSION_MAX } from '../../../src/server/store/accounts/sent-forms.ts';
@@ -11,7 +10,8 @@ import {
   COMPANY,
   EMAIL,
   hiddenFields,
-  onEachEngine,
+  inviteAs,
+  NEW_PASSWORD,
   onSqlite,
   PASSWORD,
   Visitor,
@@ -36,11 +36,7 @@ for (const name of engineNames) {
       await visitor.visit('/portal/keys/new');
       const fields = { ...hiddenFields(visitor.shown, '/portal/keys/new'), ...FIELDS };
       const answers = await Promise.all(
-        [one, other, one, other].map(({ url }) => {
-          const tab = new Visitor(url);
-          for (const [cookie, value] of visitor.cookies) tab.cookies.set(cookie, value);
-          return tab.send('/portal/keys/new', fields);
-        }),
+        [one, other, one, other].map(({ url }) => visitor.copy(url).send('/portal/keys/new', fields)),
       );
       const places = answers.map(({ statusCode, headers }) => `${statusCode} ${headers.location}`);
       t.match(places[0], /^303 \/portal\/keys\?done=/);
@@ -51,7 +47,7 @@ for (const name of engineNames) {
   });
 }
 
-onEachEngine('two submissions of one form make one key, and lead to it', async (t, portal) => {
+onSqlite('two submissions of one form make one key, and lead to it', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/keys/new');
   const fields = { ...hiddenFields(visitor.shown, '/portal/keys/new'), ...FIELDS };
@@ -71,7 +67,7 @@ onEachEngine('two submissions of one form make one key, and lead to it', async (
   t.equal((await listKeys(portal.engine, COMPANY)).length, 2, 'loaded anew, it is another form');
 });
 
-onEachEngine('a secret waits for the page that its form led to', async (t, portal) => {
+onSqlite('a secret waits for the page that its form led to', async (t, portal) => {
   const visitor = await portal.signedIn();
   const create = async (tab: Visitor) => {
     await tab.visit('/portal/keys/new');
@@ -88,7 +84,7 @@ onEachEngine('a secret waits for the page that its form led to', async (t, porta
   t.strictSame(kept, [], 'and then nothing of them is kept');
 });
 
-onEachEngine('what is kept of a session’s forms is bounded, and ends with it', async (t, portal) => {
+onSqlite('what is kept of a session’s forms is bounded, and ends with it', async (t, portal) => {
   const { id } = await addWebhook(portal.engine);
   const visitor = await portal.signedIn();
   await portal.engine.run(
@@ -109,7 +105,7 @@ onEachEngine('what is kept of a session’s forms is bounded, and ends with it',
 /** The forms that end a session, and the page of each. */
 const LEAVING = { '/portal/sign-out': '/portal', '/portal/account/sign-out-everywhere': '/portal/account' };
 
-onEachEngine('signing out by two clicks leads to the sign-in page', async (t, portal) => {
+onSqlite('signing out by two clicks leads to the sign-in page', async (t, portal) => {
   for (const [action, page] of Object.entries(LEAVING)) {
     const visitor = await portal.signedIn();
     await visitor.visit(page);
@@ -123,15 +119,13 @@ onEachEngine('signing out by two clicks leads to the sign-in page', async (t, po
   }
 });
 
-onEachEngine('two clicks that accept an invitation make one account', async (t, portal) => {
-  const invited = { email: 'niamh@brennan.example', scopes: ['jobs:read'], mayInvite: false };
-  const by = { company: COMPANY, by: 'operator', now: STORY_NOW } as const;
-  const { token } = await invite(portal.engine, { ...by, ...invited });
+onSqlite('two clicks that accept an invitation make one account', async (t, portal) => {
+  const email = 'niamh@brennan.example';
+  const { token } = await inviteAs(portal.engine, email);
   const visitor = portal.visitor();
   await visitor.visit('/portal/invitation');
   await visitor.submit('/portal/invitation', { code: token });
-  const password = 'granite lanterns drift north';
-  const filled = { name: 'Niamh Kelly', password, 'password-again': password };
+  const filled = { name: 'Niamh Kelly', password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
   const fields = { ...hiddenFields(visitor.shown, '/portal/invitation/accept'), ...filled };
   const second = visitor.copy();
   t.equal((await visitor.send('/portal/invitation/accept', fields)).headers.location, '/portal');
@@ -139,7 +133,7 @@ onEachEngine('two clicks that accept an invitation make one account', async (t, 
   t.match(second.text, /If you have set your password with it, sign in with your e-mail address and that/);
   t.match(second.shown, '<a href="/portal/sign-in">');
   t.notOk(second.cookies.has('fieldledger_session'), 'the link alone opens nothing');
-  await portal.signedIn({ email: invited.email, password });
+  await portal.signedIn({ email, password: NEW_PASSWORD });
 });
 
 onSqlite('a form of another site, which comes without the session, signs nobody out', async (t, portal) => {
@@ -170,8 +164,7 @@ onSqlite('a form whose first sending was broken off says that it did its work', 
 onSqlite('a form that comes several times at once is never refused', async (t, portal) => {
   const visitor = await portal.signedIn();
   const { id } = await addWebhook(portal.engine);
-  const next = 'granite lanterns drift north';
-  const password = { present: PASSWORD, password: next, 'password-again': next };
+  const password = { present: PASSWORD, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
   const forms: [page: string, action: string, fields: Record<string, string>][] = [
     ['/portal/account', '/portal/account/password', password],
     [`/portal/webhooks/${id}`, `/portal/webhooks/${id}/delete`, {}],
@@ -197,4 +190,41 @@ onSqlite('a form that was refused can be sent again', async (t, portal) => {
   await portal.engine.run(`UPDATE administrators SET scopes = '["jobs:read"]'`);
   t.equal((await visitor.send('/portal/keys/new', { ...hidden, ...FIELDS })).statusCode, 303);
   t.equal((await listKeys(portal.engine, COMPANY)).length, 1);
+});
+
+/** The fields that the page says are wrong, by the ids of their problems. */
+const wrongFields = (page: string) =>
+  [...page.matchAll(/aria-describedby="[^"]*?([\w-]+)-problem"/g)].map(([, field]) => field);
+
+onSqlite('a form that is refused says at each field what is wrong with it', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  const forms: [page: string, action: string, fields: string[]][] = [
+    ['/portal/keys/new', '/portal/keys/new', ['name', 'scopes']],
+    ['/portal/webhooks/new', '/portal/webhooks', ['url', 'events']],
+    ['/portal/people', '/portal/people/invite', ['email', 'scopes']],
+  ];
+  for (const [page, action, fields] of forms) {
+    await visitor.visit(page);
+    t.equal((await visitor.submit(action)).statusCode, 422, action);
+    t.strictSame(wrongFields(visitor.shown), fields, action);
+  }
+  const { token } = await inviteAs(portal.engine, 'new@brennan.example');
+  const guest = portal.visitor();
+  await guest.visit('/portal/invitation');
+  await guest.submit('/portal/invitation', { code: token });
+  const typed = { name: '', password: 'one thing and another', 'password-again': 'one thing' };
+  t.equal((await guest.submit('/portal/invitation/accept', typed)).statusCode, 422);
+  t.strictSame(wrongFields(guest.shown), ['name', 'password-again']);
+});
+
+onSqlite('somebody whose session is over is told so, and nobody else', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  portal.setNow(new Date(STORY_NOW.getTime() + 31 * 60_000));
+  const { headers } = await visitor.visit('/portal/keys');
+  t.equal(headers.location, '/portal/sign-in?next=%2Fportal%2Fkeys&over=yes');
+  t.match(await visitor.read(headers.location ?? ''), /Your session has ended: it wasn’t used for a while/);
+  t.equal(
+    (await portal.visitor().visit('/portal/keys')).headers.location,
+    '/portal/sign-in?next=%2Fportal%2Fkeys',
+  );
 });

@@ -1,21 +1,15 @@
 import { setCompany } from '../../../src/server/access/companies.ts';
-import { createKey } from '../../../src/server/access/keys.ts';
-import type { SignedIn } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import { amountText } from '../../../src/contract/currencies.ts';
 import { overdueTotals } from '../../../src/server/store/records/overdue.ts';
 import { openKeyUsage } from '../../../src/server/store/keys/key-usage.ts';
-import { createWebhook } from '../../../src/server/webhooks/registration.ts';
-import { createSecretBox } from '../../../src/server/secret-box.ts';
-import { SECRET_KEY } from '../../_command.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { addHistory } from './_history.ts';
-import { addAdministrator, COMPANY, onEachEngine, onSqlite, signedInAs, textOf } from './_portal.ts';
+import { addAdministrator, COMPANY, makeKey, onEachEngine, onSqlite, signedInAs, textOf } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const DAY_MS = 86_400_000;
-const CONOR = { email: 'conor@brennan.example', password: 'seven quiet harbour bells' };
 
-onEachEngine('the overview says what there is and how it does', async (t, portal) => {
+onSqlite('the overview says what there is and how it does', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
   t.match(
@@ -26,32 +20,22 @@ onEachEngine('the overview says what there is and how it does', async (t, portal
   t.match(await visitor.read('/portal'), /Overview Nothing needs attention now\./);
   t.match(visitor.text, /Address of the API http:\/\/127\.0\.0\.1\/api\/v1 How it works The reference/);
   t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 First steps Create a key/);
-  const key = { prefix: 'fl', company: COMPANY, name: 'Export', scopes: ['jobs:read'], now: STORY_NOW };
-  await createKey(engine, key);
-  await createWebhook(engine, createSecretBox(SECRET_KEY), {
-    company: COMPANY,
-    url: 'https://hooks.brennan-heating.ie/in',
-    events: ['job.created'],
-    now: STORY_NOW,
-  });
+  await makeKey(engine);
+  await addWebhook(engine, { events: ['job.created'], now: STORY_NOW });
   t.match(await visitor.read('/portal'), /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
   t.match(visitor.text, /programs\. Done Make a first request with it\. Register a webhook.* Done Send the/);
   t.match(visitor.text, /Overview Nothing needs attention now\./);
 });
 
-onEachEngine('it begins with what needs somebody', async (t, portal) => {
+onSqlite('it begins with what needs somebody', async (t, portal) => {
   const { engine } = portal;
   const day = (count: number) => new Date(STORY_NOW.getTime() - count * DAY_MS);
   const gone = await addAdministrator(engine, { email: 'gone@brennan.example', name: 'Gone' });
   const by = await signedInAs(engine, gone);
-  const key = async (name: string, options: { now: Date; by?: SignedIn }) => {
-    const made = { prefix: 'fl', company: COMPANY, name, scopes: ['jobs:read'], ...options };
-    return (await createKey(engine, made)).record.id;
-  };
-  const busy = await key('Busy', { now: day(9) });
-  await key('Forgotten', { now: day(8) });
-  await key('Young', { now: day(6) });
-  await key('Of Gone', { now: STORY_NOW, by });
+  const { id: busy } = await makeKey(engine, 'Busy', { now: day(9) });
+  await makeKey(engine, 'Forgotten', { now: day(8) });
+  await makeKey(engine, 'Young', { now: day(6) });
+  await makeKey(engine, 'Of Gone', { by });
   await engine.run(`UPDATE administrators SET disabled_at = created_at WHERE id = '${gone.id}'`);
   await using usage = openKeyUsage(engine, { now: () => STORY_NOW, onError: () => undefined });
   for (let count = 0; count < 1_200; count += 1) usage.count(COMPANY, busy, true);
@@ -79,8 +63,7 @@ onEachEngine('it begins with what needs somebody', async (t, portal) => {
   t.match(needs, / Forgotten : never used .* Of Gone : made by somebody who has left/);
   t.notMatch(needs, /fine\.example|Young/);
   t.notMatch(visitor.text, /Nothing needs attention/);
-  await addAdministrator(engine, { ...CONOR, scopes: ['jobs:read'] });
-  const limited = await portal.signedIn(CONOR);
+  const { visitor: limited } = await portal.join({ scopes: ['jobs:read'] });
   t.match(await limited.read('/portal'), /Partly failing/);
   t.notMatch(limited.text, /deliveries to down/, 'whose data they may not see');
 });
@@ -103,7 +86,6 @@ onEachEngine('what is overdue is added up by currency', { hasRecords: true }, as
   t.equal(await countOn(last), dues.filter((day) => day < last).length);
   t.equal(await countOn('2199-01-01'), dues.length);
   t.strictSame(await overdueTotals(engine, 'nobody', '2199-01-01'), []);
-  await addAdministrator(engine, { ...CONOR, scopes: ['jobs:read'] });
   portal.setNow(new Date('2027-06-01T12:00:00Z'));
   const visitor = await portal.signedIn();
   await visitor.visit('/portal');
@@ -113,7 +95,7 @@ onEachEngine('what is overdue is added up by currency', { hasRecords: true }, as
     .map((one) => one.amountDueMinor);
   const sum = due.reduce((all, one) => all + one, 0);
   t.match(visitor.text, `${amountText(sum, total?.currency ?? '')} of ${total?.count} invoice`);
-  const limited = await portal.signedIn(CONOR);
+  const { visitor: limited } = await portal.join({ scopes: ['jobs:read'] });
   t.notMatch(await limited.read('/portal'), /overdue/);
 });
 
@@ -138,8 +120,7 @@ onSqlite('it says why something is off, in the words of what the API answers', a
 });
 
 onSqlite('it says what the administrator has no access to', async (t, portal) => {
-  await addAdministrator(portal.engine, { ...CONOR, scopes: ['jobs:read'] });
-  const visitor = await portal.signedIn(CONOR);
+  const { visitor } = await portal.join({ scopes: ['jobs:read'] });
   t.match(
     await visitor.read('/portal'),
     /Jobs On People On You have no access; another administrator can give it\. Forms/,

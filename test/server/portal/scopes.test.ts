@@ -1,12 +1,11 @@
 import { scopes } from '../../../src/contract/scopes.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
 import { STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, onSqlite, type TestPortal, type Visitor } from './_portal.ts';
+import { COMPANY, onSqlite, type TestPortal, type Visitor } from './_portal.ts';
 import { addHistory } from './_history.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const RECORDS = { hasRecords: true };
-const PASSWORD = 'seven gravel lanterns hum';
 
 /** A text that stands in no other record, by the scope that reads it. */
 const MARKS = {
@@ -27,12 +26,7 @@ function pathsOf(ids: Record<string, string>): string[] {
 
 onSqlite('invoices:read alone finds no customer by the search', RECORDS, async (t, portal) => {
   await addCustomer(portal);
-  await addAdministrator(portal.engine, {
-    email: 'sean@brennan.example',
-    password: PASSWORD,
-    scopes: ['invoices:read'],
-  });
-  const visitor = await portal.signedIn({ email: 'sean@brennan.example', password: PASSWORD });
+  const { visitor } = await portal.join({ scopes: ['invoices:read'] });
   await visitor.visit('/portal/documents?search=zanzibar');
   t.notMatch(visitor.shown, /Zanzibar Nodocuments|cus_zanzibar/);
   t.match(visitor.text, /Customers can’t be searched\. You don’t have the access customers:read yourself/);
@@ -59,19 +53,12 @@ onSqlite('invoices:read alone finds no customer by the search', RECORDS, async (
 onSqlite('no page shows a record of a scope that the administrator lacks', RECORDS, async (t, portal) => {
   await addCustomer(portal);
   const webhook = await addWebhook(portal.engine, { events: ['job.created', 'form.submitted'] });
-  await addHistory(portal.engine, {
-    company: COMPANY,
-    until: STORY_NOW,
-    rarelyEvery: 20,
-    webhooks: [webhook.id],
-    count: 40,
-    failedEvery: 5,
-  });
+  const history = { company: COMPANY, until: STORY_NOW, rarelyEvery: 20, count: 40, failedEvery: 5 };
+  await addHistory(portal.engine, { ...history, webhooks: [webhook.id] });
   const deliveries = await portal.engine.run('SELECT id FROM deliveries ORDER BY id LIMIT 3');
   for (const scope of scopes) {
     const email = `${scope.replace(':', '.')}@brennan.example`;
-    await addAdministrator(portal.engine, { email, password: PASSWORD, scopes: [scope], name: 'Sean' });
-    const visitor = await portal.signedIn({ email, password: PASSWORD });
+    const { visitor } = await portal.join({ email, scopes: [scope] });
     for (const { id } of deliveries)
       for (const path of pathsOf({ id: webhook.id, delivery: String(id) }))
         await expectNoMarks(visitor, path, scope);

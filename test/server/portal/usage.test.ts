@@ -3,7 +3,7 @@ import { revokeKey } from '../../../src/server/access/keys.ts';
 import { listKeyHours } from '../../../src/server/store/keys/key-usage.ts';
 import { until } from '../../_command.ts';
 import { keyFor, STORY_NOW } from '../../_server.ts';
-import { COMPANY, onEachEngine, onSqlite, type TestPortal } from './_portal.ts';
+import { COMPANY, onSqlite, type TestPortal } from './_portal.ts';
 
 async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs'): Promise<number> {
   return (await http(path, { headers: { authorization: `Bearer ${key}` } })).statusCode;
@@ -18,7 +18,7 @@ async function writtenDown({ engine, usage }: TestPortal, count: number, company
   });
 }
 
-onEachEngine(
+onSqlite(
   'the page counts requests by key, and what the rate limit refused',
   { rateLimitPerMinute: 3 },
   async (t, portal) => {
