@@ -3,7 +3,7 @@ import { createHmac } from 'node:crypto';
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567';
 
 /** The code that an app shows at a moment, in Unix seconds: RFC 6238 with its defaults, SHA-1, 30 s and six digits. */
-export function codeAt(secret: string, seconds = Date.now() / 1000): string {
+export function totpAt(secret: string, seconds = Date.now() / 1000): string {
   const bits = [...secret].map((letter) => BASE32.indexOf(letter).toString(2).padStart(5, '0')).join('');
   const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)));
   const counter = Buffer.alloc(8);

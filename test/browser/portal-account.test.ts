@@ -31,7 +31,7 @@ import {
   press,
   signInOn,
 } from './_portal-browser.ts';
-import { codeAt } from '../_totp.ts';
+import { totpAt } from '../_totp.ts';
 
 const NEWCOMER = 'niamh@brennan.example';
 const passwords = (password: string) => ({ 'New password': password, 'New password again': password });
@@ -243,7 +243,7 @@ t.test('a second factor is set up, a change is confirmed, and a code signs in', 
   const { page } = window;
   await window.open('/portal/account/second-factor');
   const secret = (await page.locator('p code').innerText()).replaceAll(' ', '');
-  const code = (seconds: number) => codeAt(secret, STORY_NOW.getTime() / 1000 + seconds);
+  const code = (seconds: number) => totpAt(secret, STORY_NOW.getTime() / 1000 + seconds);
   t.ok(await page.getByRole('img', { name: /QR code/ }).isVisible());
   await fillIn(page, { 'Code that the app shows': '000000' }, 'Set it up');
   await page.getByRole('alert').getByText('This code is wrong').waitFor();

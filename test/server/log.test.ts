@@ -7,7 +7,10 @@ import t from 'tap';
 const log = join(import.meta.dirname, '..', '..', 'src', 'server', 'log.ts');
 
 /** Runs a script that logs to a pipe, unless it is given another file. */
-function run(script: string, { level = 'info', stderr = 'pipe' as 'pipe' | number } = {}) {
+function run(
+  script: string,
+  { level = 'info', stderr = 'pipe' }: { level?: string; stderr?: 'pipe' | number } = {},
+) {
   const source = `
     import { setTimeout as pause } from 'node:timers/promises';
     import { createLogger } from ${JSON.stringify(log)};

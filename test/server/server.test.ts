@@ -63,7 +63,7 @@ t.test('each request leaves one wide line in the log', async (t) => {
   const answers: Response<string>[] = [];
   for (const [, request, headers] of requests) {
     const [path = '', method = 'GET'] = request.split(' ').reverse();
-    answers.push(await client(address + path, { method: method as Method, headers }));
+    answers.push(await client(address + path, { method, headers }));
   }
   const lines = await requestLines(served, requests.length);
   t.equal(lines.length, requests.length);

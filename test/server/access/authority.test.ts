@@ -33,7 +33,7 @@ import {
   makeKey,
   signedInAs,
 } from '../portal/_portal.ts';
-import { codeAt } from '../../_totp.ts';
+import { totpAt } from '../../_totp.ts';
 
 const now = STORY_NOW;
 const BOTH = ['jobs:read', 'quotes:read'];
@@ -71,7 +71,7 @@ async function makeWorld(engine: Engine): Promise<World> {
     key: (await makeKey(engine, 'Ledger', { scopes: BOTH })).id,
     invitation: invitation.id,
     otherSession: (await signedInAs(engine, owner, 'Another')).session,
-    setup: { sealed, code: codeAt(secret, now.getTime() / 1000) },
+    setup: { sealed, code: totpAt(secret, now.getTime() / 1000) },
   };
 }
 

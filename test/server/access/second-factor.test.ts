@@ -7,12 +7,12 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { sealSecrets } from '../../../src/server/webhooks/secret-key.ts';
 import { openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { addAdministrator, addCompany, COLLEAGUE, EMAIL, signedInAs } from '../portal/_portal.ts';
-import { codeAt } from '../../_totp.ts';
+import { totpAt } from '../../_totp.ts';
 
 const box = PORTAL_SETTINGS.secrets;
 const at = (seconds: number) => new Date(STORY_NOW.getTime() + seconds * 1000);
-/** The code of a foreign generator, some seconds after the story's moment. */
-const codeAt = (secret: string, seconds: number) => codeAt(secret, STORY_NOW.getTime() / 1000 + seconds);
+/** The code of an app, some seconds after the story's moment. */
+const codeAt = (secret: string, seconds: number) => totpAt(secret, STORY_NOW.getTime() / 1000 + seconds);
 
 /** A company with two administrators, of whom nobody has a second factor. */
 async function openCompany(t: Test) {
@@ -27,7 +27,7 @@ async function openCompany(t: Test) {
 /** Sets up a second factor with its code of a moment. @returns its secret and recovery codes. */
 async function setUp(engine: Engine, owner: Administrator, now = STORY_NOW) {
   const { secret, sealed } = proposeSecondFactor(box, owner, { issuer: 'Test' });
-  const code = codeAt(secret, now.getTime() / 1000);
+  const code = totpAt(secret, now.getTime() / 1000);
   const act = { company: owner.company, by: await signedInAs(engine, owner), now: STORY_NOW };
   return { secret, recovery: await addSecondFactor(engine, box, { ...act, sealed, code }) };
 }

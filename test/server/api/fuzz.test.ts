@@ -83,6 +83,7 @@ async function tryBatches<T>(
 ) {
   const batches = fc.array(one, { minLength: BATCH, maxLength: BATCH });
   const property = fc.asyncProperty(batches, async (batch) => void (await tryAll(batch)));
+  // oxlint-disable-next-line typescript/no-deprecated -- A plugin would take twenty lines for it.
   await fc.assert(property, { numRuns, endOnFailure: true, reporter: report });
 }
 

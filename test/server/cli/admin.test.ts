@@ -3,7 +3,7 @@ import t from 'tap';
 import type { Administrator } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { openWorkplace } from '../../_command.ts';
 import { Visitor } from '../portal/_portal.ts';
-import { codeAt } from '../../_totp.ts';
+import { totpAt } from '../../_totp.ts';
 
 const EMAIL = 'aoife@acme.example';
 const PASSWORD = 'copper kettles whistle softly';
@@ -57,7 +57,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
 
   await again.visit('/portal/account/second-factor');
   const [, secret = ''] = /<code>([A-Z2-7 ]+)</.exec(again.shown) ?? [];
-  const code = codeAt(secret.replaceAll(' ', ''));
+  const code = totpAt(secret.replaceAll(' ', ''));
   await again.submitAndFollow('/portal/account/second-factor', { code });
   t.match(await told('admin list acme'), /SECOND FACTOR[^]* yes +yes /);
   const removal = `admin remove-second-factor acme ${EMAIL}`;

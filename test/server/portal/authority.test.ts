@@ -28,7 +28,7 @@ import {
   type Visitor,
 } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
-import { codeAt } from '../../_totp.ts';
+import { totpAt } from '../../_totp.ts';
 
 const actions = routes.filter(({ method }) => method === 'post');
 
@@ -62,7 +62,7 @@ async function formsOf({ engine, administrator }: TestPortal): Promise<Record<st
   const id = (value = '') => ({ params: { id: value } });
   const password = { password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
   const { secret, sealed } = proposeSecondFactor(PORTAL_SETTINGS.secrets, administrator, { issuer: 'Test' });
-  const code = codeAt(secret, STORY_NOW.getTime() / 1000);
+  const code = totpAt(secret, STORY_NOW.getTime() / 1000);
   return {
     '/sign-in': { fields: { email: EMAIL, password: PASSWORD } },
     '/invitation': { fields: { code: token } },

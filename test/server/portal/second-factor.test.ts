@@ -18,13 +18,13 @@ import {
   type TestPortal,
   type Visitor,
 } from './_portal.ts';
-import { codeAt } from '../../_totp.ts';
+import { totpAt } from '../../_totp.ts';
 
 const PATH = '/portal/account/second-factor';
 const COOKIE = 'fieldledger_session';
 const later = (seconds: number) => new Date(STORY_NOW.getTime() + seconds * 1000);
-/** The code of a foreign generator, some seconds after the story's moment. */
-const codeAt = (secret: string, seconds = 0) => codeAt(secret, STORY_NOW.getTime() / 1000 + seconds);
+/** The code of an app, some seconds after the story's moment. */
+const codeAt = (secret: string, seconds = 0) => totpAt(secret, STORY_NOW.getTime() / 1000 + seconds);
 
 /** Sets up a second factor with the code of half a minute ago, so that the present one is still good. */
 async function setUp(visitor: Visitor): Promise<{ secret: string; recovery: string[] }> {

@@ -187,13 +187,13 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
 
   await t.test('has what workers die with for the third time wait as after a failure', async (t) => {
     for (const before of [1, 2]) {
-      const [state, failure_count] = before === 2 ? ['retrying', 1] : ['delivered', 0];
+      const [state, failure_count] = before === 2 ? (['retrying', 1] as const) : (['delivered', 0] as const);
       await acme.apply(jobCreate());
       await engine.run(`UPDATE deliveries SET interruption_count = ${before}`);
       await leaseDeliveries(engine, await deliveryRows(engine), 'dead', new Date());
       await using loop = startLoop(engine, taking());
       await loop.idle();
-      await settled(engine, String(state));
+      await settled(engine, state);
       t.match(await deliveryRows(engine), [{ failure_count, interruption_count: 0 }], `after ${before}`);
       await empty(engine);
     }
