@@ -43,11 +43,7 @@ for (const { name, open, read } of [
     t.strictSame(copy.load?.(), second.state);
     t.strictSame(open(place, SOURCE).load?.(), second.state);
     t.strictSame(read(place).jobs, kept);
-    refuses(
-      t,
-      () => open(place, { source: 'other at x' }),
-      /copy of brennan at .*, not of other at x\./,
-    );
+    refuses(t, () => open(place, { source: 'other at x' }), /copy of brennan at .*, not of other at x\./);
   });
 
   t.test(`${name} keeps one of two writers, and refuses the other, at the beginning too`, async (t) => {

@@ -150,7 +150,10 @@ t.test('one message lists every problem, each with its rule and what was given',
   const problems = wrongs.map(
     ([name, value, rule, isSecret]) => `  ${name} must be ${rule}${isSecret ? '' : `, not "${value}"`}.`,
   );
-  t.equal(refusalOf(Object.fromEntries(wrongs.map(([name, value]) => [name, value]))), ['The configuration is wrong:', ...problems].join('\n'));
+  t.equal(
+    refusalOf(Object.fromEntries(wrongs.map(([name, value]) => [name, value]))),
+    ['The configuration is wrong:', ...problems].join('\n'),
+  );
 });
 
 t.test('a wrong setting is not blamed on those that follow from it', async (t) => {

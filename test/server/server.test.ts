@@ -1,4 +1,4 @@
-import got, { type Headers, type Method, type Response } from 'got';
+import got, { type Headers, type Response } from 'got';
 import pg from 'pg';
 import t from 'tap';
 

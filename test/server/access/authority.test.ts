@@ -24,6 +24,7 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { KEY_PREFIX, openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { readTables } from '../backoffice/_backoffice.ts';
+import { meanwhile } from './_meanwhile.ts';
 import {
   addAdministrator,
   COLLEAGUE,
@@ -252,19 +253,6 @@ const proofs = (refusal: Refusal | 'done'): Case[] => [
   ['their proof is ten minutes old', ofSession(`proved_at = '2026-11-20T11:50:00.000Z'`), 'done'],
   ['their proof is older', ofSession(`proved_at = '2026-11-20T11:49:59.999Z'`), refusal],
 ];
-
-/** The same engine, which has something happen when a transaction is asked for: after all that was looked up before. */
-function meanwhile(engine: Engine, happens: () => Promise<unknown>): Engine {
-  let count = 0;
-  return {
-    ...engine,
-    transaction: async (work) => {
-      count += 1;
-      if (count === 1) await happens();
-      return engine.transaction(work);
-    },
-  };
-}
 
 /** One world in a file, of which each case has a copy. */
 const kept = openTestDatabase('sqlite').then(async (database) => {

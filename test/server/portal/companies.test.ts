@@ -44,7 +44,7 @@ const addByLink: Add = async (portal, company, password) =>
 async function startTwo(
   t: Test,
   passwords: [string, string],
-  { name = 'sqlite' as EngineName, add = addQuickly } = {},
+  { name = 'sqlite', add = addQuickly }: { name?: EngineName; add?: Add } = {},
 ) {
   const portal = await startPortal(t, name, { trustedProxies: 1 });
   await createCompany(portal.engine, OTHER, { name: 'Other Plumbing' }, STORY_NOW);

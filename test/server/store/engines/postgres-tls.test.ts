@@ -72,7 +72,9 @@ t.test('PostgreSQL is trusted by name and authority, and trusts clients by certi
     ['no encryption', 'localhost', {}, { message: /no encryption/ }],
   ];
   for (const [what, host, parameters, cause] of refusals) {
-    const refused = await isEncrypted(host, parameters).catch((error: unknown) => (error as Error).cause ?? error);
+    const refused = await isEncrypted(host, parameters).catch(
+      (error: unknown) => (error as Error).cause ?? error,
+    );
     t.match(refused, cause, what);
   }
 });
