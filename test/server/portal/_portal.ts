@@ -35,7 +35,7 @@ import {
 } from '../../_server.ts';
 import { Visitor } from './_visitor.ts';
 
-export { hiddenFields, textOf, Visitor } from './_visitor.ts';
+export { hiddenFields, textOf, typedTwice, Visitor } from './_visitor.ts';
 
 /** The example company, whose administrator the tests are. */
 export const COMPANY = 'brennan';

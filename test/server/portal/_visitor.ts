@@ -3,6 +3,12 @@ import got, { type Response } from 'got';
 export type Answer = Response<string>;
 type Fields = Readonly<Record<string, string | readonly string[]>>;
 
+/** The fields of a new password. */
+export const typedTwice = (password: string): Record<string, string> => ({
+  password,
+  'password-again': password,
+});
+
 /** A browser as far as the portal needs one: it keeps cookies, and sends the forms that it was shown. */
 export class Visitor {
   readonly url: string;
@@ -66,10 +72,27 @@ export class Visitor {
     return this.text;
   }
 
-  /** Sends fields with the token of the page that is shown to an action that it may have no form for. Gives the status. */
+  /** Sends fields with the token of the page that is shown, or of the overview, to an action that it may have no form for.
+   * @returns the status. */
   async force(action: string, fields: Fields = {}): Promise<number> {
+    const isThere = this.shown.includes('name="form-token"');
+    if (!isThere) await this.visit('/portal');
     const [, token = ''] = /name="form-token" value="([^"]*)"/.exec(this.shown) ?? [];
     return (await this.send(action, { 'form-token': token, ...fields })).statusCode;
+  }
+
+  /** Opens a link that was mailed or shown, by its code. @returns the status. */
+  async openLink(code: string): Promise<number> {
+    await this.visit('/portal/invitation');
+    return (await this.submit('/portal/invitation', { code })).statusCode;
+  }
+
+  /** Opens a link and fills in the page of one that can be used, as its owner does. @returns the status. */
+  async useLink(code: string, password: string, fields: Fields = {}): Promise<number> {
+    const status = await this.openLink(code);
+    if (status !== 200) return status;
+    const typed = { name: 'Niamh', ...typedTwice(password), ...fields };
+    return (await this.submit('/portal/invitation/accept', typed)).statusCode;
   }
 
   /** A copy with the same cookies and page: somebody who has stolen them, or another tab. */

@@ -21,6 +21,7 @@ import {
   onSqlite,
   startPortal,
   type TestPortal,
+  typedTwice,
   type Visitor,
 } from './_portal.ts';
 
@@ -57,10 +58,8 @@ const linkTo = async (engine: Engine, company: string, email = EMAIL): Promise<s
   (await inviteAs(engine, email, company)).token;
 
 async function useLink(portal: TestPortal, code: string, password = SAME, visitor = portal.visitor()) {
-  await visitor.visit('/portal/invitation');
-  await visitor.submit('/portal/invitation', { code });
-  const fields = { name: 'Cleo', password, 'password-again': password };
-  await visitor.submitAndFollow('/portal/invitation/accept', fields);
+  await visitor.useLink(code, password);
+  await visitor.visit('/portal');
   return visitor;
 }
 
@@ -222,15 +221,11 @@ t.test('a reset link ends when its owner changes the password herself', async (t
   const [here, there] = await Promise.all(links);
   const visitor = await signIn(portal, SAME);
   await visitor.visit('/portal/account');
-  const fields = { present: SAME, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
-  await visitor.submitAndFollow('/portal/account/password', fields);
+  await visitor.submitAndFollow('/portal/account/password', { present: SAME, ...typedTwice(NEW_PASSWORD) });
   const guest = portal.visitor();
-  await guest.visit('/portal/invitation');
-  const code = here?.token ?? '';
-  t.match(await guest.refused('/portal/invitation', { code }), /This link can't be used/);
-  await guest.visit('/portal/invitation');
-  const { statusCode } = await guest.submit('/portal/invitation', { code: there?.token ?? '' });
-  t.equal(statusCode, 200, "another company's stays");
+  t.equal(await guest.openLink(here?.token ?? ''), 422);
+  t.match(guest.text, /This link can't be used/);
+  t.equal(await guest.openLink(there?.token ?? ''), 200, "another company's stays");
 });
 
 t.test('signing in again, or by a link, ends the browser’s former session', async (t) => {

@@ -1,8 +1,14 @@
+import { once } from 'node:events';
+import { PassThrough } from 'node:stream';
+
+import t from 'tap';
+
 import { amountText } from '../../../src/contract/currencies.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { renderRecord } from '../../../src/contract/render.ts';
 import { createCompany } from '../../../src/server/access/companies.ts';
-import { downloadIn, downloadLinks } from '../../../src/server/portal/download.ts';
+import { createDownloadLimit, downloadIn, downloadLinks } from '../../../src/server/portal/download.ts';
+import type { PageError } from '../../../src/server/portal/page-error.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../../_records.ts';
 import { STORY_NOW } from '../../_server.ts';
@@ -248,4 +254,27 @@ onSqlite('people who lack the access read why they see no document', RECORDS, as
   await expectRefused(visitor, /Invoicing is not switched on/);
   await set(`invoicing_enabled = 1, modules = '["jobs"]'`);
   await expectRefused(visitor, /Your plan does not include it/);
+});
+
+t.test('downloads at once are bounded, of a company and of all', async (t) => {
+  const count = createDownloadLimit();
+  const begin = (kind: 'table' | 'file', id: string, query = 'format=csv') => {
+    const answer = new PassThrough();
+    t.teardown(() => answer.destroy());
+    try {
+      count(kind, { company: { id }, query: new URLSearchParams(query) }, answer);
+      return answer;
+    } catch (error) {
+      return [(error as PageError).status, (error as PageError).headers['Retry-After']];
+    }
+  };
+  const [first] = [begin('table', 'one'), begin('table', 'one')];
+  t.strictSame(begin('table', 'one'), [429, '5']);
+  t.type(begin('file', 'one', ''), PassThrough, 'a file is something else');
+  t.type(begin('table', 'one', ''), PassThrough, 'and a page is no download');
+  if (first instanceof PassThrough) await once(first.destroy(), 'close');
+  t.type(begin('table', 'one'), PassThrough, 'another has ended');
+  t.strictSame(begin('table', 'one'), [429, '5'], 'and one only');
+  for (const company of ['two', 'two']) begin('table', company);
+  t.strictSame(begin('table', 'three'), [503, '5']);
 });

@@ -14,6 +14,7 @@ import {
   NEW_PASSWORD,
   onSqlite,
   PASSWORD,
+  typedTwice,
   Visitor,
 } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
@@ -119,23 +120,6 @@ onSqlite('signing out by two clicks leads to the sign-in page', async (t, portal
   }
 });
 
-onSqlite('two clicks that accept an invitation make one account', async (t, portal) => {
-  const email = 'niamh@brennan.example';
-  const { token } = await inviteAs(portal.engine, email);
-  const visitor = portal.visitor();
-  await visitor.visit('/portal/invitation');
-  await visitor.submit('/portal/invitation', { code: token });
-  const filled = { name: 'Niamh Kelly', password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
-  const fields = { ...hiddenFields(visitor.shown, '/portal/invitation/accept'), ...filled };
-  const second = visitor.copy();
-  t.equal((await visitor.send('/portal/invitation/accept', fields)).headers.location, '/portal');
-  t.equal((await second.send('/portal/invitation/accept', fields)).statusCode, 422);
-  t.match(second.text, /If you have set your password with it, sign in with your e-mail address and that/);
-  t.match(second.shown, '<a href="/portal/sign-in">');
-  t.notOk(second.cookies.has('fieldledger_session'), 'the link alone opens nothing');
-  await portal.signedIn({ email, password: NEW_PASSWORD });
-});
-
 onSqlite('a form of another site, which comes without the session, signs nobody out', async (t, portal) => {
   const visitor = await portal.signedIn();
   for (const action of Object.keys(LEAVING)) {
@@ -164,7 +148,7 @@ onSqlite('a form whose first sending was broken off says that it did its work', 
 onSqlite('a form that comes several times at once is never refused', async (t, portal) => {
   const visitor = await portal.signedIn();
   const { id } = await addWebhook(portal.engine);
-  const password = { present: PASSWORD, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
+  const password = { present: PASSWORD, ...typedTwice(NEW_PASSWORD) };
   const forms: [page: string, action: string, fields: Record<string, string>][] = [
     ['/portal/account', '/portal/account/password', password],
     [`/portal/webhooks/${id}`, `/portal/webhooks/${id}/delete`, {}],
@@ -210,10 +194,8 @@ onSqlite('a form that is refused says at each field what is wrong with it', asyn
   }
   const { token } = await inviteAs(portal.engine, 'new@brennan.example');
   const guest = portal.visitor();
-  await guest.visit('/portal/invitation');
-  await guest.submit('/portal/invitation', { code: token });
-  const typed = { name: '', password: 'one thing and another', 'password-again': 'one thing' };
-  t.equal((await guest.submit('/portal/invitation/accept', typed)).statusCode, 422);
+  const typed = { name: '', 'password-again': 'one thing' };
+  t.equal(await guest.useLink(token, 'one thing and another', typed), 422);
   t.strictSame(wrongFields(guest.shown), ['name', 'password-again']);
 });
 

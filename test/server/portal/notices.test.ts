@@ -47,14 +47,7 @@ const asked = async ({ engine }: TestPortal) =>
 const codeIn = ({ text }: Mail) => /\/portal\/invitation#(\S+)/.exec(text)?.[1] ?? '';
 
 /** Sets a password by the code of a link. @returns the status. */
-async function setPassword(portal: TestPortal, code: string): Promise<number> {
-  const visitor = portal.visitor();
-  await visitor.visit('/portal/invitation');
-  const { statusCode } = await visitor.submit('/portal/invitation', { code });
-  if (statusCode !== 200) return statusCode;
-  const fields = { password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
-  return (await visitor.submit('/portal/invitation/accept', fields)).statusCode;
-}
+const setPassword = (portal: TestPortal, code: string) => portal.visitor().useLink(code, NEW_PASSWORD);
 
 onEachEngine('a forgotten password is set by a mailed link', mailing, async (t, portal) => {
   const { engine, administrator } = portal;
@@ -210,8 +203,7 @@ onSqlite('an invitation is mailed, or its link is shown', mailing, async (t, por
   t.notMatch(visitor.shown, /invitation#/);
   const [mail] = await look();
   const guest = portal.visitor();
-  await guest.visit('/portal/invitation');
-  await guest.submit('/portal/invitation', { code: mail ? codeIn(mail) : '' });
+  await guest.openLink(mail ? codeIn(mail) : '');
   t.match(guest.text, /Administer Brennan/);
   await invite('two@brennan.example', {});
   t.match(visitor.shown, /invitation#/);

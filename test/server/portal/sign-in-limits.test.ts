@@ -15,6 +15,7 @@ import {
   startPortal,
   type TestPortal,
   textOf,
+  typedTwice,
   type Visitor,
 } from './_portal.ts';
 
@@ -131,7 +132,7 @@ onEachEngine(
     t.equal(await signInAgain(portal, colleague), 429, 'a colleague’s browser is none of hers');
     t.equal(await signInAgain(portal, elsewhere), 303);
     await owner.visit('/portal/account');
-    const fields = { present: PASSWORD, password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
+    const fields = { present: PASSWORD, ...typedTwice(NEW_PASSWORD) };
     t.equal((await owner.submit('/portal/account/password', fields)).statusCode, 303, 'nor the account page');
     t.equal(await signInAgain(portal, elsewhere, NEW_PASSWORD), 429, 'it has to show the new one first');
     t.equal(await signInAgain(portal, owner, NEW_PASSWORD), 303, 'as the browser has in which it was set');

@@ -14,6 +14,7 @@ import {
   onSqlite,
   PASSWORD,
   textOf,
+  typedTwice,
   type Visitor,
 } from './_portal.ts';
 
@@ -87,7 +88,7 @@ onSqlite('signing out everywhere ends the sessions of that administrator', async
 onSqlite('a changed password ends the other sessions', async (t, portal) => {
   const [here, there] = [await portal.signedIn(), await portal.signedIn()];
   await here.visit('/portal/account');
-  const fields = { password: NEW_PASSWORD, 'password-again': NEW_PASSWORD };
+  const fields = typedTwice(NEW_PASSWORD);
   const wrong = await here.refused('/portal/account/password', { ...fields, present: 'not my password' });
   t.match(wrong, /Your present password is not right/);
   t.equal((await there.visit('/portal')).statusCode, 200);
@@ -175,17 +176,17 @@ onSqlite('a weak password is refused at its field wherever one is set', async (t
     reset: (password, again) => useLink(reset.token, password, again),
     async account(password, again = password) {
       await owner.visit('/portal/account');
-      const fields = { present: PASSWORD, password, 'password-again': again };
-      await owner.submit('/portal/account/password', fields);
+      await owner.submit('/portal/account/password', {
+        present: PASSWORD,
+        password,
+        'password-again': again,
+      });
       return owner;
     },
   };
   async function useLink(code: string, password: string, again = password): Promise<Visitor> {
     const visitor = portal.visitor();
-    await visitor.visit('/portal/invitation');
-    await visitor.submit('/portal/invitation', { code });
-    const fields = { name: 'Niamh Kelly', password, 'password-again': again };
-    await visitor.submit('/portal/invitation/accept', fields);
+    await visitor.useLink(code, password, { name: 'Niamh Kelly', 'password-again': again });
     return visitor;
   }
   for (const [place, setPassword] of Object.entries(places)) {
@@ -202,8 +203,12 @@ onSqlite('a weak password is refused at its field wherever one is set', async (t
     t.equal(problemAt(typo, 'password'), undefined);
   }
   await portal.signedIn({ email: EMAIL, password: PASSWORD });
-  const accepted = await useLink(invitation.token, 'granite lanterns drift north');
-  t.equal((await accepted.visit('/portal')).statusCode, 200, 'and a strong one is taken');
+  const nameless = portal.visitor();
+  t.equal(await nameless.useLink(invitation.token, NEW_PASSWORD, { name: ' ' }), 422);
+  t.match(problemAt(nameless, 'name'), /The name must have 1 to 100 characters/);
+  const whole = `${portal.url}/portal/invitation#${invitation.token}`;
+  const accepted = await useLink(whole, NEW_PASSWORD);
+  t.equal((await accepted.visit('/portal')).statusCode, 200, 'and a strong one is taken, by the whole link');
 });
 
 onSqlite('a link for a new password takes none that is made of its owner’s name', async (t, { engine }) => {
