@@ -1,3 +1,4 @@
+// Long: a browser goes through all that an account has.
 // It takes long because it looks at each page that happens once: in three ways, and in six widths.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

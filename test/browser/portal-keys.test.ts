@@ -1,3 +1,4 @@
+// Long: a browser makes, changes and ends keys.
 // It takes long because it looks at pages of keys in three ways, and in six widths.
 import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';

@@ -1,3 +1,4 @@
+// Long: a browser lays out every page in each width, and axe looks at it.
 // It takes a minute because it looks at every page: in three ways, and in six widths.
 import { readFileSync } from 'node:fs';
 

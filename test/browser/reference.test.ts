@@ -1,3 +1,4 @@
+// Long: a browser loads the whole reference.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';

@@ -1,3 +1,4 @@
+// Long: it asks everything that the contract promises of the mock and of a server on each engine.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

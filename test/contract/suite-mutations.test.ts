@@ -1,3 +1,4 @@
+// Long: it asks again for each planted defect.
 import t from 'tap';
 
 import { defects } from './_defects.ts';

@@ -1,3 +1,4 @@
+// Long: real processes load the demo at once and are killed.
 import { statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';

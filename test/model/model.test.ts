@@ -1,3 +1,4 @@
+// Long: it makes random sequences of moves a second time in a model, on each engine.
 import fc from 'fast-check';
 import t from 'tap';
 

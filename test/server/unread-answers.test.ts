@@ -1,3 +1,4 @@
+// Long: clients that take nothing have to be waited for.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { type AddressInfo, connect, type Socket } from 'node:net';

@@ -1,3 +1,4 @@
+// Long: it asks for every value of every filter, and for pairs, on each engine.
 /* Lists of records that are odd in every way that the contract allows; the suite asks the example companies (test/contract). */
 import t from 'tap';
 

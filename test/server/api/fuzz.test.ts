@@ -1,3 +1,4 @@
+// Long: it sends thousands of random requests.
 import { connect } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 

@@ -1,3 +1,4 @@
+// Long: it kills a real feed and starts it again.
 import t from 'tap';
 
 import type { Answer } from '../../../src/contract/feed.ts';

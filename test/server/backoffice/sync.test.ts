@@ -1,3 +1,4 @@
+// Long: real processes read while others write.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';

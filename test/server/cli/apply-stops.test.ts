@@ -1,3 +1,4 @@
+// Long: it stops real processes in the middle of a feed.
 import { execFileSync } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';

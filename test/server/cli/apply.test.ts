@@ -1,3 +1,4 @@
+// Long: it gives a process fifteen thousand lines and bounds its memory.
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
 

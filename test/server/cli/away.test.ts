@@ -1,3 +1,4 @@
+// Long: it takes databases away under real processes.
 import got from 'got';
 import t from 'tap';
 

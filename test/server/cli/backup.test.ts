@@ -1,3 +1,4 @@
+// Long: it kills real backups.
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,

@@ -1,3 +1,4 @@
+// Long: it exports and erases companies of thousands of records, and kills that.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

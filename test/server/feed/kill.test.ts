@@ -1,3 +1,4 @@
+// Long: it kills real processes on each engine and waits until they go on.
 import { setTimeout as pause } from 'node:timers/promises';
 
 import got from 'got';

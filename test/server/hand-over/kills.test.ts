@@ -1,3 +1,4 @@
+// Long: it kills workers that hand documents over.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync, rmSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// Long: it reads every example as PDF/A and by its tags.
 import { extractXml, Profile } from '@stackforge-eu/factur-x';
 import t from 'tap';
 

@@ -1,3 +1,4 @@
+// Long: it prints every example twice more.
 import t from 'tap';
 
 import { exampleCompany } from '../../../src/demo/example-company.ts';

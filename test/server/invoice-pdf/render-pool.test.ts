@@ -1,3 +1,4 @@
+// Long: it starts and ends the processes that print.
 import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 
 import t, { type Test } from 'tap';

@@ -1,3 +1,4 @@
+// Long: it kills processes that mail.
 import { sql } from 'kysely';
 import t, { type Test } from 'tap';
 

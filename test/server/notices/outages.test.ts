@@ -1,3 +1,4 @@
+// Long: it goes through simulated days of outages.
 import { randomUUID } from 'node:crypto';
 
 import { leaseNotice } from '../../../src/server/store/accounts/notice-rows.ts';

@@ -1,3 +1,4 @@
+// Long: it kills and freezes delivery workers on each engine.
 // It takes longer than others: workers are killed, and what they had waits for the end of its lease.
 import type { ChildProcess } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -10,6 +11,7 @@ import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import { countWaiting } from '../../../src/server/store/deliveries/deliveries.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { until } from '../../_command.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../../_server.ts';
 import { deliveryRows } from './_delivery-loop.ts';
 import { HOST } from './_receivers.ts';
@@ -141,6 +143,8 @@ for (const name of engineNames) {
       freezeCount += 1;
       if (workers[0]) await freeze(workers[0], settings);
     }
+    // Where the kills were quick, some moves are still to come.
+    await until(async () => (await engine.db.selectFrom('events').select('id').execute()).length > 20);
     stop.abort();
     await made;
     await allDelivered(engine, STANDSTILL_MS_MAX + settings.leaseMs);

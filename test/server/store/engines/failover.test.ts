@@ -1,3 +1,4 @@
+// Long: it starts two PostgreSQL servers of its own and has one take over.
 // It takes longer than others: it starts pairs of PostgreSQL servers, and kills the first of them.
 import { join } from 'node:path';
 import { once } from 'node:events';

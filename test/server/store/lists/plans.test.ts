@@ -1,3 +1,4 @@
+// Long: it fills both engines and looks at the plan of every list with all its filters.
 // It takes longer than others: it runs every statement of every list over thousands of records.
 import { readFileSync } from 'node:fs';
 

@@ -1,3 +1,4 @@
+// Long: it upgrades a filled database on each engine and kills that.
 // It takes longer than others: upgrades of some thousand records run as processes, and are killed.
 import { createHash } from 'node:crypto';
 import { copyFileSync, mkdirSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// Long: it fills both engines with documents to search.
 // It takes longer than others: it asks for 1,536 combinations of filters on each engine.
 import type { Invoice } from '../../../../src/contract/records.ts';
 import { renderRecord } from '../../../../src/contract/render.ts';
