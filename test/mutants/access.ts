@@ -63,7 +63,7 @@ export const access: readonly Mutant[] = [
     file: 'src/server/access/invitations.ts',
     from: 'const more = waiting && whyNotWithdraw(waiting, by);',
     to: 'const more = waiting && whyNotInvite(by);',
-    tests: [...people, 'test/server/portal/access.test.ts'],
+    tests: people,
   },
   {
     fault: 'whoever sets a new password by a link leaves other sessions of the account open',
