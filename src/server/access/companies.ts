@@ -2,6 +2,7 @@ import { isTimeZone } from '../../contract/company-time.ts';
 import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
 import { isModule, modules } from '../../contract/scopes.ts';
 import { problemOfPaymentLink } from '../../contract/payment-links.ts';
+import { countryCodes } from '../../contract/code-lists.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote, UsageError } from '../../errors.ts';
 import {
@@ -123,7 +124,7 @@ function refuseBadSettings(settings: CompanySettings): void {
   if (unknown !== undefined) {
     throw new UsageError(`${quote(unknown)} is not a module; the modules are ${modules.join(', ')}.`);
   }
-  if (profile.countryCode !== undefined && !/^[A-Z]{2}$/.test(profile.countryCode)) {
+  if (profile.countryCode !== undefined && !countryCodes.has(profile.countryCode)) {
     throw new UsageError(`${quote(profile.countryCode)} is not an ISO 3166-1 country code such as IE.`, {
       field: 'countryCode',
     });

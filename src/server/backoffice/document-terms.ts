@@ -136,12 +136,18 @@ export function derivedTerms<T extends BuyerTerms & { addressLines?: string[]; v
   return { ...party, ...place, ...(electronicAddress && { electronicAddress }) };
 }
 
-type Party = Partial<Pick<Supplier, 'companyNumberScheme' | 'electronicAddress' | 'identifiers'>> & {
-  identifier?: Identifier;
-};
+interface Place {
+  countryCode?: string;
+}
 
-/** @throws Refusal `invalid_change` for a scheme that is in no list, and a wrong check digit. */
+type Party = Partial<Pick<Supplier, 'companyNumberScheme' | 'electronicAddress' | 'identifiers'>> &
+  Place & { identifier?: Identifier; site?: Place | null; sites?: Place[] };
+
+/** @throws Refusal `invalid_change` for a country or a scheme that is in no list, and a wrong check digit. */
 export function refuseBadParty(party: Party, path: string): void {
+  refuseBadPlace(party, path);
+  refuseBadPlace(party.site ?? {}, `${path}/site`);
+  party.sites?.forEach((site, index) => refuseBadPlace(site, `${path}/sites/${index}`));
   refuseUnknown(identifierSchemes, party.companyNumberScheme, 'ISO 6523', `${path}/companyNumberScheme`);
   refuseBadIdentifier(party.identifier, `${path}/identifier`);
   party.identifiers?.forEach((one, index) => refuseBadIdentifier(one, `${path}/identifiers/${index}`));
@@ -153,6 +159,11 @@ export function refuseBadParty(party: Party, path: string): void {
   );
 }
 
+/** @throws Refusal `invalid_change` for a country that no e-invoice could name (BR-CL-14). */
+function refuseBadPlace({ countryCode }: Place, path: string): void {
+  refuseUnknown(countryCodes, countryCode, 'ISO 3166-1', `${path}/countryCode`);
+}
+
 function refuseBadTerms(kind: Invoice['kind'], terms: DocumentTerms, path: string): void {
   const { invoicedObject, notes = [], payee, taxRepresentative, delivery, payment } = terms;
   refuseBadCodes(kind, terms, path);
@@ -162,15 +173,14 @@ function refuseBadTerms(kind: Invoice['kind'], terms: DocumentTerms, path: strin
   for (const [index, { subjectCode }] of notes.entries())
     refuseUnknown(noteSubjectCodes, subjectCode, 'UNTDID 4451', `${path}/notes/${index}/subjectCode`);
   if (payee) refuseBadParty(payee, `${path}/payee`);
-  const { vatId, countryCode } = taxRepresentative ?? {};
   refuseUnknown(
     vatPrefixes,
-    vatId?.slice(0, 2),
+    taxRepresentative?.vatId.slice(0, 2),
     'prefixes of VAT numbers',
     `${path}/taxRepresentative/vatId`,
   );
-  refuseUnknown(countryCodes, countryCode, 'ISO 3166-1', `${path}/taxRepresentative/countryCode`);
-  refuseUnknown(countryCodes, delivery?.countryCode, 'ISO 3166-1', `${path}/delivery/countryCode`);
+  refuseBadPlace(taxRepresentative ?? {}, `${path}/taxRepresentative`);
+  refuseBadPlace(delivery ?? {}, `${path}/delivery`);
   refuseBadIdentifier(delivery?.locationId, `${path}/delivery/locationId`);
   if (payment) refuseBadPayment(payment, `${path}/payment`);
 }

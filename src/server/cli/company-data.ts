@@ -165,7 +165,7 @@ async function writeCompany(engine: Engine, company: string, { folder, signal }:
   return exported;
 }
 
-/** If the number can't be a file name, the document's id is used. */
+/** With its id, as documents of two kinds may have the same number; without a number that can't be a file name. */
 function pdfName(number: string, id: string): string {
-  return `${/^\w[\w.-]{0,99}$/.test(number) ? number : id}.pdf`;
+  return `${/^\w[\w.-]{0,99}$/.test(number) ? `${number}_` : ''}${id}.pdf`;
 }

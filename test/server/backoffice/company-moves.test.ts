@@ -65,6 +65,7 @@ const saves: [place: string, message: RegExp, given: object][] = [
   ['name', /must have 1 to 200 characters/, { name: ' ' }],
   ['timeZone', /not an IANA time zone/, { timeZone: 'Europe/Cork' }],
   ['currency', /not an ISO 4217 currency/, { currency: 'XXQ' }],
+  ['countryCode', /"UK".* ISO 3166-1/, { countryCode: 'UK' }],
   ['vatId', /VAT number/, { vatId: 'IE1234567A' }],
   ['bankAccountName', /71 characters/, { bankAccountName: 'é'.repeat(71) }],
   ['iban', /check digits are wrong/, { iban: 'IE30 AIBK 9311 5212 3456 78' }],

@@ -47,6 +47,20 @@ onSqlite('customer.save', async (t, { openCompany, engine, setNow }) => {
     }
   });
 
+  await t.test('is refused in a country of no list, by its path', async (t) => {
+    const acme = await openCompany();
+    for (const code of ['UK', 'EL', 'XK', 'QQ']) {
+      const { path, message } = await acme.refusal(customerSave({ countryCode: code }));
+      t.equal(
+        `${path}: ${message}`,
+        `/with/countryCode: countryCode is "${code}", which is no code of ISO 3166-1.`,
+      );
+    }
+    const sites = [siteOf('site_1'), { ...siteOf('site_2'), countryCode: 'UK' }];
+    t.match(await acme.refusal(customerSave({ sites })), { path: '/with/sites/1/countryCode' });
+    t.match(await acme.apply(customerSave({ countryCode: 'XI' })), { countryCode: 'XI' });
+  });
+
   await t.test('is refused when two sites share an id', async (t) => {
     const acme = await openCompany();
     const sites = ['site_1', 'site_2', 'site_3', 'site_2', 'site_1'].map(siteOf);

@@ -151,11 +151,12 @@ t.test('an export has all that a company has, and no secret', async (t) => {
   t.equal(exported.pdfCount, issued.length, 'a PDF that nobody asked for yet is made');
   for (const { invoice, number, file } of read('documents')) {
     const pdf = await got(`${api}/invoices/${String(invoice)}/pdf`, { headers }).buffer();
-    t.equal(file, `documents/${String(number)}.pdf`);
+    t.equal(file, `documents/${String(number)}_${String(invoice)}.pdf`);
     t.equal(Buffer.compare(pdf, readFileSync(join(place, String(file)))), 0, `the PDF of ${String(number)}`);
   }
   await stop();
-  t.match(read('companies'), [{ id: COMPANY, profile: { countryCode: 'IE' }, modules: ['jobs'] }]);
+  const lists = { modules: ['jobs'], issuedElsewhere: [] };
+  t.match(read('companies'), [{ id: COMPANY, profile: { countryCode: 'IE' }, ...lists }]);
   t.match(read('administrators'), [{ email: 'aoife@brennan.example', mayInvite: 1, scopes: [] }]);
   const names = readdirSync(place, { recursive: true, encoding: 'utf8' }).filter((name) => /\./.test(name));
   const all = names.map((name) => readFileSync(join(place, name), 'latin1')).join('\n');
