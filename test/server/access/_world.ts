@@ -55,3 +55,14 @@ export async function makeWorld(engine: Engine): Promise<World> {
     setup: { sealed, code: generateSync({ secret, epoch: now.getTime() / 1000 }) },
   };
 }
+
+/** The same engine, which has something happen when a transaction is asked for: after all that was looked up before. */
+export function meanwhile(engine: Engine, happens: () => Promise<unknown>): Engine {
+  let once: (() => Promise<unknown>) | undefined = happens;
+  const transaction: Engine['transaction'] = async (work) => {
+    await once?.();
+    once = undefined;
+    return engine.transaction(work);
+  };
+  return { ...engine, transaction };
+}

@@ -22,7 +22,7 @@ import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { KEY_PREFIX, openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { readTables } from '../backoffice/_backoffice.ts';
 import { COMPANY } from '../portal/_portal.ts';
-import { BOTH, makeWorld, type World } from './_world.ts';
+import { BOTH, makeWorld, meanwhile, type World } from './_world.ts';
 
 const now = STORY_NOW;
 const box = PORTAL_SETTINGS.secrets;
@@ -207,17 +207,6 @@ const acts: Record<string, { act: (engine: Engine, world: World) => Promise<unkn
     ],
   },
 };
-
-/** The same engine, which has something happen when a transaction is asked for: after all that was looked up before. */
-function meanwhile(engine: Engine, happens: () => Promise<unknown>): Engine {
-  let once: (() => Promise<unknown>) | undefined = happens;
-  const transaction: Engine['transaction'] = async (work) => {
-    await once?.();
-    once = undefined;
-    return engine.transaction(work);
-  };
-  return { ...engine, transaction };
-}
 
 /** One world in a file, of which each case has a copy. */
 const kept = openTestDatabase('sqlite').then(async (database) => {
