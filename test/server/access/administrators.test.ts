@@ -3,6 +3,8 @@ import t, { type Test } from 'tap';
 import { changePassword, removeAdministrator, signIn } from '../../../src/server/access/administrators.ts';
 import { changeAccess } from '../../../src/server/access/change-access.ts';
 import { acceptLink, inviteToReset } from '../../../src/server/access/invitations.ts';
+import { prove } from '../../../src/server/access/proof.ts';
+import { addSecondFactor, proposeSecondFactor } from '../../../src/server/access/second-factor.ts';
 import type { SignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { UsageError } from '../../../src/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -15,7 +17,7 @@ import type { Act } from '../../../src/server/store/accounts/authorised-transact
 import { deleteSessionRows, listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import { lockCompany } from '../../../src/server/store/records/companies.ts';
 import { until } from '../../_command.ts';
-import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { type EngineName, engineNames, openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
   addCompany,
@@ -26,7 +28,10 @@ import {
   PASSWORD,
   signedInAs,
 } from '../portal/_portal.ts';
+import { meanwhile } from './_world.ts';
+import { totpAt } from '../../_totp.ts';
 
+const box = PORTAL_SETTINGS.secrets;
 const ANOTHER_PASSWORD = 'seven quiet harbour bells';
 const WRONG = new UsageError('The e-mail address or the password is wrong.');
 const quiet = { onAccount: () => undefined, afterwards: () => undefined };
@@ -120,6 +125,27 @@ for (const name of engineNames)
       );
       t.equal(left.length, 1);
     });
+
+t.test('a proof is of what the account has when it is taken down, not when it was looked at', async (t) => {
+  const { engine, administrator } = await openCompany(t, 'sqlite');
+  const by = await signedInAs(engine, administrator);
+  const act = { company: COMPANY, by, now: STORY_NOW };
+  const { secret, sealed } = proposeSecondFactor(box, administrator, { issuer: 'Test' });
+  const codeAt = (seconds: number) => totpAt(secret, STORY_NOW.getTime() / 1000 + seconds);
+  await addSecondFactor(engine, box, { ...act, sealed, code: codeAt(0) });
+  await engine.run("UPDATE portal_sessions SET proved_at = '2026-11-20T00:00:00.000Z'");
+  const proveWith = (given: string, change: string) =>
+    prove(
+      meanwhile(engine, () => engine.run(change)),
+      limitsWith(),
+      { ...act, given, field: 'proof', secrets: box },
+    );
+  const wrong = { field: 'proof', message: 'Your password or code is not right.' };
+  await t.rejects(proveWith(PASSWORD, "UPDATE administrators SET password = 'another'"), wrong);
+  await t.rejects(proveWith(codeAt(30), 'UPDATE administrators SET second_factor = NULL'), wrong);
+  const [session] = await listSessionRows(engine, administrator);
+  t.equal(session?.provedAt, '2026-11-20T00:00:00.000Z', 'and nothing is proved');
+});
 
 t.test('postgres: a sign-in waits for a reset that another process is about to commit', async (t) => {
   const { engine, url, administrator } = await openCompany(t, 'postgres');

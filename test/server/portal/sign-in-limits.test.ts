@@ -59,18 +59,14 @@ onSqlite('an unknown address is answered like a wrong password', { trustedProxie
   for (const { answer } of [...known, ...unknown]) t.strictSame(answer, known[0]?.answer);
   t.match(known[0]?.answer[1], new RegExp(WRONG));
   const median = (of: { ms: number }[]) => of.map(({ ms }) => ms).sort((a, b) => a - b)[2] ?? 0;
+  await addAdministrator(portal.engine, COLLEAGUE);
+  await portal.engine.run(`UPDATE administrators SET disabled_at = '2026-11-20' WHERE name = 'Conor'`);
+  const { statusCode, text } = await guess(COLLEAGUE.email, COLLEAGUE.password, '198.51.100.6');
+  t.strictSame([statusCode, text], known[0]?.answer.with(1, text), 'so is somebody who was removed');
+  t.match(text, new RegExp(WRONG));
   // Hashing takes a quarter of a second; without it an answer takes some milliseconds.
   t.ok(median(unknown) > median(known) / 2, 'an unknown address is not answered sooner');
   t.ok(median(known) > median(unknown) / 2, 'nor later');
-});
-
-onSqlite('whoever was removed is told what an unknown address is told', async (t, portal) => {
-  await addAdministrator(portal.engine, COLLEAGUE);
-  await portal.engine.run("UPDATE administrators SET disabled_at = '2026-11-20' WHERE email LIKE 'conor%'");
-  const guess = await guesser(portal);
-  const { statusCode, text } = await guess(COLLEAGUE.email, COLLEAGUE.password);
-  t.equal(statusCode, 422);
-  t.match(text, new RegExp(WRONG));
 });
 
 const GUESSES = 100;

@@ -10,7 +10,6 @@ import { COMPANY, onEachEngine, onSqlite } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const URL_GIVEN = 'https://hooks.example.com/in';
-
 onEachEngine('a webhook is registered, paused, resumed and deleted', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
@@ -71,10 +70,8 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
   await t.test('are shown with the reason and can’t be chosen', async (t) => {
     await visitor.visit('/portal/webhooks/new');
     const disabled = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+disabled/g)].map(([, kind]) => kind);
-    t.strictSame(
-      disabled,
-      moveEventKinds.filter((kind) => !kind.startsWith('job.')),
-    );
+    const others = moveEventKinds.filter((kind) => !kind.startsWith('job.'));
+    t.strictSame(disabled, others);
     t.match(visitor.text, /quote\.accepted You have no access to its data, which is quotes:read\./);
   });
 
@@ -87,10 +84,10 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
       /"invoice\.paid" can't be chosen without access to its data, which is invoices:read\./,
     );
     t.match(visitor.shown, `value="${URL_GIVEN}"`, 'and what was typed is kept');
-    await visitor.submit('/portal/webhooks', { url: URL_GIVEN, events: ['ping'] });
-    t.match(visitor.text, /"ping" can't be chosen/);
-    await visitor.submit('/portal/webhooks', { url: URL_GIVEN, events: ['*'] });
-    t.match(visitor.text, /"\*" is not an event/);
+    const ping = await visitor.refused('/portal/webhooks', { url: URL_GIVEN, events: ['ping'] });
+    t.match(ping, /"ping" can't be chosen/);
+    const all = await visitor.refused('/portal/webhooks', { url: URL_GIVEN, events: ['*'] });
+    t.match(all, /"\*" is not an event/);
     t.strictSame(await listWebhookRows(engine, COMPANY), []);
   });
 
@@ -104,8 +101,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
       await engine.run('SELECT * FROM deliveries'),
     ];
     const before = await rows();
-    const failed = `${of}/deliveries?state=unsent`;
-    for (const path of [of, failed, `${of}/deliveries/${delivery}`]) {
+    for (const path of [of, `${of}/deliveries?state=unsent`, `${of}/deliveries/${delivery}`]) {
       t.match(
         await visitor.read(path),
         /You have no access to data that this webhook sends: invoices:read\. Ask an/,
@@ -122,8 +118,6 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
       t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\./);
     }
     t.strictSame(await rows(), before);
-    await engine.run('DELETE FROM deliveries');
-    await engine.run('DELETE FROM webhooks');
   });
 
   await t.test('are left out when a webhook is made like another', async (t) => {
