@@ -91,6 +91,8 @@ t.test('on a standby what only reads works, and a server waits for its promotion
   await workplace.json(['company', 'create', 'acme', '--name', 'Acme']);
   const DATABASE_URL = workplace.databaseUrl.replace(/@[^/]+/, `@${new URL(pair.standbyUrl()).host}`);
   const onStandby = { DATABASE_URL: DATABASE_URL.replace(/\?.*/, '') };
+  // What the primary has just been told is on its way.
+  await until(async () => /acme/.test((await workplace.call('company list', onStandby)).stdout));
   for (const args of [
     ['verify'],
     ['company', 'list'],
