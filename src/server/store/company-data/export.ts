@@ -29,7 +29,9 @@ const TABLES_LEFT_OUT: readonly (keyof Tables)[] = ['form_results', 'company_clo
 
 /** Columns whose text is JSON, beside those of records. */
 const JSON_COLUMNS =
-  'modules profile number_formats issued_elsewhere scopes pinged_at muted_notices details data attempts'.split(' ');
+  'modules profile number_formats issued_elsewhere scopes pinged_at muted_notices details data attempts'.split(
+    ' ',
+  );
 
 const tables = STORED_TABLES.filter(
   ({ name, ofCompany }) => ofCompany !== null && !TABLES_LEFT_OUT.includes(name),
