@@ -152,7 +152,10 @@ async function runFiles(): Promise<Outcome> {
   const outcomes: Outcome[] = [];
   const runQueue = async () => {
     // A file that ends its process is one failure; another process goes on with the files after it.
-    while (queue.length > 0 && !isEnding()) outcomes.push(await runProcess(queue, onFile, environment));
+    for (let before = Infinity; queue.length > 0 && queue.length < before && !isEnding();) {
+      before = queue.length;
+      outcomes.push(await runProcess(queue, onFile, environment));
+    }
   };
   await Promise.all(Array.from({ length: Math.min(PROCESSES, queue.length) }, runQueue));
   printSlowest(ended);
