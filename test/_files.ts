@@ -42,7 +42,7 @@ async function nextFile(): Promise<string | undefined> {
   return file;
 }
 
-/** What a file shares with those after it, and has to leave as it was. */
+/** State that a file shares with those after it, and has to leave as it was. */
 function listState(): string[] {
   const environment = Object.entries(process.env).map(([name, value]) => `${name}=${value}`);
   const open = process.getActiveResourcesInfo().filter((kind) => !PASSING.has(kind));

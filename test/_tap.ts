@@ -1,5 +1,5 @@
 /*
- * Stands for tap in test files and their helpers (_plain-tap.cjs): the test of the file that runs, as several files run in one
+ * The stand-in for tap in test files and their helpers (_plain-tap.cjs): the test of the file that runs, as several files run in one
  * process, one after another (_files.ts).
  */
 import root, { type Test } from 'tap';
