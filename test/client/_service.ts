@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import type { AddressInfo, Server } from 'node:net';
+import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Test } from 'tap';
 import { createClient } from '../../src/client/index.ts';
 import type { Client, ClientOptions } from '../../src/client/index.ts';
@@ -43,11 +43,14 @@ export async function listen(
   port = 0,
 ): Promise<{ url: string; port: number; stop: () => void }> {
   const server = typeof answer === 'function' ? createServer(answer) : answer;
+  const sockets = new Set<Socket>();
+  // A socket whose bytes nobody reads never closes by itself, even when its other end has.
+  server.on('connection', (socket: Socket) => sockets.add(socket.on('close', () => sockets.delete(socket))));
   server.listen(port, '127.0.0.1');
   await once(server, 'listening');
   const stop = () => {
-    if ('closeAllConnections' in server) (server as ReturnType<typeof createServer>).closeAllConnections();
     server.close();
+    for (const socket of sockets) socket.destroy();
   };
   t.teardown(stop);
   // A server that listens on a port has an address of this shape.
