@@ -21,7 +21,7 @@ export interface Credit {
   invoice: Invoice;
   draft: Draft;
   worked: Worked;
-  notes: { record: Invoice; worked: Worked }[];
+  notes: (Kept & { record: Invoice })[];
   isWithVat: boolean;
 }
 
@@ -29,7 +29,7 @@ export function creditOf({ company }: Turn, invoice: Invoice): Credit {
   const { draft, worked } = keptOf(company, invoice);
   const notes = [...company.tables.invoices.values()]
     .filter(({ creditsInvoiceId, status }) => creditsInvoiceId === invoice.id && status === 'issued')
-    .map((record) => ({ record, worked: keptOf(company, record).worked }));
+    .map((record) => ({ record, ...keptOf(company, record) }));
   return { invoice, draft, worked, notes, isWithVat: draft.pricesIncludeVat ?? false };
 }
 
@@ -62,36 +62,35 @@ export function partTaken(
   above: readonly Above[],
 ): { amount: bigint; of: string } | undefined {
   const { invoice, draft, notes, isWithVat, worked } = credit;
-  const givenOf = (other: Line) => draft.lines.find(({ id }) => id === other.id) ?? line;
-  const hasMore = (other: Line) =>
-    isWithVat || !isDeepStrictEqual(Object.keys(pricing(givenOf(other))), ['unitPriceMinor']);
-  const isAlike = (other: Line) => {
-    const own = givenOf(other);
-    const { unitPriceMinor } = other;
-    const alone = isWithVat ? without(pricing(own), 'allowances', 'charges') : { unitPriceMinor };
-    return isOf(other, line) && [alone, pricing(own)].some((one) => isDeepStrictEqual(pricing(line), one));
+  const givenOf = (other: Line, own = draft) => own.lines.find(({ id }) => id === other.id);
+  const alikeOf = (one: DraftLine) => {
+    const likeness = (other: Line) =>
+      4 * Number(other.id === one.id) +
+      2 * Number(other.description === one.description) +
+      Number(other.quantity === one.quantity);
+    const isAlike = (other: Line) => {
+      const own = givenOf(other) ?? one;
+      const { unitPriceMinor } = other;
+      const alone = isWithVat ? without(pricing(own), 'allowances', 'charges') : { unitPriceMinor };
+      return isOf(other, one) && [alone, pricing(own)].some((price) => isDeepStrictEqual(pricing(one), price));
+    };
+    return invoice.lines.filter(isAlike).sort((a, b) => likeness(b) - likeness(a));
   };
-  const takenOf = (other: Line) => [
-    ...notes.flatMap((note) =>
-      note.record.lines
-        .filter(({ id }) => note.worked.lines.get(id)?.of === other.id)
-        .map((own) => ({ quantity: own.quantity, amount: amountIn(own, note.worked) })),
-    ),
-    ...above.filter(({ of }) => of === other.id),
-  ];
+  const earlier = notes.flatMap((note) =>
+    note.record.lines.map((own) => {
+      const drafted = givenOf(own, note.draft);
+      const of = note.worked.lines.get(own.id)?.of ?? (drafted && alikeOf(drafted)[0]?.id);
+      return { of, quantity: own.quantity, amount: amountIn(own, note.worked) };
+    }),
+  );
+  const takenOf = (other: Line) => [...earlier, ...above].filter(({ of }) => of === other.id);
   const upTo = (other: Line) =>
     sumOf([...takenOf(other), line].map(({ quantity }) => partsOf(quantity, 6))) * signOf(other);
   const signOf = ({ quantity }: Line) => (quantity.startsWith('-') ? -1n : 1n);
   const isLeft = (other: Line) =>
     upTo(other) > 0n && upTo(other) <= partsOf(other.quantity, 6) * signOf(other);
-  const likeness = (other: Line) =>
-    2 * Number(other.id === line.id) + Number(other.description === line.description);
-  const alike = invoice.lines.filter(isAlike);
-  const same = alike.find(({ quantity }) => quantity === line.quantity);
-  const [origin] = alike
-    .filter((other) => hasMore(other) && isLeft(other))
-    .sort((a, b) => likeness(b) - likeness(a));
-  if (!origin || (same && !hasMore(same) && likeness(same) >= likeness(origin))) return undefined;
+  const origin = alikeOf(line).find(isLeft);
+  if (!origin) return undefined;
   const whole = amountIn(origin, worked);
   const share = halfUp(whole * upTo(origin), partsOf(origin.quantity, 6) * signOf(origin));
   return { amount: share - sumOf(takenOf(origin).map(({ amount }) => amount)), of: origin.id };

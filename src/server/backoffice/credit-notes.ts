@@ -12,8 +12,9 @@ import { type Conversion, convertBreakdown, vatOf, vatWithinMinor } from '../../
 /** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
 export interface Credited {
   record: Invoice;
-  /** Its amounts that the API doesn't show. Where it has any, `notes` are its issued credit notes. */
+  /** Its amounts that the API doesn't show. */
   amounts: DocumentAmounts | undefined;
+  /** Its issued credit notes. */
   notes: StoredDocument[];
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
@@ -55,7 +56,7 @@ export async function creditedInvoiceOf(
   }
   const { amounts, credited: earlier, terms } = unpublished;
   const notes: StoredDocument[] = [];
-  for (const { id } of amounts ? record.creditNotes : []) notes.push(await move.getDocument(id, at));
+  for (const { id } of record.creditNotes) notes.push(await move.getDocument(id, at));
   return {
     record,
     amounts,

@@ -1,7 +1,12 @@
 /** The members that a credit note takes over from its invoice: the parts of lines, discounts and charges that it gives back. */
 import { isDeepStrictEqual } from 'node:util';
 
-import type { Adjustment, DocumentAdjustment, LineAmounts } from '../../contract/document-amounts.ts';
+import type {
+  Adjustment,
+  DocumentAdjustment,
+  GivenLineAmounts,
+  LineAmounts,
+} from '../../contract/document-amounts.ts';
 import type { DraftLine } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { without } from '../../contract/document-terms.ts';
@@ -15,43 +20,49 @@ type Line = Invoice['lines'][number];
 /** An amount without VAT, and with it where it was given so. */
 type Priced = Pick<Line, 'amountMinor' | 'vatRateBasisPoints'> & { grossMinor?: number | undefined };
 
-/** A line that was credited before, or earlier in the same note. */
+/** What notes, and the lines above in the same one, took of a line; the amount is with VAT where prices include it. */
 interface Taken {
-  creditsLineId: string | undefined;
-  quantity: string;
+  quantityMillionths: bigint;
   amountMinor: number;
 }
 
 /**
- * A line of a credit note that takes back one of its invoice as a whole, or a part of one with discounts, charges or an
- * exact price. All parts together give back exactly what the line came to, however each is rounded. Undefined for a line
- * that is worked out by itself.
- * @param before the lines of the note above it.
+ * Works out the lines of a credit note that take back one of its invoice as a whole, or a part of it, one after another. All
+ * parts together give back exactly what the line came to, however each is rounded. It gives undefined for a line that is worked
+ * out by itself.
  */
-export function creditedLine(
-  line: DraftLine,
-  credited: Credited,
-  before: readonly PricedLine[],
-): PricedLine | undefined {
-  const candidates = credited.record.lines.filter((other) => isLike(line, other, credited));
-  const same = candidates.find(({ quantity }) => quantity === line.quantity);
-  const details = (other: Line | undefined) => other && credited.amounts?.lines[other.id];
+export function creditedLines(credited: Credited): (line: DraftLine) => PricedLine | undefined {
+  const taken = takenBefore(credited);
+  return (line) => {
+    const quantity = millionths(line.quantity);
+    const [origin] = linesLike(line, credited).filter((other) =>
+      isWithin(quantity + (taken.get(other.id)?.quantityMillionths ?? 0n), millionths(other.quantity)),
+    );
+    if (!origin) return undefined;
+    const before = taken.get(origin.id) ?? { quantityMillionths: 0n, amountMinor: 0 };
+    const part = partOf(line, origin, credited.amounts?.lines[origin.id], before);
+    taken.set(origin.id, withTaken(before, line.quantity, part.amountMinor));
+    return part;
+  };
+}
+
+type Alike = Pick<DraftLine, 'id' | 'description' | 'quantity'> &
+  Pick<Line, 'vatCategory' | 'vatRateBasisPoints'> &
+  GivenLineAmounts;
+
+/** The lines of the invoice at the price of this one, or with all that it gives; the likest come first. */
+function linesLike(line: Alike, credited: Credited): Line[] {
   const likeness = (other: Line) =>
-    2 * Number(other.id === line.id) + Number(other.description === line.description);
-  const origin = candidates
-    .filter((other) => details(other) !== undefined)
-    .sort((a, b) => likeness(b) - likeness(a))
-    .find((other) => isLeft(other, line, takenOf(other, credited, before)));
-  const amounts = details(origin);
-  // The line has nothing but its price, which another one without more may have too.
-  const isOther =
-    same !== undefined && details(same) === undefined && likeness(same) >= likeness(origin ?? same);
-  if (origin && amounts && !isOther) return partOf(line, origin, amounts, takenOf(origin, credited, before));
-  return same && !details(same) ? { line, amountMinor: same.amountMinor } : undefined;
+    4 * Number(other.id === line.id) +
+    2 * Number(other.description === line.description) +
+    Number(other.quantity === line.quantity);
+  return credited.record.lines
+    .filter((other) => isLike(line, other, credited))
+    .sort((a, b) => likeness(b) - likeness(a));
 }
 
 /** Whether a line has all that one of the invoice's gave, or its price alone: as the API shows it, or with VAT as it was given. */
-function isLike(line: DraftLine, other: Line, credited: Credited): boolean {
+function isLike(line: Alike, other: Line, credited: Credited): boolean {
   if (!isOfCategory(other, line)) return false;
   const given = givenOf(line);
   const its = credited.amounts?.lines[other.id]?.given;
@@ -62,50 +73,47 @@ function isLike(line: DraftLine, other: Line, credited: Credited): boolean {
   return isDeepStrictEqual(given, its) || isDeepStrictEqual(given, price);
 }
 
-function isLeft(origin: Line, { quantity }: DraftLine, taken: readonly Taken[]): boolean {
-  const whole = millionths(origin.quantity);
-  const upTo = quantityOf([...taken, { quantity }]);
+function isWithin(upTo: bigint, whole: bigint): boolean {
   return whole > 0n ? upTo > 0n && upTo <= whole : upTo < 0n && upTo >= whole;
 }
 
-const quantityOf = (list: readonly { quantity: string }[]) =>
-  list.reduce((sum, { quantity }) => sum + millionths(quantity), 0n);
+const withTaken = (before: Taken | undefined, quantity: string, amountMinor: number): Taken => ({
+  quantityMillionths: (before?.quantityMillionths ?? 0n) + millionths(quantity),
+  amountMinor: sumMinor([before?.amountMinor ?? 0, amountMinor]),
+});
 
-/** The amounts that earlier notes, and lines above in the same one, took of a line. */
-function takenOf({ id }: Line, { notes }: Credited, before: readonly PricedLine[]): Taken[] {
-  const earlier = notes.flatMap(({ record, unpublished: { amounts } }) =>
-    record.lines.map((line) => {
-      const { creditsLineId, grossMinor = line.amountMinor } = amounts?.lines[line.id] ?? {};
-      return { creditsLineId, quantity: line.quantity, amountMinor: grossMinor };
-    }),
-  );
-  const above = before.map(({ line: { quantity }, amountMinor, amounts }) => {
-    return { creditsLineId: amounts?.creditsLineId, quantity, amountMinor };
-  });
-  return [...earlier, ...above].filter(({ creditsLineId }) => creditsLineId === id);
+/** What earlier notes took, by the ids of the invoice's lines. A note from elsewhere doesn't say of which: of the likest. */
+function takenBefore(credited: Credited): Map<string, Taken> {
+  const taken = new Map<string, Taken>();
+  for (const { record, unpublished } of credited.notes)
+    for (const line of record.lines) {
+      const { creditsLineId, given, grossMinor } = unpublished.amounts?.lines[line.id] ?? {};
+      const { unitPriceMinor, ...others } = line;
+      const asGiven = { ...others, ...(given ?? { unitPriceMinor }) };
+      const id = creditsLineId ?? linesLike(asGiven, credited)[0]?.id;
+      if (id !== undefined)
+        taken.set(id, withTaken(taken.get(id), line.quantity, grossMinor ?? line.amountMinor));
+    }
+  return taken;
 }
 
-function partOf(line: DraftLine, origin: Line, amounts: LineAmounts, taken: readonly Taken[]): PricedLine {
-  const whole = millionths(origin.quantity);
-  const originMinor = amounts.grossMinor ?? origin.amountMinor;
-  const upToMinor = proportionMinor(originMinor, quantityOf([...taken, line]), whole);
-  const part = (list: readonly Adjustment[]) =>
+function partOf(line: DraftLine, origin: Line, amounts: LineAmounts | undefined, taken: Taken): PricedLine {
+  const [quantity, whole] = [millionths(line.quantity), millionths(origin.quantity)];
+  const originMinor = amounts?.grossMinor ?? origin.amountMinor;
+  const upToMinor = proportionMinor(originMinor, taken.quantityMillionths + quantity, whole);
+  const part = (list: readonly Adjustment[] = []) =>
     list.map(({ grossMinor, ...one }) => {
       const ofWholeMinor = grossMinor ?? one.amountMinor;
-      return partOfAdjustment(
-        one,
-        ofWholeMinor,
-        proportionMinor(ofWholeMinor, millionths(line.quantity), whole),
-      );
+      return partOfAdjustment(one, ofWholeMinor, proportionMinor(ofWholeMinor, quantity, whole));
     });
   return {
     line,
-    amountMinor: upToMinor - sumMinor(taken.map(({ amountMinor }) => amountMinor)),
+    amountMinor: upToMinor - taken.amountMinor,
     amounts: {
       given: givenOf(line),
-      ...exactPrice(amounts),
-      allowances: part(amounts.allowances),
-      charges: part(amounts.charges),
+      ...exactPrice(amounts ?? {}),
+      allowances: part(amounts?.allowances),
+      charges: part(amounts?.charges),
       creditsLineId: origin.id,
     },
   };

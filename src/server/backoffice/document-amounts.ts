@@ -70,7 +70,7 @@ function refuseBeyondZero(wholeMinor: number, own: Pick<LineAmounts, List>, path
 }
 
 /** The members of a line that its price and amount are worked out from, without those that are empty. */
-export function givenOf(line: DraftLine): GivenLineAmounts {
+export function givenOf(line: GivenLineAmounts): GivenLineAmounts {
   const { unitPriceMinor, unitPrice, priceBaseQuantity, allowances = [], charges = [] } = line;
   return {
     ...(unitPriceMinor === undefined ? {} : { unitPriceMinor }),

@@ -10,7 +10,7 @@ import {
   vatWithinMinor,
 } from '../../contract/vat.ts';
 import { amountsTaken, chargedOn, type Credited, refuseExcess, refuseOtherPrices } from './credit-notes.ts';
-import { creditedAdjustments, creditedLine } from './credited-parts.ts';
+import { creditedAdjustments, creditedLines } from './credited-parts.ts';
 import {
   type Adjustments,
   type AmountsDraft,
@@ -55,11 +55,8 @@ export async function sumsOf(
   const at = `${path}/lines`;
   if (credited) refuseOtherPrices(credited, includesVat, path);
   await refuseBadReferences(move, given, at);
-  const priced: PricedLine[] = [];
-  for (const [index, line] of given.entries()) {
-    const taken = credited && creditedLine(line, credited, priced);
-    priced.push(taken ?? pricedLine(line, draft, `${at}/${index}`));
-  }
+  const asPart = credited && creditedLines(credited);
+  const priced = given.map((line, index) => asPart?.(line) ?? pricedLine(line, draft, `${at}/${index}`));
   const adjustments = adjustmentsOf(draft, priced, path, credited);
   const breakdown = withinRange(at, () =>
     vatBreakdown(

@@ -3,7 +3,7 @@ import type { Adjustment, DocumentAdjustment, LineAmounts } from '../../contract
 import type { Invoice } from '../../contract/records.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import { exactUnitPrice, priceWithoutVat, sumOfPrices } from '../../contract/prices.ts';
-import { payableMinor, vatWithinMinor } from '../../contract/vat.ts';
+import { lineAmountMinor, payableMinor, vatWithinMinor } from '../../contract/vat.ts';
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
 import type { AllowanceCharge, DocumentAllowanceCharge, Line, Totals } from './model.ts';
 import { optionalText } from './xml-text.ts';
@@ -76,7 +76,10 @@ function priceDiscountOf(
   return { amount, grossPrice: sumOfPrices(netPrice, amount) };
 }
 
-/** The price as it was given, or without VAT so exact that the quantity times it is the amount of the line. */
+/**
+ * The price as it was given, or without VAT so exact that the quantity times it is the amount of the line: where prices include
+ * VAT, and of a credited part whose amount follows from the whole line.
+ */
 function priceOf(
   { quantity, unitPriceMinor, amountMinor }: RecordLine,
   currency: string,
@@ -85,16 +88,16 @@ function priceOf(
   const asShown = { netPrice: decimalAmount(unitPriceMinor, currency) };
   if (!amounts || Number(quantity) === 0) return asShown;
   const { given, unitPrice, priceBaseQuantity, grossMinor, allowances, charges } = amounts;
-  if (grossMinor === undefined && amounts.creditsLineId === undefined) {
-    const netPrice = unitPrice ?? decimalAmount(given.unitPriceMinor ?? unitPriceMinor, currency);
-    return { netPrice, priceBaseQuantity };
-  }
   const wholeMinor = sumMinor([
     amountMinor,
     ...allowances.map((one) => one.amountMinor),
     ...charges.map((one) => -one.amountMinor),
   ]);
-  return { netPrice: exactUnitPrice(wholeMinor, quantity, currency) };
+  const isAmount = () => lineAmountMinor(quantity, { currency, ...given }) === wholeMinor;
+  if (grossMinor !== undefined || (amounts.creditsLineId !== undefined && !isAmount()))
+    return { netPrice: exactUnitPrice(wholeMinor, quantity, currency) };
+  const netPrice = unitPrice ?? decimalAmount(given.unitPriceMinor ?? unitPriceMinor, currency);
+  return { netPrice, priceBaseQuantity };
 }
 
 function allowanceCharge(

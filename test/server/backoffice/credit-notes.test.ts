@@ -180,9 +180,9 @@ onSqlite('an invoice holds a thousand', async (t, office) => {
   await t.test('credit notes', async (t) => {
     const invoice = await issued(company, invoiceDraft());
     const named = { status: 'issued', issueDate: '2026-11-20', grossMinor: 1 } as const;
-    const idOf = (index: number) => `00000000-0000-7000-8000-${String(index).padStart(12, '0')}`;
-    const creditNotes = many((index) => ({ id: idOf(index), number: `CN-${index}`, ...named }));
-    await fill(invoice, { creditNotes });
+    // Each of them is read when another is made, so all are this one.
+    const { id } = await credit(company, invoice, [at(1, 2300)]);
+    await fill(invoice, { creditNotes: many((index) => ({ id, number: `CN-${index}`, ...named })) });
     await credit(company, invoice, [at(1, 2300)]);
     const draft = await company.apply(creditNoteOf(invoice, { lines: [at(1, 2300)] }));
     t.equal(inShort(await company.refusal(issue(draft.id))), 'limit_reached /with/id');

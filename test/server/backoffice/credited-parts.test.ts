@@ -113,12 +113,18 @@ t.test('a part of what is taxed takes VAT of its own sign, within a minor unit o
   );
 });
 
+const at10001 = (quantity: string) => line({ unitPriceMinor: 10_001, quantity });
+
 /** Lines that are credited one by one, and the gross of each note: all of it comes back, and no cent stays due. */
 const inParts: [what: string, lines: DraftLine[], of: DraftLine[], grossMinor: number[]][] = [
   // 5 % of 30 cents are 1.5, rounded to 2; of 10 and of 20 they are 0.5 and 1.
   ['30 cents at 5 %', [cents(30)], [cents(10), cents(10), cents(10)], [11, 10, 11]],
   ['lines at 20 %', at20(6833, 6833, 5750, 8500), at20(6833, 6833, 5750, 8500), [8200, 8199, 6900, 10_200]],
   ['two lines at 23 %', [at23(4502), at23(4502)], [at23(4502), at23(4502)], [5537, 5538]],
+  // Half of 100.01 is 50.01 when it is rounded, of which there aren't two.
+  ['halves of a line', [at10001('1')], [at10001('0.5'), at10001('0.5')], [6151, 6150]],
+  ['all thirds', [at10001('1')], Array(3).fill(at10001('0.333333')), [4101, 4099, 4101]],
+  ['parts of two lines', [at10001('1'), at10001('0.5')], Array(3).fill(at10001('0.5')), [6151, 6151, 6150]],
 ];
 
 onSqlite('credit notes of a part', async (t, office) => {
@@ -129,7 +135,7 @@ onSqlite('credit notes of a part', async (t, office) => {
       for (const part of parts) notes.push((await credit(company, invoice, [part])).totals.grossMinor);
       t.strictSame(notes, grossMinor);
       t.strictSame(await balanceOf(company, invoice), [0, 0]);
-      const over = [{ ...line(), ...parts[0], unitPriceMinor: 1 }];
+      const over = [{ ...line(), ...parts[0], quantity: '1', unitPriceMinor: 1 }];
       const { code, message } = await company.refusal(creditNoteOf(invoice, { lines: over }));
       t.equal(code, 'exceeds_invoice');
       t.match(message, /takes 1 net in category S at \d+ basis points, where 0 is left/);
@@ -163,6 +169,13 @@ onSqlite('credit notes of a part', async (t, office) => {
     const vat: number[] = drafts.map(({ totals }) => totals.vatMinor);
     for (const { id } of drafts) vat.push((await company.apply(issue(id))).totals.vatMinor);
     t.strictSame(vat, [1035, 1035, 1035, 1036]);
+  });
+
+  await t.test('take the rest of a line, of which a note took that doesn’t say so', async (t) => {
+    const { company, invoice } = await start(office, [at10001('1')]);
+    // As one that was imported, or issued by release 1.1.
+    await changeUnpublished(office, await credit(company, invoice, [at10001('0.5')]), { amounts: undefined });
+    t.equal((await credit(company, invoice, [at10001('0.5')])).totals.grossMinor, 6150);
   });
 
   await t.test('of release 1.0.0 that left a cent due are made up for by a line of nothing', async (t) => {
