@@ -42,6 +42,11 @@ export interface KeptTerms extends DocumentTerms {
   isPeppol?: boolean;
 }
 
+/** Whether a document asks for a payment on account (UNTDID 1001, code 386), for a supply that may be still to come. */
+export function isDeposit(terms: KeptTerms | undefined): boolean {
+  return terms?.typeCode === '386';
+}
+
 /** The members of other names than these. */
 export function without<T extends object, Name extends keyof T>(
   given: T,

@@ -28,6 +28,15 @@ export function isInEu(country: string): boolean {
   return country !== 'XI' && euVatPrefixes.includes(country === 'GR' ? 'EL' : country);
 }
 
+/**
+ * A supplier's VAT number as a document with these categories states it. A firm in Northern Ireland has XI for goods that go to
+ * the Union (category K), and GB with the same digits for all that it sells otherwise (HMRC, Northern Ireland and VAT EC Sales
+ * Lists).
+ */
+export function vatIdOn(vatId: string, categories: readonly string[]): string {
+  return categories.includes('K') ? vatId : vatId.replace(/^XI/, 'GB');
+}
+
 /** Codes that no VAT number begins with. The Isle of Man has British numbers, and Monaco French ones. */
 const otherPrefixes: Readonly<Record<string, string>> = { GR: 'EL', IM: 'GB', MC: 'FR', UK: 'GB' };
 

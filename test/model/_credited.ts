@@ -72,7 +72,9 @@ export function partTaken(
       const own = givenOf(other) ?? one;
       const { unitPriceMinor } = other;
       const alone = isWithVat ? without(pricing(own), 'allowances', 'charges') : { unitPriceMinor };
-      return isOf(other, one) && [alone, pricing(own)].some((price) => isDeepStrictEqual(pricing(one), price));
+      return (
+        isOf(other, one) && [alone, pricing(own)].some((price) => isDeepStrictEqual(pricing(one), price))
+      );
     };
     return invoice.lines.filter(isAlike).sort((a, b) => likeness(b) - likeness(a));
   };

@@ -17,7 +17,7 @@ export const issueMoves = {
     const number = nextNumber(turn, record.kind, turn.today);
     const issued = { ...record, number, updatedAt: turn.stamp() };
     tables.invoices.set(id, issued);
-    kept.set(id, { ...before, worked, supplier: { ...profile } });
+    kept.set(id, { ...before, worked, supplier: namedOn(issued, profile) });
     if (issued.kind === 'invoice') {
       turn.send('invoice.issued', summaryOf(issued));
       sendPrepaid(turn, issued);
@@ -42,7 +42,7 @@ function asIssued({ at, today }: Turn, draft: Unstamped, given: Draft & { roundi
     status: 'issued',
     issueDate: today,
     issuedAt: at,
-    supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : today),
+    supplyDate: draft.supplyDate ?? (kind === 'invoice' ? today : null),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? addDays(today, paymentTermsDays)),
     ...(kind === 'invoice'
       ? {
@@ -173,10 +173,16 @@ function isNationalCurrencyMissing(record: Unstamped, { vatId, countryCode }: Co
   return vatId !== undefined && record.currency !== national && stated !== national;
 }
 
-/** A supplier without a VAT number charges none, and is known by its company number. */
-function isNumberWrong({ lines }: Unstamped, { vatId, companyNumber, countryCode }: CompanyProfile): boolean {
+/** In Northern Ireland a number is British, but for goods that go to the Union. */
+function namedOn({ lines }: Unstamped, profile: CompanyProfile): CompanyProfile {
+  const isToUnion = lines.some(({ vatCategory }) => vatCategory === 'K');
+  return { ...profile, ...(profile.vatId && !isToUnion && { vatId: profile.vatId.replace('XI', 'GB') }) };
+}
+
+/** A supplier without a VAT number charges none. */
+function isNumberWrong({ lines }: Unstamped, { vatId, countryCode }: CompanyProfile): boolean {
   if (vatId !== undefined) return !(countryCode === 'IE' ? ['IE'] : ['GB', 'XI']).includes(vatId.slice(0, 2));
-  return isBlank(companyNumber) || lines.some(({ vatCategory }) => vatCategory !== 'O');
+  return lines.some(({ vatCategory }) => vatCategory !== 'O');
 }
 
 function isReverseChargeSilent({ lines, buyer }: Unstamped, profile: CompanyProfile, draft: Draft): boolean {

@@ -85,6 +85,8 @@ export interface Turn {
   at: string;
   /** The company's calendar day of that time. */
   today: string;
+  /** Whether a change without a time comes on an earlier day than the company's last, by a clock that was set back. */
+  isClockBack: boolean;
   stamp: () => string;
   /** An event carries the time of the last stamp. */
   send: (kind: MoveEventKind, data: unknown) => void;
@@ -137,11 +139,11 @@ export function predict(
   if (!before || faults.length > 0) return { status: 'refused', faults };
 
   const company = copyOf(before);
-  const record = madeBy(
-    moves,
-    turnOf(company, { atMs: Math.min(givenMs, nowMs), nowMs }, faults, [...lineIds]),
-    change,
-  );
+  const turn = turnOf(company, { atMs: Math.min(givenMs, nowMs), nowMs }, faults, [...lineIds]);
+  const lastDay = dayIn(company.timeZone, company.lastStampMs);
+  turn.isClockBack =
+    change.at === undefined && company.lastStampMs >= nowMs + 10 * 60_000 && lastDay > turn.today;
+  const record = madeBy(moves, turn, change);
   if (faults.length > 0) return { status: 'refused', faults };
   noteApplied(company, change);
   world.companies.set(company.id, company);
@@ -176,6 +178,7 @@ function turnOf(
     nowMs,
     at: iso(atMs),
     today: dayIn(company.timeZone, atMs),
+    isClockBack: false,
     fault,
     stamp: () => {
       company.lastStampMs = Math.max(nowMs, company.lastStampMs + 1);
@@ -250,7 +253,8 @@ export function need<R extends Resource>(turn: Turn, resource: R, id: string, pa
   return table.get(id) ?? turn.refuse('unknown_record', path);
 }
 
-export function nextNumber({ company, refuse }: Turn, kind: Numbered, day: string): string {
+export function nextNumber({ company, refuse, isClockBack }: Turn, kind: Numbered, day: string): string {
+  if (isClockBack) refuse('wrong_state', '');
   const series = company.formats[kind].replaceAll('{year}', day.slice(0, 4));
   const number = (company.series.get(series) ?? 0) + 1;
   if (number > 999_999_999) refuse('limit_reached', '');

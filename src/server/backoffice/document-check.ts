@@ -6,6 +6,7 @@ import { asIssued, refuseUnsupported } from './issue-invoice.ts';
 import { checkDocument, type CheckedDocument, type ChecklistItem } from './legal-checklist.ts';
 import { Move } from './move.ts';
 import type { Backoffice } from './backoffice.ts';
+import { supplierOn } from '../store/records/suppliers.ts';
 import { Refusal } from './refusal.ts';
 import type { StoredDocument, Unpublished } from './unpublished.ts';
 
@@ -62,9 +63,10 @@ async function wasIssued(move: Move, { record, unpublished }: StoredDocument): P
 /** The buyer, the legends and the sums are worked out anew, as they are when it is issued. */
 async function wouldBeIssued(move: Move, stored: StoredDocument): Promise<CheckedDocument> {
   const composed = await recompose(move, stored, '');
+  const document = asIssued(move, composed);
   return {
-    document: asIssued(move, composed),
-    supplier: await move.supplier(),
+    document,
+    supplier: supplierOn(await move.supplier(), document),
     reverseChargeRates: composed.unpublished.reverseChargeRates,
     terms: composed.unpublished.terms,
     amounts: composed.unpublished.amounts,

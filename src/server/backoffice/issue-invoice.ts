@@ -1,4 +1,5 @@
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
+import { isDeposit } from '../../contract/document-terms.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
@@ -15,7 +16,7 @@ import { pointingAt, Refusal, withinRange } from './refusal.ts';
 import { usePrepayments } from './prepayments.ts';
 import { putRebalanced, sendPrepaid } from './settlement.ts';
 import { daysAfter, DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
-import type { Supplier } from '../store/records/suppliers.ts';
+import { type Supplier, supplierOn } from '../store/records/suppliers.ts';
 
 /** As many as the contract lets an invoice show. */
 const CREDIT_NOTES_MAX = 1000;
@@ -31,9 +32,9 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   mustBeIssuedHere(move, before.record.kind);
   refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
-  const supplier = await move.keepSupplier();
   const { reverseChargeRates, amounts, terms } = composed.unpublished;
   const issued = asIssued(move, composed);
+  const supplier = await move.keepSupplier(supplierOn(await move.supplier(), issued));
   refuseIncomplete({ document: issued, supplier, reverseChargeRates, amounts, terms });
   const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };
   const rendered = await move.putStamped('invoices', record, { ...composed.unpublished, supplier });
@@ -50,18 +51,22 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   return rendered;
 }
 
-/** The draft with its dates of issue. A pro forma's supply may still be to come; a credit note isn't due. */
+/** The draft with its dates of issue. A credit note isn't due. */
 export function asIssued(
   move: Pick<Move, 'today' | 'at'>,
-  { record: draft, unpublished: { amounts } }: Drafted,
+  { record: draft, unpublished: { amounts, terms } }: Drafted,
 ): Drafted['record'] {
   const { kind, paymentTermsDays } = draft;
+  // The supply of a pro forma, and of a payment on account, may still be to come. A credit note has that of its invoice.
+  const isSupplied = kind === 'invoice' && !isDeposit(terms);
+  const paidOn = amounts?.prepayments.map((one) => one.paidOn).sort();
   return {
     ...draft,
     status: 'issued',
     issueDate: move.today,
     issuedAt: move.at,
-    supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : move.today),
+    supplyDate:
+      draft.supplyDate ?? (isSupplied ? move.today : isDeposit(terms) ? (paidOn?.at(-1) ?? null) : null),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? daysAfter(move.today, paymentTermsDays)),
     ...balanceAtIssue(draft, amounts),
   };

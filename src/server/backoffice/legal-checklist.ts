@@ -1,6 +1,6 @@
 import { unitCodes } from '../../contract/code-lists.ts';
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
-import type { KeptTerms } from '../../contract/document-terms.ts';
+import { isDeposit, type KeptTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
 import { peppolRule } from './peppol-rule.ts';
@@ -117,7 +117,7 @@ const commonRules: LegalRule[] = [
 const taxRules: LegalRule[] = [
   {
     item: "the supplier's VAT number",
-    source: 'IE reg. 20(2)(c), UK reg. 14(1)(d), EN 16931 BR-CO-09 and BR-CO-26',
+    source: 'IE reg. 20(2)(c), UK reg. 14(1)(d), EN 16931 BR-CO-09',
     problem: vatIdProblem,
   },
   {
@@ -131,8 +131,13 @@ const taxRules: LegalRule[] = [
   },
   {
     item: 'the day of the supply',
-    source: 'IE reg. 20(2)(h), UK reg. 14(1)(b)',
-    problem: ({ document }) => when(document.supplyDate === null, 'it has no supplyDate'),
+    source: 'IE reg. 20(2)(h), UK reg. 14(1)(b), EN 16931 BR-IC-11',
+    problem: ({ document: { kind, supplyDate, vatBreakdown }, terms }) => {
+      // A payment on account has no supply yet, and a credit note for one neither.
+      const isSupplied = kind === 'invoice' && !isDeposit(terms);
+      const isNeeded = isSupplied || vatBreakdown.some(({ category }) => category === 'K');
+      return when(supplyDate === null && isNeeded, 'it has no supplyDate');
+    },
   },
   {
     item: 'a supply that has happened, or the period of one that is invoiced in advance',
@@ -191,17 +196,17 @@ const taxRules: LegalRule[] = [
 
 function vatIdProblem(checked: CheckedDocument): string | undefined {
   const { supplier, document } = checked;
-  const { vatId, companyNumber } = supplier;
+  const { vatId } = supplier;
   if (vatId !== undefined) {
     return when(
       !vatIdPatterns[countryOf(checked)].test(vatId),
       `the company's VAT number ${vatId} isn't of its country`,
     );
   }
-  if (document.lines.some(({ vatCategory }) => vatCategory !== 'O')) {
-    return "the company's profile has no vatId, so every line must be in category O";
-  }
-  return when(!isVisible(companyNumber), "the company's profile has neither vatId nor companyNumber");
+  return when(
+    document.lines.some(({ vatCategory }) => vatCategory !== 'O'),
+    "the company's profile has no vatId, so every line must be in category O",
+  );
 }
 
 function isSimplified(checked: CheckedDocument): boolean {

@@ -49,6 +49,8 @@ export class Move {
   readonly at: string;
   /** The company's calendar day of that time, `YYYY-MM-DD`. */
   readonly today: string;
+  /** What the clock says; undefined where the change gives a time, which is another object than `now`. */
+  readonly clock: Date | undefined;
   readonly #backoffice: Backoffice;
   readonly #ids;
   readonly #now: Date;
@@ -72,6 +74,7 @@ export class Move {
     this.transaction = transaction;
     this.#ids = createIds(backoffice.random);
     this.#now = times.now;
+    this.clock = times.at === times.now ? times.now : undefined;
     this.#nowMs = Math.max(times.now.getTime(), backoffice.hasReaders ? company.servedMs : 0);
     this.#lastStampMs = company.lastStampMs;
   }
@@ -169,13 +172,9 @@ export class Move {
 
   /** @throws Refusal `duplicate_id` when the company has a record with that id. */
   async mustBeNew(resource: Resource, id: string, path: string): Promise<void> {
-    if (await hasRecord(this.transaction, resource, this.company.id, id)) {
-      throw new Refusal(
-        'duplicate_id',
-        `There is already a record with the id ${quote(id)} among the company's ${resource}.`,
-        path,
-      );
-    }
+    if (!(await hasRecord(this.transaction, resource, this.company.id, id))) return;
+    const message = `There is already a record with the id ${quote(id)} among the company's ${resource}.`;
+    throw new Refusal('duplicate_id', message, path);
   }
 
   async #findTexts<R extends Resource>(resource: R, id: string) {

@@ -28,11 +28,16 @@ const NUMBER = /\{number(?::(\d))?\}/;
 const NUMBER_MAX = 999_999_999;
 const FORMAT_CHARACTERS_MAX = 60;
 
+/** Stamps of many changes at once run ahead of the clock by less. */
+const CLOCK_BACK_MS = 10 * 60_000;
+
 /**
  * Takes the next number of a kind's series. It is given out for good with the move, and not at all if the move fails:
  * so a series has no gaps (Irish VAT regulation 20(2)(b), British regulation 14(1)(a)).
+ * @throws Refusal `wrong_state` when the clock was set back by a day or more, `limit_reached` and `duplicate_id`.
  */
 export async function takeNumber(move: Move, kind: Numbered, day: string): Promise<string> {
+  refuseClockSetBack(move);
   const format = move.company.numberFormats[kind] ?? defaultNumberFormats[kind];
   const series = seriesOf(format, day);
   const { transaction, company } = move;
@@ -51,6 +56,15 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   if (isFree) return number;
   const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
   throw new Refusal('duplicate_id', message);
+}
+
+/** A number and its day can't be taken back, so a day before the company's last one has to be meant. */
+function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }: Move): void {
+  if (clock === undefined || lastStampMs < clock.getTime() + CLOCK_BACK_MS) return;
+  const day = companyDay(timeZone, new Date(lastStampMs));
+  if (day <= today) return;
+  const message = `The clock says ${today}, and the company's last change was on ${day}. Set the clock, or give the time of issue in at.`;
+  throw new Refusal('wrong_state', message);
 }
 
 /** A format with the year of a day filled in: the name of a series. */

@@ -89,10 +89,11 @@ function hasNames({ record, supplier, terms = {} }: PrintedDocument): boolean {
 
 function hasPossibleVat({ record, supplier, terms }: PrintedDocument): boolean {
   const isWithoutVatId = supplier.vatId === undefined && terms?.taxRepresentative === undefined;
+  const numbers = [supplier.companyNumber, ...(supplier.identifiers ?? []).map(({ id }) => id)];
   return record.vatBreakdown.every(({ category, rateBasisPoints }) => {
     if (category === 'S') return rateBasisPoints >= RATE_BASIS_POINTS_MIN;
-    // The seller needs one of the two numbers (BR-CO-26).
-    if (category === 'O') return isWithoutVatId && oneLine(supplier.companyNumber ?? '') !== '';
+    // The seller needs one of its numbers (BR-CO-26).
+    if (category === 'O') return isWithoutVatId && numbers.some((id) => oneLine(id ?? '') !== '');
     return categories.includes(category);
   });
 }

@@ -4,7 +4,7 @@ import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
 import { type DocumentHead, findPrintable, keepPdf } from '../store/records/documents.ts';
-import { findSupplier } from '../store/records/suppliers.ts';
+import { findSupplier, supplierOn } from '../store/records/suppliers.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -73,8 +73,10 @@ export async function findPrinted(
   const { record: current, supplier, ...beside } = found;
   const isOfIssue = asOf === 'issue' && !isDraft(current);
   const record = isOfIssue ? asOfIssue(current, found.amounts) : current;
-  const shown = await findSupplier(db, company, isOfIssue ? supplier : null);
-  return { current, printed: { ...beside, record, ...shown } };
+  const kept = isOfIssue ? supplier : null;
+  const shown = await findSupplier(db, company, kept);
+  const named = kept ? shown.supplier : supplierOn(shown.supplier, record);
+  return { current, printed: { ...beside, record, ...shown, supplier: named } };
 }
 
 /**

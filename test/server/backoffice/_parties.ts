@@ -9,7 +9,8 @@ export const irishProfile: CompanyProfile = { ...address, countryCode: 'IE', vat
 export const britishProfile: CompanyProfile = { ...address, countryCode: 'GB', vatId: 'GB987654353' };
 /** Of goods, Northern Ireland is as a member state; its companies have a second prefix for that. */
 export const northernIrishProfile: CompanyProfile = { ...britishProfile, vatId: 'XI987654353' };
-export const unregisteredProfile: CompanyProfile = { ...address, countryCode: 'IE', companyNumber: '654321' };
+/** A sole trader, who is in no register. */
+export const unregisteredProfile: CompanyProfile = { ...address, countryCode: 'IE' };
 
 export const irishCompany: Partial<CompanySettings> = { profile: irishProfile };
 export const britishCompany: Partial<CompanySettings> = {

@@ -66,7 +66,6 @@ const commonGaps = ({ profile, customer, standard }: Side): Gap[] => [
 const commonTaxGaps = ({ profile, customer }: Side): Gap[] => [
   [/no vatId/, { profile: without(profile, 'vatId') }],
   [/FR11123456782/, { profile: { ...profile, vatId: 'FR11123456782' } }],
-  [/neither vatId nor companyNumber/, { profile: without(profile, 'vatId'), lines: [lineIn('O')] }],
   [/customer has no addressLines/, { customer: { ...customer, addressLines: [] } }],
   [/in USD and has no exchange/, { customer: { ...customer, currency: 'USD' } }],
 ];

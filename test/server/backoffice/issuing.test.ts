@@ -1,6 +1,7 @@
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
+import { findPrinted } from '../../../src/server/invoice-pdf/printing.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
 import { exchange, kindsOf } from './_issued.ts';
 import { onEachEngine, onSqlite } from './_backoffice.ts';
@@ -170,6 +171,17 @@ for (const [country, own, cases] of [
     }
   });
 }
+
+onSqlite('a firm in Northern Ireland has XI for goods to the Union, and GB otherwise', async (t, office) => {
+  const company = await openIssuer(office, { company: northernIrishCompany, customer: inPounds });
+  for (const [own, vatId] of [
+    [lineIn('K'), 'XI987654353'],
+    [british(), 'GB987654353'],
+  ] as const) {
+    const { id } = await issued(company, invoiceDraft({ lines: [own] }));
+    t.equal((await findPrinted(office.engine.db, company.id, id))?.printed.supplier.vatId, vatId);
+  }
+});
 
 onEachEngine('a draft becomes the issued document, told late by the feed', async (t, office) => {
   const company = await openIssuer(office);

@@ -48,6 +48,24 @@ onEachEngine('a number', async (t, office) => {
     });
   }
 
+  await t.test('isn’t given out by a clock that was set back', async (t) => {
+    const company = await openIssuer(office);
+    setNow('2027-01-02T12:00:00.000Z');
+    const drafts = [await company.apply(invoiceDraft()), await company.apply(invoiceDraft())];
+    setNow('2025-12-01T12:00:00.000Z');
+    const refused = [issue(drafts[0]?.id ?? ''), quoteDraft()];
+    for (const change of refused) {
+      const refusal = await company.refusal(change);
+      t.match(refusal, { code: 'wrong_state', message: /2025-12-01, .* 2027-01-02/ });
+    }
+    t.match(await company.apply({ ...refused[0], at: '2025-12-01T12:00:00.000Z' } as Given), {
+      number: 'INV-2025-0001',
+    });
+    setNow('2027-01-02T11:55:00.000Z');
+    t.match(await company.apply(issue(drafts[1]?.id ?? '')), { number: 'INV-2027-0001' });
+    setNow(STORY_NOW);
+  });
+
   await t.test('is of a series for each kind', async (t) => {
     const company = await openIssuer(office);
     const invoice = await issued(company, invoiceDraft());

@@ -58,6 +58,14 @@ t.test('there is no e-invoice of what the norm can’t say', async (t) => {
   }
 });
 
+t.test('a supplier who isn’t registered for VAT has one by any identifier', async (t) => {
+  const document = changed('issued invoice, Irish, of a company that is not registered', ({ supplier }) => {
+    delete supplier.companyNumber;
+    supplier.identifiers = [{ id: '1234' }];
+  });
+  t.ok(hasEInvoice(document));
+});
+
 t.test('sums up to the limit come out of doubles to the cent, as validators add them', async (t) => {
   const amounts = Array.from({ length: 1000 }, (_, index) => 4_999_999_001 + index);
   const document = changed(domestic, ({ record }) => {

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 
+import { vatIdOn } from '../../../contract/vat-numbers.ts';
 import type { CompanyProfile } from './companies.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
@@ -52,6 +53,16 @@ export async function findSupplier(
   const row = await logoQuery(db, company, logoSha256).select('data_url').executeTakeFirst();
   if (!row) throw new Error(`The logo ${logoSha256} isn't stored.`);
   return { ...shown, logo: row.data_url };
+}
+
+/** A supplier with the VAT number that a document states. */
+export function supplierOn(
+  supplier: Supplier,
+  { vatBreakdown }: { vatBreakdown: readonly { category: string }[] },
+): Supplier {
+  if (supplier.vatId === undefined) return supplier;
+  const categories = vatBreakdown.map(({ category }) => category);
+  return { ...supplier, vatId: vatIdOn(supplier.vatId, categories) };
 }
 
 /** Keeps a supplier, and how its pages look, for a document that is issued. */
