@@ -339,7 +339,7 @@ export interface components {
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
         };
-        /** @description A company is added or changed. Members that aren't given stay, and null takes one away. The id of a new company has 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end. It has every module and an active subscription, and neither API access nor invoicing until `company.switch` gives them. The answer's record is null. */
+        /** @description A company is added or changed. Members that aren't given stay, and null takes away one that stands on documents. The id of a new company has 1 to 40 lower-case letters, digits and hyphens, with no hyphen at an end. It has every module and an active subscription, and neither API access nor invoicing until `company.switch` gives them. The answer's record is null. */
         CompanySave: {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
@@ -360,46 +360,47 @@ export interface components {
                 /** @description IANA time zone. */
                 timeZone?: string;
                 currency?: components["schemas"]["Currency"];
-                legalName?: string;
-                tradingName?: string;
-                addressLines?: components["schemas"]["AddressLines"];
+                legalName?: components["schemas"]["ProfileMember"];
+                tradingName?: components["schemas"]["ProfileMember"];
+                addressLines?: components["schemas"]["AddressLines"] | null;
                 /** @description The town, where `addressLines` is without it. */
-                town?: string;
+                town?: components["schemas"]["ProfileMember"];
                 /** @description The county, state or province, in the same way. */
-                region?: string;
-                postcode?: string;
-                countryCode?: components["schemas"]["CountryCode"];
-                vatId?: string;
-                companyNumber?: string;
+                region?: components["schemas"]["ProfileMember"];
+                postcode?: components["schemas"]["ProfileMember"];
+                countryCode?: components["schemas"]["CountryCode"] | null;
+                /** @description The VAT number with its country prefix. A company in Northern Ireland gives it with XI: documents state that for goods to the European Union (category K), and GB with the same digits otherwise. */
+                vatId?: components["schemas"]["ProfileMember"];
+                companyNumber?: components["schemas"]["ProfileMember"];
                 /** @description The register of `companyNumber`, as a code of ISO 6523. */
-                companyNumberScheme?: string;
+                companyNumberScheme?: string | null;
                 /** @description A number of the tax office other than the VAT number (BT-32). */
-                taxNumber?: string;
+                taxNumber?: components["schemas"]["ProfileMember"];
                 /** @description Further statements about the company that the law wants, such as its directors (BT-33). */
-                legalText?: string;
+                legalText?: components["schemas"]["ProfileMember"];
                 /** @description Identifiers that trading partners know it by (BT-29). */
-                identifiers?: components["schemas"]["PartyIdentifier"][];
+                identifiers?: components["schemas"]["PartyIdentifier"][] | null;
                 /** @description Where it receives e-invoices (BT-34). It is the VAT number, in scheme 9935 or 9932, where there is an Irish or British one and no other is given. */
-                electronicAddress?: components["schemas"]["ElectronicAddress"];
+                electronicAddress?: components["schemas"]["ElectronicAddress"] | null;
                 /** @description Whom customers may ask (BT-41). */
-                contactName?: string;
-                email?: string;
-                phone?: string;
-                website?: string;
+                contactName?: components["schemas"]["ProfileMember"];
+                email?: components["schemas"]["ProfileMember"];
+                phone?: components["schemas"]["ProfileMember"];
+                website?: components["schemas"]["ProfileMember"];
                 /** @description The name of the account, of at most 70 characters, as a transfer has. */
-                bankAccountName?: string;
+                bankAccountName?: components["schemas"]["ProfileMember"];
                 /** @description The account: an IBAN, whose check digits have to be right, or another number. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
-                iban?: string;
-                bic?: string;
+                iban?: components["schemas"]["ProfileMember"];
+                bic?: components["schemas"]["ProfileMember"];
                 /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */
                 paymentLink?: string | null;
                 /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay, and in its e-invoice (BT-20). */
                 latePaymentTerms?: string | null;
                 /**
                  * @description The paper of documents; A4 unless given.
-                 * @enum {string}
+                 * @enum {string|null}
                  */
-                pageSize?: "A4" | "Letter";
+                pageSize?: "A4" | "Letter" | null;
             };
             /** @description When it happened, if not now. At most five minutes ahead of the service's clock; the service's own time is taken then. From year 1 on; where it gives a document or a payment its day, from 1900 on. A job may be entered after it was done, so `completedAt` may be before `createdAt`. A quote is answered at the earliest on the day on which it was sent. */
             at?: components["schemas"]["Time"];
@@ -1580,6 +1581,7 @@ export interface components {
             /** @description The scheme as a code of ISO 6523. */
             scheme: string;
         };
+        ProfileMember: string | null;
         /** @description An address in a network of e-invoices. */
         ElectronicAddress: {
             id: components["schemas"]["ShortText"];
@@ -1795,45 +1797,46 @@ export interface components {
         /** @description The company as the document names it; as its profile is now unless this is given. */
         NamedSupplier: {
             legalName: string;
-            tradingName?: string;
+            tradingName?: components["schemas"]["ProfileMember"];
             addressLines: components["schemas"]["AddressLines"];
             /** @description The town, where `addressLines` is without it. */
-            town?: string;
+            town?: components["schemas"]["ProfileMember"];
             /** @description The county, state or province, in the same way. */
-            region?: string;
-            postcode?: string;
+            region?: components["schemas"]["ProfileMember"];
+            postcode?: components["schemas"]["ProfileMember"];
             countryCode: components["schemas"]["CountryCode"];
-            vatId?: string;
-            companyNumber?: string;
+            /** @description The VAT number with its country prefix. A company in Northern Ireland gives it with XI: documents state that for goods to the European Union (category K), and GB with the same digits otherwise. */
+            vatId?: components["schemas"]["ProfileMember"];
+            companyNumber?: components["schemas"]["ProfileMember"];
             /** @description The register of `companyNumber`, as a code of ISO 6523. */
-            companyNumberScheme?: string;
+            companyNumberScheme?: string | null;
             /** @description A number of the tax office other than the VAT number (BT-32). */
-            taxNumber?: string;
+            taxNumber?: components["schemas"]["ProfileMember"];
             /** @description Further statements about the company that the law wants, such as its directors (BT-33). */
-            legalText?: string;
+            legalText?: components["schemas"]["ProfileMember"];
             /** @description Identifiers that trading partners know it by (BT-29). */
-            identifiers?: components["schemas"]["PartyIdentifier"][];
+            identifiers?: components["schemas"]["PartyIdentifier"][] | null;
             /** @description Where it receives e-invoices (BT-34). It is the VAT number, in scheme 9935 or 9932, where there is an Irish or British one and no other is given. */
-            electronicAddress?: components["schemas"]["ElectronicAddress"];
+            electronicAddress?: components["schemas"]["ElectronicAddress"] | null;
             /** @description Whom customers may ask (BT-41). */
-            contactName?: string;
-            email?: string;
-            phone?: string;
-            website?: string;
+            contactName?: components["schemas"]["ProfileMember"];
+            email?: components["schemas"]["ProfileMember"];
+            phone?: components["schemas"]["ProfileMember"];
+            website?: components["schemas"]["ProfileMember"];
             /** @description The name of the account, of at most 70 characters, as a transfer has. */
-            bankAccountName?: string;
+            bankAccountName?: components["schemas"]["ProfileMember"];
             /** @description The account: an IBAN, whose check digits have to be right, or another number. An issued document in EUR that asks for payment has a QR code for a SEPA credit transfer to it (EPC069-12, version 002), from which banking apps take account, amount and number. It has none where the IBAN isn't one of SEPA, a bank outside the EEA has no `bic`, the amount is above 999,999,999.99, the number has more than 140 characters, or the code would have more than 331 bytes. */
-            iban?: string;
-            bic?: string;
+            iban?: components["schemas"]["ProfileMember"];
+            bic?: components["schemas"]["ProfileMember"];
             /** @description An https address at which customers pay, such as `https://pay.example.com/?invoice={number}&amount={amount}`. Each document that asks for payment shows it with its number and its amount, a decimal of the currency's main unit, in these places. The host has none. */
-            paymentLink?: string;
+            paymentLink?: string | null;
             /** @description Terms for late payment in the company's own words, such as the interest that it charges. They stand where a document says how to pay, and in its e-invoice (BT-20). */
-            latePaymentTerms?: string;
+            latePaymentTerms?: string | null;
             /**
              * @description The paper of documents; A4 unless given.
-             * @enum {string}
+             * @enum {string|null}
              */
-            pageSize?: "A4" | "Letter";
+            pageSize?: "A4" | "Letter" | null;
         };
         /** @description The rate at which a document in a foreign currency is accounted for. A credit note takes its invoice's. */
         Exchange: {

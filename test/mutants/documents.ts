@@ -18,8 +18,8 @@ export const documents: readonly Mutant[] = [
   {
     fault: 'quotes of another company hold up a series of numbers',
     file: 'src/server/store/records/number-series.ts',
-    from: "'number' FROM quotes WHERE company = ${company}",
-    to: "'number' FROM quotes",
+    from: "WHERE company = ${company} AND ${sql.lit(kinds.includes('quote'))}",
+    to: "WHERE ${sql.lit(kinds.includes('quote'))}",
     tests: [...numbers, 'test/server/store/records/number-series.test.ts'],
   },
   {

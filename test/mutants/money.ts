@@ -89,8 +89,8 @@ export const money: readonly Mutant[] = [
   {
     fault: 'parts of a line are each rounded by themselves',
     file: 'src/server/backoffice/credited-parts.ts',
-    from: 'amountMinor: upToMinor - sumMinor(taken.map(({ amountMinor }) => amountMinor)),',
-    to: 'amountMinor: proportionMinor(originMinor, millionths(line.quantity), whole),',
+    from: 'amountMinor: upToMinor - taken.amountMinor,',
+    to: 'amountMinor: proportionMinor(originMinor, quantity, whole),',
     tests: creditedAmounts,
   },
   {

@@ -4,7 +4,7 @@ import { UsageError } from '../../errors.ts';
 import { logoFromDataUrl } from '../logos/logo.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyProfile } from '../store/records/companies.ts';
-import { refuseBadParty } from './document-terms.ts';
+import { namedProfile, refuseBadParty } from './document-terms.ts';
 import type { Move } from './move.ts';
 import { passNumbers, setSeriesOf } from './numbering.ts';
 import { Refusal } from './refusal.ts';
@@ -23,9 +23,8 @@ export async function saveCompany(
   move: Move,
   { name, timeZone, currency, ...profile }: WithOf<'company.save'>,
 ): Promise<undefined> {
-  refuseBadParty(profile, '/with');
-  const members = Object.entries(given(profile)).map(([member, value]) => [member, value ?? undefined]);
-  const changes = Object.fromEntries(members) as CompanyProfile;
+  const changes = namedProfile(profile);
+  refuseBadParty(changes, '/with');
   await change(move, { ...given({ name, timeZone, currency }), profile: changes });
 }
 

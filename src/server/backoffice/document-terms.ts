@@ -143,6 +143,11 @@ interface Place {
 type Party = Partial<Pick<Supplier, 'companyNumberScheme' | 'electronicAddress' | 'identifiers'>> &
   Place & { identifier?: Identifier; site?: Place | null; sites?: Place[] };
 
+/** The members of a company's profile as a change names them: null, which takes one away, becomes undefined. */
+export function namedProfile(named: { [Member in keyof Supplier]: Supplier[Member] | null }): Supplier {
+  return Object.fromEntries(Object.entries(named).map(([member, value]) => [member, value ?? undefined]));
+}
+
 /** @throws Refusal `invalid_change` for a country or a scheme that is in no list, and a wrong check digit. */
 export function refuseBadParty(party: Party, path: string): void {
   refuseBadPlace(party, path);

@@ -9,6 +9,7 @@ import type { RenderedRecord } from '../../contract/render.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
 import { quote } from '../../errors.ts';
 import { hasNumber } from '../store/records/moves.ts';
+import type { Supplier } from '../store/records/suppliers.ts';
 import { type Naming, namingOf } from './buyers.ts';
 import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
 import {
@@ -18,7 +19,7 @@ import {
   reverseChargeRatesOf,
   unitPriceMinorOf,
 } from './document-lines.ts';
-import { type GivenTerms, keptTerms, refuseBadParty } from './document-terms.ts';
+import { type GivenTerms, keptTerms, namedProfile, refuseBadParty } from './document-terms.ts';
 import { checkedAmounts, pricedImport, type PricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
 import {
@@ -84,8 +85,8 @@ async function putIssued(
   refuseBelowZero(kind, given.totals);
   await refuseTwin(move, kind, given);
   refuseBadDays(move, kind, given);
-  refuseBadPaymentLink(given.supplier?.paymentLink);
-  const { id = move.mintUuid(), pdf, lines: givenLines } = given;
+  const supplier = given.supplier && importedSupplier(given.supplier);
+  const { id = move.mintUuid(), pdf, lines: givenLines, totals, currency } = given;
   const { record: customer, unpublished } = await move.getCustomer(given.customerId, '/with/customerId');
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
   if (credited) refuseContradiction(given, credited.record);
@@ -93,7 +94,6 @@ async function putIssued(
   const priced = pricedImport(given);
   const lines = importedLines(move, given);
   const naming = importedNaming(customer, given);
-  const { totals, currency } = given;
   const document = { id, kind, totals, currency, ...naming };
   const found = documentAmounts(given, lines, priced.net);
   const amounts = await withPayable(move, { amounts: found, given, document, credited }, '/with');
@@ -119,16 +119,19 @@ async function putIssued(
     reverseChargeRates: reverseChargeRatesOf(givenLines, lines),
     ...(amounts ? { amounts } : {}),
     ...importedTerms(given, { kind, credited: credited?.terms, lines, unpublished }, record.buyer),
-    supplier: await move.keepSupplier(given.supplier),
+    supplier: await move.keepSupplier(supplier),
     isImported: true,
   });
   await keepImportedPdf(move, record, pdf);
   return { record, amounts, rendered };
 }
 
-function refuseBadPaymentLink(link: string | undefined): void {
+function importedSupplier(given: NonNullable<Imported['supplier']>): Supplier {
+  const supplier = namedProfile(given);
+  refuseBadParty(supplier, '/with/supplier');
+  const { paymentLink: link } = supplier;
   const problem = link === undefined ? undefined : problemOfPaymentLink(link);
-  if (link === undefined || problem === undefined) return;
+  if (link === undefined || problem === undefined) return supplier;
   const message = `The payment link ${quote(link)} ${problem}.`;
   throw new Refusal('invalid_change', message, '/with/supplier/paymentLink');
 }
@@ -240,7 +243,7 @@ export function importedNaming(
 
 /** What the document shows beside the contract's members: of the customer what it names, or else what is known. */
 function importedTerms(
-  { terms, buyer, supplier, lines: given }: Imported,
+  { terms, buyer, lines: given }: Imported,
   {
     unpublished,
     ...known
@@ -248,7 +251,6 @@ function importedTerms(
   party: Invoice['buyer'],
 ): { terms?: KeptTerms } {
   if (buyer) refuseBadParty(buyer, '/with/buyer');
-  if (supplier) refuseBadParty(supplier, '/with/supplier');
   const named = buyer ? withValue(buyer, buyerTermNames) : unpublished;
   return keptTerms({ terms, buyer: named, given, ...known }, party, '/with');
 }

@@ -2,27 +2,19 @@ import { getCompany } from '../store/records/companies.ts';
 import { companyDay } from '../../contract/company-time.ts';
 import { quote, UsageError } from '../../errors.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
-import { hasNumber, hasQuoteNumber } from '../store/records/moves.ts';
+import { hasQuoteNumber, hasSeriesNumber } from '../store/records/moves.ts';
 import {
   changeNumbering,
+  defaultNumberFormats,
   type FindHighest,
   findNumbering,
   highestNumber,
+  kindsIn,
+  type Numbered,
   takeNumber as takeNextOf,
 } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
-
-/** The kinds of documents that are numbered, each in a series of its own. */
-type Numbered = 'invoice' | 'credit_note' | 'pro_forma' | 'quote';
-
-/** `{year}` is the year of issue, with which a series begins anew; `{number:4}` has at least four digits. */
-const defaultNumberFormats: Record<Numbered, string> = {
-  invoice: 'INV-{year}-{number:4}',
-  credit_note: 'CN-{year}-{number:4}',
-  pro_forma: 'PF-{year}-{number:4}',
-  quote: 'Q-{year}-{number:4}',
-};
 
 const NUMBER = /\{number(?::(\d))?\}/;
 const NUMBER_MAX = 999_999_999;
@@ -41,17 +33,23 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   const format = move.company.numberFormats[kind] ?? defaultNumberFormats[kind];
   const series = seriesOf(format, day);
   const { transaction, company } = move;
-  const isTaken = kind === 'quote' ? hasQuoteNumber : hasNumber;
+  const kinds = kindsIn(series, company.numberFormats);
+  const isTaken = async (number: string) =>
+    kind === 'quote'
+      ? hasQuoteNumber(transaction, company.id, number)
+      : hasSeriesNumber(transaction, company.id, number, kinds);
   const takeAfter = async (last: number) => {
     const count = await takeNextOf(transaction, company.id, series, last);
     if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
     const number = inSeries(series, count);
-    return { number, isFree: !(await isTaken(transaction, company.id, number)) };
+    return { number, isFree: !(await isTaken(number)) };
   };
   const next = await takeAfter(0);
   if (next.isFree) return next.number;
   // Numbers of another system may have come in, under whatever format; two formats can also come to the same number.
-  const highest = await highestIn(series, (...around) => highestNumber(transaction, company.id, around));
+  const highest = await highestIn(series, kinds, (...around) =>
+    highestNumber(transaction, company.id, around),
+  );
   const { number, isFree } = await takeAfter(highest);
   if (isFree) return number;
   const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
@@ -137,7 +135,7 @@ export async function setSeriesOf(
     const changed = format === undefined ? formats : { ...formats, [kind]: format };
     const series = seriesOf(changed[kind] ?? defaultNumberFormats[kind], day);
     if (last === undefined) return { formats: changed, lastNumbers: {} };
-    const highest = await highestIn(series, findHighest);
+    const highest = await highestIn(series, kindsIn(series, changed), findHighest);
     if (last < highest)
       throw new UsageError(
         `The number ${inSeries(series, highest)} is given out already, so the last one can't be ${last}.`,
@@ -155,15 +153,18 @@ export async function passNumbers(
 ): Promise<void> {
   await changeNumbering(transaction, company, async ({ formats, lastNumbers }, findHighest) => {
     const series = seriesOf(formats[kind] ?? defaultNumberFormats[kind], day);
-    const last = Math.max(lastNumbers[series] ?? 0, await highestIn(series, findHighest));
+    const last = Math.max(
+      lastNumbers[series] ?? 0,
+      await highestIn(series, kindsIn(series, formats), findHighest),
+    );
     return { formats, lastNumbers: last === 0 ? {} : { [series]: last } };
   });
 }
 
 /** The highest number of a series that a document has. */
-function highestIn(series: string, findHighest: FindHighest): Promise<number> {
+function highestIn(series: string, kinds: readonly Numbered[], findHighest: FindHighest): Promise<number> {
   const [before = '', , after = ''] = series.split(NUMBER);
-  return findHighest(before, after);
+  return findHighest(before, after, kinds);
 }
 
 function isNumbered(kind: string): kind is Numbered {

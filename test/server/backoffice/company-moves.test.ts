@@ -7,12 +7,20 @@ import type { Change } from '../../../src/contract/feed.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { file, header } from '../invoice-pdf/_pictures.ts';
 import { onEachEngine, refusalOf, tablesChangedBy } from './_backoffice.ts';
+import { changeSchemas } from './_invalid-changes.ts';
 import { customerSave } from './_changes.ts';
 import { line } from './_documents.ts';
+import { richProfile } from '../invoice-pdf/_rich-documents.ts';
 import { irishProfile as supplier } from './_parties.ts';
 
 /** All black. */
 const picture = file(header(16, 16), ['IDAT', deflateSync(Buffer.alloc(16 * 49))], ['IEND', Buffer.alloc(0)]);
+
+/** The members of the profile that a change may give. */
+const membersOf = (name: string) => {
+  const given = changeSchemas.get(name)?.properties?.['with']?.properties ?? {};
+  return Object.keys(given).filter((member) => !['name', 'timeZone', 'currency'].includes(member));
+};
 
 onEachEngine('a company comes in from nothing to its first invoice', async (t, { engine, backoffice }) => {
   let count = 0;
@@ -40,9 +48,19 @@ onEachEngine('a company comes in from nothing to its first invoice', async (t, {
   const paid = { paymentLink, latePaymentTerms, pageSize: 'Letter' };
   await make('company.save', paid);
   t.strictSame((await getCompany(engine, 'brook')).profile, { ...profile, ...paid });
-  await make('company.save', { paymentLink: null, latePaymentTerms: null, pageSize: 'A4' });
-  const taken = (await getCompany(engine, 'brook')).profile;
-  t.strictSame(taken, { ...profile, pageSize: 'A4' }, 'null takes away');
+  const rest = {
+    ...richProfile,
+    ...{ website: 'https://brook.example', bankAccountName: 'Brook', iban: 'IE29AIBK93115212345678' },
+    ...{ bic: 'AIBKIE2D', electronicAddress: { id: '5391234500004', scheme: '0088' } },
+  };
+  await make('company.save', rest);
+  const { profile: whole } = await getCompany(engine, 'brook');
+  t.strictSame(Object.keys(whole).sort(), membersOf('company.save').sort(), 'each member has a value');
+  for (const member of membersOf('company.save')) {
+    await make('company.save', { [member]: null });
+    t.notOk(member in (await getCompany(engine, 'brook')).profile, `null takes ${member} away`);
+  }
+  await make('company.save', profile);
   await make('company.switch', { api: true, invoicing: true, modules: ['invoices', 'customers'] });
   await make('company.switch', { subscription: false });
   const on = { apiEnabled: true, invoicingEnabled: true, subscriptionActive: false };

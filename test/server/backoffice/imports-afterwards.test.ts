@@ -92,10 +92,23 @@ onEachEngine('numbers here go on behind those that were imported', async (t, off
   t.equal((await issued(company, invoiceDraft())).number, '2026-01');
   const passed = await issued(company, invoiceDraft());
   t.equal(passed.number, '2026-03', 'and one of a format that came later is passed over');
-  const findings: Finding[] = [];
-  const options = { signal: new AbortController().signal, onProgress: () => undefined };
-  await verifyStore(office.engine, { ...options, onFinding: (found) => findings.push(found) });
-  t.strictSame(findings, [], 'and `verify` takes them as they are');
+  await issueElsewhere(company);
+  const quarter = amountsOf([importedLine({ quantity: '0.25', amountMinor: 2500 })]);
+  const imported = await company.apply(invoiceImport({ number: 'RE-10' }));
+  for (const number of ['2026-04', '2026-05'])
+    await company.apply(creditNoteImport(imported.id, { number, ...quarter }));
+  await issueElsewhere(company, []);
+  const next = await issued(company, invoiceDraft());
+  t.equal(next.number, '2026-04', 'an imported credit note takes no number of an invoice');
+  const findings = async () => {
+    const found: Finding[] = [];
+    const options = { signal: new AbortController().signal, onProgress: () => undefined };
+    await verifyStore(office.engine, { ...options, onFinding: (one) => found.push(one) });
+    return found.map(({ problem }) => problem);
+  };
+  t.strictSame(await findings(), [], 'and `verify` takes them as they are');
+  await office.engine.run("UPDATE number_series SET last_number = 5 WHERE series = '2026-{number:2}'");
+  t.strictSame(await findings(), ['no document has the number 5'], 'nor does it fill a gap');
 });
 
 onSqlite('an imported invoice is paid, refunded and credited as any', async (t, office) => {

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely';
+import { type RawBuilder, type Selectable, sql } from 'kysely';
 
 import { type Resource, resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
@@ -7,6 +7,7 @@ import { hasRow } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type CompanyClock, type IssuedKind, lockCompany } from './companies.ts';
+import { isNumberedWith, type Numbered } from './number-series.ts';
 import type { Tables } from '../schema.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { removeBefore } from '../stored-tables.ts';
@@ -223,16 +224,29 @@ export async function movePosition(
   return Number(moved.numInsertedOrUpdatedRows) === 1;
 }
 
-/** Whether an issued document of the company has a number: one of a kind, or of any. */
+/** Whether an issued document of that kind of the company has a number. */
 export async function hasNumber(
   transaction: StoreTransaction,
   company: string,
   number: string,
-  kind?: string,
+  kind: string,
 ): Promise<boolean> {
-  const ofKind = kind === undefined ? sql`` : sql`AND kind = ${kind}`;
-  const where = sql<boolean>`company = ${company} AND body ->> 'number' = ${number} AND status = 'issued' ${ofKind}`;
-  return hasRow(transaction, sql`invoices`, where);
+  return hasIssued(transaction, company, sql<boolean>`body ->> 'number' = ${number} AND kind = ${kind}`);
+}
+
+/** Whether a document has a number of a series in which these kinds are numbered. */
+export async function hasSeriesNumber(
+  transaction: StoreTransaction,
+  company: string,
+  number: string,
+  kinds: readonly Numbered[],
+): Promise<boolean> {
+  const isIn = sql<boolean>`body ->> 'number' = ${number} AND ${isNumberedWith(kinds)}`;
+  return hasIssued(transaction, company, isIn);
+}
+
+async function hasIssued(transaction: StoreTransaction, company: string, is: RawBuilder<boolean>) {
+  return hasRow(transaction, sql`invoices`, sql`company = ${company} AND status = 'issued' AND ${is}`);
 }
 
 /** Whether a quote of the company has a number, in whatever version. */

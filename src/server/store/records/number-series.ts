@@ -4,6 +4,30 @@ import { lockCompany } from './companies.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 
+/** The kinds of documents that are numbered, each in a series of its own unless two formats come to the same. */
+export type Numbered = 'invoice' | 'credit_note' | 'pro_forma' | 'quote';
+
+/** `{year}` is the year of issue, with which a series begins anew; `{number:4}` has at least four digits. */
+export const defaultNumberFormats: Record<Numbered, string> = {
+  invoice: 'INV-{year}-{number:4}',
+  credit_note: 'CN-{year}-{number:4}',
+  pro_forma: 'PF-{year}-{number:4}',
+  quote: 'Q-{year}-{number:4}',
+};
+
+/**
+ * The kinds that are numbered in a series. Its numbers are those of the documents that were issued here, and of those of these
+ * kinds that were imported: another system's credit notes say nothing about the invoices here, whose numbers have no gap.
+ */
+export function kindsIn(series: string, formats: Partial<Record<string, string>>): Numbered[] {
+  const years = [...series.matchAll(/(?=(\d{4}))/g)].map(([, year = '']) => year);
+  const all = Object.keys(defaultNumberFormats) as Numbered[];
+  return all.filter((kind) => {
+    const format = formats[kind] ?? defaultNumberFormats[kind];
+    return ['', ...years].some((year) => format.replaceAll('{year}', year) === series);
+  });
+}
+
 /**
  * Takes the next number of a series, from 1. The number is used only when the transaction commits.
  * @param after a number behind which it goes on, where the series hasn't come so far.
@@ -51,8 +75,8 @@ export async function findNumbering(db: Connection, company: string): Promise<Nu
   };
 }
 
-/** The highest number that a document has, of those with these texts before and after the digits; 0 where there is none. */
-export type FindHighest = (before: string, after: string) => Promise<number>;
+/** The highest number of a series of these kinds that a document has: of the texts before and after the digits. 0 is none. */
+export type FindHighest = (before: string, after: string, kinds: readonly Numbered[]) => Promise<number>;
 
 /** No number has more digits. */
 const DIGITS_MAX = 9;
@@ -61,7 +85,7 @@ const DIGITS_MAX = 9;
 export async function highestNumber(
   transaction: StoreTransaction,
   company: string,
-  [before, after]: Parameters<FindHighest>,
+  [before, after, kinds]: Parameters<FindHighest>,
 ): Promise<number> {
   const around = sql.lit(before.length + after.length);
   const { rows } = await sql<{ highest: number | string | null }>`
@@ -69,13 +93,20 @@ export async function highestNumber(
       SELECT number, CASE WHEN length(number) > ${around}
         THEN substr(number, ${sql.lit(before.length + 1)}, length(number) - ${around}) END AS digits
       FROM (
-        SELECT body ->> 'number' AS number FROM invoices WHERE company = ${company} AND status = 'issued'
-        UNION ALL SELECT body ->> 'number' FROM quotes WHERE company = ${company}
+        SELECT body ->> 'number' AS number FROM invoices
+          WHERE company = ${company} AND status = 'issued' AND ${isNumberedWith(kinds)}
+        UNION ALL SELECT body ->> 'number' FROM quotes
+          WHERE company = ${company} AND ${sql.lit(kinds.includes('quote'))}
       ) AS numbered
     ) AS parted
     WHERE number = ${before} || digits || ${after} AND trim(digits, '0123456789') = ''
       AND length(digits) <= ${sql.lit(DIGITS_MAX)}`.execute(transaction);
   return Number(rows[0]?.highest ?? 0);
+}
+
+/** Whether a row of `invoices` was issued here, or imported and of one of these kinds. */
+export function isNumberedWith(kinds: readonly Numbered[]) {
+  return sql<boolean>`(unpublished ->> 'isImported' IS NULL OR kind IN (${sql.join(kinds)}))`;
 }
 
 /**
