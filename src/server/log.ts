@@ -1,4 +1,4 @@
-import { destination, pino, stdTimeFunctions } from 'pino';
+import { destination, type DestinationStream, pino, stdTimeFunctions } from 'pino';
 
 export type Logger = pino.Logger;
 
@@ -14,6 +14,13 @@ const WAITING_BYTES_MAX = 16 * 1024 * 1024;
  * process that is killed loses the lines of its last 200 milliseconds; one that exits, even by an error, loses none.
  */
 export function createLogger(level: string): Logger {
+  return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, (standardError ??= openOutput()));
+}
+
+/** One for all loggers of the process: it writes every so often as long as the process lives. */
+let standardError: DestinationStream | undefined;
+
+function openOutput(): DestinationStream {
   const output = destination({
     dest: 2,
     sync: false,
@@ -29,5 +36,5 @@ export function createLogger(level: string): Logger {
   output.flushSync = () => {
     if (isWritable) flushSync();
   };
-  return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, output);
+  return output;
 }

@@ -21,25 +21,48 @@ export interface LoadBounds {
   refusalMs?: number;
 }
 
+/** The delay of the process' event loop, in milliseconds, since the measurement before, and how many there have been. */
+interface EventLoop {
+  delayMs: number;
+  looks: number;
+}
+
+/** One for all servers of the process: it measures as long as the process lives. */
+let eventLoop: EventLoop | undefined;
+
+function watchEventLoop(): EventLoop {
+  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  delay.enable();
+  const loop = { delayMs: 0, looks: 0 };
+  const look = () => {
+    loop.delayMs = delay.mean / 1e6 - RESOLUTION_MS;
+    loop.looks += 1;
+    delay.reset();
+  };
+  setInterval(look, LOOK_MS).unref();
+  return loop;
+}
+
 /**
  * Bounds waiting and memory under sustained overload: some requests then get 503 with `Retry-After: 1`.
  * @returns a function that lets one request in and resolves with the way to give its place back, which may be called more
  *   than once; it rejects with AppError `unavailable` for a request that is one too many.
  */
 export function createLoadLimit({ inFlightMax = 300, delayMsMax = 30, refusalMs = 1_000 }: LoadBounds = {}) {
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delay.enable();
+  const loop = (eventLoop ??= watchEventLoop());
+  let { looks } = loop;
   let inFlight = 0;
   let requests = 0;
   let refusedShare = 0;
   const look = () => {
-    const isLate = delay.mean / 1e6 - RESOLUTION_MS > delayMsMax && requests > REQUESTS_MIN;
-    refusedShare = isLate ? Math.min(1, refusedShare + SHARE_UP) : Math.max(0, refusedShare - SHARE_DOWN);
+    const isLate = loop.delayMs > delayMsMax && requests > REQUESTS_MIN;
+    const down = SHARE_DOWN * (loop.looks - looks);
+    refusedShare = isLate ? Math.min(1, refusedShare + SHARE_UP) : Math.max(0, refusedShare - down);
     requests = 0;
-    delay.reset();
+    ({ looks } = loop);
   };
-  setInterval(look, LOOK_MS).unref();
   return async (): Promise<() => void> => {
+    if (loop.looks > looks) look();
     requests += 1;
     if (inFlight >= inFlightMax || (refusedShare > 0 && Math.random() < refusedShare)) {
       // Varies the wait, so that clients that were refused together don't return together.
