@@ -55,10 +55,19 @@ export interface Backlog {
   oldestSeconds: number;
 }
 
+/** What is measured of the process, by one for all servers in it: it goes on as long as the process lives. */
+let ofProcess: Registry | undefined;
+
+function watchProcess(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
 /** Creates a registry of its own, so that several servers can live in one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry });
+  const whole = [(ofProcess ??= watchProcess()), registry];
   new Gauge({
     name: 'fieldledger_build_info',
     help: 'Always 1; the label says which version runs.',
@@ -103,7 +112,7 @@ export function createMetrics(): Metrics {
       help: 'How long the oldest document has waited to be handed over to the access point.',
     }),
     contentType: registry.contentType,
-    text: () => registry.metrics(),
+    text: () => Registry.merge(whole).metrics(),
   };
 }
 
