@@ -1420,7 +1420,7 @@ export interface components {
              */
             vatCategory: "S" | "Z" | "E" | "AE" | "K" | "G" | "O";
             vatRateBasisPoints: components["schemas"]["BasisPoints"];
-            /** @description Why no VAT is charged, in categories E, AE, K, G and O. The words that the law prescribes for reverse charge, intra-Community supply and export are filled in unless it is given. */
+            /** @description Why no VAT is charged, in categories E, AE, K, G and O. The words that the law prescribes for reverse charge, intra-Community supply and export, and those for a `vatExemptionReasonCode`, are filled in unless it is given. */
             vatExemptionReason?: string | null;
             /** @description The same in category E as a code of the VATEX list, such as `VATEX-EU-132-1B` (BT-121). All lines of the category have one. */
             vatExemptionReasonCode?: string;
@@ -1649,13 +1649,13 @@ export interface components {
         };
         /** @description How a document is paid. */
         PaymentTerms: {
-            /** @description A code of UNTDID 4461, such as 30 for a credit transfer (BT-81). */
-            meansCode: string;
+            /** @description A code of UNTDID 4461, such as 49 for a direct debit (BT-81). It is a credit transfer (30, or 58 within SEPA) unless given. */
+            meansCode?: string;
             /** @description The same in words (BT-82). */
             meansText?: components["schemas"]["ShortText"];
             /** @description The reference that the payer states, if not the number of the document (BT-83). */
             remittance?: components["schemas"]["ShortText"];
-            /** @description The accounts to pay into (BG-17). */
+            /** @description The accounts to pay into (BG-17); of a transfer, the company's own unless given. */
             accounts?: components["schemas"]["Account"][];
             /** @description The last 4 to 6 digits of the card that paid (BT-87). */
             cardNumber?: string;
@@ -1729,7 +1729,7 @@ export interface components {
             vatCategory: "S" | "Z" | "E" | "AE" | "K" | "G" | "O";
             vatRateBasisPoints: components["schemas"]["BasisPoints"];
         }[];
-        /** @description The charges on the document as a whole, such as for delivery. They are in a VAT category and rate that lines have, or in S, Z or E; in E with a `vatExemptionReason` then. Credit notes take them back as they do allowances. */
+        /** @description The charges on the document as a whole, such as for delivery. They are in a VAT category and rate that lines have, or in S, Z or E; in E with a `vatExemptionReason` or its code then. Credit notes take them back as they do allowances. */
         DocumentCharges: {
             /** @description How much, in minor units; below zero only on a line that is, as in a correction. */
             amountMinor?: components["schemas"]["MoneyMinor"];

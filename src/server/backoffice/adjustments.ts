@@ -1,5 +1,5 @@
 /** A discount or a charge, worked out from what a draft gives. */
-import { allowanceCodes, chargeCodes } from '../../contract/code-lists.ts';
+import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
 import { percentMinor } from '../../contract/exact.ts';
 import type { GivenAdjustment } from '../../contract/feed.ts';
@@ -82,7 +82,7 @@ function shareOf(
 function refuseBadReason(list: List, { reason, reasonCode }: GivenAdjustment, path: string): void {
   if (reasonCode === undefined && !isVisible(reason))
     throw new Refusal('invalid_change', `${path} has neither reason nor reasonCode.`, `${path}/reason`);
-  const [codes, name] = list === 'allowances' ? [allowanceCodes, '5189'] : [chargeCodes, '7161'];
+  const [codes, name] = list === 'allowances' ? [allowanceReasons, '5189'] : [chargeReasons, '7161'];
   if (reasonCode === undefined || codes.has(reasonCode)) return;
   const message = `${path}/reasonCode is ${reasonCode}, which isn't a code of UNTDID ${name} for a ${words[list]}.`;
   throw new Refusal('invalid_change', message, `${path}/reasonCode`);

@@ -12,6 +12,7 @@ import { sumMinor } from '../../contract/exact.ts';
 import { lineAmountMinor, netShares, type VatLine, vatWithinMinor } from '../../contract/vat.ts';
 import { adjustmentOf, type List } from './adjustments.ts';
 import { refuseBadExemptionCode } from './document-terms.ts';
+import { exemptionText } from './legends.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
 
@@ -141,14 +142,15 @@ function exemptionOf(
   path: string,
 ): Pick<DocumentAdjustment, (typeof EXEMPTION)[number]> {
   const isGiven = EXEMPTION.some((name) => given[name] !== undefined);
-  if (isNeeded ? !isVisible(given.vatExemptionReason) : isGiven) {
+  const vatExemptionReason = given.vatExemptionReason ?? exemptionText(given.vatExemptionReasonCode);
+  if (isNeeded ? !isVisible(vatExemptionReason) : isGiven) {
     const problem = isNeeded
       ? 'is in category E, which no line has, and has no vatExemptionReason'
       : 'has a vatExemptionReason, which is for a charge in a category E that no line has';
     throw new Refusal('invalid_change', `${path} ${problem}.`, `${path}/vatExemptionReason`);
   }
   refuseBadExemptionCode(given.vatExemptionReasonCode, given.vatCategory, path);
-  return withValue(given, EXEMPTION);
+  return withValue({ ...given, ...(vatExemptionReason && { vatExemptionReason }) }, EXEMPTION);
 }
 
 function refuseExcessiveAllowances(

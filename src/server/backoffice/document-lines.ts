@@ -206,7 +206,7 @@ export function legendsOf(terms: LegendTerms): ReasonOf {
   return (line, lines) => {
     const given = line.vatExemptionReason ?? null;
     const isMeant = given !== null && !asksForReverseCharge(line, terms);
-    return isMeant ? given : legendOf(line.vatCategory, terms, lines);
+    return isMeant ? given : legendOf(line, terms, lines);
   };
 }
 
@@ -219,9 +219,7 @@ export function asDraftWithoutLegends(
   const drafted = asDraft(lines, unpublished);
   const stated = drafted.map((line, index) => ({ ...line, amountMinor: lines[index]?.amountMinor ?? 0 }));
   return drafted.map((line) =>
-    line.vatExemptionReason === legendOf(line.vatCategory, terms, stated)
-      ? { ...line, vatExemptionReason: null }
-      : line,
+    line.vatExemptionReason === legendOf(line, terms, stated) ? { ...line, vatExemptionReason: null } : line,
   );
 }
 

@@ -187,7 +187,7 @@ function refuseBadTerms(kind: Invoice['kind'], terms: DocumentTerms, path: strin
   refuseBadPlace(taxRepresentative ?? {}, `${path}/taxRepresentative`);
   refuseBadPlace(delivery ?? {}, `${path}/delivery`);
   refuseBadIdentifier(delivery?.locationId, `${path}/delivery/locationId`);
-  if (payment) refuseBadPayment(payment, `${path}/payment`);
+  refuseUnknown(paymentMeansCodes, payment?.meansCode, 'UNTDID 4461', `${path}/payment/meansCode`);
 }
 
 function refuseBadCodes(kind: Invoice['kind'], terms: DocumentTerms, path: string): void {
@@ -199,19 +199,6 @@ function refuseBadCodes(kind: Invoice['kind'], terms: DocumentTerms, path: strin
     const message = 'taxPointCode stands beside taxPointDate; a document has one of them.';
     throw new Refusal('invalid_change', message, `${path}/taxPointCode`);
   }
-}
-
-/** Credit transfers of UNTDID 4461, which need an account (BR-61). */
-const CREDIT_TRANSFERS = ['30', '58'];
-
-function refuseBadPayment(
-  { meansCode, accounts = [] }: NonNullable<DocumentTerms['payment']>,
-  path: string,
-): void {
-  refuseUnknown(paymentMeansCodes, meansCode, 'UNTDID 4461', `${path}/meansCode`);
-  if (!CREDIT_TRANSFERS.includes(meansCode) || accounts.length > 0) return;
-  const message = `meansCode ${meansCode} is a credit transfer, and there are no accounts to pay into.`;
-  throw new Refusal('invalid_change', message, `${path}/accounts`);
 }
 
 /** EN 16931 BT-126: each line has an identifier of its own. */

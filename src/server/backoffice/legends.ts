@@ -45,17 +45,35 @@ export function isDomestic({ supplierCountry, buyerCountry }: Parties): boolean 
   return supplierCountry === buyerCountry;
 }
 
+/** The margin schemes in the words of Directive 2006/112/EC, art. 226 (13) and (14), by the ends of their codes. */
+const MARGIN_SCHEMES: Partial<Record<string, string>> = {
+  D: 'Margin scheme: travel agents',
+  F: 'Margin scheme: second-hand goods',
+  I: 'Margin scheme: works of art',
+  J: "Margin scheme: collector's items and antiques",
+};
+
+/** A code of VATEX in words, such as VATEX-EU-132-1B for article 132(1)(b); null where there is none. */
+export function exemptionText(code: string | undefined): string | null {
+  const [, end = ''] = /^VATEX-EU-(.*)/.exec(code ?? '') ?? [];
+  const [, article, paragraph, point] = /^(\d+)-?(\d+)?([A-Z]+)?$/.exec(end) ?? [];
+  if (article === undefined) return MARGIN_SCHEMES[end] ?? null;
+  const parts = [paragraph, point?.toLowerCase()].flatMap((part) => (part === undefined ? [] : `(${part})`));
+  return `Exempt under article ${article}${parts.join('')} of Directive 2006/112/EC`;
+}
+
 /**
- * The words that the law asks for on a line without VAT; null where they depend on more than the parties (an
- * exemption), where VAT is charged, and where the supplier's country isn't supported.
+ * The words that the law asks for on a line without VAT; null where they depend on more than the parties (an exemption
+ * without a code), where VAT is charged, and where the supplier's country isn't supported.
  */
 export function legendOf(
-  category: DraftLine['vatCategory'],
+  { vatCategory: category, vatExemptionReasonCode }: DraftLine,
   terms: LegendTerms,
   lines: readonly StatedLine[],
 ): string | null {
   const { supplierCountry } = terms;
   if (!isSupported(supplierCountry)) return null;
+  if (category === 'E') return exemptionText(vatExemptionReasonCode);
   if (category === 'K') return INTRA_COMMUNITY;
   if (category === 'G') return EXPORT[supplierCountry];
   if (category === 'O') return OUTSIDE_SCOPE;

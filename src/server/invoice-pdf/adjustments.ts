@@ -1,3 +1,4 @@
+import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
 import { moneyFormat, quantityText } from './amounts.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -16,8 +17,8 @@ export function adjustmentText(
   currency: string,
 ): AdjustmentText {
   const { plain } = moneyFormat(currency);
-  const word = kind === 'discount' ? 'Discount' : 'Charge';
-  const name = reason ?? `${word} (code ${reasonCode})`;
+  const [word, reasons] = kind === 'discount' ? ['Discount', allowanceReasons] : ['Charge', chargeReasons];
+  const name = reason ?? (reasons.get(reasonCode) || `${word} (code ${reasonCode})`);
   const percentage = percent === undefined ? '' : `${quantityText(percent)}% `;
   const share = baseMinor === undefined ? '' : ` (${percentage}of ${plain(baseMinor)})`;
   return { label: `${name}${share}`, countedMinor: kind === 'discount' ? -grossMinor : grossMinor };

@@ -2,6 +2,7 @@ import { encode } from 'uqr';
 
 import { decimalAmount } from '../../contract/currencies.ts';
 import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
+import { meansOf } from './means-of-payment.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 /** A QR code as its dark modules: where each run of them begins, and how long it is. */
@@ -24,7 +25,7 @@ const AMOUNT_MINOR_MAX = 99_999_999_999;
 /**
  * The QR code from which a banking app takes a SEPA credit transfer (EPC069-12, version 002). A transfer carries 70
  * characters of a name, and so does the code. Undefined for a document that can't have one: in another currency, without
- * an IBAN of SEPA, without the BIC that a bank outside the EEA needs, or with a number or an amount beyond the limits.
+ * a transfer to an IBAN of SEPA, without the BIC that a bank outside the EEA needs, or with a number or an amount beyond the limits.
  */
 export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): PaymentCode | undefined {
   const text = transferText(printed, amountMinor);
@@ -34,14 +35,14 @@ export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): Pa
 }
 
 /** The lines of the code; undefined where a rule of EPC069-12 can't be met. */
-export function transferText(
-  { record, supplier, hasPaymentCode }: PrintedDocument,
-  amountMinor: number,
-): string | undefined {
-  const iban = compactAccount(supplier.iban);
-  const bic = bicOf(supplier.bic);
-  const name = oneLine(supplier.bankAccountName ?? supplier.legalName);
-  const reference = oneLine(record.number);
+export function transferText(printed: PrintedDocument, amountMinor: number): string | undefined {
+  const { record, supplier, terms, hasPaymentCode } = printed;
+  const means = meansOf(printed);
+  const [account] = means.accounts;
+  const iban = compactAccount(account?.id);
+  const bic = bicOf(account?.bic);
+  const name = oneLine(account?.name ?? terms?.payee?.name ?? supplier.legalName);
+  const reference = oneLine(means.reference);
   const isPayable = record.currency === 'EUR' && amountMinor > 0 && amountMinor <= AMOUNT_MINOR_MAX;
   if (!hasPaymentCode || !isPayable || !isReached(iban, bic)) return undefined;
   if (name === '' || reference === '' || reference.length > REFERENCE_MAX) return undefined;

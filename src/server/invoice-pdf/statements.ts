@@ -1,9 +1,11 @@
 import { writtenLines } from '../../contract/addresses.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
+import { compactAccount } from '../../contract/ibans.ts';
 import type { DocumentTerms } from '../../contract/feed.ts';
 import { paymentAddress } from '../../contract/payment-links.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
+import { type Account, inGroups, meansOf } from './means-of-payment.ts';
 import { paymentCodeOf } from './payment-code.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
@@ -79,15 +81,14 @@ function noteStatement({ record, terms }: PrintedDocument): Statement | undefine
 }
 
 function paymentStatement(printed: PrintedDocument): Statement | undefined {
-  const { record, terms = {} } = printed;
-  const { payee, payment, paymentTerms } = terms;
+  const { payee, payment, paymentTerms } = printed.terms ?? {};
   const request = requestOf(printed) ?? { heading: 'Payment', paragraphs: [], details: [] };
   const paragraphs = [
     ...request.paragraphs,
     ...(paymentTerms === undefined ? [] : [paymentTerms]),
     ...(payee ? [payeeText(payee)] : []),
   ];
-  const details = [...request.details, ...(payment ? statedDetails(payment, record.number) : [])];
+  const details = [...request.details, ...(payment ? statedDetails(payment, printed) : [])];
   return paragraphs.length === 0 && details.length === 0 ? undefined : { ...request, paragraphs, details };
 }
 
@@ -101,21 +102,20 @@ function payeeText({ name, companyNumber, identifier }: NonNullable<DocumentTerm
 /** How a document is paid that says so itself. */
 function statedDetails(
   payment: NonNullable<DocumentTerms['payment']>,
-  number: string | null,
+  printed: PrintedDocument,
 ): (readonly [string, string])[] {
-  const { accounts = [], cardNumber, cardHolder = '', remittance = number, debitedAccount } = payment;
+  const { cardNumber, cardHolder = '', debitedAccount } = payment;
+  const { text, accounts, reference } = meansOf(printed);
   const stated: readonly (readonly [string, string | null | undefined])[] = [
-    ['Means of payment', payment.meansText],
+    ['Means of payment', text],
     ['Card', cardNumber && `ending in ${cardNumber} ${cardHolder}`.trim()],
     ['Mandate', payment.mandateReference],
     ['Creditor identifier', payment.creditorId],
     ['Debited account', debitedAccount],
-    ['Payment reference', remittance],
+    ['Payment reference', reference],
   ];
   return [
-    ...accounts.flatMap(({ id, name, bic }) =>
-      bankDetails({ iban: id, ...(name && { bankAccountName: name }), ...(bic && { bic }) }),
-    ),
+    ...accounts.flatMap(bankDetails),
     ...stated.flatMap(([label, value]) => (value ? [[label, value] as const] : [])),
   ];
 }
@@ -142,17 +142,18 @@ function requestOf(printed: PrintedDocument): Statement | undefined {
   if (record.kind === 'credit_note') return undefined;
   const amountMinor = askedMinor(printed);
   if (amountMinor === 0) return nothingDue(printed);
-  const account = terms.payment ? [] : bankDetails(supplier);
+  const means = meansOf(printed);
+  const account = terms.payment ? [] : means.accounts.flatMap(bankDetails);
   const reference = [['Payment reference', numberOf(record)] as const];
-  const isToSupplier = !terms.payment && !terms.payee;
-  const link = isToSupplier ? linkOf(printed, amountMinor) : undefined;
+  const isToSupplier = terms.payee === undefined && means.isOwn;
+  const link = isToSupplier && means.taken === undefined ? linkOf(printed, amountMinor) : undefined;
   const late = [supplier.latePaymentTerms].filter((text) => text !== undefined);
   return {
-    heading: account.length === 0 && link === undefined ? 'Payment' : 'How to pay',
+    heading: means.accounts.length === 0 && link === undefined ? 'Payment' : 'How to pay',
     paragraphs: [...askedFor(printed, amountMinor), ...late],
     link,
     details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
-    code: isToSupplier ? codeOf(printed, amountMinor) : undefined,
+    code: terms.payee && means.isOwn ? undefined : codeOf(printed, amountMinor),
   };
 }
 
@@ -164,18 +165,23 @@ function askedMinor(printed: PrintedDocument): number {
 }
 
 /** The sentences that ask for an amount by a day. */
-function askedFor({ record, statementOn }: PrintedDocument, amountMinor: number): string[] {
+function askedFor(printed: PrintedDocument, amountMinor: number): string[] {
+  const { record, statementOn } = printed;
   const { dueDate, paymentTermsDays, currency } = record;
+  const { taken } = meansOf(printed);
   const amount = moneyFormat(currency).withSymbol(amountMinor);
   if (statementOn !== undefined && dueDate !== null && dueDate < statementOn)
-    return [`Please pay ${amount}, which was due by ${dateText(dueDate)}.`];
+    return taken === undefined
+      ? [`Please pay ${amount}, which was due by ${dateText(dueDate)}.`]
+      : [`${amount} was to be ${taken} on ${dateText(dueDate)}, and is still open.`];
   const days = paymentTermsDays === 1 ? '1 day' : `${paymentTermsDays} days`;
   const terms = paymentTermsDays === 0 ? 'on receipt' : `within ${days} of the date of issue`;
   const by = dueDate === null ? terms : `by ${dateText(dueDate)}`;
+  const on = dueDate === null ? terms : `on ${dateText(dueDate)}`;
   const suffix = dueDate === null || paymentTermsDays === 0 ? '' : ` (payment terms: ${days})`;
-  return isDraft(record)
-    ? ['There is nothing to pay on this draft.', `Once it is issued, ${amount} will be due ${by}${suffix}.`]
-    : [`Please pay ${amount} ${by}${suffix}.`];
+  const will = `${amount} will be ${taken === undefined ? `due ${by}${suffix}` : `${taken} ${on}`}.`;
+  if (isDraft(record)) return ['There is nothing to pay on this draft.', `Once it is issued, ${will}`];
+  return [taken === undefined ? `Please pay ${amount} ${by}${suffix}.` : will];
 }
 
 function linkOf({ record, supplier }: PrintedDocument, amountMinor: number): Statement['link'] {
@@ -206,20 +212,15 @@ function nothingDue(printed: PrintedDocument): Statement {
 }
 
 /** An account as people of its country write it: with sort code and number where a British IBAN holds them. */
-function bankDetails({
-  bankAccountName,
-  iban,
-  bic,
-}: PrintedDocument['supplier']): (readonly [string, string])[] {
-  if (iban === undefined) return [];
-  const compact = iban.replace(/\s/g, '').toUpperCase();
+function bankDetails({ id, name, bic }: Account): (readonly [string, string])[] {
+  const compact = compactAccount(id);
   const [, sortCode, account] = /^GB\d\d[A-Z]{4}(\d{6})(\d{8})$/.exec(compact) ?? [];
   const isBritish = sortCode !== undefined && account !== undefined;
   return [
-    ...(bankAccountName === undefined ? [] : [['Account name', bankAccountName] as const]),
+    ...(name ? [['Account name', name] as const] : []),
     ...(isBritish ? [['Sort code', sortCode.replace(/(..)(?=.)/g, '$1-')] as const] : []),
     ...(isBritish ? [['Account number', account] as const] : []),
-    [/^[A-Z]{2}\d\d/.test(compact) ? 'IBAN' : 'Account', compact.replace(/(.{4})(?=.)/g, '$1 ')],
-    ...(bic === undefined ? [] : [['BIC', bic] as const]),
+    [/^[A-Z]{2}\d\d/.test(compact) ? 'IBAN' : 'Account', inGroups(id)],
+    ...(bic ? [['BIC', compactAccount(bic)] as const] : []),
   ];
 }

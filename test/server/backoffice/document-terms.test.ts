@@ -1,4 +1,6 @@
 import type { DocumentTerms, DraftLine, WithOf } from '../../../src/contract/feed.ts';
+import { exemptionCodes } from '../../../src/contract/code-lists.ts';
+import { exemptionText } from '../../../src/server/backoffice/legends.ts';
 import { findPrintable } from '../../../src/server/store/records/documents.ts';
 import { richCustomer, richLine, richProfile, richTerms } from '../invoice-pdf/_rich-documents.ts';
 import { inShort, onSqlite } from './_backoffice.ts';
@@ -29,7 +31,6 @@ const wrongTerms: Wrong<DocumentTerms>[] = [
   ['delivery/countryCode', /"QQ".*ISO 3166/, { delivery: { countryCode: 'QQ' } }],
   ['delivery/countryCode', /has no countryCode/, { delivery: { town: 'Galway' } }],
   ['payment/meansCode', /"99".*UNTDID 4461/, { payment: { meansCode: '99' } }],
-  ['payment/accounts', /no accounts to pay into/, { payment: { meansCode: '58' } }],
   ['supportingDocuments/0/url', /pattern|uri/, { supportingDocuments: [{ reference: 'x', url: 'ftp://x' }] }],
 ];
 
@@ -94,6 +95,23 @@ onSqlite('terms of a document', async (t, office) => {
     await company.apply(edit(id, { terms: {} }));
     await company.apply(issue(id));
     t.notOk((await termsOf(company, id))?.contractReference, 'a credit note may have none');
+  });
+
+  await t.test('give the words of an exemption by its code', async (t) => {
+    for (const code of exemptionCodes)
+      t.match(exemptionText(code), /^(Exempt under article \d+[^A-Z]* of Directive|Margin scheme: )/, code);
+    t.equal(exemptionText('VATEX-EU-143-1FA'), 'Exempt under article 143(1)(fa) of Directive 2006/112/EC');
+    t.equal(exemptionText('VATEX-EU-148-A'), 'Exempt under article 148(a) of Directive 2006/112/EC');
+    const company = await openIssuer(office);
+    const exempt = { vatCategory: 'E', vatRateBasisPoints: 0 } as const;
+    const care = { ...exempt, vatExemptionReasonCode: 'VATEX-EU-132-1C' };
+    const draft = await company.apply(invoiceDraft({ lines: [line(care)] }));
+    const vatExemptionReason = 'Exempt under article 132(1)(c) of Directive 2006/112/EC';
+    t.match((await company.apply(issue(draft.id))).lines, [{ vatExemptionReason }]);
+    const charges = [{ ...care, amountMinor: 500, reasonCode: 'FC' }];
+    const { id } = await issued(company, invoiceDraft({ lines: [line()], charges }));
+    const printed = (await findPrintable(office.engine.db, company.id, id))?.amounts?.charges;
+    t.match(printed, [{ vatExemptionReason }]);
   });
 
   await t.test('have the kind of an invoice alone, and one code for an exemption', async (t) => {

@@ -139,10 +139,7 @@ const payments = fc
     fc.constantFrom('10', '30', '48', '49', '57', '58', '59', 'ZZZ'),
     someOf(without(payment, ['meansCode'])),
   )
-  .map(([meansCode, members]) => {
-    const { accounts = [] } = payment;
-    return { ...members, meansCode, ...(['30', '58'].includes(meansCode) ? { accounts } : {}) };
-  });
+  .map(([meansCode, members]) => ({ ...members, meansCode }));
 
 /** Some payees are the company itself. */
 const payees = fc
