@@ -1581,6 +1581,7 @@ export interface components {
             /** @description The scheme as a code of ISO 6523. */
             scheme: string;
         };
+        /** @description A text of a company's profile. */
         ProfileMember: string | null;
         /** @description An address in a network of e-invoices. */
         ElectronicAddress: {
