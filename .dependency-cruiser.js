@@ -117,8 +117,14 @@ const parts = Object.entries({
   'server/access': ['server/webhooks', 'server/store', 'contract'],
   'server/webhooks': ['server/store', 'command-line', 'contract'],
   'server/invoice-pdf': ['server/e-invoice', 'server/typefaces', 'server/logos', 'server/store', 'contract'],
-  'server/e-invoice': ['server/invoice-pdf/wording', 'server/invoice-pdf/printed-document', 'contract'],
+  'server/e-invoice': [
+    'server/invoice-pdf/means-of-payment',
+    'server/invoice-pdf/wording',
+    'server/invoice-pdf/printed-document',
+    'contract',
+  ],
   // Page and e-invoice say the same of the same document.
+  'server/invoice-pdf/means-of-payment': ['server/invoice-pdf/printed-document', 'contract'],
   'server/invoice-pdf/wording': ['server/invoice-pdf/printed-document', 'contract'],
   'server/invoice-pdf/printed-document': ['server/store', 'contract'],
   'server/typefaces': [],

@@ -1,6 +1,8 @@
 import type { Invoice } from '../../contract/records.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { lockForMoves } from '../store/records/moves.ts';
+import { inexpressible } from '../e-invoice/expressible.ts';
+import { asPrinted } from './peppol-rule.ts';
 import { recompose } from './invoice-drafts.ts';
 import { asIssued, refuseUnsupported } from './issue-invoice.ts';
 import { checkDocument, type CheckedDocument, type ChecklistItem } from './legal-checklist.ts';
@@ -13,6 +15,8 @@ import type { StoredDocument, Unpublished } from './unpublished.ts';
 export interface CheckedRecord {
   record: Invoice;
   items: ChecklistItem[];
+  /** Why it has no e-invoice, which a document may be without; null where it has one, and for a pro forma. */
+  eInvoiceProblem: string | null;
 }
 
 /**
@@ -37,7 +41,9 @@ export async function checkStored(
         ? wouldBeIssued(move, stored)
         : wasIssued(move, stored));
       refuseUnsupported(checked.supplier);
-      return { record: stored.record, items: checkDocument(checked) };
+      const isInvoice = stored.record.kind !== 'pro_forma' && !stored.unpublished.isImported;
+      const eInvoiceProblem = (isInvoice && inexpressible(asPrinted(checked))) || null;
+      return { record: stored.record, items: checkDocument(checked), eInvoiceProblem };
     } catch (error) {
       // Leaves the path out, because there is no change to point at.
       if (error instanceof Refusal) throw new UsageError(error.message);

@@ -1,4 +1,4 @@
-import { hasEInvoice } from '../e-invoice/e-invoice.ts';
+import { inexpressible } from '../e-invoice/expressible.ts';
 import { peppolProblems } from '../e-invoice/peppol.ts';
 import { readDocument } from '../e-invoice/reading.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
@@ -10,11 +10,19 @@ export const peppolRule: LegalRule = {
   problem: (checked) => (checked.terms?.isPeppol ? problemOf(checked) : undefined),
 };
 
-function problemOf({ document, ...others }: CheckedDocument): string | undefined {
-  // The number is taken when all else is right.
-  const record = { ...document, number: '1', updatedAt: '' };
-  const printed = { ...others, record, logo: undefined };
-  if (!hasEInvoice(printed)) return "EN 16931 has no terms for it, so that it can't go over Peppol";
+/** The document as it would be printed; its number is taken when all else is right. */
+export function asPrinted({ document, ...others }: CheckedDocument) {
+  return {
+    ...others,
+    record: { ...document, number: '1', updatedAt: '' },
+    logo: undefined,
+  };
+}
+
+function problemOf(checked: CheckedDocument): string | undefined {
+  const printed = asPrinted(checked);
+  const problem = inexpressible(printed);
+  if (problem !== undefined) return `${problem}, so that it can't go over Peppol`;
   const problems = peppolProblems(readDocument(printed));
   return problems.length === 0 ? undefined : `for Peppol, ${problems.join(', ')}`;
 }

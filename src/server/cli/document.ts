@@ -173,19 +173,22 @@ function missingIn({ items }: CheckedRecord): number {
   return items.filter(({ problem }) => problem !== undefined).length;
 }
 
-function resultOf({ record, items }: CheckedRecord) {
+function resultOf({ record, items, eInvoiceProblem }: CheckedRecord) {
   const { id, kind, status, number } = record;
   const listed = items.map(({ item, source, problem }) => ({ item, source, problem: problem ?? null }));
-  return { id, kind, status, number, items: listed };
+  return { id, kind, status, number, items: listed, eInvoiceProblem };
 }
 
 function textOf(checked: CheckedRecord): string {
-  const { record, items } = checked;
+  const { record, items, eInvoiceProblem } = checked;
   const lines = items.map(({ item, source, problem }) =>
     problem === undefined ? `present  ${item} (${source})` : `MISSING  ${item} (${source}): ${problem}`,
   );
   const missing = missingIn(checked);
   const name = `${record.kind.replace('_', ' ')} ${record.number ?? `${record.id}, a draft`}`;
   const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
-  return [`${name}: ${items.length} items, ${verdict}`, ...lines].join('\n');
+  // No law asks for one, so nothing is missing without it.
+  const note =
+    eInvoiceProblem === null ? [] : [`no e-invoice: EN 16931 can't express it, for ${eInvoiceProblem}`];
+  return [`${name}: ${items.length} items, ${verdict}`, ...lines, ...note].join('\n');
 }

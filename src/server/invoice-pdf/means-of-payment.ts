@@ -50,26 +50,25 @@ export interface MeansOfPayment {
 }
 
 /** How a document is paid: as it says, or else into the company's account. */
-export function meansOf({ record, supplier, terms = {} }: PrintedDocument): MeansOfPayment {
-  const { payment } = terms;
-  const own = supplier.iban === undefined ? [] : [ownAccount(supplier.iban, supplier)];
-  const isSepa = record.currency === 'EUR' && isIban(compactAccount(own[0]?.id));
-  const code = payment?.meansCode ?? (isSepa ? '58' : '30');
-  const isTransfer = TRANSFERS.includes(code);
-  const { accounts: given = [], remittance = record.number } = payment ?? {};
-  const accounts = given.length > 0 || !isTransfer ? given : own;
-  return {
-    code: isTransfer && accounts.length === 0 ? UNDEFINED : code,
-    text: payment && (payment.meansText ?? names[code]),
-    accounts,
-    isOwn: given.length === 0,
-    reference: remittance,
-    taken: payment && takenBy(code, payment),
-  };
+export function meansOf({ record, supplier, terms }: PrintedDocument): MeansOfPayment {
+  const { iban: id, bankAccountName: name, bic } = supplier;
+  const own = id === undefined ? [] : [{ id, name, bic }];
+  const transfer = transferTo(own, record.currency);
+  const stated = terms?.payment;
+  const unstated = { text: undefined, isOwn: true, reference: record.number, taken: undefined };
+  if (!stated) return { ...unstated, code: codeWith(own, transfer), accounts: own };
+  const { meansCode = transfer, accounts: given = [], remittance: reference = record.number } = stated;
+  const isOwn = given.length === 0;
+  const accounts = isOwn && TRANSFERS.includes(meansCode) ? own : given;
+  const [text, taken] = [stated.meansText ?? names[meansCode], takenBy(meansCode, stated)];
+  return { code: codeWith(accounts, meansCode), text, accounts, isOwn, reference, taken };
 }
 
-function ownAccount(id: string, { bankAccountName: name, bic }: PrintedDocument['supplier']): Account {
-  return { id, name, bic };
+const codeWith = (accounts: readonly Account[], code: string) =>
+  accounts.length === 0 && TRANSFERS.includes(code) ? UNDEFINED : code;
+
+function transferTo([own]: readonly Account[], currency: string): string {
+  return currency === 'EUR' && isIban(compactAccount(own?.id)) ? '58' : '30';
 }
 
 function takenBy(

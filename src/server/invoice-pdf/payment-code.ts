@@ -2,7 +2,7 @@ import { encode } from 'uqr';
 
 import { decimalAmount } from '../../contract/currencies.ts';
 import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
-import { meansOf } from './means-of-payment.ts';
+import { type Account, meansOf } from './means-of-payment.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 /** A QR code as its dark modules: where each run of them begins, and how long it is. */
@@ -36,12 +36,12 @@ export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): Pa
 
 /** The lines of the code; undefined where a rule of EPC069-12 can't be met. */
 export function transferText(printed: PrintedDocument, amountMinor: number): string | undefined {
-  const { record, supplier, terms, hasPaymentCode } = printed;
+  const { record, hasPaymentCode } = printed;
   const means = meansOf(printed);
-  const [account] = means.accounts;
-  const iban = compactAccount(account?.id);
-  const bic = bicOf(account?.bic);
-  const name = oneLine(account?.name ?? terms?.payee?.name ?? supplier.legalName);
+  const [account = { id: '' }] = means.accounts;
+  const iban = compactAccount(account.id);
+  const bic = bicOf(account.bic);
+  const name = holderOf(account, printed);
   const reference = oneLine(means.reference);
   const isPayable = record.currency === 'EUR' && amountMinor > 0 && amountMinor <= AMOUNT_MINOR_MAX;
   if (!hasPaymentCode || !isPayable || !isReached(iban, bic)) return undefined;
@@ -51,6 +51,10 @@ export function transferText(printed: PrintedDocument, amountMinor: number): str
   // No purpose and no structured reference.
   const text = ['BCD', '002', '1', 'SCT', bic, payee, iban, amount, '', '', reference].join('\n');
   return Buffer.byteLength(text) > BYTES_MAX ? undefined : text;
+}
+
+function holderOf(account: Account, { supplier, terms }: PrintedDocument): string {
+  return oneLine(account.name ?? terms?.payee?.name ?? supplier.legalName);
 }
 
 function isReached(iban: string, bic: string): boolean {

@@ -143,17 +143,28 @@ function requestOf(printed: PrintedDocument): Statement | undefined {
   const amountMinor = askedMinor(printed);
   if (amountMinor === 0) return nothingDue(printed);
   const means = meansOf(printed);
+  // Stated means have details of their own.
   const account = terms.payment ? [] : means.accounts.flatMap(bankDetails);
   const reference = [['Payment reference', numberOf(record)] as const];
-  const isToSupplier = terms.payee === undefined && means.isOwn;
-  const link = isToSupplier && means.taken === undefined ? linkOf(printed, amountMinor) : undefined;
+  const { link, code } = quickWaysOf(printed, amountMinor);
   const late = [supplier.latePaymentTerms].filter((text) => text !== undefined);
   return {
     heading: means.accounts.length === 0 && link === undefined ? 'Payment' : 'How to pay',
     paragraphs: [...askedFor(printed, amountMinor), ...late],
     link,
     details: [...account, ...(account.length === 0 || record.number === null ? [] : reference)],
-    code: terms.payee && means.isOwn ? undefined : codeOf(printed, amountMinor),
+    code,
+  };
+}
+
+/** The link and the code by which customers pay, unless the money goes to somebody else, or is taken. */
+function quickWaysOf(printed: PrintedDocument, amountMinor: number): Pick<Statement, 'link' | 'code'> {
+  const { isOwn, taken } = meansOf(printed);
+  const isToPayee = printed.terms?.payee !== undefined && isOwn;
+  const isPaidHere = isOwn && !isToPayee && taken === undefined;
+  return {
+    link: isPaidHere ? linkOf(printed, amountMinor) : undefined,
+    code: isToPayee ? undefined : codeOf(printed, amountMinor),
   };
 }
 
@@ -166,22 +177,30 @@ function askedMinor(printed: PrintedDocument): number {
 
 /** The sentences that ask for an amount by a day. */
 function askedFor(printed: PrintedDocument, amountMinor: number): string[] {
-  const { record, statementOn } = printed;
-  const { dueDate, paymentTermsDays, currency } = record;
   const { taken } = meansOf(printed);
+  const { statementOn = '' } = printed;
+  const { dueDate, currency } = printed.record;
   const amount = moneyFormat(currency).withSymbol(amountMinor);
-  if (statementOn !== undefined && dueDate !== null && dueDate < statementOn)
-    return taken === undefined
-      ? [`Please pay ${amount}, which was due by ${dateText(dueDate)}.`]
-      : [`${amount} was to be ${taken} on ${dateText(dueDate)}, and is still open.`];
+  if (dueDate !== null && dueDate < statementOn) return [overdueText(amount, dateText(dueDate), taken)];
+  return toComeTexts(printed.record, amount, taken);
+}
+
+function toComeTexts(record: PrintedDocument['record'], amount: string, taken: string | undefined): string[] {
+  const { dueDate, paymentTermsDays } = record;
   const days = paymentTermsDays === 1 ? '1 day' : `${paymentTermsDays} days`;
   const terms = paymentTermsDays === 0 ? 'on receipt' : `within ${days} of the date of issue`;
-  const by = dueDate === null ? terms : `by ${dateText(dueDate)}`;
-  const on = dueDate === null ? terms : `on ${dateText(dueDate)}`;
   const suffix = dueDate === null || paymentTermsDays === 0 ? '' : ` (payment terms: ${days})`;
-  const will = `${amount} will be ${taken === undefined ? `due ${by}${suffix}` : `${taken} ${on}`}.`;
+  const by = dueDate === null ? terms : `by ${dateText(dueDate)}${suffix}`;
+  const on = dueDate === null ? terms : `on ${dateText(dueDate)}`;
+  const will = `${amount} will be ${taken === undefined ? `due ${by}` : `${taken} ${on}`}.`;
   if (isDraft(record)) return ['There is nothing to pay on this draft.', `Once it is issued, ${will}`];
-  return [taken === undefined ? `Please pay ${amount} ${by}${suffix}.` : will];
+  return [taken === undefined ? `Please pay ${amount} ${by}.` : will];
+}
+
+function overdueText(amount: string, day: string, taken: string | undefined): string {
+  return taken === undefined
+    ? `Please pay ${amount}, which was due by ${day}.`
+    : `${amount} was to be ${taken} on ${day}, and is still open.`;
 }
 
 function linkOf({ record, supplier }: PrintedDocument, amountMinor: number): Statement['link'] {

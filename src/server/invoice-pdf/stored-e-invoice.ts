@@ -1,4 +1,5 @@
 import { type EInvoiceFormat, eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
+import { inexpressible } from '../e-invoice/expressible.ts';
 import { peppolProblems } from '../e-invoice/peppol.ts';
 import { readDocument } from '../e-invoice/reading.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -37,9 +38,10 @@ export function eInvoiceOf(printed: PrintedDocument): StoredEInvoice {
   };
 }
 
-function absenceOf({ record, isImported = false }: PrintedDocument): string {
+function absenceOf(printed: PrintedDocument): string {
+  const { record, isImported = false } = printed;
   if (record.status === 'draft') return 'A draft has no e-invoice.';
   if (record.kind === 'pro_forma') return 'A pro forma is no invoice, and has no e-invoice.';
   if (isImported) return 'The business system issued this document, and its e-invoice.';
-  return 'EN 16931, the norm of e-invoices, has no terms for what this document says.';
+  return `EN 16931, the norm of e-invoices, can't express this document: ${inexpressible(printed)}.`;
 }

@@ -8,12 +8,14 @@ import { openWorkplace, until } from '../../_command.ts';
 import { apply } from './_apply.ts';
 import { customerSave } from '../backoffice/_changes.ts';
 import { invoiceDraft, issue } from '../backoffice/_documents.ts';
+import { exchange } from '../backoffice/_issued.ts';
 
 /** An invoice of the example company, which is settled. */
 const SETTLED = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
 const DRAFT = '01a1ef7b-a420-7b42-8594-7b990f1a8c5f';
 const ABSENT = '01a00000-0000-7000-8000-000000000000';
 const OWN = '01a20000-0000-7000-8000-000000000001';
+const DINARS = '01a20000-0000-7000-8000-000000000002';
 
 /** The example company, whose documents the tests look at. */
 const brennan = await openWorkplace('sqlite', { contents: 'example' });
@@ -103,7 +105,10 @@ t.test('a document is checked item by item, whatever state it is in', async (t) 
   t.match(settled.stdout, /^present {2}the supplier's VAT number \(IE reg\. 20\(2\)\(c\)/m);
   t.notMatch(settled.stdout, /MISSING/);
   const { items, ...rest } = await json<{ items: object[] }>(`document check ${SETTLED}`);
-  t.strictSame(rest, { id: SETTLED, kind: 'invoice', status: 'issued', number: 'INV-2026-0001' });
+  t.strictSame(rest, {
+    ...{ id: SETTLED, kind: 'invoice', status: 'issued', number: 'INV-2026-0001' },
+    eInvoiceProblem: null,
+  });
   t.ok(items.length > 10);
   t.match(items[0], { item: "the supplier's full name", source: /EN 16931/, problem: null });
   const draft = await call(`document check ${DRAFT}`);
@@ -132,6 +137,14 @@ t.test('each gap of a draft is named until it is filled, and later changes are n
   await set("--address-lines '2 Dock Road' --vat-id IE9876543H");
   t.equal((await check()).exitCode, 0);
   await apply(workplace, [{ company: 'acme', ...issue(OWN) }]);
+  const dinars = { id: DINARS, exchange: { ...exchange, exchangeRate: '2.9' }, currency: 'KWD' } as const;
+  await apply(workplace, [
+    { company: 'acme', ...customerSave({ id: 'cus_1', currency: 'KWD', addressLines: ['1 Quay Street'] }) },
+    { company: 'acme', ...invoiceDraft(dinars) },
+  ]);
+  const { exitCode, stdout } = await workplace.call(`document check ${DINARS}`);
+  t.equal(exitCode, 0, 'no law asks for an e-invoice');
+  t.match(stdout, /^no e-invoice: EN 16931 can't express it, for currency is "KWD", which has/m);
   await set('--vat-id FR11123456782');
   t.equal((await check()).exitCode, 0, 'its supplier is the one of its issue');
   const checked = await workplace.json(`document check ${OWN}`);
