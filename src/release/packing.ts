@@ -28,7 +28,7 @@ export async function pack(folder: string, file: string): Promise<void> {
     .sort();
   for (const path of paths) chmodSync(join(folder, path), PROGRAMS.includes(path) ? 0o755 : 0o644);
   await create(
-    { file, cwd: dirname(folder), gzip: true, portable: true, mtime: new Date(0) },
+    { file, cwd: dirname(folder), gzip: { level: 6 }, portable: true, mtime: new Date(0) },
     paths.map((path) => join(basename(folder), path)),
   );
 }

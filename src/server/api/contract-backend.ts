@@ -144,15 +144,22 @@ class ContractBackend extends OpenAPIBackend {
     this.validate = false;
     await super.init();
     this.validate = true;
-    const { definition } = this;
-    const router = new ContractRouter({ definition });
-    // One for all operations: openapi-backend would make one for each, which took most of the start.
-    const ajv = createAjv({ coerceTypes: false, useDefaults: true });
-    // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
-    this.validator = new ContractValidator({ definition, router, customizeAjv: () => ajv });
+    const { router, validator } = (prepared ??= prepare(this.definition));
     this.router = router;
+    this.validator = validator;
     return this;
   }
+}
+
+/** What follows from the contract alone, prepared for all servers of the process. */
+let prepared: ReturnType<typeof prepare> | undefined;
+
+function prepare(definition: ContractBackend['definition']) {
+  const router = new ContractRouter({ definition });
+  // One for all operations: openapi-backend would make one for each, which took most of the start.
+  const ajv = createAjv({ coerceTypes: false, useDefaults: true });
+  // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
+  return { router, validator: new ContractValidator({ definition, router, customizeAjv: () => ajv }) };
 }
 
 /** Finds an operation by the segments of its path, and reads a request's parameters once. */
