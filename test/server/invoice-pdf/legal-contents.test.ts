@@ -1,5 +1,6 @@
 import t from 'tap';
 
+import { compactAccount } from '../../../src/contract/ibans.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
@@ -118,18 +119,13 @@ function partiesOf({ record, supplier }: PrintedDocument): Item[] {
   const { site } = buyer;
   const foreign = buyer.countryCode === supplier.countryCode ? undefined : country(buyer.countryCode);
   const account = asksForPayment(record) ? supplier.iban?.toUpperCase() : undefined;
+  const bic = account && compactAccount(supplier.bic);
   const { legalName, tradingName, addressLines = [], postcode } = supplier;
   return [
     ['the supplier (20(2)(c), 14(1)(d); registered name)', legalName, tradingName, ...addressLines, postcode],
     ["the supplier's VAT number", labelled('VAT no.', supplier.vatId)],
     ["the company's number", labelled('Company no.', supplier.companyNumber)],
-    [
-      'how to reach and to pay it',
-      supplier.phone,
-      supplier.email,
-      account,
-      account && supplier.bic?.replace(/\s/g, '').toUpperCase(),
-    ],
+    ['how to reach and to pay it', supplier.phone, supplier.email, account, bic],
     ['the customer (20(2)(d), 14(1)(e))', buyer.legalName ?? buyer.name, buyer.name],
     ['where the customer is', ...buyer.addressLines, foreign],
     ["the customer's VAT number (20(2)(e))", labelled('VAT no.', buyer.vatId ?? undefined)],
