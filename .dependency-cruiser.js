@@ -183,6 +183,7 @@ const rooms = [
   'stored-tables',
   'lists',
   'due-rows',
+  'failing-webhooks',
   'machines',
   'migrations',
   'engines',

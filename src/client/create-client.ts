@@ -1,4 +1,4 @@
-import { createExchange, unreadable } from './exchange.ts';
+import { checkedSecret, createExchange, unreadable } from './exchange.ts';
 import type { Answer, Ask, EtagStore, Exchange } from './exchange.ts';
 import { createListing } from './listing.ts';
 import type { Page } from './listing.ts';
@@ -79,7 +79,7 @@ function clockOf({ now, wait }: ClientOptions): Clock {
 
 /** Creates a client that shares a pace with its caller. */
 export function createPacedClient(pace: Pace, options: ClientOptions): Client {
-  const key = checkedKey(options.key);
+  const key = checkedSecret('key', 'an API key', options.key);
   const exchange = createExchange({
     baseUrl: checkedBaseUrl(options.baseUrl),
     key,
@@ -113,12 +113,6 @@ function checkedBaseUrl(baseUrl: string): string {
       `baseUrl must be an http or https address without user, query and fragment, not "${baseUrl}".`,
     );
   return url.href.replace(/(\/api\/v1)?\/*$/, '');
-}
-
-function checkedKey(key: unknown): string {
-  if (typeof key !== 'string' || !/^[\x21-\x7e]+$/.test(key))
-    throw new TypeError('key must be an API key: visible ASCII without spaces.');
-  return key;
 }
 
 /** The longest timer of the runtimes, 24 days. */

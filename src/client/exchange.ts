@@ -164,6 +164,16 @@ function bounded(response: Response): Response {
   return new Response(response.body.pipeThrough(limit), response);
 }
 
+/**
+ * A key or a token without the space around it, which files and settings may end with.
+ * @throws TypeError that doesn't show it, as the runtimes' errors about headers would.
+ */
+export function checkedSecret(name: string, what: string, secret: unknown): string {
+  const text = typeof secret === 'string' ? secret.trim() : '';
+  if (/^[\x21-\x7e]+$/.test(text)) return text;
+  throw new TypeError(`${name} must be ${what}: visible ASCII without spaces.`);
+}
+
 type Failure = ApiError | NoAnswerError;
 
 /** Node's `fetch failed` says why in its cause. */

@@ -25,11 +25,11 @@ export async function verifyWebhook(
   { now = new Date(), toleranceSeconds = 300 }: VerifyOptions = {},
 ): Promise<Event> {
   const keys = checkedSecrets(secrets);
+  const body = bytesOf(rawBody);
   const { t, v1 } = signatureIn(headers);
   const seconds = Math.abs(now.getTime() / 1000 - Number(t));
   if (!(seconds <= toleranceSeconds))
     throw new WebhookError('wrong_time', `The signature's time is ${Math.round(seconds)} seconds away.`);
-  const body = typeof rawBody === 'string' ? new TextEncoder().encode(rawBody) : new Uint8Array(rawBody);
   const text = joined(new TextEncoder().encode(`${t}.`), body);
   const matches = await Promise.all(keys.map((key) => isSignedWith(key, hexBytes(v1), text)));
   if (!matches.includes(true))
@@ -44,8 +44,19 @@ function checkedSecrets(secrets: string | readonly string[]): string[] {
   for (const key of keys as unknown[])
     if (typeof key !== 'string')
       throw new TypeError(`A signing secret must be a text, not ${key === null ? 'null' : typeof key}.`);
-  if (keys.length === 0 || keys.includes('')) throw new TypeError('A signing secret must not be empty.');
-  return keys;
+  // Files and settings may end with a line end, which no secret has.
+  const trimmed = keys.map((key) => key.trim());
+  if (keys.length === 0 || trimmed.includes('')) throw new TypeError('A signing secret must not be empty.');
+  return trimmed;
+}
+
+/** What a JSON parser has made of a body can't be verified: the signature is that of its bytes. */
+function bytesOf(rawBody: unknown): Bytes {
+  if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
+  if (typeof rawBody === 'object' && rawBody !== null && 'byteLength' in rawBody)
+    return new Uint8Array(rawBody as ArrayBuffer);
+  const named = rawBody === null ? 'null' : typeof rawBody;
+  throw new TypeError(`The body must be its raw bytes or text, before any JSON parser, not ${named}.`);
 }
 
 function signatureIn(headers: WebhookHeaders): { t: string; v1: string } {

@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
 import { Command, CommanderError } from 'commander';
 
 import { version } from '../contract/version.ts';
@@ -24,6 +26,20 @@ export interface Program {
  * @returns the exit code: 0 done, 1 failed, 2 not understood.
  */
 export async function runProgram(
+  program: Program,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<number> {
+  const exitCode = await runLine(program, args, terminal);
+  // A write that fails is known a turn later.
+  await turn();
+  const problem = terminal.outProblem();
+  if (exitCode !== 0 || problem === undefined) return exitCode;
+  terminal.tell(`fieldledger: ${problem}.\n`);
+  return 1;
+}
+
+async function runLine(
   { description, groups, examples }: Program,
   args: readonly string[],
   terminal: Terminal,

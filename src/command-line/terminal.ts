@@ -18,6 +18,8 @@ export interface Terminal {
    * @returns whether anybody still reads standard output.
    */
   takesMore: (signal: AbortSignal) => Promise<boolean>;
+  /** Why standard output takes nothing more, such as a full disk; undefined while it does, and where nobody reads it. */
+  outProblem: () => string | undefined;
   /** Writes text to standard error, without secrets. Control characters in it are written out. */
   tell: (text: string) => void;
   /** Shows a command's result: as prose, or as one JSON value with `--json`. */
@@ -34,7 +36,7 @@ export interface Terminal {
 export function createTerminal(
   environment = process.env as Terminal['environment'],
   print: Terminal['print'] = printOut,
-  writeError: (text: string) => void = (text) => process.stderr.write(text),
+  writeError: (text: string) => void = tellError,
   takesMore: Terminal['takesMore'] = outTakesMore,
 ): Terminal {
   let isJson = false;
@@ -48,6 +50,7 @@ export function createTerminal(
     environment,
     print,
     takesMore,
+    outProblem: () => outProblem,
     tell,
     show: (result, prose) => print(textOf(result, prose)),
     conclude: (result, prose) => tell(textOf(result, prose)),
@@ -63,20 +66,27 @@ export function createTerminal(
   };
 }
 
-/** Whether somebody still reads standard output. The stream forgets a broken pipe, so each write fails anew. */
+/** Whether standard output still takes something. The stream forgets a failed write, so each fails anew. */
 let isOutRead = true;
+let outProblem: string | undefined;
 
 function printOut(content: string | Uint8Array): void {
-  // A closed pipe isn't a failure (`| head`).
-  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', ignoreClosedPipe);
+  if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', noteOutProblem);
   // Records may hold control characters, which would command the reader's terminal.
   const isOnScreen = typeof content === 'string' && process.stdout.isTTY;
   process.stdout.write(isOnScreen ? escapeControls(content) : content);
 }
 
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+function noteOutProblem({ code, message }: NodeJS.ErrnoException): void {
   isOutRead = false;
+  // A closed pipe isn't a failure (`| head`).
+  if (code !== 'EPIPE') outProblem ??= `standard output can't be written (${code ?? message})`;
+}
+
+function tellError(text: string): void {
+  // There is nowhere left to tell it.
+  if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => undefined);
+  process.stderr.write(text);
 }
 
 async function outTakesMore(signal: AbortSignal): Promise<boolean> {

@@ -41,9 +41,10 @@ function offsetMs(timeZone: string, ms: number): number {
   return shown - Math.floor(ms / 1000) * 1000;
 }
 
-/** The time zone of this machine. */
+/** The time zone of this machine: UTC where TZ is empty or names none that Node knows, as its own times have it then. */
 export function machineZone(): string {
-  return Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const { timeZone } = Intl.DateTimeFormat().resolvedOptions() as { timeZone?: string };
+  return timeZone !== undefined && isTimeZone(timeZone) ? timeZone : 'UTC';
 }
 
 /** Whether a text names a time zone that Node knows. */

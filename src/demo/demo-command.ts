@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 
 import { Command } from 'commander';
 
@@ -70,8 +70,14 @@ export async function demoPortal(
   return `${address}/portal/invitation#${token}`;
 }
 
-/** The demo's keys are kept beside the database, so that a later start can show one that works. */
+/** The demo's keys are kept beside the database, each under its name, so that a later start can show one that works. */
 function keyOf(engine: Engine, { databaseUrl, keyPrefix }: Config, company: string): Promise<string> {
-  const folder = databaseUrl.startsWith('sqlite:') ? dirname(databaseUrl.slice('sqlite:'.length)) : 'data';
-  return demoKey(engine, { prefix: keyPrefix, company, file: join(folder, `${company}.key`) });
+  const file = databaseUrl.startsWith('sqlite:')
+    ? databaseUrl.slice('sqlite:'.length)
+    : join('data', placeOf(databaseUrl));
+  const name = basename(file) === 'fieldledger.db' ? company : `${basename(file)}.${company}`;
+  return demoKey(engine, { prefix: keyPrefix, company, file: join(dirname(file), `${name}.key`) });
 }
+
+/** The hosts and the name of a database of PostgreSQL as a file's name, without user, password and options. */
+const placeOf = (url: string) => url.replace(/^\w+:\/\/(?:.*@)?|\?.*$/g, '').replaceAll(/[^\w.-]+/g, '-');

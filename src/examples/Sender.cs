@@ -50,7 +50,7 @@ public static class Sender
     {
         var content = new StringContent(string.Join('\n', lines), Encoding.UTF8, "application/x-ndjson");
         using var request = new HttpRequestMessage(HttpMethod.Post, feedUrl + "/feed/v1/changes") { Content = content };
-        request.Headers.Authorization = new("Bearer", token);
+        request.Headers.Authorization = new("Bearer", token.Trim());
         try
         {
             using var response = await Http.SendAsync(request);

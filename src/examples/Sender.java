@@ -58,8 +58,8 @@ public class Sender {
 
     /** Gives the answers, or none. */
     static List<String> post(Collection<String> lines) throws InterruptedException {
-        HttpRequest request = HttpRequest.newBuilder(URI.create(System.getenv("FEED_URL") + "/feed/v1/changes"))
-            .headers("Authorization", "Bearer " + System.getenv("FEED_TOKEN"), "Content-Type", "application/x-ndjson")
+        HttpRequest request = HttpRequest.newBuilder(URI.create(System.getenv("FEED_URL").strip() + "/feed/v1/changes"))
+            .headers("Authorization", "Bearer " + System.getenv("FEED_TOKEN").strip(), "Content-Type", "application/x-ndjson")
             .POST(HttpRequest.BodyPublishers.ofString(String.join("\n", lines))).build();
         try {
             // A timeout of the request itself would end with the headers of its answer.

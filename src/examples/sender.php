@@ -36,10 +36,10 @@ function next_batch(array $rows): array
 function post(array $lines): array
 {
     $retryAfter = 0;
-    $request = curl_init(rtrim(getenv('FEED_URL'), '/') . '/feed/v1/changes');
+    $request = curl_init(rtrim(getenv('FEED_URL'), "/ \r\n") . '/feed/v1/changes');
     curl_setopt_array($request, [
         CURLOPT_POSTFIELDS => implode("\n", $lines),
-        CURLOPT_HTTPHEADER => ['Authorization: Bearer ' . getenv('FEED_TOKEN'), 'Content-Type: application/x-ndjson'],
+        CURLOPT_HTTPHEADER => ['Authorization: Bearer ' . trim(getenv('FEED_TOKEN')), 'Content-Type: application/x-ndjson'],
         CURLOPT_RETURNTRANSFER => true,
         CURLOPT_TIMEOUT => 60,
         CURLOPT_HEADERFUNCTION => function ($request, $header) use (&$retryAfter) {

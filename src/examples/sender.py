@@ -16,12 +16,12 @@ from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
-ADDRESS = os.environ["FEED_URL"].rstrip("/") + "/feed/v1/changes"
-TOKEN = os.environ["FEED_TOKEN"]
+ADDRESS = os.environ["FEED_URL"].strip().rstrip("/") + "/feed/v1/changes"
+TOKEN = "".join(os.environ["FEED_TOKEN"].split())  # A file or a setting may end with a line end.
 BATCH_ROWS = 100
 BATCH_BYTES = 1_000_000  # A row may be longer; a request has at most 8 MiB.
 
-db = sqlite3.connect(os.environ.get("OUTBOX", "outbox.db"), isolation_level=None)
+db = sqlite3.connect(os.environ.get("OUTBOX") or "outbox.db", isolation_level=None)
 db.execute(
     "CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL, status TEXT, error TEXT)"
 )
@@ -59,7 +59,7 @@ def post(lines):
             sys.exit(f"{reason} {error.read().decode(errors='replace')}")  # Sending again doesn't help.
         retry_after = error.headers.get("Retry-After", "")
     except (OSError, HTTPException, ValueError) as error:
-        reason = error
+        reason = type(error).__name__ if isinstance(error, ValueError) else error  # A header stays unsaid.
     print("Sending again:", reason, file=sys.stderr)
     return [], int(retry_after) if retry_after.isdigit() else 0
 

@@ -13,8 +13,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { createFeedSender } from '@fieldledger/client/feed';
 
-const { FEED_URL = '', FEED_TOKEN = '', OUTBOX = 'outbox.db' } = process.env;
-const db = new DatabaseSync(OUTBOX, { timeout: 5_000 });
+const { FEED_URL = '', FEED_TOKEN = '', OUTBOX } = process.env;
+const db = new DatabaseSync(OUTBOX || 'outbox.db', { timeout: 5_000 });
 db.exec(
   'CREATE TABLE IF NOT EXISTS outbox (id INTEGER PRIMARY KEY AUTOINCREMENT, body TEXT NOT NULL, status TEXT, error TEXT)',
 );

@@ -53,6 +53,8 @@ export interface Backlog {
   waitingCount: number;
   /** How long the oldest of them has been due; 0 when there is none. */
   oldestSeconds: number;
+  /** Webhooks to which nothing was delivered since an attempt failed. */
+  failingCount: number;
 }
 
 /** What is measured of the process, by one for all servers in it: it goes on as long as the process lives. */
@@ -194,6 +196,11 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
     help: 'How long the oldest delivery that could be sent has been due, of the first 10000 webhooks with any.',
     registers,
   });
+  const failing = new Gauge({
+    name: 'fieldledger_webhooks_failing',
+    help: 'Webhooks to which nothing was delivered since an attempt failed.',
+    registers,
+  });
   new Gauge({
     name: 'fieldledger_delivery_backlog',
     help: 'Deliveries that wait for a slot or for a paused webhook, counted up to 10000.',
@@ -204,6 +211,7 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
       if (!backlog) return;
       this.set(backlog.waitingCount);
       oldest.set(backlog.oldestSeconds);
+      failing.set(backlog.failingCount);
     },
   });
 }

@@ -42,6 +42,11 @@ t.test('every example of the contract, as the service signs it, comes out with i
 
 t.test('while a secret is rotated, either is believed', async (t) => {
   t.equal((await verifyWebhook(vector.body, headers, ['whsec_new', secret], later(0))).event, 'ping');
+  t.equal(
+    (await verifyWebhook(vector.body, headers, `${secret}\r\n`, later(0))).event,
+    'ping',
+    'as a file has it',
+  );
 });
 
 t.test('a clock may differ by five minutes, to either side', async (t) => {
@@ -109,4 +114,8 @@ t.test('a missing secret is a mistake of the program, not of the sender', async 
   ];
   for (const [given, message] of wrong)
     await t.rejects(verifyWebhook(vector.body, headers, given as string, later(0)), new TypeError(message));
+  const parsed = JSON.parse(vector.body) as string;
+  await t.rejects(verifyWebhook(parsed, headers, secret, later(0)), {
+    message: /raw bytes or text.* not object/,
+  });
 });

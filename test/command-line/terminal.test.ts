@@ -79,6 +79,28 @@ t.test('on a terminal of 80 columns', { skip: !existsSync(SCRIPT) }, async (t) =
   });
 });
 
+t.test('an output on a full disk is one sentence', { skip: !existsSync('/dev/full') }, async (t) => {
+  await using workplace = await openWorkplace();
+  const { PATH } = process.env;
+  const env = { PATH, HOME: workplace.folder, DATABASE_URL: workplace.databaseUrl };
+  const run = (line: string, input = '') => {
+    const { status, stdout, stderr } = spawnSync('bash', ['-c', `'${program}' ${line}`], {
+      ...{ env, input, encoding: 'utf8', cwd: workplace.folder },
+    });
+    return { status, stdout, stderr };
+  };
+  const problem = "standard output can't be written (ENOSPC)";
+  for (const line of ['--help', 'company list', 'company list --json']) {
+    const refused = { status: 1, stdout: '', stderr: `fieldledger: ${problem}.\n` };
+    t.strictSame(run(`${line} > /dev/full`), refused, line);
+  }
+  const save = (name: string) => JSON.stringify({ company: 'acme', change: 'company.save', with: { name } });
+  const applied = run('apply - > /dev/full', [1, 2, 3].map((name) => save(`Acme ${name}`)).join('\n'));
+  t.match(applied, { status: 1, stderr: `stopped after line 1: ${problem}\n` });
+  t.match(run('company list 2> /dev/full'), { status: 0, stdout: /^ID +NAME.*\nacme/ });
+  t.match(run('company set none --name x 2> /dev/full'), { status: 1, stdout: '' });
+});
+
 t.test('a table has its columns below their headings', (t) => {
   const rows = [
     ['1', 'Ünïcode'],

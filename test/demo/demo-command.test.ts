@@ -47,7 +47,7 @@ t.test('the demo is loaded once, and shows the same key again', async (t) => {
       keys.map(({ name, revokedAt }) => ({ name, revokedAt })),
       [{ name: 'Demo', revokedAt: null }],
     );
-    const { mode } = statSync(join(workplace.folder, 'data', `${company}.key`));
+    const { mode } = statSync(join(workplace.folder, 'data', `work.db.${company}.key`));
     t.equal(mode & 0o777, 0o600, 'only its owner can read the key that is kept');
   }
 });
@@ -60,7 +60,7 @@ t.test('a demo key that was revoked, lost or changed is replaced by one that wor
   await workplace.json(['key', 'revoke', 'brennan', id]);
   const { key: second } = await load();
   t.not(second, first);
-  writeFileSync(join(workplace.folder, 'data', 'brennan.key'), 'something else\n');
+  writeFileSync(join(workplace.folder, 'data', 'work.db.brennan.key'), 'something else\n');
   const { key: third } = await load();
   t.not(third, second);
   t.equal((await load()).key, third);

@@ -163,7 +163,7 @@ t.test(
         const company = name.toLowerCase().replace('.', '-');
         const rows = rowsOf(company);
         const texts = rows.map(([row]) => row);
-        const settings = { FEED_URL: await startLine(t, url), FEED_TOKEN: token };
+        const settings = { FEED_URL: await startLine(t, url), FEED_TOKEN: `${token}\r\n` };
         const { outbox, start } = openOutbox(t, name, texts, settings);
         const count = outbox.prepare('SELECT count(*) AS count FROM outbox WHERE status IS NOT NULL');
         for (const least of [100, rows.length]) {

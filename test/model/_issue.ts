@@ -42,7 +42,7 @@ function asIssued({ at, today }: Turn, draft: Unstamped, given: Draft & { roundi
     status: 'issued',
     issueDate: today,
     issuedAt: at,
-    supplyDate: draft.supplyDate ?? (kind === 'invoice' ? today : null),
+    supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : today),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? addDays(today, paymentTermsDays)),
     ...(kind === 'invoice'
       ? {

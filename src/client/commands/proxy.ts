@@ -21,14 +21,15 @@ const setProxy = http.setGlobalProxyFromEnv as typeof http.setGlobalProxyFromEnv
  */
 export function useProxy(url: string, environment: Terminal['environment']): ProxyUse {
   const name = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  const given = environment[name.toLowerCase()] ?? environment[name];
+  // One that is there and empty is as good as none.
+  const given = environment[name.toLowerCase()] || environment[name];
   if (!given) return { hint: '', [Symbol.dispose]: () => undefined };
   const proxy = URL.parse(given);
   if (!proxy || !/^https?:$/.test(proxy.protocol))
     throw new UsageError(
       `${name} must be the http or https address of a proxy, such as http://proxy.example:3128.`,
     );
-  const { NO_PROXY, no_proxy = NO_PROXY } = environment;
+  const no_proxy = environment.no_proxy || environment.NO_PROXY;
   // Passes only the variable that is used, because Node may refuse the other one.
   const restore = setProxy?.({ [name.toLowerCase()]: given, no_proxy });
   if (!restore && environment.NODE_USE_ENV_PROXY !== '1')

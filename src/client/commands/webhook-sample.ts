@@ -69,7 +69,7 @@ export function signingSecret(secretFile: string | undefined): string {
 
 /** The name that the `User-Agent` of webhooks has. @throws UsageError for what can't be one. */
 export function serviceNameIn({ environment }: Terminal): string {
-  const { SERVICE_NAME: given = 'Fieldledger' } = environment;
+  const given = environment.SERVICE_NAME || 'Fieldledger';
   try {
     return parseServiceName(given);
   } catch (error) {

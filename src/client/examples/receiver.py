@@ -26,16 +26,15 @@ from urllib.error import HTTPError
 from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-SECRET = os.environ.get("WEBHOOK_SECRET", "")
-API_URL = os.environ.get("API_URL")
-API_KEY = os.environ.get("API_KEY")
-RECONCILE_SECONDS = float(os.environ.get("RECONCILE_SECONDS", "600"))
+# A file or a setting may end with a line end, which Python would print with the header that it refuses.
+SECRET, API_URL, API_KEY = ("".join(os.environ.get(name, "").split()) for name in ["WEBHOOK_SECRET", "API_URL", "API_KEY"])
+RECONCILE_SECONDS = float(os.environ.get("RECONCILE_SECONDS") or "600")
 # No delivery is larger (the reference, "Webhooks").
 BODY_BYTES_MAX = 10_000_000
 
 # One connection, one thread at a time: whoever holds the lock. `with lock, db:` is one transaction.
 lock = threading.Lock()
-db = sqlite3.connect(os.environ.get("DATABASE", "receiver.db"), check_same_thread=False)
+db = sqlite3.connect(os.environ.get("DATABASE") or "receiver.db", check_same_thread=False)
 db.executescript("""
     PRAGMA journal_mode = WAL;
     CREATE TABLE IF NOT EXISTS deliveries (id TEXT PRIMARY KEY);
@@ -212,7 +211,7 @@ class Receiver(BaseHTTPRequestHandler):
 if __name__ == "__main__":
     if not SECRET:
         sys.exit("WEBHOOK_SECRET must be set to the signing secret, whsec_ included.")
-    server = ThreadingHTTPServer(("", int(os.environ.get("PORT", "3000"))), Receiver)
+    server = ThreadingHTTPServer(("", int(os.environ.get("PORT") or "3000")), Receiver)
     print("Listening on port", server.server_port, flush=True)
     if API_URL and API_KEY:
         threading.Thread(target=reconcile_forever, daemon=True).start()

@@ -23,7 +23,7 @@ const BODY_BYTES_MAX = 10_000_000;
 /** Under this name the store that was read (`Store-Generation`) is kept among the checkpoints. */
 const GENERATION = 'generation';
 
-const db = new DatabaseSync(DATABASE ?? 'receiver.db', { timeout: 5_000 });
+const db = new DatabaseSync(DATABASE || 'receiver.db', { timeout: 5_000 });
 db.exec(`
   PRAGMA journal_mode = WAL;
   CREATE TABLE IF NOT EXISTS deliveries (id TEXT PRIMARY KEY);
@@ -142,7 +142,7 @@ async function tried(name: string, work: () => Promise<void>): Promise<void> {
 async function reconcileForever(api: Client): Promise<never> {
   for (;;) {
     await reconcileAll(api);
-    await pause(Number(RECONCILE_SECONDS ?? 600) * 1000);
+    await pause(Number(RECONCILE_SECONDS || 600) * 1000);
   }
 }
 
@@ -185,5 +185,5 @@ const server = createServer((req, res) => {
     .catch(() => 400)
     .then((status) => res.writeHead(status).end());
 });
-server.listen(Number(PORT ?? 3000), () => console.log('Listening on', server.address()));
+server.listen(Number(PORT || 3000), () => console.log('Listening on', server.address()));
 if (API_URL && API_KEY) void reconcileForever(createClient({ baseUrl: API_URL, key: API_KEY }));

@@ -1,7 +1,7 @@
 import { takenTogether } from '../../command-line/taken-together.ts';
 import type { BatchAnswer, Change } from '../../contract/feed.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
-import { inOneLine, reasonOf } from '../exchange.ts';
+import { checkedSecret, inOneLine, reasonOf } from '../exchange.ts';
 import { type Clock, machineClock, unlessAborted } from '../waiting.ts';
 
 export type { BatchAnswer, Change } from '../../contract/feed.ts';
@@ -66,6 +66,7 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
   if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url))
     throw new TypeError(`url must be an http or https address, not ${JSON.stringify(options.url)}.`);
   const address = new URL('/feed/v1/changes', options.url).href;
+  const token = checkedSecret('token', 'a feed token', options.token);
 
   async function* sendTexts(texts: readonly (string | Uint8Array)[]): AsyncGenerator<AnswerText> {
     const encoder = new TextEncoder();
@@ -77,7 +78,7 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
         rest = rest.slice(1);
         continue;
       }
-      const outcome = await post(address, batchOf(rest), options);
+      const outcome = await post(address, batchOf(rest), { ...options, token });
       const answers = outcome instanceof Error ? [] : outcome;
       const untried = answers.findIndex(({ answer }) => isUntried(answer));
       const final = untried < 0 ? answers : answers.slice(0, untried);

@@ -57,16 +57,19 @@ export function asIssued(
   { record: draft, unpublished: { amounts, terms } }: Drafted,
 ): Drafted['record'] {
   const { kind, paymentTermsDays } = draft;
-  // The supply of a pro forma, and of a payment on account, may still be to come. A credit note has that of its invoice.
-  const isSupplied = kind === 'invoice' && !isDeposit(terms);
-  const paidOn = amounts?.prepayments.map((one) => one.paidOn).sort();
+  const paidOn =
+    amounts?.prepayments
+      .map((one) => one.paidOn)
+      .sort()
+      .at(-1) ?? null;
+  // The supply of a pro forma, and of a payment on account, may still be to come.
+  const suppliedOn = isDeposit(terms) ? paidOn : move.today;
   return {
     ...draft,
     status: 'issued',
     issueDate: move.today,
     issuedAt: move.at,
-    supplyDate:
-      draft.supplyDate ?? (isSupplied ? move.today : isDeposit(terms) ? (paidOn?.at(-1) ?? null) : null),
+    supplyDate: draft.supplyDate ?? (kind === 'pro_forma' ? null : suppliedOn),
     dueDate: kind === 'credit_note' ? null : (draft.dueDate ?? daysAfter(move.today, paymentTermsDays)),
     ...balanceAtIssue(draft, amounts),
   };

@@ -132,10 +132,9 @@ const taxRules: LegalRule[] = [
   {
     item: 'the day of the supply',
     source: 'IE reg. 20(2)(h), UK reg. 14(1)(b), EN 16931 BR-IC-11',
-    problem: ({ document: { kind, supplyDate, vatBreakdown }, terms }) => {
-      // A payment on account has no supply yet, and a credit note for one neither.
-      const isSupplied = kind === 'invoice' && !isDeposit(terms);
-      const isNeeded = isSupplied || vatBreakdown.some(({ category }) => category === 'K');
+    problem: ({ document: { supplyDate, vatBreakdown }, terms }) => {
+      // A payment on account has no supply yet.
+      const isNeeded = !isDeposit(terms) || vatBreakdown.some(({ category }) => category === 'K');
       return when(supplyDate === null && isNeeded, 'it has no supplyDate');
     },
   },

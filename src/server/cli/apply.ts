@@ -147,7 +147,11 @@ async function applyLines(
       if ('fault' in answer) {
         summary.stopped = { reason: 'unavailable', line, message: describeError(answer.fault) };
       } else if (!isRead) {
-        summary.stopped = { reason: 'closed', line, message: 'nobody reads the answers' };
+        summary.stopped = {
+          reason: 'closed',
+          line,
+          message: terminal.outProblem() ?? 'nobody reads the answers',
+        };
       }
       if (summary.stopped || signal.aborted) break;
     }

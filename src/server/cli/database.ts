@@ -1,7 +1,8 @@
-import { existsSync } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 
 import { type Config, readConfig } from '../config.ts';
-import { AppError, DatabaseAwayError, UsageError } from '../../errors.ts';
+import { AppError, DatabaseAwayError, quote, UsageError } from '../../errors.ts';
 import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
@@ -75,7 +76,7 @@ export function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   const cause = error instanceof AppError ? error.cause : error;
   if (!(cause instanceof Error && ('code' in cause || isAway(error)))) return error;
   const { code } = cause as NodeJS.ErrnoException;
-  const reason = cause.message || String(code);
+  const reason = folderProblem(databaseUrl) ?? (cause.message || String(code));
   const database = `The database ${withoutPasswords(databaseUrl)}`;
   if (isAway(error)) return new DatabaseAwayError(`${database} can't be used: ${reason}`);
   return new UsageError(
@@ -83,6 +84,19 @@ export function withDatabaseName(error: unknown, databaseUrl: string): unknown {
       ? `${database} is not up to date, or this role may not use it (${reason}). Run "fieldledger migrate" as the role that owns it.`
       : `${database} can't be used: ${reason}`,
   );
+}
+
+/** SQLite needs to write beside its file, even to read, and says only that it can't. */
+function folderProblem(databaseUrl: string): string | undefined {
+  if (!databaseUrl.startsWith('sqlite:')) return undefined;
+  const folder = dirname(databaseUrl.slice('sqlite:'.length));
+  try {
+    accessSync(folder, constants.W_OK);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === 'ENOENT' ? undefined : `its folder ${quote(folder)} can't be written (${code})`;
+  }
 }
 
 /** No time limit: changing large tables takes long, and so does waiting for another process that does it. */

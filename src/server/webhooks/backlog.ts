@@ -5,6 +5,7 @@ import { countWaiting } from '../store/deliveries/deliveries.ts';
 import { findWaiting } from '../store/deliveries/waiting-deliveries.ts';
 import type { WebhookKey } from '../store/deliveries/delivery-keys.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import { countFailing } from '../store/failing-webhooks.ts';
 
 const COUNT_MAX = 10_000;
 /** Webhooks whose oldest delivery is looked up: each costs an index lookup. */
@@ -27,6 +28,7 @@ export function createBacklog(engine: Engine, now: () => Date): () => Promise<Ba
     return {
       waitingCount: await countWaiting(engine, COUNT_MAX),
       oldestSeconds: (now().getTime() - oldestMs) / 1000,
+      failingCount: await countFailing(engine),
     };
   };
 }

@@ -76,6 +76,7 @@ export async function createWebhook(
       events,
       createdAt: now.toISOString(),
       pausedAt: null,
+      failingSince: null,
       madeBy,
     };
     const outcome = await insertWebhook(authorised, record, box.seal(secret, record), WEBHOOKS_MAX);

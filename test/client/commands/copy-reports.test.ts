@@ -36,6 +36,7 @@ t.test('each open invoice has a row that adds up, with the days it is overdue', 
       paidMinor: sum((invoice.payments ?? []).map(({ amountMinor }) => amountMinor)),
       refundedMinor: sum((invoice.refunds ?? []).map(({ amountMinor }) => amountMinor)),
       creditedMinor: sum(invoice.creditNotes.map(({ grossMinor }) => grossMinor)),
+      roundingMinor: 0,
       amountDueMinor: invoice.amountDueMinor,
       daysOverdue: daysFrom(invoice.dueDate, '2026-11-21'),
       id: invoice.id,
@@ -159,6 +160,19 @@ t.test('the copy has the same as views, and an older copy gets them', async (t) 
     "beside somebody's own table",
   );
   db.exec('DROP TABLE VAT');
+  // As the API shows an invoice whose amount to pay was rounded up.
+  const [rounded] = open(books.generated);
+  db.prepare('UPDATE invoices SET amountDueMinor = amountDueMinor + 2 WHERE id = ?').run(rounded?.id);
+  t.match(db.prepare("SELECT * FROM sales_ledger WHERE kind = 'rounding'").all(), [
+    { day: rounded?.issueDate, number: rounded?.number, amountMinor: 2 },
+  ]);
+  for (const view of ['receivables', 'vat', 'sales_ledger', 'months'])
+    for (const { name, type } of db.pragma(`table_info(${view})`) as { name: string; type: string }[])
+      t.match(
+        type,
+        /Minor$|^daysOverdue$|BasisPoints$/.test(name) ? /^(INT|NUM)/ : 'TEXT',
+        `${view}.${name}`,
+      );
   db.close();
 });
 

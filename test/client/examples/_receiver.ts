@@ -14,7 +14,10 @@ export async function startReceiver(
   [command, file]: Program,
   environment: Record<string, string>,
 ): Promise<{ port: string; kill: () => Promise<void> }> {
-  const env = { PATH: process.env.PATH, PORT: '0', WEBHOOK_SECRET: exampleSecret(), ...environment };
+  // As files and settings have secrets that were written on Windows, or by Kubernetes.
+  const { API_KEY, ...others } = environment;
+  const secrets = { WEBHOOK_SECRET: `${exampleSecret()}\r\n`, ...(API_KEY && { API_KEY: `${API_KEY}\n` }) };
+  const env = { PATH: process.env.PATH, PORT: '0', ...secrets, ...others };
   const child = spawn(command, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   t.teardown(() => child.kill('SIGKILL'));
   let said = '';

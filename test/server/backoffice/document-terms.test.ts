@@ -117,8 +117,8 @@ onSqlite('terms of a document', async (t, office) => {
   await t.test('have the kind of an invoice alone, and one code for an exemption', async (t) => {
     const company = await openIssuer(office);
     const invoice = await issued(company, invoiceDraft({ terms: { typeCode: '386' }, lines: [line()] }));
-    const credit = await issued(company, creditNoteOf(invoice, { lines: [line({ quantity: '0.5' })] }));
-    t.strictSame([invoice.supplyDate, credit.supplyDate], [null, null], 'nothing is supplied yet');
+    await issued(company, creditNoteOf(invoice, { lines: [line({ quantity: '0.5' })] }));
+    t.equal(invoice.supplyDate, null, 'nothing is supplied yet');
     for (const change of [
       creditNoteOf(invoice, { terms: { typeCode: '386' }, lines: [] }),
       invoiceDraft({ kind: 'pro_forma', terms: { typeCode: '386' } }),

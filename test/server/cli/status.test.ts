@@ -13,6 +13,9 @@ for (const name of engineNames) {
     for (const line of ['acme --api', 'quiet --api', 'off']) await json(`company create ${line}`);
     const { id: webhook } = await json<{ id: string }>('webhook create acme https://hooks.example.com/');
     await json(`webhook ping acme ${webhook}`);
+    const create = async () => (await json<{ id: string }>('webhook create acme https://b.example.com/')).id;
+    const [recovered, paused] = [await create(), await create()];
+    await json(`webhook pause acme ${paused}`);
     const nowMs = Date.now();
     const ago = (hours: number) => new Date(nowMs - hours * 3_600_000).toISOString();
     {
@@ -25,9 +28,14 @@ for (const name of engineNames) {
         engine.run(
           `INSERT INTO webhook_hours VALUES ('acme', '${id}', '${ago(hours).slice(0, 13)}', 1, 1, '${delivered}', '${failed}')`,
         );
-      await hour('whk_fails', 2, ago(2), `${ago(1)} timeout dlv_1`);
-      await hour('whk_recovered', 2, ago(1), `${ago(2)} 500 dlv_2`);
-      await hour('whk_long_ago', 40, '', `${ago(40)} 500 dlv_3`);
+      const fails = (id: string, hours: number) =>
+        engine.run(`UPDATE webhooks SET failing_since = '${ago(hours)}' WHERE id = '${id}'`);
+      // Nothing was sent since, and so nothing arrived.
+      await fails(webhook, 40);
+      await hour(webhook, 41, ago(41), `${ago(40)} 500 dlv_3`);
+      await fails(recovered, 2);
+      await hour(recovered, 2, ago(1), `${ago(2)} 500 dlv_2`);
+      await fails(paused, 2);
       await engine.run(
         `INSERT INTO key_hours VALUES ('acme', '${ago(2)}', 'k1', 5, 1), ('acme', '${ago(3)}', 'k1', 5, 9),
           ('acme', '${ago(2)}', 'k2', 5, 0), ('acme', '${ago(30)}', 'k3', 5, 1)`,

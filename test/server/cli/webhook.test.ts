@@ -34,7 +34,16 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
   t.match(first, { company: 'acme', ...chosen });
   const { id, company, url, createdAt } = created;
   const all = [...moveEventKinds];
-  const record: Webhook = { id, company, url, events: all, createdAt, pausedAt: null, madeBy: null };
+  const record: Webhook = {
+    id,
+    company,
+    url,
+    events: all,
+    createdAt,
+    pausedAt: null,
+    failingSince: null,
+    madeBy: null,
+  };
   t.strictSame(listed[1], record);
   const list = await call('webhook list acme');
   t.match(

@@ -60,7 +60,7 @@ const documentRules = rulesOf(INVOICE, {
   'BR-CO-26': `exists(${SELLER}/(${VAT_ID} | ram:SpecifiedLegalOrganization/ram:ID))`,
   'BR-CO-03': 'not(exists(//ram:TaxPointDate) and exists(//ram:DueDateTypeCode))',
   'BR-53': `count(${SETTLEMENT}/ram:TaxCurrencyCode) = count(${TOTALS}/ram:TaxTotalAmount[@currencyID = ${SETTLEMENT}/ram:TaxCurrencyCode][not(${OWN_CURRENCY})])`,
-  'BR-FX-EN-04': `exists(${DELIVERY}/ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime | ${SETTLEMENT}/ram:BillingSpecifiedPeriod)`,
+  'BR-FX-EN-04': `exists(${DELIVERY}/ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime | ${SETTLEMENT}/ram:BillingSpecifiedPeriod) or //rsm:ExchangedDocument/ram:TypeCode = '386'`,
   'CII-SR-452, CII-SR-453': `count(${SETTLEMENT}/ram:SpecifiedTradePaymentTerms) <= 1`,
   'CII-SR-461': `count(${BREAKDOWN}/ram:TaxPointDate) <= 1`,
   'CII-SR-469': `count(${SETTLEMENT}/ram:PaymentReference) <= 1`,

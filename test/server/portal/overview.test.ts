@@ -49,6 +49,27 @@ onSqlite('it begins with what needs somebody', async (t, portal) => {
   await engine.run(`UPDATE deliveries SET attempt_count = 100 WHERE id = (
     SELECT MIN(id) FROM deliveries WHERE state = 'failed' AND webhook = '${failing.id}')`);
   const visitor = await portal.signedIn();
+  const badge = async (id: string, failingSince: Date | null) => {
+    const since = failingSince && failingSince.toISOString();
+    await engine.run(
+      `UPDATE webhooks SET failing_since = ${since === null ? 'NULL' : `'${since}'`} WHERE id = '${id}'`,
+    );
+    await visitor.visit(`/portal/webhooks/${id}`);
+    return /State (\w+(?: failing)?)/.exec(visitor.text)?.[1];
+  };
+  t.equal(await badge(fine.id, STORY_NOW), 'Failing', 'whatever was delivered before');
+  t.equal(
+    await badge(fine.id, new Date(STORY_NOW.getTime() - 90 * 86_400_000)),
+    'Working',
+    'since then it has worked',
+  );
+  const idle = await addWebhook(engine, { url: 'https://idle.example.com/in' });
+  t.equal(
+    await badge(idle.id, new Date(STORY_NOW.getTime() - 30 * 3_600_000)),
+    'Failing',
+    'though nothing was sent for a day',
+  );
+  t.equal(await badge(idle.id, null), 'Quiet');
   await visitor.visit('/portal');
   const needs = textOf(/<section class="notice problem"[\s\S]*?<\/section>/.exec(visitor.shown)?.[0] ?? '');
   t.match(

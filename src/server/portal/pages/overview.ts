@@ -19,7 +19,7 @@ import { ATTEMPTS_MAX } from '../../webhooks/deliveries.ts';
 import { WEBHOOKS_MAX, whyNotTouch } from '../../webhooks/registration.ts';
 import { stoppedWarning, whyNot, whyNotShown } from '../availability.ts';
 import { boundedCountText, countText } from '../views/formats.ts';
-import { healthSpans, isFailing, lastDayText, lastSuccess, stateBadge } from '../views/health.ts';
+import { healthSpans, needsLook, lastDayText, lastSuccess, stateBadge } from '../views/health.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, steps } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
@@ -130,7 +130,7 @@ function webhookNeeds(visit: Visit, { webhooks, health, failed }: Found): Need[]
     const count = failed.get(webhook.id) ?? 0;
     return [
       own !== undefined &&
-        isFailing(webhook, own) &&
+        needsLook(webhook, own) &&
         html`<a href="${path}">The webhook to ${host}</a> ${stateBadge(webhook, own)} ${lastDayText(own)} in
           24 hours. Last success: ${lastSuccess(visit, own)}. ${outcomeText(own.lastFailure?.reason ?? '')}`,
       count > 0 &&

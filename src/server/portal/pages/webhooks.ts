@@ -13,7 +13,7 @@ import { emptyState } from '../views/notice.ts';
 import { named, table } from '../views/table.ts';
 import {
   healthSpans,
-  isFailing,
+  needsLook,
   lastDayText,
   lastFailure,
   lastSuccess,
@@ -70,7 +70,7 @@ function webhookTable(
     columns: ['Address', 'State', 'Events', 'Last 24 hours', named('Last success'), named('Last failure')],
     rows: rows
       .toSorted(
-        (one, other) => Number(isFailing(other.webhook, other.own)) - Number(isFailing(one.webhook, one.own)),
+        (one, other) => Number(needsLook(other.webhook, other.own)) - Number(needsLook(one.webhook, one.own)),
       )
       .map(({ webhook, own }) => [
         html`<a href="/portal/webhooks/${webhook.id}">${webhookHost(webhook)}</a><br /><span class="hint"

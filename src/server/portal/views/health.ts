@@ -48,22 +48,30 @@ function lastDayOf(health: WebhookHealth): AttemptCounts {
   return health.spans.at(-1) ?? none;
 }
 
-export function stateBadge({ pausedAt }: Webhook, health: WebhookHealth): Html {
+export function stateBadge(webhook: Webhook, health: WebhookHealth): Html {
   const { delivered, failed } = lastDayOf(health);
-  if (pausedAt !== null) return badge('warn', 'Paused');
+  if (webhook.pausedAt !== null) return badge('warn', 'Paused');
+  if (isFailing(webhook, health)) return badge('bad', 'Failing');
   if (delivered + failed === 0) return badge('plain', 'Quiet');
-  if (delivered / (delivered + failed) >= WORKING_SHARE_MIN) return badge('good', 'Working');
-  return delivered === 0 ? badge('bad', 'Failing') : badge('warn', 'Partly failing');
+  return isPartlyFailing(health) ? badge('warn', 'Partly failing') : badge('good', 'Working');
 }
 
-/** Whether the latest attempt failed, or many of the last 24 hours did. A webhook that is paused sends nothing. */
-export function isFailing({ pausedAt }: Webhook, health: WebhookHealth): boolean {
+/**
+ * Whether nothing was delivered since an attempt failed, however long ago: what mails, `status` and metrics tell too
+ * (store/failing-webhooks.ts). A webhook that is paused sends nothing.
+ */
+function isFailing({ pausedAt, failingSince }: Webhook, { lastDeliveredAt }: WebhookHealth): boolean {
+  return pausedAt === null && failingSince !== null && (lastDeliveredAt ?? '') <= failingSince;
+}
+
+function isPartlyFailing(health: WebhookHealth): boolean {
   const { delivered, failed } = lastDayOf(health);
-  if (pausedAt !== null || failed === 0) return false;
-  return (
-    delivered / (delivered + failed) < WORKING_SHARE_MIN ||
-    (health.lastFailure?.at ?? '') > (health.lastDeliveredAt ?? '')
-  );
+  return failed > 0 && delivered / (delivered + failed) < WORKING_SHARE_MIN;
+}
+
+/** Whether somebody has to look at it. */
+export function needsLook(webhook: Webhook, health: WebhookHealth): boolean {
+  return isFailing(webhook, health) || (webhook.pausedAt === null && isPartlyFailing(health));
 }
 
 /** The share of the attempts of the last 24 hours that were answered with 2xx. */

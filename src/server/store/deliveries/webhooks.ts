@@ -15,6 +15,8 @@ export interface Webhook {
   createdAt: string;
   /** Paused since this time; null when not paused. */
   pausedAt: string | null;
+  /** The first attempt that failed after the last that was delivered; null while none has, as far as a worker has looked. */
+  failingSince: string | null;
   /** The administrator who made it; null when an operator did. */
   madeBy: string | null;
 }
@@ -30,7 +32,7 @@ export function webhookHost({ url }: { url: string }): string {
  */
 export async function insertWebhook(
   authorised: AuthorisedTransaction,
-  webhook: Omit<Webhook, 'pausedAt'>,
+  webhook: Omit<Webhook, 'pausedAt' | 'failingSince'>,
   storedSecret: string,
   webhooksMax: number,
 ): Promise<'created' | 'limit reached'> {
@@ -57,7 +59,16 @@ export async function insertWebhook(
   return 'created';
 }
 
-const SHOWN = ['id', 'company', 'url', 'events', 'created_at', 'paused_at', 'made_by'] as const;
+const SHOWN = [
+  'id',
+  'company',
+  'url',
+  'events',
+  'created_at',
+  'paused_at',
+  'failing_since',
+  'made_by',
+] as const;
 
 /** The webhooks of a company that weren't deleted, oldest first. */
 export async function listWebhookRows({ db }: { db: Connection }, company: string): Promise<Webhook[]> {
@@ -119,7 +130,7 @@ export async function setWebhookPaused(
     .where((row) => row.and({ company, id: webhook.id }))
     .execute();
   if (!isPaused) await engine.dialect.tellWorkers(transaction);
-  return { ...webhook, pausedAt };
+  return { ...webhook, pausedAt, ...(!isPaused && { failingSince: null }) };
 }
 
 function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[number]>): Webhook {
@@ -131,6 +142,7 @@ function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[numb
     events: JSON.parse(row.events) as Webhook['events'],
     createdAt: row.created_at,
     pausedAt: row.paused_at,
+    failingSince: row.failing_since,
     madeBy: row.made_by,
   };
 }

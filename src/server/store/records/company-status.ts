@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { Engine } from '../engines/engine.ts';
+import { isFailing } from '../failing-webhooks.ts';
 
 /** How a company is doing, as an operator looks at all of them. */
 export interface CompanyStatus {
@@ -9,7 +10,7 @@ export interface CompanyStatus {
   name: string;
   /** When its feed last changed something; null for never. */
   lastChangeAt: string | null;
-  /** Webhooks whose latest attempt failed, in the last 24 hours. */
+  /** Webhooks to which nothing was delivered since an attempt failed. */
   failingWebhooks: number;
   /** Deliveries that wait to be sent, counted up to 10,000. */
   dueDeliveries: number;
@@ -22,10 +23,7 @@ export async function listCompanyStatus(engine: Engine, now: Date): Promise<Comp
   const since = new Date(now.getTime() - DAY_MS).toISOString();
   const { rows } = await sql<Record<string, string | number | null>>`
     SELECT c.id, c.name, k.last_stamp_ms,
-      (SELECT COUNT(*) FROM (
-        SELECT 1 FROM webhook_hours AS h WHERE h.company = c.id AND h.hour >= ${since.slice(0, 13)}
-        GROUP BY h.webhook HAVING MAX(h.last_failure) > MAX(h.last_delivered_at)
-      ) AS failing) AS failing,
+      (SELECT COUNT(*) FROM webhooks AS w WHERE w.company = c.id AND ${isFailing}) AS failing,
       (SELECT COUNT(*) FROM (
         SELECT 1 FROM deliveries AS d WHERE d.company = c.id AND d.state = 'waiting' LIMIT 10000
       ) AS due) AS due,
