@@ -96,7 +96,6 @@ const parts = Object.entries({
   'server/api': [
     'server/exchange',
     'server/access',
-    'server/backoffice',
     'server/invoice-pdf',
     'server/store',
     'contract',

@@ -15,6 +15,9 @@ const CLOSED_AFTER_MS = 5_000;
 /** This process's own output is a pipe too, pipes to other processes end with these, and a file that is being read holds nothing. */
 const PASSING = new Set(['PipeWrap', 'FSReqCallback']);
 
+/** Listened for once, and not anew for each file. */
+const disconnected = once(process, 'disconnect');
+
 await runFiles();
 
 async function runFiles(): Promise<void> {
@@ -38,7 +41,7 @@ async function nextFile(): Promise<string | undefined> {
   // tap lets go of the channel, as it expects nothing to be asked on it.
   process.channel?.ref();
   process.send?.('next');
-  const [file] = (await Promise.race([once(process, 'message'), once(process, 'disconnect')])) as [string?];
+  const [file] = (await Promise.race([once(process, 'message'), disconnected])) as [string?];
   return file;
 }
 

@@ -158,7 +158,7 @@ function checkedId(name: string, value: unknown): string {
   return value;
 }
 
-/** Refuses objects such as Date, which openapi-fetch would leave out of the request. */
+/** Refuses objects such as Date, which would be written into the address in a form that the contract doesn't have. */
 function checkedQuery(query: object = {}): Record<string, unknown> {
   for (const [name, value] of Object.entries(query))
     if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value))

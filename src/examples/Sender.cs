@@ -26,11 +26,11 @@ public static class Sender
             using (var rows = Command(outbox, FindRows).ExecuteReader())
                 for (var bytes = 0; rows.Read();)
                 {
-                    // A change is one line of at most 8 MiB, and a blank line is none; null is refused, and those behind it go on.
+                    // A change is one line of at most 8 MiB, and a blank line is none: it is refused, and those behind it go on.
                     var line = rows.GetString(1).TrimStart('\uFEFF').Replace('\r', ' ').Replace('\n', ' ');
                     bytes += Encoding.UTF8.GetByteCount(line) + 1;
                     if (batch.Count > 0 && bytes > BatchBytes) break;
-                    batch.Add((rows.GetInt64(0), string.IsNullOrWhiteSpace(line) || Encoding.UTF8.GetByteCount(line) > 8_388_608 ? "null" : line));
+                    batch.Add((rows.GetInt64(0), string.IsNullOrWhiteSpace(line) || Encoding.UTF8.GetByteCount(line) > 8_388_608 ? "\"blank, or longer than 8 MiB\"" : line));
                 }
             waitSeconds = batch.Count == 0 ? 1 : 0;
             var answered = 0;

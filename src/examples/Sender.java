@@ -34,12 +34,12 @@ public class Sender {
             Map<Long, String> batch = new LinkedHashMap<>();
             try (ResultSet rows = findRows.executeQuery()) {
                 for (int bytes = 0; rows.next(); ) {
-                    // A change is one line of at most 8 MiB, and a blank line is none; null is refused, and those behind it go on.
+                    // A change is one line of at most 8 MiB, and a blank line is none: it is refused, and those behind it go on.
                     String line = rows.getString("body").replaceAll("^\ufeff|[\r\n]", " ");
                     int length = line.getBytes(StandardCharsets.UTF_8).length;
                     bytes += length + 1;
                     if (!batch.isEmpty() && bytes > BATCH_BYTES) break;
-                    batch.put(rows.getLong("id"), line.isBlank() || length > 8_388_608 ? "null" : line);
+                    batch.put(rows.getLong("id"), line.isBlank() || length > 8_388_608 ? "\"blank, or longer than 8 MiB\"" : line);
                 }
             }
             waitMs = batch.isEmpty() ? 1000 : 0;

@@ -22,9 +22,9 @@ function next_batch(array $rows): array
 {
     [$batch, $bytes] = [[], 0];
     foreach ($rows as ['id' => $id, 'body' => $body]) {
-        // A change is one line of at most 8 MiB, and a blank line is none; null is refused, and those behind it go on.
+        // A change is one line of at most 8 MiB, and a blank line is none: it is refused, and those behind it go on.
         $line = trim(preg_replace('/^\xEF\xBB\xBF|[\r\n]/', ' ', $body));
-        if ($line === '' || strlen($line) > 8_388_608) $line = 'null';
+        if ($line === '' || strlen($line) > 8_388_608) $line = '"blank, or longer than 8 MiB"';
         $bytes += strlen($line) + 1;
         if ($batch && $bytes > BATCH_BYTES) break;
         $batch[$id] = $line;

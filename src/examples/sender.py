@@ -34,7 +34,7 @@ def next_batch():
         # A change is one line of at most 8 MiB, and a blank line is none.
         line = body.replace("\r", " ").replace("\n", " ").strip("\ufeff\t ").encode()
         if not line or len(line) > 8_388_608:
-            line = b"null"  # It is refused, and those behind it go on.
+            line = b'"blank, or longer than 8 MiB"'  # It is refused so, and those behind it go on.
         size += len(line) + 1
         if batch and size > BATCH_BYTES:
             break

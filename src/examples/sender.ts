@@ -2,6 +2,7 @@
  * Sends an outbox table to the feed: its rows in their order, until each is answered. Copy it. It needs Node 24:
  *
  *     npm install https://api.fieldledger.example/client.tgz
+ *     npm pkg set type=module        # where npm has made a package of type commonjs
  *     FEED_URL=https://feed.example.com FEED_TOKEN=fl-feed... OUTBOX=outbox.db node sender.ts
  *
  * Your system inserts a row in the transaction that changes something: `body` is a change of the feed as JSON, with its
@@ -32,7 +33,7 @@ for (;;) {
   const rows = findRows.all() as { id: number; body: string }[];
   if (rows.length === 0) await pause(1_000);
   // A change is one line, and a blank line is none.
-  const texts = rows.map(({ body }) => body.replaceAll(/[\r\n]/g, ' ').trim() || 'null');
+  const texts = rows.map(({ body }) => body.replaceAll(/[\r\n]/g, ' ').trim() || '"blank"');
   // It sends again what wasn't tried, and throws where sending again doesn't help, as for a revoked token.
   for await (const { answer } of sender.sendTexts(texts)) {
     const error = 'error' in answer ? JSON.stringify(answer.error) : null;

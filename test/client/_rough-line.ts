@@ -45,7 +45,7 @@ export async function layRoughLine(
   let count = 0;
   const { url } = await listen(t, (req, res) => {
     count += 1;
-    const fault = faults[Math.floor(roll(100) / Math.max(faultPercent, 0.001))];
+    const fault = faultPercent > 0 ? faults[Math.floor(roll(100) / faultPercent)] : undefined;
     const isCut = roll(100) < faultPercent;
     const { authorization = '' } = req.headers;
     void pause(delayMs).then(() => {

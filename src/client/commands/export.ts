@@ -38,13 +38,27 @@ interface Tally {
   asOf?: string;
 }
 
+/** Ends of names that people and programs take for another format than they would get. */
+const OTHER_FORMAT = /\.(?:xls|xlsm|xlsb|ods|numbers|json|xml|html?|pdf|parquet)$/i;
+
+/** The format that a file's name means. @throws UsageError for a name that means one that isn't written here. */
+function formatOf(out: string): 'csv' | 'jsonl' | 'xlsx' {
+  const [other] = OTHER_FORMAT.exec(out) ?? [];
+  if (other !== undefined)
+    throw new UsageError(
+      `No file is written as ${other}; end its name in .xlsx, .csv or .jsonl, or say --format.`,
+    );
+  const [, known] = /\.(xlsx|jsonl)$/i.exec(out) ?? [];
+  return (known?.toLowerCase() as 'jsonl' | 'xlsx' | undefined) ?? 'csv';
+}
+
 /**
  * `fieldledger export`: writes the records of a resource into a file for a spreadsheet, over the public API, or what
  * accountants ask of a copy.
  */
 export function exportCommand(terminal: Terminal): Command {
   return withOptions(new Command('export')).action(async (resource: Exported, given: ExportOptions) => {
-    const options = { ...given, format: given.format ?? (/\.xlsx$/i.test(given.out) ? 'xlsx' : 'csv') };
+    const options = { ...given, format: given.format ?? formatOf(given.out) };
     check(resource, options);
     const schema = isReport(resource) ? reportSchema(resource) : recordsSchema(resource, options);
     const columns = chosen(resource, columnsOf(schema), options.columns);
@@ -100,10 +114,9 @@ function withOptions(command: Command): Command {
       zoneOf,
     )
     .addOption(
-      new Option(
-        '--format <format>',
-        'format of the file; by default xlsx if its name ends in .xlsx, or else csv',
-      ).choices(['csv', 'jsonl', 'xlsx']),
+      new Option('--format <format>', 'format of the file; by default that of its name, or else csv').choices(
+        ['csv', 'jsonl', 'xlsx'],
+      ),
     )
     .requiredOption(
       '--out <file>',

@@ -2,6 +2,7 @@
  * A receiver to start from. Copy it, and put what your system needs in place of `keep`. It needs Node 24:
  *
  *     npm install https://api.fieldledger.example/client.tgz
+ *     npm pkg set type=module        # where npm has made a package of type commonjs
  *     WEBHOOK_SECRET=whsec_... API_URL=https://api.fieldledger.example API_KEY=fl... node receiver.ts
  *
  * - Idempotent: the id of a delivery is kept in the same transaction as its event, so a repetition changes nothing.

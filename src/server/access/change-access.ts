@@ -51,7 +51,9 @@ export async function changeAccess(
       ...{ name: before.name, access: accessText(administrator), before: accessText(before) },
       ...(isBack && { 'let in again': 'yes' }),
     };
-    await authorised.record({ action: 'administrator.access_changed', subject: id, details });
+    // Saving what was there is no news.
+    if (isBack || details.access !== details.before)
+      await authorised.record({ action: 'administrator.access_changed', subject: id, details });
     const [ended, left]: [Made[], Made[]] = [[], []];
     const mark = async (made: Made, end: () => Promise<unknown>) => {
       const isNamed = revoke === 'all' || revoke.includes(made.id);

@@ -30,7 +30,7 @@ export function checkedLine(given: string, what: string, charactersMax: number):
     const before = name.slice(0, name.indexOf(wrong));
     refuse(`has a character that can't be seen, U+${code}, after ${quote(before)}; leave it out`);
   }
-  if (!/[^\s\p{Default_Ignorable_Code_Point}]/u.test(name) || name.length > charactersMax)
+  if (!/[^\s\p{Default_Ignorable_Code_Point}]/u.test(name) || [...name].length > charactersMax)
     refuse(`must have 1 to ${charactersMax} characters, in one line`);
   return name;
 }

@@ -108,7 +108,7 @@ export async function changeCompany(
 
 function refuseBadSettings(settings: CompanySettings): void {
   const { name, timeZone, currency, profile } = settings;
-  if (name.trim() === '' || name.length > 200)
+  if (name.trim() === '' || [...name].length > 200)
     throw new UsageError('The name must have 1 to 200 characters.', { field: 'name' });
   if (!isTimeZone(timeZone))
     throw new UsageError(`${quote(timeZone)} is not an IANA time zone such as Europe/Dublin.`, {

@@ -32,7 +32,7 @@ export function mailOf(
   { from, serviceName, logo, baseUrl, stopCode }: MailSettings & { stopCode: string },
 ) {
   const details = { ...notice.details, expires: expiresAt };
-  const texts = noticeTexts({ kind: notice.kind, details }, company, serviceName);
+  const texts = noticeTexts({ kind: notice.kind, details }, company, serviceName, { isMail: true });
   const { subject, text, path } = texts;
   const address = token === undefined ? `${baseUrl}${path}` : `${baseUrl}/portal/invitation#${token}`;
   const stop = choiceOf(notice.kind) && `${baseUrl}/portal/notices/stop/${stopCode}`;

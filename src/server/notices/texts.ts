@@ -1,10 +1,13 @@
 import { withoutDirections } from '../../errors.ts';
 import { browserName, timeText } from '../portal/views/formats.ts';
+import { outcomeText } from '../webhooks/attempt-errors.ts';
 import type { Notice, NoticeKind } from '../store/accounts/notice-rows.ts';
 
 /** The words of a notice. Names in braces stand for its details, and for the company and the service. */
 interface Template {
   subject: string;
+  /** The subject of a notice that was told before, and has not ended since. */
+  again?: string;
   text: string;
   /** The page of the portal that it leads to: the account, unless given. */
   path?: string;
@@ -23,7 +26,8 @@ const changed = {
 const templates: Record<NoticeKind, Template> = {
   'webhook.failing': {
     subject: 'The webhook to {host} fails',
-    text: 'Nothing has been delivered to {host} since {since}. Deliveries that are marked failed or withheld: {unsent}. While it lasts you are told again each day.',
+    again: 'The webhook to {host} still fails',
+    text: 'Nothing has been delivered to {host} since {since}. {cause} Deliveries that wait: {waiting}; marked failed or withheld: {unsent}. While it lasts you are told again each day.',
     path: '/portal/webhooks/{webhook}',
     choice: 'A webhook fails for 15 minutes, each day while it lasts, and when it works again',
   },
@@ -115,41 +119,50 @@ export function choiceOf(kind: NoticeKind): string | undefined {
   return templates[chosen].choice === undefined ? undefined : chosen;
 }
 
-/** The words of a notice, and the page that it leads to. Times are in the company's time zone. */
+/**
+ * The words of a notice, and the page that it leads to. Times are in the company's time zone, which a mail names.
+ * @param isMail whether mail programs will look for links in what others have written.
+ */
 export function noticeTexts(
   { kind, details }: Pick<Notice, 'kind' | 'details'>,
   company: { name: string; timeZone: string },
   service: string,
+  { isMail = false } = {},
 ): { subject: string; text: string; path: string; company: string } {
   const given: Record<string, string> = { ...details, company: company.name, service };
   const fill = (template: string, shown: (value: string, name: string) => string) =>
     template.replaceAll(/\{([\w ]+)\}/g, (_all, name: string) => shown(given[name] ?? '–', name));
-  const shown = (value: string, name: string) =>
-    ISO_TIME.test(value)
-      ? timeText(company.timeZone, value)
-      : plain(name === 'client' ? browserName(value) : value);
-  const { subject, text, path = '/portal/account' } = templates[kind];
-  const [words, sentences, name] = [subject, text, '{company}'].map((template) => fill(template, shown));
+  const shown = (value: string, name: string) => {
+    if (ISO_TIME.test(value))
+      return `${timeText(company.timeZone, value)}${isMail ? ` (${company.timeZone})` : ''}`;
+    if (name === 'cause') return outcomeText(value);
+    return plain(name === 'client' ? browserName(value) : value);
+  };
+  // Only the body of a mail is looked through for links, and hosts, addresses and times in it are ours.
+  const unlinked = (value: string, name: string) =>
+    isMail && FREE_TEXTS.includes(name) ? withoutLinks(shown(value, name)) : shown(value, name);
+  const { subject, again = subject, text, path = '/portal/account' } = templates[kind];
   return {
-    subject: words ?? '',
-    text: `${sentences ?? ''}${details.isLast === undefined ? '' : LAST}`,
+    subject: fill(details.again === undefined ? subject : again, shown),
+    text: `${fill(text, unlinked)}${details.isLast === undefined ? '' : LAST}`,
     path: fill(path, encodeURIComponent),
-    company: name ?? '',
+    company: fill('{company}', unlinked),
   };
 }
+
+/** What somebody else may have written as they like. */
+const FREE_TEXTS = ['by', 'name', 'key id', 'scopes', 'client', 'company'];
+
+const withoutLinks = (text: string) => text.replaceAll(/[./@](?=\S)|:(?=\/)/g, '$&\u2060');
 
 const LAST =
   ' You were told of this 20 times in 24 hours, and aren’t told again for now. The portal shows what else happens.';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 const CHARACTERS_MAX = 100;
 
-/**
- * A name that somebody else may have chosen, as a mail may show it: in one line, and so that mail programs make no link of it. A
- * name in right-to-left letters is isolated (UAX #9 section 2.4).
- */
+/** A name that somebody else may have chosen, in one line; one in right-to-left letters is isolated (UAX #9 section 2.4). */
 function plain(value: string): string {
   const line = withoutDirections(value).replaceAll(/[\s\p{C}]+/gu, ' ');
   const short = [...line.trim()].slice(0, CHARACTERS_MAX).join('');
-  const unlinked = short.replaceAll(/[./@](?=\S)|:(?=\/)/g, '$&\u2060');
-  return /[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(unlinked) ? `\u2068${unlinked}\u2069` : unlinked;
+  return /[\p{Script=Arabic}\p{Script=Hebrew}]/u.test(short) ? `\u2068${short}\u2069` : short;
 }

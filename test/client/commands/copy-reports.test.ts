@@ -142,6 +142,13 @@ t.test('the copy has the same as views, and an older copy gets them', async (t) 
     'EUR',
     'GBP',
   ]);
+  for (const view of ['receivables', 'vat', 'sales_ledger', 'months'])
+    for (const { name, type } of db.pragma(`table_info(${view})`) as { name: string; type: string }[])
+      t.match(
+        type,
+        /Minor$|^daysOverdue$|BasisPoints$/.test(name) ? /^(INT|NUM)/ : 'TEXT',
+        `${view}.${name}`,
+      );
   const texts = () =>
     db.prepare("SELECT name, sql FROM sqlite_schema WHERE type = 'view' ORDER BY name").all();
   const before = texts();
@@ -166,13 +173,6 @@ t.test('the copy has the same as views, and an older copy gets them', async (t) 
   t.match(db.prepare("SELECT * FROM sales_ledger WHERE kind = 'rounding'").all(), [
     { day: rounded?.issueDate, number: rounded?.number, amountMinor: 2 },
   ]);
-  for (const view of ['receivables', 'vat', 'sales_ledger', 'months'])
-    for (const { name, type } of db.pragma(`table_info(${view})`) as { name: string; type: string }[])
-      t.match(
-        type,
-        /Minor$|^daysOverdue$|BasisPoints$/.test(name) ? /^(INT|NUM)/ : 'TEXT',
-        `${view}.${name}`,
-      );
   db.close();
 });
 

@@ -262,6 +262,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['jobs', '--columns', 'id', '--format', 'jsonl'], /--columns is for tables: JSON Lines have none\./],
     [['jobs', '--decimal', ',', '--format', 'xlsx'], /--separator and --decimal are for CSV, not for xlsx\./],
     [['jobs', '--decimal', ',', '--separator', ','], /A comma can be the separator or the mark/],
+    [['jobs', '--out', join(folder, 'x.XLS')], /No file is written as \.XLS; end its name in \.xlsx, /],
     [['planes'], /Allowed choices are people, .*, invoices, receivables, vat/, 2],
     [['jobs', '--out', join(folder, 'no', 'file')], /There is no folder ".*no"\./],
     [['jobs', '--out', folder], /".*" is a folder\./],

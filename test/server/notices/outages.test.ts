@@ -1,6 +1,7 @@
 // Long: it goes through simulated days of outages.
 import { randomUUID } from 'node:crypto';
 
+import { noticeTexts } from '../../../src/server/notices/texts.ts';
 import { leaseNotice } from '../../../src/server/store/accounts/notice-rows.ts';
 import { tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
 import { listDue } from '../../../src/server/store/due-rows.ts';
@@ -82,7 +83,7 @@ onEachEngine('30 days of outages: each is told once', async (t, { engine, url, o
   const recovered = server.mails.find(({ text }) => text.includes('It failed from'));
   t.match(
     recovered?.text,
-    /^It failed from 22 Nov 2026, 14:00 to 25 Nov 2026, 16:00\. .* send them again: 26\./,
+    /^It failed from 22 Nov 2026, 14:00 \(Europe\/Dublin\) to 25 Nov 2026, 16:00 \(.* send them again: 26\./,
   );
 });
 
@@ -116,6 +117,21 @@ onEachEngine('outages are told daily, and four hours apart', async (t, { engine,
   t.strictSame(await toldAt(30 * HOUR), [], 'not again of what was never tried again');
   await sendAt(31 * HOUR, false);
   t.strictSame(await toldAt(31 * HOUR + 1), ['webhook.failing'], 'a day later, and it failed anew');
+  const told = await engine.db.selectFrom('notices').select('details').orderBy('created_at').execute();
+  const texts = told.map(({ details }) => {
+    const notice = {
+      kind: 'webhook.failing' as const,
+      details: JSON.parse(details) as Record<string, string>,
+    };
+    return noticeTexts(notice, { name: 'Acme', timeZone: 'Europe/Dublin' }, 'Fieldledger', { isMail: true });
+  });
+  t.match(texts, [
+    {
+      subject: /^The webhook to \S+ fails$/,
+      text: /The answer was 503\. Deliveries that wait: 1; .* withheld: 0\./,
+    },
+    { subject: /^The webhook to \S+ still fails$/, text: /Deliveries that wait: 2; / },
+  ]);
   await sendAt(32 * HOUR, false);
   t.strictSame(await toldAt(33 * HOUR), [], 'once a day');
   await sendAt(34 * HOUR, true);

@@ -213,8 +213,8 @@ t.test('a front hides the pages of operators, and lets go of connections before 
 
 t.test('a front has a name for the feed, takes whole batches, and leads nowhere else', async (t) => {
   for (const [name, beginning, most, elsewhere] of [
-    ['Caddyfile', '\nfeed.example.com {', 'max_size 8MiB', /handle \/feed\/\* \{[^]*respond 404/],
-    ['nginx.conf', 'upstream fieldledger_feed {', 'client_max_body_size 8m;', 'location / { return 404; }'],
+    ['Caddyfile', '\nfeed.example.com {', 'max_size 9MiB', /handle \/feed\/\* \{[^]*respond 404/],
+    ['nginx.conf', 'upstream fieldledger_feed {', 'client_max_body_size 9m;', 'location / { return 404; }'],
   ] as const) {
     const text = read(name).replaceAll(/(?<=^\s*)#.*$/gm, '');
     const [api = '', feed = ''] = text.split(beginning);

@@ -190,7 +190,7 @@ onSqlite('receivables are aged by customer and currency', RECORDS, async (t, por
   t.equal(lines.length, open.length);
   t.match(
     lines.find((text) => text.startsWith('"INV-2026-0003"')),
-    /^"INV-2026-0003","cus_0003",".*","2026-10-21","2026-11-20","EUR",119652,1196\.52,60000,600\.00,0,0\.00,0,0\.00,59652,596\.52,46,"01a15a0c/,
+    /^"INV-2026-0003","cus_0003",".*","2026-10-21","2026-11-20","EUR",119652,1196\.52,60000,600\.00,0,0\.00,0,0\.00,0,0\.00,59652,596\.52,46,"01a15a0c/,
   );
   await portal.engine.run('DELETE FROM documents');
   await portal.engine.run('DELETE FROM invoices');

@@ -6,7 +6,7 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
 import { type Administrator, listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
-import { countUnsent } from '../../store/deliveries/deliveries-list.ts';
+import { countUnsent, findHeld } from '../../store/deliveries/deliveries-list.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import { listWebhookRows, type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import type { Engine } from '../../store/engines/engine.ts';
@@ -18,7 +18,7 @@ import { outcomeText } from '../../webhooks/attempt-errors.ts';
 import { ATTEMPTS_MAX } from '../../webhooks/deliveries.ts';
 import { WEBHOOKS_MAX, whyNotTouch } from '../../webhooks/registration.ts';
 import { stoppedWarning, whyNot, whyNotShown } from '../availability.ts';
-import { boundedCountText, countText } from '../views/formats.ts';
+import { boundedCountText, countText, time } from '../views/formats.ts';
 import { healthSpans, needsLook, lastDayText, lastSuccess, stateBadge } from '../views/health.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, steps } from '../views/notice.ts';
@@ -29,6 +29,10 @@ import { page, type Page, type Visit } from '../visit.ts';
 const FAILED_MAX = 100;
 /** A key that isn't used so long after it was made may have been forgotten. */
 const UNUSED_DAYS = 7;
+/** Deliveries that wait are kept so long (openapi.yaml, "Retries"). */
+const KEPT_DAYS = 30;
+
+type Held = Awaited<ReturnType<typeof findHeld>>;
 
 export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff }) => {
   const { company } = visit;
@@ -94,6 +98,8 @@ interface Found {
   health: Map<string, WebhookHealth>;
   /** Deliveries that failed or were withheld and can be sent again, by webhooks whose deliveries the administrator may send. */
   failed: Map<string, number>;
+  /** Deliveries that wait, by paused webhooks. */
+  held: Map<string, Held>;
   people: Administrator[];
 }
 
@@ -108,21 +114,26 @@ async function lookAround(engine: Engine, { company, administrator, now }: Visit
     const options = { attemptsMax: ATTEMPTS_MAX, countMax: FAILED_MAX };
     return [id, await countUnsent(engine.db, of, { from: new Date(0) }, options)];
   };
-  const [health, failed, keys, hours, people] = await Promise.all([
+  const heldFor = async ({ id }: Webhook): Promise<[string, Held]> => [
+    id,
+    await findHeld(engine.db, { company: company.id, webhook: id }, FAILED_MAX),
+  ];
+  const [held, health, failed, keys, hours, people] = await Promise.all([
+    Promise.all(webhooks.filter(({ pausedAt }) => pausedAt !== null).map(heldFor)),
     readHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
     Promise.all(counted.map(countFailed)),
     listActiveKeys(engine, company.id, now),
     listKeyHours(engine, company.id, { from, limit: ACTIVE_KEYS_MAX * 48 }),
     listAdministratorRows(engine.db, company.id),
   ]);
-  return { webhooks, health, failed: new Map(failed), keys, hours, people };
+  return { webhooks, health, failed: new Map(failed), held: new Map(held), keys, hours, people };
 }
 
 /** A sentence about what needs somebody; false when nothing does. */
 type Need = Html | false;
 
-/** Webhooks that fail, and deliveries that were given up. */
-function webhookNeeds(visit: Visit, { webhooks, health, failed }: Found): Need[] {
+/** Webhooks that fail, deliveries that were given up, and those that wait for a paused webhook. */
+function webhookNeeds(visit: Visit, { webhooks, health, failed, held }: Found): Need[] {
   return webhooks.flatMap((webhook) => {
     const own = health.get(webhook.id);
     const host = webhookHost(webhook);
@@ -138,8 +149,19 @@ function webhookNeeds(visit: Visit, { webhooks, health, failed }: Found): Need[]
             >${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery' : 'deliveries'} to ${host}</a
           >
           failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
+      heldNeed(visit, webhook, held.get(webhook.id)),
     ];
   });
+}
+
+/** What is lost when a webhook stays paused, and from when on. */
+function heldNeed(visit: Visit, webhook: Webhook, held: Held | undefined): Need {
+  if (!held?.oldestAt) return false;
+  const { count, oldestAt } = held;
+  const lostAt = new Date(Date.parse(oldestAt) + KEPT_DAYS * DAY_MS).toISOString();
+  return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is paused:
+    ${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery waits' : 'deliveries wait'} for it. They
+    are lost ${KEPT_DAYS} days after their events, the first at ${time(visit, lostAt)}.`;
 }
 
 /** Keys that were limited lately, that nobody uses, or whose maker has left. */

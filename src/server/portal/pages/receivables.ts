@@ -92,12 +92,15 @@ async function* downloadRows(engine: Engine, company: string, today: string): As
   for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => {
       const { customer, totals, payments = [], refunds = [], creditNotes, dueDate } = document;
+      const { amountDueMinor = 0 } = document;
+      const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
+      const refundedMinor = sumOf(refunds.map(({ amountMinor }) => amountMinor));
+      const creditedMinor = sumOf(creditNotes.map(({ grossMinor }) => grossMinor));
+      const leftMinor = totals.grossMinor - paidMinor + refundedMinor - creditedMinor;
       return {
         ...document,
         ...{ customerId: customer.id, customerName: customer.name, grossMinor: totals.grossMinor },
-        paidMinor: sumOf(payments.map(({ amountMinor }) => amountMinor)),
-        refundedMinor: sumOf(refunds.map(({ amountMinor }) => amountMinor)),
-        creditedMinor: sumOf(creditNotes.map(({ grossMinor }) => grossMinor)),
+        ...{ paidMinor, refundedMinor, creditedMinor, roundingMinor: amountDueMinor - leftMinor },
         daysOverdue: Math.max(0, (Date.parse(today) - Date.parse(dueDate ?? today)) / DAY_MS),
       };
     });

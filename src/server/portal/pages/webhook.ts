@@ -180,8 +180,8 @@ function pausePart(visit: Visit, webhook: Webhook): Html {
     return html`<p>Deliveries have waited since ${time(visit, pausedAt)}. Resume the webhook to send them.</p>
       ${part('resume', button('Resume it'))}`;
   return html`<p>
-      While a webhook is paused, its deliveries wait, for 30 days at most. Nothing is lost while you work on
-      the receiver.
+      While a webhook is paused, its deliveries wait, so that you can work on the receiver. They are lost 30
+      days after their events.
     </p>
     ${part('pause', button('Pause it', 'quiet'))}`;
 }

@@ -17,7 +17,7 @@ const AGAIN_MS = DAY_MS;
 const CALM_MS = 4 * HOUR_MS;
 /** Outages of one look; more are left to the next. */
 const OUTAGES_MAX = 500;
-const UNSENT_MAX = 10_000;
+const COUNT_MAX = 10_000;
 
 /** The state of a delivery after an attempt. */
 interface Result extends WebhookKey {
@@ -71,6 +71,7 @@ interface Outage extends WebhookKey, ToldOf {
   since: string;
   told: string | null;
   until: string | null;
+  /** The time of its last failure, with the reason and the rest that its history keeps. */
   failed: string | null;
 }
 
@@ -92,7 +93,7 @@ export async function tellOutages(engine: Engine, now: Date): Promise<void> {
           WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
             AND ${isReached('h.company')}
         ) AS until, (
-          SELECT MAX(substr(h.last_failure, 1, 24)) FROM webhook_hours AS h
+          SELECT MAX(h.last_failure) FROM webhook_hours AS h
           WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
             AND ${isReached('h.company')}
         ) AS failed
@@ -112,26 +113,42 @@ async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<vo
   const { company, webhook, since, told, until, failed } = outage;
   const isOver = until !== null && until > since;
   const failsAgain = isOver && failed !== null && failed > until;
+  const [failedAt = '', cause = ''] = (failed ?? '').split(' ');
   await engine.transaction(async (transaction) => {
     const { numUpdatedRows } = await transaction
       .updateTable('webhooks')
-      .set(isOver ? { failing_since: failsAgain ? failed : null } : { failing_told_at: now.toISOString() })
+      .set(isOver ? { failing_since: failsAgain ? failedAt : null } : { failing_told_at: now.toISOString() })
       .where('deleted_at', 'is', null)
       .where((row) => row.and({ company, id: webhook, failing_since: since }))
       .where('failing_told_at', told === null ? 'is' : '=', told)
       .executeTakeFirst();
     // Another process was first, or nobody was told that it failed.
-    if (Number(numUpdatedRows) !== 1 || failsAgain || (isOver && (told === null || told < since))) return;
-    const unsentCount = await countRows(
-      transaction,
-      sql`(SELECT 1 FROM deliveries ${engine.dialect.indexedBy('deliveries_unsent')}
-        WHERE company = ${company} AND webhook = ${webhook}
-        AND state IN ('failed', 'withheld') LIMIT ${sql.lit(UNSENT_MAX + 1)}) AS unsent`,
-    );
-    const unsent = unsentCount > UNSENT_MAX ? `more than ${UNSENT_MAX}` : String(unsentCount);
+    const wasTold = told !== null && told >= since;
+    if (Number(numUpdatedRows) !== 1 || failsAgain || (isOver && !wasTold)) return;
+    const counts = await countsOf(engine, transaction, outage);
     const { events, details } = toldOf(outage, webhook);
     const kind = isOver ? 'webhook.recovered' : 'webhook.failing';
-    const all = { ...details, since, until: until ?? '', unsent };
+    const all = { ...details, since, until: until ?? '', cause, ...counts, ...(wasTold && { again: '1' }) };
     await addNotice(transaction, { company, kind, events, details: all, now });
   });
+}
+
+/** How many deliveries of a webhook wait, and how many were given up, in words where there are very many. */
+async function countsOf(
+  { dialect }: Engine,
+  transaction: StoreTransaction,
+  { company, webhook }: WebhookKey,
+) {
+  // Each index is of these states alone.
+  const count = async (index: string, state: string) =>
+    countRows(
+      transaction,
+      sql`(SELECT 1 FROM deliveries ${dialect.indexedBy(index)} WHERE company = ${company} AND webhook = ${webhook}
+        AND ${sql.raw(state)} LIMIT ${sql.lit(COUNT_MAX + 1)}) AS counted`,
+    );
+  const text = (counted: number) => (counted > COUNT_MAX ? `more than ${COUNT_MAX}` : String(counted));
+  const waiting = await count('deliveries_waiting', "state = 'waiting'");
+  const retrying = await count('deliveries_retrying', "state = 'retrying'");
+  const unsent = await count('deliveries_unsent', "state IN ('failed', 'withheld')");
+  return { waiting: text(waiting + retrying), unsent: text(unsent) };
 }
