@@ -93,13 +93,7 @@ const parts = Object.entries({
     'server/store',
     'contract',
   ],
-  'server/api': [
-    'server/exchange',
-    'server/access',
-    'server/invoice-pdf',
-    'server/store',
-    'contract',
-  ],
+  'server/api': ['server/exchange', 'server/access', 'server/invoice-pdf', 'server/store', 'contract'],
   // One request and its answer, as server, API and portal know it.
   'server/exchange': ['server/access', 'contract'],
   // A company's calendar day is a matter of the company. No document is issued, and no logo kept, that can't be printed, and
