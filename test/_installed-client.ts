@@ -63,6 +63,7 @@ export async function testInstalledClient(t: Test, folder: string): Promise<void
   const secret = exampleSecret();
   const env = {
     API_KEY: server.key,
+    FEED_TOKEN: 'fl-feed.acme',
     WEBHOOK_SECRET: secret,
     BODY: body,
     SIGNATURE: signatureOf(secret, body, new Date()),

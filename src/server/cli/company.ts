@@ -99,7 +99,7 @@ interface SettingOptions extends CompanyProfile {
 function withSettings(command: Command): Command {
   return command
     .option('--name <name>', 'name that people know it by')
-    .option('--api [on|off]', 'API access: on, which is the default, or off', onOrOff)
+    .option('--api [on|off]', 'API access: on, also without the word, or off', onOrOff)
     .option('--subscription [on|off]', 'active subscription', onOrOff)
     .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', onOrOff)
     .option('--hand-over [on|off]', 'documents go to the access point', onOrOff)
