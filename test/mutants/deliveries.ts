@@ -112,4 +112,18 @@ export const deliveries: readonly Mutant[] = [
     to: '',
     tests: ['test/server/access/spent-authority.test.ts'],
   },
+  {
+    fault: 'a webhook that fails is shown as working, because most attempts of the day arrived',
+    file: 'src/server/portal/views/health.ts',
+    from: "  if (isFailing(webhook, health)) return badge('bad', 'Failing');\n",
+    to: '',
+    tests: ['test/server/portal/overview.test.ts'],
+  },
+  {
+    fault: 'a webhook that was delivered to before it failed is not counted as failing',
+    file: 'src/server/store/failing-webhooks.ts',
+    from: 'h.last_delivered_at > w.failing_since',
+    to: "h.last_delivered_at > ''",
+    tests: ['test/server/cli/status.test.ts'],
+  },
 ];

@@ -23,6 +23,20 @@ export const documents: readonly Mutant[] = [
     tests: [...numbers, 'test/server/store/records/number-series.test.ts'],
   },
   {
+    fault: 'an imported credit note takes a number of the invoices that are issued here',
+    file: 'src/server/store/records/number-series.ts',
+    from: "(unpublished ->> 'isImported' IS NULL OR kind IN (${sql.join(kinds)}))",
+    to: '(kind IN (${sql.join(kinds)}) OR TRUE)',
+    tests: ['test/server/backoffice/imports-afterwards.test.ts'],
+  },
+  {
+    fault: 'a clock that was set back numbers documents before the last one',
+    file: 'src/server/backoffice/numbering.ts',
+    from: '  if (day <= today) return;',
+    to: '  if (day > today) return;',
+    tests: numbers,
+  },
+  {
     fault: 'an invoice that is due on the day of its issue can not be issued',
     file: 'src/server/backoffice/legal-checklist.ts',
     from: 'issueDate !== null && dueDate < issueDate',

@@ -114,4 +114,11 @@ export const money: readonly Mutant[] = [
     to: 'allowances.slice(index, index + 1)',
     tests: documentAmounts,
   },
+  {
+    fault: 'an invoice that is collected by direct debit asks its customer to pay',
+    file: 'src/server/invoice-pdf/means-of-payment.ts',
+    from: "const DIRECT_DEBITS = ['49', '59'];",
+    to: "const DIRECT_DEBITS = ['59'];",
+    tests: ['test/server/invoice-pdf/means-of-payment.test.ts'],
+  },
 ];
