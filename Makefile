@@ -50,7 +50,7 @@ types: setup ## Check the types
 test: setup ## Run everything: lint, types, and all tests
 	npm test --silent
 
-mutants: setup ## Plant faults in the source one by one, and see that tests fail; twenty minutes (WORDS='some words': those with them)
+mutants: setup ## Plant faults in the source one by one, and see that tests fail; six minutes (WORDS='some words': those with them)
 	@$(NODE) test/mutants/run.ts $(WORDS)
 
 contract: setup ## Only the contract suite, on the mock and on the server

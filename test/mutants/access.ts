@@ -4,7 +4,6 @@ const portalLinks = ['test/server/feed/portal-links.test.ts'];
 const secondFactor = ['test/server/portal/second-factor.test.ts'];
 const authority = ['test/server/access/authority.test.ts'];
 const people = ['test/server/portal/people.test.ts'];
-const portalKeys = ['test/server/portal/keys.test.ts'];
 const spentAuthority = ['test/server/access/spent-authority.test.ts'];
 
 /** Who may do what: keys, links, sessions, the second factor, and authority that ended meanwhile. */
@@ -126,14 +125,14 @@ export const access: readonly Mutant[] = [
     file: 'src/server/access/keys.ts',
     from: 'companyInstant(timeZone, next)',
     to: "companyInstant('UTC', next)",
-    tests: portalKeys,
+    tests: ['test/server/portal/days.test.ts'],
   },
   {
     fault: "the last day of a key is shown in UTC, and not in the company's time zone",
     file: 'src/server/access/keys.ts',
     from: 'companyDay(timeZone, new Date(Date.parse(endsAt) - 1))',
     to: "companyDay('UTC', new Date(Date.parse(endsAt) - 1))",
-    tests: portalKeys,
+    tests: ['test/server/portal/days.test.ts'],
   },
   {
     fault: 'a key in use goes on after its last day',

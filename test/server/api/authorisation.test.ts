@@ -83,6 +83,20 @@ async function askUnder(
   return answerTo(asked, sent, path + query, failing.has('other method') ? 'PUT' : 'GET');
 }
 
+t.test('invoicing that is off closes quotes, too', async (t) => {
+  const { server, engine } = await start(t);
+  await createCompany(engine, 'off', { invoicingEnabled: false }, STORY_NOW);
+  const { key } = await createKey(engine, {
+    prefix: KEY_PREFIX,
+    company: 'off',
+    name: 'Test',
+    scopes,
+    now: STORY_NOW,
+  });
+  for (const [list, answer] of Object.entries({ quotes: '503 invoicing_not_enabled', jobs: '200 ok' }))
+    t.equal(await answerTo(server, key, `api/v1/${list}`), answer, list);
+});
+
 t.test('of two reasons to refuse a request the earlier one is answered', async (t) => {
   const started = await start(t);
   let companies = 0;

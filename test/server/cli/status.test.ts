@@ -32,7 +32,7 @@ for (const name of engineNames) {
         engine.run(`UPDATE webhooks SET failing_since = '${ago(hours)}' WHERE id = '${id}'`);
       // Nothing was sent since, and so nothing arrived.
       await fails(webhook, 40);
-      await hour(webhook, 41, ago(41), `${ago(40)} 500 dlv_3`);
+      await hour(webhook, 40, ago(40.01), `${ago(40)} 500 dlv_3`);
       await fails(recovered, 2);
       await hour(recovered, 2, ago(1), `${ago(2)} 500 dlv_2`);
       await fails(paused, 2);

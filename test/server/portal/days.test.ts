@@ -2,6 +2,7 @@ import t from 'tap';
 
 import { companyInstant, companyLocal } from '../../../src/contract/company-time.ts';
 import { setCompany } from '../../../src/server/access/companies.ts';
+import { changeKey } from '../../../src/server/access/keys.ts';
 import { invite } from '../../../src/server/access/invitations.ts';
 import { addHistory } from './_history.ts';
 import { COMPANY, makeKey, onSqlite } from './_portal.ts';
@@ -111,6 +112,12 @@ for (const [timeZone, midnight, firstOfHistory] of zones) {
       visitor.shown,
       new RegExp(`name="last-day"[^>]*value="${lastDay}"|value="${lastDay}"[^>]*name="last-day"`),
     );
+    // The day's end is that of the company's clocks, whichever the season.
+    const change = { company: COMPANY, id: used.id, name: 'Used', by: 'operator' as const, now: after };
+    for (const day of ['2027-01-14', '2027-07-14']) {
+      const { endsAt } = await changeKey(engine, { ...change, lastDay: day });
+      t.equal(endsAt, companyInstant(timeZone, day.replace('14', '15T00:00'))?.toISOString());
+    }
   });
 }
 
