@@ -1,3 +1,4 @@
+// Long: guesses from hundreds of networks are counted, on both engines, and the memory that they take is measured.
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -1,3 +1,4 @@
+// Long: a mail server that says nothing is waited for as long as one may be.
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
