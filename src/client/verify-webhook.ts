@@ -50,7 +50,7 @@ function checkedSecrets(secrets: string | readonly string[]): string[] {
   return trimmed;
 }
 
-/** What a JSON parser has made of a body can't be verified: the signature is that of its bytes. */
+/** A body that a JSON parser has read can't be verified: the signature is that of its bytes. */
 function bytesOf(rawBody: unknown): Bytes {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (typeof rawBody === 'object' && rawBody !== null && 'byteLength' in rawBody)

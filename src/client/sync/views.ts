@@ -17,7 +17,7 @@ const member = (name: string) => `json_extract(item.value, '$.${name}')`;
 const sumOf = (list: string, name: string) =>
   `(SELECT COALESCE(SUM(${member(name)}), 0) FROM json_each(invoices.${list}) AS item)`;
 
-/** What an invoice and its credit notes were rounded by (BT-114): what is left, less all that the API shows of it. */
+/** The rounding of an invoice and its credit notes (BT-114): the amount that is left, less all that the API shows of it. */
 const ROUNDING = `COALESCE(amountDueMinor, 0) - COALESCE(creditBalanceMinor, 0) - json_extract(totals, '$.grossMinor')
   + ${sumOf('payments', 'amountMinor')} - ${sumOf('refunds', 'amountMinor')} + ${sumOf('creditNotes', 'grossMinor')}`;
 

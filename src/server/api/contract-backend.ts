@@ -151,7 +151,7 @@ class ContractBackend extends OpenAPIBackend {
   }
 }
 
-/** What follows from the contract alone, prepared for all servers of the process. */
+/** Router and validator follow from the contract alone, so all servers of the process share them. */
 let prepared: ReturnType<typeof prepare> | undefined;
 
 function prepare(definition: ContractBackend['definition']) {

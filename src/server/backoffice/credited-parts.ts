@@ -20,7 +20,7 @@ type Line = Invoice['lines'][number];
 /** An amount without VAT, and with it where it was given so. */
 type Priced = Pick<Line, 'amountMinor' | 'vatRateBasisPoints'> & { grossMinor?: number | undefined };
 
-/** What notes, and the lines above in the same one, took of a line; the amount is with VAT where prices include it. */
+/** The part of a line that notes, and the lines above in this one, took; the amount is with VAT where prices include it. */
 interface Taken {
   quantityMillionths: bigint;
   amountMinor: number;
@@ -82,7 +82,7 @@ const withTaken = (before: Taken | undefined, quantity: string, amountMinor: num
   amountMinor: sumMinor([before?.amountMinor ?? 0, amountMinor]),
 });
 
-/** What earlier notes took, by the ids of the invoice's lines. A note from elsewhere doesn't say of which: of the likest. */
+/** The parts that earlier notes took, by the invoice's lines. A note from elsewhere names none, and took of the likest. */
 function takenBefore(credited: Credited): Map<string, Taken> {
   const taken = new Map<string, Taken>();
   for (const { record, unpublished } of credited.notes)

@@ -49,7 +49,7 @@ export class Move {
   readonly at: string;
   /** The company's calendar day of that time, `YYYY-MM-DD`. */
   readonly today: string;
-  /** What the clock says; undefined where the change gives a time, which is another object than `now`. */
+  /** The time of the clock; undefined where the change gives one of its own. */
   readonly clock: Date | undefined;
   readonly #backoffice: Backoffice;
   readonly #ids;

@@ -150,7 +150,7 @@ export function noticeTexts(
   };
 }
 
-/** What somebody else may have written as they like. */
+/** Details that somebody else may have written as they like. */
 const FREE_TEXTS = ['by', 'name', 'key id', 'scopes', 'client', 'company'];
 
 const withoutLinks = (text: string) => text.replaceAll(/[./@](?=\S)|:(?=\/)/g, '$&\u2060');

@@ -154,7 +154,7 @@ function webhookNeeds(visit: Visit, { webhooks, health, failed, held }: Found): 
   });
 }
 
-/** What is lost when a webhook stays paused, and from when on. */
+/** Tells which deliveries are lost when a webhook stays paused, and from when on. */
 function heldNeed(visit: Visit, webhook: Webhook, held: Held | undefined): Need {
   if (!held?.oldestAt) return false;
   const { count, oldestAt } = held;
