@@ -5,7 +5,7 @@ const [SURROGATES_FROM, SURROGATE_COUNT] = [0xd800, 0x800];
 
 /**
  * Any character, as a unit of `fc.string`. It makes the same texts as the unit `binary` of fast-check, which first takes a second
- * to list all characters; so does `fc.webUrl`.
+ * to list all characters.
  */
 export const anyCharacter = fc.nat(0x10ffff - SURROGATE_COUNT).map(
   (place) => String.fromCodePoint(place < SURROGATES_FROM ? place : place + SURROGATE_COUNT),
@@ -17,3 +17,8 @@ export const anyCharacter = fc.nat(0x10ffff - SURROGATE_COUNT).map(
     return codePoint < SURROGATES_FROM ? codePoint : codePoint - SURROGATE_COUNT;
   },
 );
+
+/** An address of the Web, for which `fc.webUrl` would list all characters too. */
+export const webAddress = fc
+  .tuple(fc.domain(), fc.stringMatching(/^(\/[\w~!$&'()*+,;=:@-]{0,8}){0,3}(\?[\w=&/?-]{0,8})?(#\w{0,5})?$/))
+  .map(([domain, rest]) => `https://${domain}${rest}`);

@@ -70,8 +70,16 @@ export function changedAt({ updatedAt, createdAt }: ListedRecord): string {
   return String(updatedAt ?? createdAt);
 }
 
+/** The latest version of each group of a whole list, which is gone through once. */
+const latestVersions = new WeakMap<readonly ListedRecord[], Map<unknown, number>>();
+
 function isLatest({ quoteGroupId, version }: ListedRecord, all: readonly ListedRecord[]): boolean {
-  return !all.some((other) => other.quoteGroupId === quoteGroupId && Number(other.version) > Number(version));
+  const latest = latestVersions.get(all) ?? new Map<unknown, number>();
+  if (latest.size === 0)
+    for (const other of all)
+      latest.set(other.quoteGroupId, Math.max(Number(other.version), latest.get(other.quoteGroupId) ?? 0));
+  latestVersions.set(all, latest);
+  return latest.get(quoteGroupId) === version;
 }
 
 /** An RFC 3339 time as nanoseconds since 1970; the sixtieth second of a minute is the first of the next. */

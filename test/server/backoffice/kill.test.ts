@@ -18,7 +18,7 @@ import {
 import { killFeed, refusedCount } from './_kill-feed.ts';
 
 /** How often a feed is killed; `make kills` asks for more. PostgreSQL takes its short form in any case. */
-const killCounts: Record<EngineName, number> = { sqlite: Number(process.env.KILLS ?? 5), postgres: 2 };
+const killCounts: Record<EngineName, number> = { sqlite: Number(process.env.KILLS ?? 3), postgres: 2 };
 
 const feed = killFeed(12);
 

@@ -4,6 +4,7 @@ import t from 'tap';
 import { formTokenFor, isFormToken, isFromOwnPage } from '../../../src/server/portal/form-tokens.ts';
 import { ownPath } from '../../../src/server/portal/visit.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
+import { anyCharacter, webAddress } from '../../_characters.ts';
 import { COMPANY, hiddenFields, onSqlite, textOf } from './_portal.ts';
 
 /** Every route of the portal with an address, so that a new one is attacked as soon as it is listed. */
@@ -147,8 +148,8 @@ t.test('a form is ours when the browser says nothing against it', async (t) => {
 t.test('wherever an address leads, after signing in it is a page of ours', async (t) => {
   const origin = 'https://api.example.com';
   const texts = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.webUrl({ withQueryParameters: true, withFragments: true }),
+    fc.string({ unit: anyCharacter }),
+    webAddress,
     fc
       .tuple(fc.constantFrom('/portal', '//portal', '/portal/', '/\\portal'), fc.string())
       .map((parts) => parts.join('')),
