@@ -2,29 +2,31 @@ import t, { type Test } from 'tap';
 
 import { changePassword, removeAdministrator, signIn } from '../../../src/server/access/administrators.ts';
 import { changeAccess } from '../../../src/server/access/change-access.ts';
+import { createCompany } from '../../../src/server/access/companies.ts';
 import { acceptLink, inviteToReset } from '../../../src/server/access/invitations.ts';
 import { prove } from '../../../src/server/access/proof.ts';
 import { addSecondFactor, proposeSecondFactor } from '../../../src/server/access/second-factor.ts';
-import type { SignInLimits } from '../../../src/server/access/sign-in-limits.ts';
+import { createSignInLimits, type SignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { UsageError } from '../../../src/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import {
   type Administrator,
+  findAccounts,
   updateAdministratorRow,
 } from '../../../src/server/store/accounts/administrator-rows.ts';
 import type { Act } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import { deleteSessionRows, listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import { lockCompany } from '../../../src/server/store/records/companies.ts';
 import { until } from '../../_command.ts';
-import { type EngineName, engineNames, openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
+import { type EngineName, engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
-  addCompany,
   COLLEAGUE,
   COMPANY,
   EMAIL,
   NEW_PASSWORD,
+  openCompany,
   PASSWORD,
   signedInAs,
 } from '../portal/_portal.ts';
@@ -32,7 +34,7 @@ import { meanwhile } from './_world.ts';
 import { totpAt } from '../../_totp.ts';
 
 const box = PORTAL_SETTINGS.secrets;
-const ANOTHER_PASSWORD = 'seven quiet harbour bells';
+const ANOTHER_PASSWORD = COLLEAGUE.password;
 const WRONG = new UsageError('The e-mail address or the password is wrong.');
 const quiet = { onAccount: () => undefined, afterwards: () => undefined };
 const attempt = {
@@ -43,14 +45,12 @@ const attempt = {
   lengths: { idleMinutes: 30, hoursMax: 12 },
 };
 
-/** An engine with the example company and its administrator, who has one session. */
-async function openCompany(t: Test, name: EngineName) {
-  const database = await openTestDatabase(name);
-  t.teardown(() => database[Symbol.asyncDispose]());
-  const { engine, url } = database;
-  await addCompany(engine);
-  const administrator = await addAdministrator(engine, { email: EMAIL, password: PASSWORD });
-  return { engine, url, administrator };
+/** Two companies; in the other one somebody with the same e-mail address has an account, too. */
+async function openTwo(t: Test, otherPassword: string, name?: EngineName): Promise<Engine> {
+  const { engine } = await openCompany(t, name);
+  await createCompany(engine, 'other', {}, STORY_NOW);
+  await addAdministrator(engine, { email: EMAIL, password: otherPassword, company: 'other' });
+  return engine;
 }
 
 /** Limits that refuse nobody. They let something happen when a password was found right, before the transaction begins. */
@@ -67,8 +67,13 @@ function limitsWith(onceRight: () => Promise<unknown> = async () => undefined): 
   };
 }
 
-function signInBy(engine: Engine, password: string, limits = limitsWith()) {
-  return signIn(engine, limits, { ...attempt, email: EMAIL, password, ...quiet });
+function signInBy(
+  engine: Engine,
+  password: string,
+  limits = limitsWith(),
+  from: { address?: string; browser?: string | undefined } = {},
+) {
+  return signIn(engine, limits, { ...attempt, email: EMAIL, password, ...quiet, ...from });
 }
 
 async function reset(engine: Engine): Promise<void> {
@@ -93,7 +98,7 @@ const lowerAccess = (engine: Engine, who: Act & { id: string }) =>
 
 for (const [done, renew] of Object.entries({ reset, changed: change })) {
   t.test(`a sign-in waits until the password is ${done}, and the old one opens nothing`, async (t) => {
-    const { engine, administrator } = await openCompany(t, 'sqlite');
+    const { engine, administrator } = await openCompany(t);
     const limits = limitsWith(() => renew(engine, administrator));
     await t.rejects(signInBy(engine, PASSWORD, limits), WRONG);
     t.equal((await listSessionRows(engine, administrator)).length, 1, 'of who knows the new password');
@@ -102,7 +107,7 @@ for (const [done, renew] of Object.entries({ reset, changed: change })) {
 }
 
 t.test('a password that two tabs change at once is the one of the first', async (t) => {
-  const { engine, administrator } = await openCompany(t, 'sqlite');
+  const { engine, administrator } = await openCompany(t);
   const limits = limitsWith(() => change(engine, administrator));
   const late = change(engine, administrator, ANOTHER_PASSWORD, limits);
   await t.rejects(late, new UsageError('Your present password is not right.', { field: 'present' }));
@@ -127,7 +132,7 @@ for (const name of engineNames)
     });
 
 t.test('a proof is of what the account has when it is taken down, not when it was looked at', async (t) => {
-  const { engine, administrator } = await openCompany(t, 'sqlite');
+  const { engine, administrator } = await openCompany(t);
   const by = await signedInAs(engine, administrator);
   const act = { company: COMPANY, by, now: STORY_NOW };
   const { secret, sealed } = proposeSecondFactor(box, administrator, { issuer: 'Test' });
@@ -163,3 +168,47 @@ t.test('postgres: a sign-in waits for a reset that another process is about to c
   await signingIn.outcome;
   t.strictSame(await listSessionRows(engine, administrator), []);
 });
+
+t.test('whoever has one account of an address can’t guess the password of another by it', async (t) => {
+  const engine = await openTwo(t, ANOTHER_PASSWORD);
+  const limits = createSignInLimits(engine);
+  const attemptFrom = (address: string, password: string, browser?: string) =>
+    signInBy(engine, password, limits, { address, browser });
+  const { browser } = await attemptFrom('192.0.2.1', PASSWORD);
+  // Choosing a password and signing in with it is a guess at the others.
+  for (let set = 0; set < 49; set += 1) await limits.countNewPassword(EMAIL);
+  await t.rejects(attemptFrom('192.0.2.2', 'a guess'), WRONG);
+  await t.rejects(attemptFrom('192.0.2.3', ANOTHER_PASSWORD), { code: 'rate_limited' });
+  const known = attemptFrom('192.0.2.4', ANOTHER_PASSWORD, browser);
+  await t.rejects(known, WRONG, 'nor from a browser that is known to the one account');
+  t.match(
+    await attemptFrom('192.0.2.5', PASSWORD, browser),
+    { tokens: { length: 1 } },
+    'which still opens that',
+  );
+});
+
+t.test('ever new browsers that are known to one account share the guesses at others', async (t) => {
+  const limits = createSignInLimits(await openTwo(t, ANOTHER_PASSWORD));
+  for (let sent = 0; sent < 51; sent += 1) {
+    const counted = await limits.count({ email: EMAIL, address: '192.0.2.1', browser: `number-${sent}` });
+    t.equal(counted.mayTryOthers, sent < 50);
+  }
+});
+
+for (const name of engineNames)
+  t.test(`${name}: who signs in while one of two passwords changes goes on with the other`, async (t) => {
+    const engine = await openTwo(t, PASSWORD, name);
+    const limits = limitsWith(() =>
+      engine.transaction(async (transaction) => {
+        await lockCompany(transaction, COMPANY);
+        const [here] = await findAccounts(transaction, { company: COMPANY, email: EMAIL });
+        const account = { company: COMPANY, id: here?.administrator.id ?? '' };
+        await updateAdministratorRow(transaction, account, { password: 'scrypt$1024$8$1$AAAA$AAAA' });
+      }),
+    );
+    const { tokens, isWaiting } = await signInBy(engine, PASSWORD, limits);
+    t.ok(isWaiting);
+    const companies = tokens.map((token) => token.split('.')[0]);
+    t.strictSame(companies, ['other'], 'in the other company alone');
+  });

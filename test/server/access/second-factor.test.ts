@@ -5,8 +5,8 @@ import { createSecretBox } from '../../../src/server/secret-box.ts';
 import { type Administrator, findAccounts } from '../../../src/server/store/accounts/administrator-rows.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { sealSecrets } from '../../../src/server/webhooks/secret-key.ts';
-import { openTestDatabase, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, addCompany, COLLEAGUE, EMAIL, signedInAs } from '../portal/_portal.ts';
+import { PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
+import { addAdministrator, COLLEAGUE, openCompany, signedInAs } from '../portal/_portal.ts';
 import { totpAt } from '../../_totp.ts';
 
 const box = PORTAL_SETTINGS.secrets;
@@ -15,12 +15,8 @@ const at = (seconds: number) => new Date(STORY_NOW.getTime() + seconds * 1000);
 const codeAt = (secret: string, seconds: number) => totpAt(secret, STORY_NOW.getTime() / 1000 + seconds);
 
 /** A company with two administrators, of whom nobody has a second factor. */
-async function openCompany(t: Test) {
-  const database = await openTestDatabase('sqlite');
-  t.teardown(() => database[Symbol.asyncDispose]());
-  const { engine } = database;
-  await addCompany(engine);
-  const owner = await addAdministrator(engine, { email: EMAIL });
+async function openPair(t: Test) {
+  const { engine, administrator: owner } = await openCompany(t);
   return { engine, owner, colleague: await addAdministrator(engine, COLLEAGUE) };
 }
 
@@ -41,7 +37,7 @@ async function take(engine: Engine, { company, id }: Administrator, given: strin
 }
 
 t.test('the codes of RFC 6238 are taken', async (t) => {
-  const { engine, owner } = await openCompany(t);
+  const { engine, owner } = await openPair(t);
   const { company, id } = owner;
   const sealed = box.seal('GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ', { company, id });
   const by = await signedInAs(engine, owner);
@@ -69,7 +65,7 @@ const given: [what: string, now: number, of: number, isTaken: boolean][] = [
 ];
 
 t.test('a code is good once and for a minute and a half, and setting it up uses its code up', async (t) => {
-  const { engine, owner } = await openCompany(t);
+  const { engine, owner } = await openPair(t);
   const { secret } = await setUp(engine, owner);
   for (const [what, now, of, isTaken] of given) {
     const code = codeAt(secret, of);
@@ -86,7 +82,7 @@ t.test('a code is good once and for a minute and a half, and setting it up uses 
 });
 
 t.test('a recovery code is good once, and no other text is', async (t) => {
-  const { engine, owner, colleague } = await openCompany(t);
+  const { engine, owner, colleague } = await openPair(t);
   const { secret, recovery } = await setUp(engine, owner);
   t.equal(new Set(recovery).size, 10);
   const [stored] = await engine.run(
@@ -104,7 +100,7 @@ t.test('a recovery code is good once, and no other text is', async (t) => {
 });
 
 t.test('secrets are sealed for their owner, and anew with another key', async (t) => {
-  const { engine, owner, colleague } = await openCompany(t);
+  const { engine, owner, colleague } = await openPair(t);
   const { secret, sealed } = proposeSecondFactor(box, colleague, { issuer: 'Test' });
   const act = { company: owner.company, by: await signedInAs(engine, owner), now: STORY_NOW };
   for (const stolen of [sealed, '', 'whsec_AAAA', `whsec_${sealed}`])

@@ -1,5 +1,5 @@
 /** Authority that is used up, or over: a form that was sent, a key after its last day, and a link that was asked for long ago. */
-import t, { type Test } from 'tap';
+import t from 'tap';
 
 import { createAuthentication, createKey } from '../../../src/server/access/keys.ts';
 import { linkForMail } from '../../../src/server/access/mailed-links.ts';
@@ -7,17 +7,10 @@ import {
   authorisedTransaction,
   FormUsedError,
 } from '../../../src/server/store/accounts/authorised-transaction.ts';
-import { KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, addCompany, COMPANY, EMAIL, signedInAs } from '../portal/_portal.ts';
+import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
+import { COMPANY, EMAIL, openCompany, signedInAs } from '../portal/_portal.ts';
 
 const now = STORY_NOW;
-
-async function openCompany(t: Test) {
-  const { engine, ...database } = await openTestDatabase('sqlite');
-  t.teardown(() => database[Symbol.asyncDispose]());
-  await addCompany(engine);
-  return { engine, administrator: await addAdministrator(engine, { email: EMAIL }) };
-}
 
 t.test('a form does its work once, whether it needs a fresh proof or not', async (t) => {
   const { engine, administrator } = await openCompany(t);

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
-import t, { type Test } from 'tap';
+import t from 'tap';
 
 import { createKey } from '../../../src/server/access/keys.ts';
 import { invite } from '../../../src/server/access/invitations.ts';
@@ -11,22 +11,14 @@ import { addNotice, leaseNotice, listNotices } from '../../../src/server/store/a
 import { type DueKey, listDue } from '../../../src/server/store/due-rows.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
-import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, addCompany, COMPANY, EMAIL, signedInAs } from '../portal/_portal.ts';
+import { engineNames, STORY_NOW } from '../../_server.ts';
+import { addAdministrator, COMPANY, EMAIL, openCompany, signedInAs } from '../portal/_portal.ts';
 import { createAuthority } from '../webhooks/_certificates.ts';
 import { mailOnce, startMailServer, words } from './_mail-server.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const after = (ms: number) => new Date(STORY_NOW.getTime() + ms);
-
-async function openPlace(t: Test, name: EngineName = 'sqlite') {
-  const database = await openTestDatabase(name);
-  t.teardown(() => database[Symbol.asyncDispose]());
-  const { engine } = database;
-  await addCompany(engine);
-  return { engine, aoife: await addAdministrator(engine, { email: EMAIL }) };
-}
 
 const makeKey = (engine: Engine, name = 'Ledger') =>
   createKey(engine, { prefix: 'fl', company: COMPANY, name, scopes: ['jobs:read'], now: STORY_NOW });
@@ -45,7 +37,7 @@ const settings = { from, serviceName: 'Acme', baseUrl, stopCode: 's' };
 
 for (const name of engineNames)
   t.test(`${name}: what a mail server does, and what becomes of the mail`, async (t) => {
-    const { engine, aoife } = await openPlace(t, name);
+    const { engine, administrator: aoife } = await openCompany(t, name);
     t.afterEach(() => engine.run('DELETE FROM notices'));
     const server = await startMailServer(t);
     const { behaviour, mails } = server;
@@ -152,7 +144,7 @@ t.test(
   'a mail server that is slow, or says nothing, is waited for 20 seconds',
   { timeout: 60_000 },
   async (t) => {
-    const { engine } = await openPlace(t);
+    const { engine } = await openCompany(t);
     const silent = createServer().listen(0, '127.0.0.1');
     t.teardown(() => silent.close());
     await new Promise((resolve) => silent.once('listening', resolve));
@@ -166,7 +158,7 @@ t.test(
 );
 
 t.test('whoever stopped mails of failing webhooks isn’t told by mail that they work again', async (t) => {
-  const { engine, aoife } = await openPlace(t);
+  const { engine, administrator: aoife } = await openCompany(t);
   await addAdministrator(engine, { email: 'conor@brennan.example' });
   const server = await startMailServer(t);
   await engine.transaction(async (transaction) => {
@@ -180,7 +172,7 @@ t.test('whoever stopped mails of failing webhooks isn’t told by mail that they
 });
 
 t.test('a password goes over TLS alone, but to this machine itself', async (t) => {
-  const { engine } = await openPlace(t);
+  const { engine } = await openCompany(t);
   const server = await startMailServer(t);
   await makeKey(engine);
   await mailOnce(engine, server.url.replace('127.0.0.1', '[::ffff:127.0.0.1]'), STORY_NOW);
@@ -189,7 +181,7 @@ t.test('a password goes over TLS alone, but to this machine itself', async (t) =
 });
 
 t.test('a mail goes to a server whose certificate is trusted and its own, and to no other', async (t) => {
-  const { engine } = await openPlace(t);
+  const { engine } = await openCompany(t);
   const authority = createAuthority();
   const own = await startMailServer(t, { tls: authority.issue({ names: ['localhost'] }) });
   const other = await startMailServer(t, { tls: authority.issue({ names: ['mail.example'] }) });
@@ -217,7 +209,7 @@ const hostile = {
 };
 
 t.test('whatever a name holds, a mail stays one mail, and has no link but ours', async (t) => {
-  const { engine } = await openPlace(t);
+  const { engine } = await openCompany(t);
   const server = await startMailServer(t);
   for (const [what, name] of Object.entries(hostile)) {
     server.mails.length = 0;
@@ -261,7 +253,7 @@ t.test('a mail brings the logo, which no mail program has to load', async (t) =>
 });
 
 t.test('a mail program can stop further ones with one request', async (t) => {
-  const { engine, aoife } = await openPlace(t);
+  const { engine, administrator: aoife } = await openCompany(t);
   await makeKey(engine);
   const [notice] = await listNotices(engine, aoife);
   if (!notice) throw new Error('There is no notice.');

@@ -119,6 +119,15 @@ export async function addCompany(engine: Engine): Promise<void> {
   await createCompany(engine, id, settings, STORY_NOW);
 }
 
+/** A database with the example company and its administrator, who has one session, until the test ends. */
+export async function openCompany(t: Test, name: EngineName = 'sqlite') {
+  const database = await openTestDatabase(name);
+  t.teardown(() => database[Symbol.asyncDispose]());
+  const { engine, url } = database;
+  await addCompany(engine);
+  return { engine, url, administrator: await addAdministrator(engine, { email: EMAIL, password: PASSWORD }) };
+}
+
 interface NewAdministrator {
   email: string;
   password?: string;
