@@ -3,7 +3,6 @@ import type { Mutant } from './_mutant.ts';
 const portalLinks = ['test/server/feed/portal-links.test.ts'];
 const secondFactor = ['test/server/portal/second-factor.test.ts'];
 const authority = ['test/server/access/authority.test.ts'];
-const people = ['test/server/portal/people.test.ts'];
 const spentAuthority = ['test/server/access/spent-authority.test.ts'];
 
 /** Who may do what: keys, links, sessions, the second factor, and authority that ended meanwhile. */
@@ -62,7 +61,7 @@ export const access: readonly Mutant[] = [
     file: 'src/server/access/invitations.ts',
     from: 'const more = waiting && whyNotWithdraw(waiting, by);',
     to: 'const more = waiting && whyNotInvite(by);',
-    tests: people,
+    tests: authority,
   },
   {
     fault: 'whoever sets a new password by a link leaves other sessions of the account open',
@@ -125,7 +124,7 @@ export const access: readonly Mutant[] = [
     file: 'src/server/access/keys.ts',
     from: 'companyInstant(timeZone, next)',
     to: "companyInstant('UTC', next)",
-    tests: ['test/server/portal/days.test.ts'],
+    tests: ['test/server/access/keys.test.ts'],
   },
   {
     fault: "the last day of a key is shown in UTC, and not in the company's time zone",

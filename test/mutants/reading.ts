@@ -80,7 +80,7 @@ export const reading: readonly Mutant[] = [
     file: 'src/server/portal/pages/receivables.ts',
     from: 'companyDay(company.timeZone, now)',
     to: "companyDay('UTC', now)",
-    tests: ['test/server/portal/receivables.test.ts'],
+    tests: ['test/server/portal/days.test.ts'],
   },
   {
     fault: 'a formula in wide letters runs in a spreadsheet',

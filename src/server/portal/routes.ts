@@ -64,7 +64,7 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
  * page (see page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Look a
  * record up by `visit.company.id` and its id together. An action makes its change in an authorised transaction
  * (../store/accounts/authorised-transaction.ts) on the authority of `visit.act`, and is listed in
- * test/server/portal/authority.test.ts. The transaction asks for a fresh proof of who is signed in (proof-page.ts), unless
+ * test/server/portal/_forms.ts. The transaction asks for a fresh proof of who is signed in (proof-page.ts), unless
  * it is told that the action needs none.
  */
 export const routes: readonly Route[] = [

@@ -68,6 +68,8 @@ for (const name of engineNames) {
     t.strictSame(await revokeKey(engine, 'full', first.id, later), revoked, 'revoking again changes nothing');
     t.equal((await createMany([engine], 'full', 3)).created.length, 1, 'one place is free, not two');
     t.equal((await listKeys(engine, 'full')).length, 21, 'the revoked one stays in the list');
+    await engine.run(`UPDATE api_keys SET ends_at = '${STORY_NOW.toISOString()}'`);
+    t.equal((await createMany([engine], 'full', 21)).created.length, 20, 'keys that have ended leave room');
     await t.rejects(revokeKey(engine, 'full', 'nobody', later), UsageError);
     await t.rejects(
       revokeKey(engine, 'nobody', first.id, later),

@@ -37,6 +37,8 @@ t.test('a key that was looked up is looked up again when its last day is over', 
   t.equal(await ask(), found, 'until then it is remembered');
   t.intercept(Date, 'now', { value: () => endsMs });
   t.not(await ask(), found);
+  await engine.run("UPDATE api_keys SET ends_at = '2020-01-01T00:00:00.000Z'");
+  await t.rejects(ask(), { code: 'revoked_key' });
 });
 
 t.test('a link for a new password is mailed within the hour after it was asked for', async (t) => {

@@ -16,6 +16,12 @@ const POLICY = [
   "require-trusted-types-for 'script'",
 ];
 
+/** The cookie by which a browser is known again, which is kept for long. */
+const knownBrowser = (name: string, secure: string) =>
+  new RegExp(
+    `^${name}=[\\w-]{22}\\.\\d+\\.[\\w-]{43}; Max-Age=34560000; Path=/; Expires=.*; HttpOnly; ${secure}SameSite=Lax$`,
+  );
+
 onSqlite('no page can be framed, cached, sniffed or scripted', async (t, portal) => {
   const visitor = await portal.signedIn();
   const paths = ['/portal', '/portal/people', '/portal/sign-in', '/portal/nothing', '/portal/invitation'];
@@ -42,6 +48,7 @@ onSqlite('no page can be framed, cached, sniffed or scripted', async (t, portal)
   const { headers } = await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
   const cookie = /^fieldledger_session=[\w-]+\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/;
   t.match(headers['set-cookie']?.[0], cookie, 'no script can read it, and no other site sends it');
+  t.match(headers['set-cookie']?.[1], knownBrowser('fieldledger_browser', ''));
   const refused = await visitor.send('/portal/people/invite', {});
   t.match(refused.headers, { 'cache-control': 'no-store', 'x-frame-options': 'DENY' }, 'nor a refusal');
 });
@@ -78,6 +85,7 @@ onSqlite(
       answer.headers['set-cookie']?.[0],
       /^__Host-fieldledger_session=[\w-]+\.[\w-]{43}; Path=\/; HttpOnly; Secure; SameSite=Lax$/,
     );
+    t.match(answer.headers['set-cookie']?.[1], knownBrowser('__Host-fieldledger_browser', 'Secure; '));
     visitor.cookies.set('fieldledger_session', visitor.cookies.get('__Host-fieldledger_session') ?? '');
     visitor.cookies.delete('__Host-fieldledger_session');
     t.equal(

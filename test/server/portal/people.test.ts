@@ -1,4 +1,3 @@
-import { createCompany } from '../../../src/server/access/companies.ts';
 import { invite, INVITATIONS_MAX } from '../../../src/server/access/invitations.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
@@ -60,7 +59,8 @@ onSqlite('somebody is invited by a link that works once, and shows once', async 
     await portal.engine.run('SELECT * FROM portal_sessions'),
     await portal.engine.run('SELECT * FROM audit_entries'),
   ]);
-  t.notOk(tables.includes(code), 'the database never holds it');
+  const [, session = ''] = newcomer.cookies.get('fieldledger_session')?.split('.') ?? [];
+  for (const secret of [code, session]) t.notOk(tables.includes(secret), 'the database never holds it');
 });
 
 onEachEngine(
@@ -79,78 +79,26 @@ onEachEngine(
 );
 
 onSqlite('the page offers what somebody may do, and says why they may not do the rest', async (t, portal) => {
-  const { engine, administrator } = portal;
-  const code = await inviteByForm(await portal.signedIn(), {
-    email: NEWCOMER,
-    scopes: ['jobs:read', 'invoices:read'],
-  });
+  const { engine } = portal;
+  const superior = await portal.signedIn();
+  await inviteByForm(superior, { email: NEWCOMER, scopes: ['jobs:read', 'invoices:read'] });
   const [invitation] = await listInvitations(engine.db, COMPANY, STORY_NOW);
   const withdraw = `/portal/people/invitations/${invitation?.id ?? ''}/withdraw`;
-  const remove = `/portal/people/${administrator.id}/remove`;
   const { administrator: own, visitor } = await portal.join({ scopes: ['jobs:read'] });
   await visitor.visit('/portal/people');
   t.notMatch(visitor.shown, withdraw, 'no button leads there');
   t.notMatch(visitor.shown, /value="invoices:read"/, 'nor is what they don’t have offered');
-  const forced: [action: string, text: RegExp][] = [
-    [withdraw, /gives access that you don't have: invoices:read/],
-    [remove, /Aoife Brennan has access that you don't have: people:read/],
-    [`/portal/people/${own.id}/remove`, /You can't remove yourself/],
-    [`/portal/people/${own.id}/access`, /You can't remove yourself or change your own access/],
-    [
-      `/portal/people/${administrator.id}/access`,
-      /Aoife Brennan has access that you don't have: people:read/,
-    ],
-  ];
-  for (const [action, text] of forced) {
-    t.equal(await visitor.force(action, { scopes: 'jobs:read' }), 422, action);
-    t.match(visitor.text, text);
+  for (const act of ['remove', 'access']) {
+    t.equal(await visitor.force(`/portal/people/${own.id}/${act}`, { scopes: 'jobs:read' }), 422, act);
+    t.match(visitor.text, /You can't remove yourself/);
     await visitor.visit('/portal/people');
   }
-  const invited = { email: NEWCOMER, scopes: 'jobs:read' };
-  t.match(
-    await visitor.refused('/portal/people/invite', invited),
-    /"niamh@brennan.example" is invited already, and a new invitation would end that one\. The invitation of niamh@brennan.example gives access that you don't have: invoices:read\./,
-  );
-  const more = { email: 'x@brennan.example', scopes: ['jobs:read', 'invoices:read'] };
-  t.match(
-    await visitor.refused('/portal/people/invite', more),
-    /"invoices:read" is not a scope that you can give/,
-  );
-
   await engine.run(`UPDATE administrators SET may_invite = 0 WHERE id = '${own.id}'`);
   t.match(await visitor.read('/portal/people'), /You can’t invite anybody/);
-  for (const action of ['/portal/people/invite', remove]) {
-    t.equal(await visitor.force(action, { email: 'x@brennan.example', scopes: 'jobs:read' }), 422, action);
-    t.match(visitor.text, /You are not allowed to invite or remove administrators/);
-  }
-  t.strictSame(await listInvitations(engine.db, COMPANY, STORY_NOW), [invitation]);
-  t.ok((await useCode(portal, code)).cookies.has('fieldledger_session'), 'the link works still');
 
-  const superior = await portal.signedIn();
   await superior.visit('/portal/people');
   t.match(await superior.act(`/portal/people/${own.id}/remove`), /Conor no longer has access/);
   t.equal((await visitor.visit('/portal')).statusCode, 303);
-});
-
-onSqlite("another company's people and invitations answer as if there were none", async (t, portal) => {
-  await createCompany(portal.engine, 'rival', {}, STORY_NOW);
-  const rival = await addAdministrator(portal.engine, { company: 'rival', email: 'rita@rival.example' });
-  const { invitation } = await inviteAs(portal.engine, 'rob@rival.example', 'rival');
-  const visitor = await portal.signedIn();
-  const withoutId = ({ shown }: Visitor) => shown.replaceAll(/<code>[^<]*<\/code>/g, '');
-  for (const [theirs, nobodys] of [
-    [`/portal/people/${rival.id}/remove`, '/portal/people/adm_none/remove'],
-    [`/portal/people/invitations/${invitation.id}/withdraw`, '/portal/people/invitations/none/withdraw'],
-  ] as const) {
-    await visitor.visit('/portal/people');
-    t.notMatch(visitor.shown, /rival/);
-    const other = visitor.copy();
-    await other.force(nobodys);
-    t.equal(await visitor.force(theirs), 404);
-    t.equal(withoutId(visitor), withoutId(other), 'to the letter');
-  }
-  t.equal((await listInvitations(portal.engine.db, 'rival', STORY_NOW)).length, 1);
-  t.match(await visitor.read(`/portal/audit?who=${rival.id}`), /Nothing is recorded here/);
 });
 
 onSqlite('an invitation is withdrawn, replaced, and ends after three days', async (t, portal) => {
@@ -166,18 +114,10 @@ onSqlite('an invitation is withdrawn, replaced, and ends after three days', asyn
   t.match((await useCode(portal, third)).text, /This link can't be used/, 'three days later');
 });
 
-onSqlite('the refusal of an invitation names its cause', async (t, portal) => {
+onSqlite('a company has 20 invitations that wait at most', async (t, portal) => {
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/people');
   const invited = { email: NEWCOMER, scopes: 'jobs:read' };
-  const refusals: [fields: Record<string, string>, text: RegExp][] = [
-    [{ ...invited, email: 'nobody' }, /"nobody" is not an e-mail address/],
-    [{ ...invited, email: 'aoife@brennan.example' }, /administers this company already/],
-    [{ email: NEWCOMER }, /Choose at least one scope/],
-    [{}, /is not an e-mail address/],
-  ];
-  for (const [fields, text] of refusals)
-    t.match(await visitor.refused('/portal/people/invite', fields), text);
   for (let made = 0; made < INVITATIONS_MAX; made += 1)
     await inviteAs(portal.engine, `p${made}@brennan.example`);
   t.match(await visitor.refused('/portal/people/invite', invited), /At most 20 invitations can wait at once/);

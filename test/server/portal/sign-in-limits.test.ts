@@ -1,5 +1,3 @@
-import t from 'tap';
-
 import { hashPassword } from '../../../src/server/access/passwords.ts';
 import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { processorMs } from '../../_processor-time.ts';
@@ -12,7 +10,6 @@ import {
   onEachEngine,
   onSqlite,
   PASSWORD,
-  startPortal,
   type TestPortal,
   textOf,
   typedTwice,
@@ -134,21 +131,3 @@ onEachEngine(
     t.equal(await signInAgain(portal, owner, NEW_PASSWORD), 303, 'as the browser has in which it was set');
   },
 );
-
-t.test('the cookie of a known browser is kept for long, and from scripts and neighbours', async (t) => {
-  for (const [baseUrl, prefix, tail] of [
-    ['https://portal.example.com', '__Host-', '; HttpOnly; Secure; SameSite=Lax'],
-    ['http://127.0.0.1', '', '; HttpOnly; SameSite=Lax'],
-  ] as const) {
-    const portal = await startPortal(t, 'sqlite', { baseUrl });
-    const visitor = portal.visitor();
-    await visitor.visit('/portal/sign-in');
-    const { headers } = await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
-    const line = headers['set-cookie']?.find((one) => one.startsWith(`${prefix}${COOKIE}=`)) ?? '';
-    t.match(line, /=[\w-]{22}\.\d+\.[\w-]{43}; Max-Age=34560000; Path=\/; Expires=/);
-    t.ok(line.endsWith(tail), line);
-    await visitor.visit('/portal');
-    await visitor.submit('/portal/sign-out');
-    t.ok(visitor.cookies.has(`${prefix}${COOKIE}`), 'signing out leaves it');
-  }
-});

@@ -1,13 +1,8 @@
-import { removeAdministrator } from '../../../src/server/access/administrators.ts';
-import { acceptLink, inviteToReset } from '../../../src/server/access/invitations.ts';
-import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
+import { inviteToReset } from '../../../src/server/access/invitations.ts';
 import { STORY_NOW } from '../../_server.ts';
 import {
-  addAdministrator,
-  COLLEAGUE,
   COMPANY,
   EMAIL,
-  hiddenFields,
   inviteAs,
   NEW_PASSWORD,
   onEachEngine,
@@ -33,6 +28,7 @@ onEachEngine('an administrator signs in, sees the overview, and signs out', asyn
     'and comes to the page that was asked for',
   );
   t.match(await visitor.act('/portal/sign-out'), /You have signed out/);
+  t.ok(visitor.cookies.has('fieldledger_browser'), 'the browser stays known');
   t.equal((await visitor.visit('/portal')).statusCode, 303);
 });
 
@@ -55,22 +51,6 @@ onSqlite('signing in begins a new session, so that a planted one is worth nothin
   const thief = portal.visitor();
   thief.cookies.set('fieldledger_session', 'A'.repeat(43));
   t.equal((await thief.visit('/portal')).statusCode, 303, 'what was planted opens nothing');
-});
-
-onSqlite('a session that was stolen ends when its owner signs out', async (t, portal) => {
-  const owner = await portal.signedIn();
-  const thief = owner.copy();
-  t.equal((await thief.visit('/portal/people')).statusCode, 200);
-  const hidden = hiddenFields(thief.shown, '/portal/people/invite');
-  await owner.visit('/portal');
-  await owner.submit('/portal/sign-out');
-  t.equal((await thief.visit('/portal/people')).statusCode, 303);
-  t.equal((await thief.send('/portal/people/invite', { ...hidden, email: 'm@example.com' })).statusCode, 403);
-  const tables = await portal.engine.run('SELECT token_sha256 FROM portal_sessions');
-  t.notOk(
-    JSON.stringify(tables).includes(thief.cookies.get('fieldledger_session') ?? ''),
-    'no token is stored',
-  );
 });
 
 onSqlite('signing out everywhere ends the sessions of that administrator', async (t, portal) => {
@@ -97,14 +77,6 @@ onSqlite('a changed password ends the other sessions', async (t, portal) => {
   t.equal((await there.visit('/portal')).statusCode, 303, 'the other session has ended');
   await t.rejects(portal.signedIn(), /422/, 'the old password is wrong now');
   await portal.signedIn({ email: EMAIL, password: NEW_PASSWORD });
-});
-
-onSqlite("whoever is removed is out at once, and can't come back", async (t, portal) => {
-  const { administrator, visitor } = await portal.join();
-  const { id } = administrator;
-  await removeAdministrator(portal.engine, { company: COMPANY, id, by: 'operator', now: STORY_NOW });
-  t.equal((await visitor.visit('/portal')).statusCode, 303);
-  await t.rejects(portal.signedIn(COLLEAGUE), /422/);
 });
 
 onSqlite('nobody ends sessions by one that was stolen', async (t, portal) => {
@@ -157,7 +129,7 @@ onSqlite('an administrator sees where they are signed in, and ends one session',
   t.equal(await here.force(action), 404, 'it is there no longer');
 });
 
-/** The example company is Brennan Heating & Electrical; the invited person is Niamh Kelly. */
+/** The example company is Brennan Heating & Electrical; its administrator and the invited person are Niamh Kelly. */
 const WEAK = ['password1234', 'BrennanHeating1', 'kellyniamh2026'];
 
 /** The problem that is told at a field; undefined when there is none. */
@@ -170,17 +142,15 @@ function problemAt({ shown }: Visitor, field: string): string | undefined {
 onSqlite('a weak password is refused at its field wherever one is set', async (t, portal) => {
   const invitation = await inviteAs(portal.engine, 'niamh@brennan.example');
   const reset = await inviteToReset(portal.engine, { company: COMPANY, email: EMAIL, now: STORY_NOW });
+  await portal.engine.run("UPDATE administrators SET name = 'Niamh Kelly'");
   const owner = await portal.signedIn();
   const places: Record<string, (password: string, again?: string) => Promise<Visitor>> = {
     invitation: (password, again) => useLink(invitation.token, password, again),
     reset: (password, again) => useLink(reset.token, password, again),
     async account(password, again = password) {
       await owner.visit('/portal/account');
-      await owner.submit('/portal/account/password', {
-        present: PASSWORD,
-        password,
-        'password-again': again,
-      });
+      const fields = { present: PASSWORD, password, 'password-again': again };
+      await owner.submit('/portal/account/password', fields);
       return owner;
     },
   };
@@ -190,8 +160,7 @@ onSqlite('a weak password is refused at its field wherever one is set', async (t
     return visitor;
   }
   for (const [place, setPassword] of Object.entries(places)) {
-    const known = place === 'invitation' ? WEAK : WEAK.slice(0, -1);
-    for (const password of known)
+    for (const password of WEAK)
       t.match(
         problemAt(await setPassword(password), 'password'),
         /too easy to guess/,
@@ -209,14 +178,4 @@ onSqlite('a weak password is refused at its field wherever one is set', async (t
   const whole = `${portal.url}/portal/invitation#${invitation.token}`;
   const accepted = await useLink(whole, NEW_PASSWORD);
   t.equal((await accepted.visit('/portal')).statusCode, 200, 'and a strong one is taken, by the whole link');
-});
-
-onSqlite('a link for a new password takes none that is made of its owner’s name', async (t, { engine }) => {
-  const email = 'office@brennan.example';
-  await addAdministrator(engine, { email, name: 'Siobhán Ní Dhómhnaill' });
-  const { token } = await inviteToReset(engine, { company: COMPANY, email, now: STORY_NOW });
-  const by = { address: '192.0.2.1', client: 'Test', now: STORY_NOW };
-  const lengths = { idleMinutes: 30, hoursMax: 12 };
-  const use = { token, name: '', serviceName: 'Fieldledger', ...by, lengths, password: 'Dhomhnaill2026!' };
-  await t.rejects(acceptLink(engine, createSignInLimits(engine), use), /too easy to guess/);
 });

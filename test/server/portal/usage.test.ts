@@ -1,4 +1,3 @@
-import { createCompany } from '../../../src/server/access/companies.ts';
 import { revokeKey } from '../../../src/server/access/keys.ts';
 import { listKeyHours } from '../../../src/server/store/keys/key-usage.ts';
 import { until } from '../../_command.ts';
@@ -10,10 +9,10 @@ async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs'): Pro
 }
 
 /** Waits until so many requests are written down: a request is counted when its answer is gone, which its client sees first. */
-async function writtenDown({ engine, usage }: TestPortal, count: number, company = COMPANY): Promise<void> {
+async function writtenDown({ engine, usage }: TestPortal, count: number): Promise<void> {
   await until(async () => {
     await usage.flush();
-    const rows = await listKeyHours(engine, company, { from: '', limit: 100 });
+    const rows = await listKeyHours(engine, COMPANY, { from: '', limit: 100 });
     return rows.reduce((sum, { answered, limited }) => sum + answered + limited, 0) >= count;
   });
 }
@@ -63,14 +62,6 @@ onSqlite(
     t.match(later.text, new RegExp(`Test ${id(calm)} 0 0 20 Nov 2026, 12:00 None`));
   },
 );
-
-onSqlite('another company’s requests are counted for it alone', async (t, portal) => {
-  await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
-  t.equal(await ask(portal, await keyFor(portal.engine, 'neighbour')), 200);
-  await writtenDown(portal, 1, 'neighbour');
-  const visitor = await portal.signedIn();
-  t.match(await visitor.read('/portal/usage'), /No key was used in this time/);
-});
 
 onSqlite('the page says why no key works', async (t, { engine, signedIn }) => {
   const visitor = await signedIn();
