@@ -3,19 +3,8 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { UsageError } from '../../src/errors.ts';
 import { describeConfig, readConfig } from '../../src/server/config.ts';
-
-/** The problems for which an environment is refused; an accepted one fails the test. */
-function problemsOf(environment: Record<string, string>): string[] {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    if (error instanceof UsageError) return error.message.split('\n').slice(1);
-    throw error;
-  }
-  throw new Error(`It is accepted: ${JSON.stringify(environment)}`);
-}
+import { problemsOf } from './_config.ts';
 
 const SECRET_SETTINGS = [
   ...['DATABASE_URL', 'DATABASE_DIRECT_URL', 'WEBHOOK_SECRET_KEY', 'WEBHOOK_SECRET_KEY_PREVIOUS'],

@@ -2,22 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import { describeConfig, readConfig } from '../../src/server/config.ts';
-import { UsageError } from '../../src/errors.ts';
-
-/** The message with which an environment is refused; an accepted one fails the test. */
-function refusalOf(environment: Record<string, string>): string {
-  try {
-    readConfig(environment);
-  } catch (error) {
-    if (error instanceof UsageError) return error.message;
-    throw error;
-  }
-  throw new Error(`It is accepted: ${JSON.stringify(environment)}`);
-}
-
-function problemsOf(environment: Record<string, string>): string[] {
-  return refusalOf(environment).split('\n').slice(1);
-}
+import { problemsOf, refusalOf } from './_config.ts';
 
 const KEY = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 const PREVIOUS_KEY = '/////////////////////////////////////////w8=';

@@ -7,8 +7,9 @@ import { authorisedTransaction } from '../../../src/server/store/accounts/author
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { type ApiKey, findKey, insertKey, listKeyRows } from '../../../src/server/store/keys/keys.ts';
-import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
+import { onEachStore } from '../store/_stores.ts';
 
 /** A key of a company, created so many seconds after the story's moment. */
 function keyOf(company: string, id: string, seconds = 0): ApiKey {
@@ -43,10 +44,9 @@ async function withCompanies(engine: Engine): Promise<void> {
   await createCompany(engine, 'other', { apiEnabled: false }, STORY_NOW);
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: a key is found with its company's switches, by company and id together`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
+onEachStore(
+  "a key is found with its company's switches, by company and id together",
+  async (t, { engine }) => {
     await withCompanies(engine);
     t.strictSame(await insert(engine, keyOf('acme', 'k1'), 'aa'.repeat(32)), keyOf('acme', 'k1'));
     t.strictSame(
@@ -80,26 +80,24 @@ for (const name of engineNames) {
       'a key cannot take the place of another',
     );
     t.match(await find({ company: 'acme', id: 'k1' }), { secret_sha256: 'aa'.repeat(32) });
-  });
+  },
+);
 
-  t.test(`${name}: keys are listed from the oldest on, for their company alone`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await withCompanies(engine);
-    const keys = [keyOf('acme', 'c', 2), keyOf('acme', 'b', 1), keyOf('acme', 'a', 2), keyOf('other', 'd')];
-    for (const key of keys) await insert(engine, key, '00');
-    const [c, b, a, d] = keys;
-    const usedAt = '2026-11-20T12:00:00.000Z';
-    await engine.run(`INSERT INTO key_uses VALUES ('acme', 'a', '${usedAt}')`);
-    t.strictSame(await listKeyRows(engine, 'acme'), [
-      { ...b, usedAt: null },
-      { ...a, usedAt },
-      { ...c, usedAt: null },
-    ]);
-    t.strictSame(await listKeyRows(engine, 'other'), [{ ...d, usedAt: null }]);
-    t.strictSame(await listKeyRows(engine, 'nobody'), []);
-  });
-}
+onEachStore('keys are listed from the oldest on, for their company alone', async (t, { engine }) => {
+  await withCompanies(engine);
+  const keys = [keyOf('acme', 'c', 2), keyOf('acme', 'b', 1), keyOf('acme', 'a', 2), keyOf('other', 'd')];
+  for (const key of keys) await insert(engine, key, '00');
+  const [c, b, a, d] = keys;
+  const usedAt = '2026-11-20T12:00:00.000Z';
+  await engine.run(`INSERT INTO key_uses VALUES ('acme', 'a', '${usedAt}')`);
+  t.strictSame(await listKeyRows(engine, 'acme'), [
+    { ...b, usedAt: null },
+    { ...a, usedAt },
+    { ...c, usedAt: null },
+  ]);
+  t.strictSame(await listKeyRows(engine, 'other'), [{ ...d, usedAt: null }]);
+  t.strictSame(await listKeyRows(engine, 'nobody'), []);
+});
 
 t.test(
   'on PostgreSQL whoever has the right secret is counted as they are looked up, and nobody else',

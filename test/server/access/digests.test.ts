@@ -13,7 +13,8 @@ import { formTokenFor, isFormToken } from '../../../src/server/portal/form-token
 import { authorisedTransaction } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import { insertKey } from '../../../src/server/store/keys/keys.ts';
 import { addAdministrator, addCompany, inviteAs } from '../portal/_portal.ts';
-import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
+import { onEachStore } from '../store/_stores.ts';
 
 /**
  * Texts whose SHA-256 digests agree in their first or last six bytes, found by trying some millions. Whoever compares
@@ -47,66 +48,52 @@ t.test('the digests of these texts are alike', async (t) => {
   }
 });
 
-for (const name of engineNames) {
-  t.test(`a secret whose digest is like a key's is refused (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await createCompany(engine, 'acme', {}, STORY_NOW);
-    const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: 60 });
-    const digestOf = (secret: string) => hash('sha256', secret, 'hex');
-    const putKey = (id: string, digest: string) =>
-      authorisedTransaction(
-        engine,
-        { company: 'acme', by: 'operator', now: STORY_NOW },
-        async (authorised) => {
-          await authorised.transaction.deleteFrom('api_keys').where('id', '=', id).execute();
-          await insertKey(authorised, { id, name: 'Test', scopes: ['jobs:read'] }, digest, 20);
-        },
-      );
-    const isIn = (authorization: string) => isDone(authenticate(authorization));
-    for (const [part, one, other] of [
-      ...alike.map(
-        ([part, one, other]) => [part, `Bearer fl.acme.k1.${one}`, `Bearer fl.acme.k1.${other}`] as const,
-      ),
-      // A header is remembered by a digest, too.
-      ...alikeHeaders,
-    ]) {
-      await putKey('k1', digestOf(one.split('.').at(-1) ?? ''));
-      t.strictSame([await isIn(one), await isIn(other), await isIn(one)], [true, false, true], part);
-    }
-    const secret = alike[0]?.[1] ?? '';
-    for (const wrong of differing(digestOf(secret))) {
-      await putKey('k1', wrong);
-      if (await isIn(`Bearer fl.acme.k1.${secret}`)) t.fail(`${wrong} is taken for ${digestOf(secret)}`);
-    }
-  });
+onEachStore("a secret whose digest is like a key's is refused", async (t, { engine }) => {
+  await createCompany(engine, 'acme', {}, STORY_NOW);
+  const authenticate = createAuthentication(engine, { keyPrefix: KEY_PREFIX, windowSeconds: 60 });
+  const digestOf = (secret: string) => hash('sha256', secret, 'hex');
+  const putKey = (id: string, digest: string) =>
+    authorisedTransaction(engine, { company: 'acme', by: 'operator', now: STORY_NOW }, async (authorised) => {
+      await authorised.transaction.deleteFrom('api_keys').where('id', '=', id).execute();
+      await insertKey(authorised, { id, name: 'Test', scopes: ['jobs:read'] }, digest, 20);
+    });
+  const isIn = (authorization: string) => isDone(authenticate(authorization));
+  for (const [part, one, other] of [
+    ...alike.map(
+      ([part, one, other]) => [part, `Bearer fl.acme.k1.${one}`, `Bearer fl.acme.k1.${other}`] as const,
+    ),
+    // A header is remembered by a digest, too.
+    ...alikeHeaders,
+  ]) {
+    await putKey('k1', digestOf(one.split('.').at(-1) ?? ''));
+    t.strictSame([await isIn(one), await isIn(other), await isIn(one)], [true, false, true], part);
+  }
+  const secret = alike[0]?.[1] ?? '';
+  for (const wrong of differing(digestOf(secret))) {
+    await putKey('k1', wrong);
+    if (await isIn(`Bearer fl.acme.k1.${secret}`)) t.fail(`${wrong} is taken for ${digestOf(secret)}`);
+  }
+});
 
-  t.test(`a token whose digest is like a session's or a link's opens neither (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await addCompany(engine);
-    const { id } = await addAdministrator(engine, { email: 'jane@acme.example' });
-    await inviteAs(engine, 'joe@acme.example');
-    const lengths = { idleMinutes: 30, hoursMax: 12 };
-    const opens = async (given: string) => [
-      (await useSession(engine, [given], lengths, STORY_NOW)) !== undefined,
-      await isDone(getLink(engine, given, STORY_NOW)),
-    ];
-    for (const [part, one, other] of alike) {
-      await engine.transaction(async (transaction) => {
-        const digest = { token_sha256: tokenHash(one) };
-        await transaction
-          .updateTable('portal_sessions')
-          .set(digest)
-          .where('administrator', '=', id)
-          .execute();
-        await transaction.updateTable('portal_links').set(digest).execute();
-      });
-      t.strictSame(await opens(one), [true, true], part);
-      t.strictSame(await opens(other), [false, false], part);
-    }
-  });
-}
+onEachStore("a token whose digest is like a session's or a link's opens neither", async (t, { engine }) => {
+  await addCompany(engine);
+  const { id } = await addAdministrator(engine, { email: 'jane@acme.example' });
+  await inviteAs(engine, 'joe@acme.example');
+  const lengths = { idleMinutes: 30, hoursMax: 12 };
+  const opens = async (given: string) => [
+    (await useSession(engine, [given], lengths, STORY_NOW)) !== undefined,
+    await isDone(getLink(engine, given, STORY_NOW)),
+  ];
+  for (const [part, one, other] of alike) {
+    await engine.transaction(async (transaction) => {
+      const digest = { token_sha256: tokenHash(one) };
+      await transaction.updateTable('portal_sessions').set(digest).where('administrator', '=', id).execute();
+      await transaction.updateTable('portal_links').set(digest).execute();
+    });
+    t.strictSame(await opens(one), [true, true], part);
+    t.strictSame(await opens(other), [false, false], part);
+  }
+});
 
 /** The same hex digits but for one, at each place. */
 function differing(digits: string): string[] {

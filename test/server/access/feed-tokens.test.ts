@@ -1,5 +1,3 @@
-import t from 'tap';
-
 import { createCompany } from '../../../src/server/access/companies.ts';
 import {
   createFeedAuthentication,
@@ -8,13 +6,13 @@ import {
 } from '../../../src/server/access/feed-tokens.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { listFeedTokens } from '../../../src/server/store/keys/feed-tokens.ts';
-import { engineNames, KEY_PREFIX, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
 import { readTables } from '../backoffice/_backoffice.ts';
+import { onEachStore } from '../store/_stores.ts';
 
-for (const name of engineNames) {
-  t.test(`${name}: a token works until it is revoked, and its last use is known to the minute`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
+onEachStore(
+  'a token works until it is revoked, and its last use is known to the minute',
+  async (t, { engine }) => {
     for (const id of ['acme', 'bolt']) await createCompany(engine, id, {}, STORY_NOW);
     let now = STORY_NOW;
     const later = (seconds: number) => (now = new Date(now.getTime() + seconds * 1_000));
@@ -55,28 +53,26 @@ for (const name of engineNames) {
       revokeFeedToken(engine, 'nobody', now),
       new UsageError('There is no feed token "nobody".'),
     );
-  });
+  },
+);
 
-  t.test(`${name}: a token for what isn't there is refused, and nothing is made`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await createCompany(engine, 'acme', {}, STORY_NOW);
-    const wrong: [given: { name?: string; companies?: string[]; changes?: string[] }, message: RegExp][] = [
-      [{ companies: ['acme', 'bolt'] }, /^There is no company "bolt"\.$/],
-      [{ companies: [] }, /^A list is empty\./],
-      [{ changes: [] }, /^A list is empty\./],
-      [
-        { changes: ['job.create', 'job.creat'] },
-        /^"job\.creat" is not a change of the feed; did you mean job\.create\?$/,
-      ],
-      [{ name: '' }, /^The name of a token /],
-      [{ name: 'x'.repeat(101) }, /^The name of a token /],
-      [{ name: 'a\nb' }, /^The name of a token /],
-    ];
-    for (const [given, message] of wrong) {
-      const made = createFeedToken(engine, { keyPrefix: KEY_PREFIX, name: 'erp', now: STORY_NOW, ...given });
-      await t.rejects(made, { name: 'UsageError', message });
-    }
-    t.strictSame(await listFeedTokens(engine), []);
-  });
-}
+onEachStore("a token for what isn't there is refused, and nothing is made", async (t, { engine }) => {
+  await createCompany(engine, 'acme', {}, STORY_NOW);
+  const wrong: [given: { name?: string; companies?: string[]; changes?: string[] }, message: RegExp][] = [
+    [{ companies: ['acme', 'bolt'] }, /^There is no company "bolt"\.$/],
+    [{ companies: [] }, /^A list is empty\./],
+    [{ changes: [] }, /^A list is empty\./],
+    [
+      { changes: ['job.create', 'job.creat'] },
+      /^"job\.creat" is not a change of the feed; did you mean job\.create\?$/,
+    ],
+    [{ name: '' }, /^The name of a token /],
+    [{ name: 'x'.repeat(101) }, /^The name of a token /],
+    [{ name: 'a\nb' }, /^The name of a token /],
+  ];
+  for (const [given, message] of wrong) {
+    const made = createFeedToken(engine, { keyPrefix: KEY_PREFIX, name: 'erp', now: STORY_NOW, ...given });
+    await t.rejects(made, { name: 'UsageError', message });
+  }
+  t.strictSame(await listFeedTokens(engine), []);
+});

@@ -12,8 +12,9 @@ import { UsageError } from '../../../src/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { hasEnded } from '../../../src/server/store/keys/keys.ts';
-import { engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
+import { openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { makeKey } from '../portal/_portal.ts';
+import { onEachStore } from '../store/_stores.ts';
 
 async function createMany(engines: readonly Engine[], company: string, count: number) {
   const attempts = Array.from({ length: count }, async (_value, index) => {
@@ -28,73 +29,66 @@ async function createMany(engines: readonly Engine[], company: string, count: nu
   };
 }
 
-for (const name of engineNames) {
-  t.test(`of 40 keys that are created at once exactly 20 are (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    await using otherHandle = await openEngine(database.url);
-    const handles = {
-      'one handle': [database.engine],
-      'two handles, as two processes have': [database.engine, otherHandle],
-    };
-    for (const [which, engines] of Object.entries(handles)) {
-      const company = `with-${engines.length}`;
-      await createCompany(database.engine, company, {}, STORY_NOW);
-      await createCompany(database.engine, `${company}-neighbour`, {}, STORY_NOW);
-      const [{ created, refusals }, neighbour] = await Promise.all([
-        createMany(engines, company, 40),
-        createMany(engines, `${company}-neighbour`, 5),
-      ]);
-      t.equal(created.length, ACTIVE_KEYS_MAX, `${which}: 20 are created`);
-      t.equal(new Set(created.map(({ id }) => id)).size, 20, 'each with an id of its own');
-      t.equal(refusals.length, 20);
-      for (const refusal of refusals) t.match(refusal, { name: 'UsageError', message: /20 active keys/ });
-      t.equal(neighbour.created.length, 5, 'another company is not affected');
-      const kept = (await listKeys(database.engine, company)).map(({ id }) => id).sort();
-      t.strictSame(kept, created.map(({ id }) => id).sort(), 'what was created is there');
-    }
-  });
+onEachStore('of 40 keys that are created at once exactly 20 are', async (t, { engine, url }) => {
+  await using otherHandle = await openEngine(url);
+  const handles = {
+    'one handle': [engine],
+    'two handles, as two processes have': [engine, otherHandle],
+  };
+  for (const [which, engines] of Object.entries(handles)) {
+    const company = `with-${engines.length}`;
+    await createCompany(engine, company, {}, STORY_NOW);
+    await createCompany(engine, `${company}-neighbour`, {}, STORY_NOW);
+    const [{ created, refusals }, neighbour] = await Promise.all([
+      createMany(engines, company, 40),
+      createMany(engines, `${company}-neighbour`, 5),
+    ]);
+    t.equal(created.length, ACTIVE_KEYS_MAX, `${which}: 20 are created`);
+    t.equal(new Set(created.map(({ id }) => id)).size, 20, 'each with an id of its own');
+    t.equal(refusals.length, 20);
+    for (const refusal of refusals) t.match(refusal, { name: 'UsageError', message: /20 active keys/ });
+    t.equal(neighbour.created.length, 5, 'another company is not affected');
+    const kept = (await listKeys(engine, company)).map(({ id }) => id).sort();
+    t.strictSame(kept, created.map(({ id }) => id).sort(), 'what was created is there');
+  }
+});
 
-  t.test(`revoking a key frees its place, once (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await createCompany(engine, 'full', {}, STORY_NOW);
-    const { created } = await createMany([engine], 'full', 20);
-    const [first] = created;
-    if (!first) throw new Error('No key was created.');
-    t.equal((await createMany([engine], 'full', 1)).created.length, 0, 'the 21st is refused');
-    const revoked = await revokeKey(engine, 'full', first.id, STORY_NOW);
-    t.equal(revoked.revokedAt, STORY_NOW.toISOString());
-    const later = new Date(STORY_NOW.getTime() + 60_000);
-    t.strictSame(await revokeKey(engine, 'full', first.id, later), revoked, 'revoking again changes nothing');
-    t.equal((await createMany([engine], 'full', 3)).created.length, 1, 'one place is free, not two');
-    t.equal((await listKeys(engine, 'full')).length, 21, 'the revoked one stays in the list');
-    await engine.run(`UPDATE api_keys SET ends_at = '${STORY_NOW.toISOString()}'`);
-    t.equal((await createMany([engine], 'full', 21)).created.length, 20, 'keys that have ended leave room');
-    await t.rejects(revokeKey(engine, 'full', 'nobody', later), UsageError);
-    await t.rejects(
-      revokeKey(engine, 'nobody', first.id, later),
-      UsageError,
-      'another company has no such key',
-    );
-  });
+onEachStore('revoking a key frees its place, once', async (t, { engine }) => {
+  await createCompany(engine, 'full', {}, STORY_NOW);
+  const { created } = await createMany([engine], 'full', 20);
+  const [first] = created;
+  if (!first) throw new Error('No key was created.');
+  t.equal((await createMany([engine], 'full', 1)).created.length, 0, 'the 21st is refused');
+  const revoked = await revokeKey(engine, 'full', first.id, STORY_NOW);
+  t.equal(revoked.revokedAt, STORY_NOW.toISOString());
+  const later = new Date(STORY_NOW.getTime() + 60_000);
+  t.strictSame(await revokeKey(engine, 'full', first.id, later), revoked, 'revoking again changes nothing');
+  t.equal((await createMany([engine], 'full', 3)).created.length, 1, 'one place is free, not two');
+  t.equal((await listKeys(engine, 'full')).length, 21, 'the revoked one stays in the list');
+  await engine.run(`UPDATE api_keys SET ends_at = '${STORY_NOW.toISOString()}'`);
+  t.equal((await createMany([engine], 'full', 21)).created.length, 20, 'keys that have ended leave room');
+  await t.rejects(revokeKey(engine, 'full', 'nobody', later), UsageError);
+  await t.rejects(
+    revokeKey(engine, 'nobody', first.id, later),
+    UsageError,
+    'another company has no such key',
+  );
+});
 
-  t.test(`a key is revoked for good, whoever changes it at the same time (${name})`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const { engine } = database;
-    await createCompany(engine, 'full', {}, STORY_NOW);
-    const { created } = await createMany([engine], 'full', 5);
-    for (const { id } of created) {
-      const change = { company: 'full', id, name: 'Changed', lastDay: '2099-12-31', now: STORY_NOW };
-      await Promise.allSettled([
-        changeKey(engine, { ...change, by: 'operator' }),
-        revokeKey(engine, 'full', id, STORY_NOW),
-        changeKey(engine, { ...change, by: 'operator' }),
-      ]);
-    }
-    const ends = (await listKeys(engine, 'full')).map(({ endsAt }) => endsAt);
-    t.strictSame(new Set(ends), new Set([STORY_NOW.toISOString()]));
-  });
-}
+onEachStore('a key is revoked for good, whoever changes it at the same time', async (t, { engine }) => {
+  await createCompany(engine, 'full', {}, STORY_NOW);
+  const { created } = await createMany([engine], 'full', 5);
+  for (const { id } of created) {
+    const change = { company: 'full', id, name: 'Changed', lastDay: '2099-12-31', now: STORY_NOW };
+    await Promise.allSettled([
+      changeKey(engine, { ...change, by: 'operator' }),
+      revokeKey(engine, 'full', id, STORY_NOW),
+      changeKey(engine, { ...change, by: 'operator' }),
+    ]);
+  }
+  const ends = (await listKeys(engine, 'full')).map(({ endsAt }) => endsAt);
+  t.strictSame(new Set(ends), new Set([STORY_NOW.toISOString()]));
+});
 
 /**
  * The last day of a key is its company's day: its end as UTC has it, and moments before and after it, in zones on both

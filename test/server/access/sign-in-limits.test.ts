@@ -8,7 +8,8 @@ import t from 'tap';
 import { networkOf } from '../../../src/server/access/networks.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { AppError } from '../../../src/errors.ts';
-import { engineNames, openTestDatabase } from '../../_server.ts';
+import { openTestDatabase } from '../../_server.ts';
+import { onEachStore } from '../store/_stores.ts';
 
 const EMAIL = 'jane@example.com';
 type Limits = ReturnType<typeof createSignInLimits>;
@@ -30,71 +31,64 @@ async function allowedOf(limits: Limits, attemptOf: (index: number) => [email: s
   return 100;
 }
 
-for (const name of engineNames) {
-  t.test(`${name}: guesses are counted by account, by network, and by both`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const limits = createSignInLimits(database.engine);
-    const guesses: [what: string, count: number, attemptOf: Parameters<typeof allowedOf>[1]][] = [
-      ['both the same', 5, () => [EMAIL, '198.51.100.7']],
-      ['one account, from many addresses', 50, (index) => ['ann@example.com', `192.0.2.${index}`]],
-      ['many accounts, from one address', 50, (index) => [`p${index}@example.com`, '203.0.113.9']],
-      [
-        'many accounts, from a network of IPv6',
-        50,
-        (index) => [`q${index}@example.com`, `2001:db8::${(index + 1).toString(16)}`],
-      ],
-    ];
-    for (const [what, count, attemptOf] of guesses) t.equal(await allowedOf(limits, attemptOf), count, what);
-    await limits.count({ email: EMAIL, address: '198.51.100.8' });
-    await limits.count({ email: 'q1@example.com', address: '2001:db8:0:1::1' });
-  });
+onEachStore('guesses are counted by account, by network, and by both', async (t, { engine }) => {
+  const limits = createSignInLimits(engine);
+  const guesses: [what: string, count: number, attemptOf: Parameters<typeof allowedOf>[1]][] = [
+    ['both the same', 5, () => [EMAIL, '198.51.100.7']],
+    ['one account, from many addresses', 50, (index) => ['ann@example.com', `192.0.2.${index}`]],
+    ['many accounts, from one address', 50, (index) => [`p${index}@example.com`, '203.0.113.9']],
+    [
+      'many accounts, from a network of IPv6',
+      50,
+      (index) => [`q${index}@example.com`, `2001:db8::${(index + 1).toString(16)}`],
+    ],
+  ];
+  for (const [what, count, attemptOf] of guesses) t.equal(await allowedOf(limits, attemptOf), count, what);
+  await limits.count({ email: EMAIL, address: '198.51.100.8' });
+  await limits.count({ email: 'q1@example.com', address: '2001:db8:0:1::1' });
+});
 
-  t.test(`${name}: an attempt that succeeds is not counted`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const limits = createSignInLimits(database.engine);
-    for (let round = 0; round < 60; round += 1) {
-      const { forgive } = await limits.count({ email: EMAIL, address: '198.51.100.7' });
-      await forgive();
-    }
-    const four = { email: EMAIL, address: '198.51.100.7' };
-    for (let round = 0; round < 4; round += 1) await limits.count(four);
-    const { forgive } = await limits.count(four);
+onEachStore('an attempt that succeeds is not counted', async (t, { engine }) => {
+  const limits = createSignInLimits(engine);
+  for (let round = 0; round < 60; round += 1) {
+    const { forgive } = await limits.count({ email: EMAIL, address: '198.51.100.7' });
     await forgive();
-    t.equal(await allowedOf(limits, () => [EMAIL, '198.51.100.7']), 1, 'those before it still are');
-  });
-}
+  }
+  const four = { email: EMAIL, address: '198.51.100.7' };
+  for (let round = 0; round < 4; round += 1) await limits.count(four);
+  const { forgive } = await limits.count(four);
+  await forgive();
+  t.equal(await allowedOf(limits, () => [EMAIL, '198.51.100.7']), 1, 'those before it still are');
+});
 
 /** Attempts with ever new e-mail addresses; one that knew each of them would hold some 20 MB. */
 const NEW_ADDRESSES = { sqlite: 20_000, postgres: 5_000 };
 
-for (const name of engineNames) {
-  t.test(
-    `${name}: refused sign-ins with ever new e-mail addresses from one network take no memory`,
-    async (t) => {
-      await using database = await openTestDatabase(name);
-      const limits = createSignInLimits(database.engine);
-      const attempt = (index: number) =>
-        isAllowed(limits, `p${index}@example.com`, `2001:db8::${(index % 9_999) + 1}`);
-      // Until the code is compiled and every counter is full.
-      for (let index = 0; index < 2_000; index += 1) await attempt(index);
-      const before = heapBytes();
-      const outcomes = new Set<boolean>();
-      for (let index = 0; index < NEW_ADDRESSES[name]; index += 1) outcomes.add(await attempt(2_000 + index));
-      // A collection leaves some megabytes more or less; memory that is held is there at every look.
-      const looks: number[] = [];
-      for (let look = 0; look < 3; look += 1) {
-        looks.push(heapBytes());
-        await attempt(NEW_ADDRESSES[name] + 2_000 + look);
-      }
-      const grownMb = (Math.min(...looks) - before) / 1e6;
-      t.strictSame([...outcomes], [false]);
-      t.ok(grownMb < 5, `${grownMb.toFixed(1)} MB`);
-      if (name === 'sqlite') return;
-      const [row] = await database.engine.run('SELECT count(*) AS count FROM rate_counts');
-      t.equal(Number(row?.count), 101, 'one network, and fifty accounts by themselves and from there');
-    },
-  );
-}
+onEachStore(
+  'refused sign-ins with ever new e-mail addresses from one network take no memory',
+  async (t, { engine, name }) => {
+    const limits = createSignInLimits(engine);
+    const attempt = (index: number) =>
+      isAllowed(limits, `p${index}@example.com`, `2001:db8::${(index % 9_999) + 1}`);
+    // Until the code is compiled and every counter is full.
+    for (let index = 0; index < 2_000; index += 1) await attempt(index);
+    const before = heapBytes();
+    const outcomes = new Set<boolean>();
+    for (let index = 0; index < NEW_ADDRESSES[name]; index += 1) outcomes.add(await attempt(2_000 + index));
+    // A collection leaves some megabytes more or less; memory that is held is there at every look.
+    const looks: number[] = [];
+    for (let look = 0; look < 3; look += 1) {
+      looks.push(heapBytes());
+      await attempt(NEW_ADDRESSES[name] + 2_000 + look);
+    }
+    const grownMb = (Math.min(...looks) - before) / 1e6;
+    t.strictSame([...outcomes], [false]);
+    t.ok(grownMb < 5, `${grownMb.toFixed(1)} MB`);
+    if (name === 'sqlite') return;
+    const [row] = await engine.run('SELECT count(*) AS count FROM rate_counts');
+    t.equal(Number(row?.count), 101, 'one network, and fifty accounts by themselves and from there');
+  },
+);
 
 /** Memory that is in use once what isn't was collected. */
 function heapBytes(): number {
@@ -151,27 +145,23 @@ t.test('an address of IPv6 stands for its network of 64 bits, however it is writ
   );
 });
 
-for (const name of engineNames) {
-  t.test(`${name}: a limit that is reached isn't reset by guesses from 204 networks`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const limits = createSignInLimits(database.engine);
-    for (let sent = 0; sent < 50; sent += 1) await isAllowed(limits, EMAIL, `192.0.2.${sent}`);
-    t.notOk(await isAllowed(limits, EMAIL, '192.0.2.200'));
-    for (let network = 0; network < 210; network += 1)
-      await Promise.all(
-        Array.from({ length: 50 }, (_value, sent) =>
-          isAllowed(limits, `p${network}-${sent}@example.com`, `198.51.${network}.1`),
-        ),
-      );
-    t.notOk(await isAllowed(limits, EMAIL, '192.0.2.201'));
-  });
+onEachStore("a limit that is reached isn't reset by guesses from 204 networks", async (t, { engine }) => {
+  const limits = createSignInLimits(engine);
+  for (let sent = 0; sent < 50; sent += 1) await isAllowed(limits, EMAIL, `192.0.2.${sent}`);
+  t.notOk(await isAllowed(limits, EMAIL, '192.0.2.200'));
+  for (let network = 0; network < 210; network += 1)
+    await Promise.all(
+      Array.from({ length: 50 }, (_value, sent) =>
+        isAllowed(limits, `p${network}-${sent}@example.com`, `198.51.${network}.1`),
+      ),
+    );
+  t.notOk(await isAllowed(limits, EMAIL, '192.0.2.201'));
+});
 
-  t.test(`${name}: an attempt that one limit refuses isn't counted by the others`, async (t) => {
-    await using database = await openTestDatabase(name);
-    const limits = createSignInLimits(database.engine);
-    const address = '198.51.100.7';
-    for (let sent = 0; sent < 100; sent += 1) await isAllowed(limits, EMAIL, address);
-    for (let sent = 0; sent < 45; sent += 1) await limits.count({ email: `p${sent}@example.com`, address });
-    await t.rejects(limits.count({ email: 'ann@example.com', address }), { code: 'rate_limited' });
-  });
-}
+onEachStore("an attempt that one limit refuses isn't counted by the others", async (t, { engine }) => {
+  const limits = createSignInLimits(engine);
+  const address = '198.51.100.7';
+  for (let sent = 0; sent < 100; sent += 1) await isAllowed(limits, EMAIL, address);
+  for (let sent = 0; sent < 45; sent += 1) await limits.count({ email: `p${sent}@example.com`, address });
+  await t.rejects(limits.count({ email: 'ann@example.com', address }), { code: 'rate_limited' });
+});

@@ -4,7 +4,6 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 
 import t from 'tap';
 
-import { createKey } from '../../../src/server/access/keys.ts';
 import { invite } from '../../../src/server/access/invitations.ts';
 import { mailOf } from '../../../src/server/notices/mail.ts';
 import { addNotice, leaseNotice, listNotices } from '../../../src/server/store/accounts/notice-rows.ts';
@@ -12,16 +11,13 @@ import { type DueKey, listDue } from '../../../src/server/store/due-rows.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { updateAdministratorRow } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { engineNames, STORY_NOW } from '../../_server.ts';
-import { addAdministrator, COMPANY, EMAIL, openCompany, signedInAs } from '../portal/_portal.ts';
+import { addAdministrator, COMPANY, EMAIL, makeKey, openCompany, signedInAs } from '../portal/_portal.ts';
 import { createAuthority } from '../webhooks/_certificates.ts';
 import { mailOnce, startMailServer, words } from './_mail-server.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
 const after = (ms: number) => new Date(STORY_NOW.getTime() + ms);
-
-const makeKey = (engine: Engine, name = 'Ledger') =>
-  createKey(engine, { prefix: 'fl', company: COMPANY, name, scopes: ['jobs:read'], now: STORY_NOW });
 
 const state = async (engine: Engine) => {
   const rows = await engine.run(

@@ -129,8 +129,9 @@ onSqlite('an administrator sees where they are signed in, and ends one session',
   t.equal(await here.force(action), 404, 'it is there no longer');
 });
 
-/** The example company is Brennan Heating & Electrical; its administrator and the invited person are Niamh Kelly. */
-const WEAK = ['password1234', 'BrennanHeating1', 'kellyniamh2026'];
+/** The example company is Brennan Heating & Electrical; its administrator and the invited person have this name. */
+const OWNER = 'Siobhán Ní Dhómhnaill';
+const WEAK = ['password1234', 'BrennanHeating1', 'Dhomhnaill2026!'];
 
 /** The problem that is told at a field; undefined when there is none. */
 function problemAt({ shown }: Visitor, field: string): string | undefined {
@@ -142,10 +143,10 @@ function problemAt({ shown }: Visitor, field: string): string | undefined {
 onSqlite('a weak password is refused at its field wherever one is set', async (t, portal) => {
   const invitation = await inviteAs(portal.engine, 'niamh@brennan.example');
   const reset = await inviteToReset(portal.engine, { company: COMPANY, email: EMAIL, now: STORY_NOW });
-  await portal.engine.run("UPDATE administrators SET name = 'Niamh Kelly'");
+  await portal.engine.run(`UPDATE administrators SET name = '${OWNER}'`);
   const owner = await portal.signedIn();
   const places: Record<string, (password: string, again?: string) => Promise<Visitor>> = {
-    invitation: (password, again) => useLink(invitation.token, password, again),
+    invitation: (password, again) => useLink(invitation.token, password, again, OWNER),
     reset: (password, again) => useLink(reset.token, password, again),
     async account(password, again = password) {
       await owner.visit('/portal/account');
@@ -154,9 +155,9 @@ onSqlite('a weak password is refused at its field wherever one is set', async (t
       return owner;
     },
   };
-  async function useLink(code: string, password: string, again = password): Promise<Visitor> {
+  async function useLink(code: string, password: string, again = password, name = 'Nora'): Promise<Visitor> {
     const visitor = portal.visitor();
-    await visitor.useLink(code, password, { name: 'Niamh Kelly', 'password-again': again });
+    await visitor.useLink(code, password, { name, 'password-again': again });
     return visitor;
   }
   for (const [place, setPassword] of Object.entries(places)) {

@@ -4,11 +4,9 @@ import { parseXmlDocument } from 'slimdom';
 import t from 'tap';
 
 import { readChangelog } from '../../../src/server/publication/changelog.ts';
-import { openTestDatabase, startTestServer } from '../../_server.ts';
+import { ACME_URL, startAcme } from './_acme.ts';
 
-await using database = await openTestDatabase('sqlite');
-const baseUrl = 'https://api.acme.test';
-await using server = await startTestServer({ engine: database.engine, baseUrl, serviceName: 'Acme' });
+const server = await startAcme(t);
 const releases = readChangelog();
 
 t.test('each release says what it changed, for integrators and operators apart', async (t) => {
@@ -22,7 +20,7 @@ t.test('each release says what it changed, for integrators and operators apart',
   }
 });
 
-await t.test('the page has every release, under the configured name', async (t) => {
+t.test('the page has every release, under the configured name', async (t) => {
   const { headers, body } = await server.http('changelog');
   t.equal(headers['content-type'], 'text/html; charset=utf-8');
   t.match(headers['content-security-policy'], "default-src 'none'");
@@ -35,7 +33,7 @@ await t.test('the page has every release, under the configured name', async (t) 
   t.match(body, '<code>fieldledger config</code>');
 });
 
-await t.test('the feed is what RFC 4287 asks for, with addresses under BASE_URL', async (t) => {
+t.test('the feed is what RFC 4287 asks for, with addresses under BASE_URL', async (t) => {
   const { headers, body } = await server.http('changelog.atom');
   t.equal(headers['content-type'], 'application/atom+xml; charset=utf-8');
   const feed = parseXmlDocument(body);
@@ -44,15 +42,15 @@ await t.test('the feed is what RFC 4287 asks for, with addresses under BASE_URL'
     fontoxpath.evaluateXPathToStrings(path, feed, null, null, { namespaceResolver });
   // Exactly one of each (sections 4.1.1 and 4.1.2).
   for (const [element, value] of Object.entries({
-    id: `${baseUrl}/changelog.atom`,
+    id: `${ACME_URL}/changelog.atom`,
     title: 'Changelog of Acme',
     updated: `${releases[0]?.date}T00:00:00Z`,
     'author/name': 'Acme',
-    'link[@rel = "self"]/@href': `${baseUrl}/changelog.atom`,
-    'link[@rel = "alternate"]/@href': `${baseUrl}/changelog`,
+    'link[@rel = "self"]/@href': `${ACME_URL}/changelog.atom`,
+    'link[@rel = "alternate"]/@href': `${ACME_URL}/changelog`,
   }))
     t.strictSame(textsOf(`/feed/${element}`), [value], element);
-  const addresses = releases.map(({ version }) => `${baseUrl}/changelog#${version}`);
+  const addresses = releases.map(({ version }) => `${ACME_URL}/changelog#${version}`);
   t.strictSame(textsOf('/feed/entry/id'), addresses);
   t.strictSame(textsOf('/feed/entry/link[@rel = "alternate"]/@href'), addresses);
   t.strictSame(

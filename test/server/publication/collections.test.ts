@@ -2,7 +2,7 @@ import t, { type Test } from 'tap';
 
 import { contractOperations } from '../../../src/contract/document.ts';
 import { startExampleServer } from '../../_server.ts';
-import { otherNames } from './_other-names.ts';
+import { otherNames } from './_acme.ts';
 
 /*
  * Every request in the collections for Postman and Bruno is answered by the example company as they say. That their programs

@@ -2,8 +2,7 @@ import t from 'tap';
 
 import { changeNames, feedDocument } from '../../../src/contract/feed.ts';
 import { referenceFile } from '../../_reference.ts';
-import { openTestDatabase, startTestServer } from '../../_server.ts';
-import { otherNames } from './_other-names.ts';
+import { otherNames, startAcme } from './_acme.ts';
 
 interface Document {
   info: { title: string; description: string };
@@ -13,9 +12,7 @@ interface Document {
 referenceFile();
 
 t.test("the feed's contract and its page name what is configured, and are the same", async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const configured = { baseUrl: 'https://api.acme.test', serviceName: 'Acme' };
-  await using server = await startTestServer({ engine: database.engine, ...configured });
+  const server = await startAcme(t);
   const feed = await server.http('feed.json').json<Document>();
   t.equal(feed.info.title, 'Acme feed');
   t.strictSame(Object.keys(feed.paths), Object.keys(feedDocument().paths));

@@ -5,7 +5,7 @@ import t from 'tap';
 
 import { isScalar, readBundle } from '../../../src/server/publication/bundle.ts';
 import { openapi30 } from '../../../src/server/publication/openapi-30.ts';
-import { openTestDatabase, startTestServer } from '../../_server.ts';
+import { ACME_URL, startAcme } from './_acme.ts';
 
 /*
  * The edition of the contract for generators that read OpenAPI 3.0 and nothing later.
@@ -98,14 +98,9 @@ t.test('Redocly and Spectral find it to be OpenAPI 3.0 whose examples are true',
 });
 
 t.test('it is served beside the contract, under the names that are configured', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  await using server = await startTestServer({
-    engine: database.engine,
-    baseUrl: 'https://api.acme.test',
-    serviceName: 'Acme',
-  });
+  const server = await startAcme(t);
   t.match(await server.http('openapi-3.0.json').json(), {
     info: { title: 'Acme API' },
-    servers: [{ url: 'https://api.acme.test' }],
+    servers: [{ url: ACME_URL }],
   });
 });

@@ -17,8 +17,8 @@ import { workflowFiles } from '../../../src/server/publication/workflows.ts';
 import { signatureOf } from '../../../src/contract/delivery-request.ts';
 import { openWorkplace } from '../../_command.ts';
 import { referenceFile } from '../../_reference.ts';
-import { otherNames } from './_other-names.ts';
-import { NO_LOOK, openTestDatabase, startTestServer } from '../../_server.ts';
+import { otherNames } from './_acme.ts';
+import { NO_LOOK, startEmptyServer, startTestServer } from '../../_server.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -39,12 +39,7 @@ interface Vector {
 const PUBLISHED = ['openapi.json', 'openapi.yaml', 'openapi-3.0.json', 'reference', 'reference.md'];
 
 referenceFile();
-const { engine, ...database } = await openTestDatabase('sqlite');
-const server = await startTestServer({ engine });
-t.teardown(async () => {
-  await server[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
+const { server, engine } = await startEmptyServer(t, 'sqlite');
 
 t.test('the contract is published twice, both times the same and naming this server', async (t) => {
   const baseUrl = 'https://api.fieldledger.example';

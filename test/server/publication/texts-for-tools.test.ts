@@ -1,21 +1,13 @@
 import t from 'tap';
 
 import { contractOperations } from '../../../src/contract/document.ts';
-import { openTestDatabase, startTestServer } from '../../_server.ts';
-import { otherNames } from './_other-names.ts';
+import { ACME_URL, otherNames, startAcme } from './_acme.ts';
 
 /*
  * The texts for programs: /llms.txt, and the reference as Markdown.
  */
 
-const database = await openTestDatabase('sqlite');
-const options = { engine: database.engine, baseUrl: 'https://api.acme.test', serviceName: 'Acme' };
-const server = await startTestServer(options);
-t.teardown(async () => {
-  await server[Symbol.asyncDispose]();
-  await database[Symbol.asyncDispose]();
-});
-
+const server = await startAcme(t);
 const reference = (await server.http('reference.md')).body;
 const withoutCode = reference.replaceAll(/^ *```[^]*?^ *```$/gm, '');
 /** The headings with the names that links have for them. */
@@ -76,7 +68,7 @@ t.test('llms.txt names the service, and leads to every operation and event', asy
   const links = [...body.matchAll(/^- \[(.+)\]\((https:.+?)\)/gm)];
   const targets = links.map(([, , target = '']) => new URL(target));
   for (const { origin, pathname, hash } of targets) {
-    t.equal(origin, 'https://api.acme.test');
+    t.equal(origin, ACME_URL);
     if (hash) t.ok(anchors.includes(hash.slice(1)), hash);
     else t.equal((await server.http.head(pathname.slice(1))).statusCode, 200, pathname);
   }

@@ -1,3 +1,13 @@
+import type { Test } from 'tap';
+
+import { startEmptyServer, type TestServer } from '../../_server.ts';
+
+export const ACME_URL = 'https://api.acme.test';
+
+/** A server under another name than the project's, until the test ends. */
+export const startAcme = async (t: Test): Promise<TestServer> =>
+  (await startEmptyServer(t, 'sqlite', { baseUrl: ACME_URL, serviceName: 'Acme' })).server;
+
 /**
  * Finds where a published text names the project in place of the configured service. The program and the package are
  * called `fieldledger` everywhere.
