@@ -147,20 +147,6 @@ for (const name of engineNames)
     },
   );
 
-onSqlite('an address that one company invites can be invited by another', async (t, portal) => {
-  await createCompany(portal.engine, OTHER, { name: 'Other Plumbing' }, STORY_NOW);
-  const attacker = await useLink(portal, await linkTo(portal.engine, COMPANY), DIFFERENT);
-  t.match(attacker.text, /Brennan/);
-  const head = await useLink(portal, await linkTo(portal.engine, OTHER), SAME);
-  t.match(head.text, /Other Plumbing/);
-  const visitor = await signIn(portal, SAME);
-  t.match(visitor.text, /Other Plumbing.*Overview/, 'her password opens her own account alone');
-  t.notMatch(visitor.shown, /Change company|Brennan/);
-  const again = await signIn(portal, DIFFERENT);
-  t.match(again.text, /Brennan.*Overview/);
-  t.notMatch(again.shown, /Change company|Other Plumbing/);
-});
-
 onSqlite('a guess is recorded also when whoever made it hangs up before the answer', async (t, portal) => {
   await useLink(portal, await linkTo(portal.engine, COMPANY));
   const { host, port, hostname } = new URL(portal.url);

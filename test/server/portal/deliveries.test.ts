@@ -5,7 +5,7 @@ import { ping } from '../../../src/server/webhooks/deliveries.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { signatureOf } from '../../../src/contract/delivery-request.ts';
-import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
+import { type EngineName, engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { until } from '../../_command.ts';
 import { addHistory } from './_history.ts';
@@ -39,7 +39,7 @@ async function idsWhere(engine: Engine, condition: string): Promise<string[]> {
 }
 
 /** A portal with a webhook whose history has several kinds and states, and another's beside it. */
-async function startHistory(t: Test, name: 'sqlite' | 'postgres', count: number) {
+async function startHistory(t: Test, count: number, name: EngineName = 'sqlite') {
   const portal = await startPortal(t, name);
   const { engine } = portal;
   const { id, secret } = await addWebhook(engine);
@@ -49,9 +49,9 @@ async function startHistory(t: Test, name: 'sqlite' | 'postgres', count: number)
   return { portal, engine, id, secret, of: `/portal/webhooks/${id}` };
 }
 
-for (const name of engineNames) {
+for (const name of engineNames)
   t.test(`${name}: deliveries are filtered by event, state and time, and paged by their keys`, async (t) => {
-    const { portal, engine, id, of } = await startHistory(t, name, 300);
+    const { portal, engine, id, of } = await startHistory(t, 300, name);
     await engine.run(
       `UPDATE deliveries SET state = 'waiting' WHERE webhook = '${id}' AND id IN
         (SELECT id FROM deliveries WHERE webhook = '${id}' ORDER BY id DESC LIMIT 3)`,
@@ -87,132 +87,131 @@ for (const name of engineNames) {
     }
   });
 
-  t.test(`${name}: a delivery shows what was sent and every attempt, and is sent again`, async (t) => {
-    const { portal, engine, id, secret, of } = await startHistory(t, name, 20);
-    const [delivery = ''] = await idsWhere(engine, `d.webhook = '${id}' AND d.attempt_count = 2`);
-    const visitor = await portal.signedIn();
-    const path = `${of}/deliveries/${delivery}`;
-    await visitor.visit(path);
-    const [first, second] = rowsOf(visitor.shown);
-    t.match(first, /^1 .* The answer was 503\. 3 ms 11 ms 24 ms 41 ms 79 ms \d/);
-    t.match(second, /^2 .* The answer was 200\. – – – 38 ms 38 ms –$/);
+t.test('a delivery shows what was sent and every attempt, and is sent again', async (t) => {
+  const { portal, engine, id, secret, of } = await startHistory(t, 20);
+  const [delivery = ''] = await idsWhere(engine, `d.webhook = '${id}' AND d.attempt_count = 2`);
+  const visitor = await portal.signedIn();
+  const path = `${of}/deliveries/${delivery}`;
+  await visitor.visit(path);
+  const [first, second] = rowsOf(visitor.shown);
+  t.match(first, /^1 .* The answer was 503\. 3 ms 11 ms 24 ms 41 ms 79 ms \d/);
+  t.match(second, /^2 .* The answer was 200\. – – – 38 ms 38 ms –$/);
 
-    const body = textOf(/<pre id="body">([\s\S]*?)<\/pre>/.exec(visitor.shown)?.[1] ?? '');
-    const sent = [...visitor.text.matchAll(/t=\d+,v1=[0-9a-f]{64}/g)].map(([text]) => text);
-    const attempts = await engine.run(
-      `SELECT attempted_at FROM delivery_attempts WHERE webhook = '${id}' AND delivery = '${delivery}' ORDER BY number`,
-    );
-    t.strictSame(
-      sent,
-      attempts.map((row) => signatureOf(secret, body, new Date(String(row.attempted_at)))),
-    );
-    t.equal((JSON.parse(body) as { id: string }).id, delivery);
+  const body = textOf(/<pre id="body">([\s\S]*?)<\/pre>/.exec(visitor.shown)?.[1] ?? '');
+  const sent = [...visitor.text.matchAll(/t=\d+,v1=[0-9a-f]{64}/g)].map(([text]) => text);
+  const attempts = await engine.run(
+    `SELECT attempted_at FROM delivery_attempts WHERE webhook = '${id}' AND delivery = '${delivery}' ORDER BY number`,
+  );
+  t.strictSame(
+    sent,
+    attempts.map((row) => signatureOf(secret, body, new Date(String(row.attempted_at)))),
+  );
+  t.equal((JSON.parse(body) as { id: string }).id, delivery);
 
-    const form = visitor.shown;
-    const tab = visitor.copy();
-    await tab.visit(path);
-    t.match(await visitor.act(`${path}/send-again`), /The delivery is sent again/);
-    const sender = scriptedSender(() => answer(200));
-    const loop = startLoop(engine, sender);
-    await until(
-      async () => (await idsWhere(engine, "d.state = 'delivered' AND d.attempt_count = 3")).length === 1,
-    );
-    visitor.shown = form;
-    await visitor.submitAndFollow(`${path}/send-again`);
-    t.match(
-      await tab.act(`${path}/send-again`),
-      /Nothing was sent: there was another attempt since you loaded the page/,
-    );
-    await loop[Symbol.asyncDispose]();
-    t.strictSame(
-      sender.sent.map((request) => request.body),
-      [body],
-      'exactly what was shown was sent, once',
-    );
-    t.match(visitor.text, sender.sent[0]?.headers['Service-Signature'] ?? '');
-    const trail = await listAuditRows(engine, COMPANY, { action: 'delivery.sent_again', limit: 5 });
-    t.strictSame(
-      trail.map(({ subject }) => subject),
-      [delivery],
-    );
-  });
+  const form = visitor.shown;
+  const tab = visitor.copy();
+  await tab.visit(path);
+  t.match(await visitor.act(`${path}/send-again`), /The delivery is sent again/);
+  const sender = scriptedSender(() => answer(200));
+  const loop = startLoop(engine, sender);
+  await until(
+    async () => (await idsWhere(engine, "d.state = 'delivered' AND d.attempt_count = 3")).length === 1,
+  );
+  visitor.shown = form;
+  await visitor.submitAndFollow(`${path}/send-again`);
+  t.match(
+    await tab.act(`${path}/send-again`),
+    /Nothing was sent: there was another attempt since you loaded the page/,
+  );
+  await loop[Symbol.asyncDispose]();
+  t.strictSame(
+    sender.sent.map((request) => request.body),
+    [body],
+    'exactly what was shown was sent, once',
+  );
+  t.match(visitor.text, sender.sent[0]?.headers['Service-Signature'] ?? '');
+  const trail = await listAuditRows(engine, COMPANY, { action: 'delivery.sent_again', limit: 5 });
+  t.strictSame(
+    trail.map(({ subject }) => subject),
+    [delivery],
+  );
+});
 
-  t.test(`${name}: what failed since a time is sent again together`, async (t) => {
-    const { portal, engine, id, of } = await startHistory(t, name, 300);
-    const visitor = await portal.signedIn();
-    const later = await idsWhere(
-      engine,
-      `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-10T08:00'`,
-    );
-    const preview = async (query: string) => (await visitor.visit(`${of}/recover?${query}`)).statusCode;
-    for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-11-21T00:00'])
-      t.equal(await preview(`from=${wrong}`), 422, wrong);
-    t.match(visitor.text, /The time must lie within the last 30 days/);
-    t.equal(await preview('from=2026-10-01T00:00'), 200, 'the list may have been shown a while ago');
-    t.equal(await preview('from=2026-11-10T08:00&until=soon'), 422);
-    t.equal(await preview(''), 422);
-    t.match(visitor.text, /Tick deliveries in the list first, or choose a time/);
-    t.equal(await preview(Array.from({ length: 101 }, (_, index) => `delivery=${index}`).join('&')), 422);
-    t.match(visitor.text, /Choose from 1 to 100 deliveries/);
+t.test('what failed since a time is sent again together', async (t) => {
+  const { portal, engine, id, of } = await startHistory(t, 300);
+  const visitor = await portal.signedIn();
+  const later = await idsWhere(
+    engine,
+    `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-10T08:00'`,
+  );
+  const preview = async (query: string) => (await visitor.visit(`${of}/recover?${query}`)).statusCode;
+  for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-11-21T00:00'])
+    t.equal(await preview(`from=${wrong}`), 422, wrong);
+  t.match(visitor.text, /The time must lie within the last 30 days/);
+  t.equal(await preview('from=2026-10-01T00:00'), 200, 'the list may have been shown a while ago');
+  t.equal(await preview('from=2026-11-10T08:00&until=soon'), 422);
+  t.equal(await preview(''), 422);
+  t.match(visitor.text, /Tick deliveries in the list first, or choose a time/);
+  t.equal(await preview(Array.from({ length: 101 }, (_, index) => `delivery=${index}`).join('&')), 422);
+  t.match(visitor.text, /Choose from 1 to 100 deliveries/);
 
-    t.equal(await preview('from=2026-11-10T08:00'), 200);
-    t.match(visitor.text, `${later.length} deliveries that failed or were withheld will be sent again`);
-    await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE id = '${later[0]}'`);
-    t.match(
-      await visitor.refused(`${of}/recover`),
-      /The number has changed since you looked\. Nothing was sent\./,
-    );
-    t.match(visitor.text, `${later.length - 1} deliveries that failed`, 'and what it is now');
-    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), []);
-    t.match(await visitor.act(`${of}/recover`), `${later.length - 1} deliveries are sent again.`);
-    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), later.slice(1));
-    await preview('from=2026-11-10T08:00');
-    t.match(visitor.text, /There is nothing to send again/);
-  });
+  t.equal(await preview('from=2026-11-10T08:00'), 200);
+  t.match(visitor.text, `${later.length} deliveries that failed or were withheld will be sent again`);
+  await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE id = '${later[0]}'`);
+  t.match(
+    await visitor.refused(`${of}/recover`),
+    /The number has changed since you looked\. Nothing was sent\./,
+  );
+  t.match(visitor.text, `${later.length - 1} deliveries that failed`, 'and what it is now');
+  t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), []);
+  t.match(await visitor.act(`${of}/recover`), `${later.length - 1} deliveries are sent again.`);
+  t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), later.slice(1));
+  await preview('from=2026-11-10T08:00');
+  t.match(visitor.text, /There is nothing to send again/);
+});
 
-  t.test(`${name}: of what failed some are ticked and sent again, or all of a time`, async (t) => {
-    const { portal, engine, id, of } = await startHistory(t, name, 300);
-    const failed = await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'failed'`);
-    const visitor = await portal.signedIn();
-    t.match(
-      await visitor.read(`${of}/deliveries?state=unsent&from=2026-11-01T00:00`),
-      `All deliveries Failed or withheld (${failed.length})`,
-    );
-    t.match(rowsOf(visitor.shown)[0], /timeout · 10,000 ms 1$/);
-    const ticks = [...visitor.shown.matchAll(/form="ticked"\s+name="delivery"\s+value="([^"]+)"/g)];
-    t.strictSame(
-      ticks.map(([, tick]) => tick),
-      await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-01'`),
-    );
-    const [hidden] = [...visitor.shown.matchAll(/name="from" value="([^"]+)"/g)].slice(-1);
-    t.equal(hidden?.[1], '2026-11-01T00:00', 'all of the time that is shown');
+t.test('of what failed some are ticked and sent again, or all of a time', async (t) => {
+  const { portal, engine, id, of } = await startHistory(t, 300);
+  const failed = await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'failed'`);
+  const visitor = await portal.signedIn();
+  t.match(
+    await visitor.read(`${of}/deliveries?state=unsent&from=2026-11-01T00:00`),
+    `All deliveries Failed or withheld (${failed.length})`,
+  );
+  t.match(rowsOf(visitor.shown)[0], /timeout · 10,000 ms 1$/);
+  const ticks = [...visitor.shown.matchAll(/form="ticked"\s+name="delivery"\s+value="([^"]+)"/g)];
+  t.strictSame(
+    ticks.map(([, tick]) => tick),
+    await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'failed' AND e.created_at >= '2026-11-01'`),
+  );
+  const [hidden] = [...visitor.shown.matchAll(/name="from" value="([^"]+)"/g)].slice(-1);
+  t.equal(hidden?.[1], '2026-11-01T00:00', 'all of the time that is shown');
 
-    const [delivered = ''] = await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'delivered'`);
-    const chosen = [failed[1] ?? '', failed[3] ?? ''];
-    const delivery = [...chosen, failed[1] ?? '', delivered, 'dlv_none'];
-    t.match(
-      await visitor.read(`${of}/recover?${delivery.map((one) => `delivery=${one}`).join('&')}`),
-      '2 deliveries that failed',
-    );
-    t.match(await visitor.act(`${of}/recover`, { delivery }), '2 deliveries are sent again.');
-    // The other webhook has deliveries with the same ids.
-    t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), chosen);
-  });
+  const [delivered = ''] = await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'delivered'`);
+  const chosen = [failed[1] ?? '', failed[3] ?? ''];
+  const delivery = [...chosen, failed[1] ?? '', delivered, 'dlv_none'];
+  t.match(
+    await visitor.read(`${of}/recover?${delivery.map((one) => `delivery=${one}`).join('&')}`),
+    '2 deliveries that failed',
+  );
+  t.match(await visitor.act(`${of}/recover`, { delivery }), '2 deliveries are sent again.');
+  // The other webhook has deliveries with the same ids.
+  t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), chosen);
+});
 
-  t.test(`${name}: an older page says how many are newer by now`, async (t) => {
-    const { portal, engine, id, of } = await startHistory(t, name, 120);
-    const visitor = await portal.signedIn();
-    await visitor.visit(`${of}/deliveries`);
-    const older = /href="([^"]+)" rel="next"/.exec(visitor.shown)?.[1]?.replaceAll('&amp;', '&') ?? '';
-    t.notMatch(await visitor.read(older), /newer/);
-    for (let index = 0; index < 3; index += 1)
-      await ping(engine, { company: COMPANY, webhook: id }, { now: STORY_NOW });
-    t.match(await visitor.read(older), / 3 newer Deliveries Event/);
-    for (const made of ['never', '-1', '9999-12-31', '']) {
-      t.equal((await visitor.visit(`${of}/deliveries?before=dlv_g&made=${made}`)).statusCode, 200, made);
-    }
-  });
-}
+t.test('an older page says how many are newer by now', async (t) => {
+  const { portal, engine, id, of } = await startHistory(t, 120);
+  const visitor = await portal.signedIn();
+  await visitor.visit(`${of}/deliveries`);
+  const older = /href="([^"]+)" rel="next"/.exec(visitor.shown)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  t.notMatch(await visitor.read(older), /newer/);
+  for (let index = 0; index < 3; index += 1)
+    await ping(engine, { company: COMPANY, webhook: id }, { now: STORY_NOW });
+  t.match(await visitor.read(older), / 3 newer Deliveries Event/);
+  for (const made of ['never', '-1', '9999-12-31', '']) {
+    t.equal((await visitor.visit(`${of}/deliveries?before=dlv_g&made=${made}`)).statusCode, 200, made);
+  }
+});
 
 onEachEngine('a search among very many is broken off, and can be gone on with', async (t, portal) => {
   const { engine } = portal;
@@ -238,7 +237,7 @@ onEachEngine('a search among very many is broken off, and can be gone on with', 
 });
 
 t.test('an administrator who lacks a scope finds nothing of its deliveries', async (t) => {
-  const { portal, engine, id, of } = await startHistory(t, 'sqlite', 300);
+  const { portal, engine, id, of } = await startHistory(t, 300);
   const { visitor } = await portal.join({ scopes: ['jobs:read'], mayInvite: false });
   const mine = `d.webhook = '${id}' AND e.kind`;
   const visible = await idsWhere(engine, `${mine} = 'job.updated'`);

@@ -3,7 +3,7 @@ import t from 'tap';
 import { listKeys } from '../../../src/server/access/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { RESULTS_OF_SESSION_MAX } from '../../../src/server/store/accounts/sent-forms.ts';
-import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
+import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer } from '../../_server.ts';
 import {
   addAdministrator,
   addCompany,
@@ -197,16 +197,4 @@ onSqlite('a form that is refused says at each field what is wrong with it', asyn
   const typed = { name: '', 'password-again': 'one thing' };
   t.equal(await guest.useLink(token, 'one thing and another', typed), 422);
   t.strictSame(wrongFields(guest.shown), ['name', 'password-again']);
-});
-
-onSqlite('somebody whose session is over is told so, and nobody else', async (t, portal) => {
-  const visitor = await portal.signedIn();
-  portal.setNow(new Date(STORY_NOW.getTime() + 31 * 60_000));
-  const { headers } = await visitor.visit('/portal/keys');
-  t.equal(headers.location, '/portal/sign-in?next=%2Fportal%2Fkeys&over=yes');
-  t.match(await visitor.read(headers.location ?? ''), /Your session has ended: it wasn’t used for a while/);
-  t.equal(
-    (await portal.visitor().visit('/portal/keys')).headers.location,
-    '/portal/sign-in?next=%2Fportal%2Fkeys',
-  );
 });

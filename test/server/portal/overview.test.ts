@@ -134,6 +134,11 @@ onSqlite('it says why something is off, in the words of what the API answers', a
     await seen({}),
     /Data in the API Jobs On People On Forms On Invoices On Customers On Quotes On Your company/,
   );
+  const { visitor: limited } = await portal.join({ scopes: ['jobs:read'] });
+  t.match(
+    await limited.read('/portal'),
+    /Jobs On People On You have no access; another administrator can give it\. Forms/,
+  );
   t.match(
     await seen({ invoicingEnabled: false }),
     /Invoices Off Invoicing is not switched on\. Customers On/,
@@ -141,14 +146,11 @@ onSqlite('it says why something is off, in the words of what the API answers', a
   t.match(await seen({ modules: ['jobs'] }), /Jobs On People Off Your plan does not include it\. Forms Off/);
   t.match(await seen({ apiEnabled: false }), /API access is off, so the API answers 403 api_not_enabled/);
   t.match(await seen({ subscriptionActive: false }), /answers 403 company_unavailable/);
-});
-
-onSqlite('it says what the administrator has no access to', async (t, portal) => {
-  const { visitor } = await portal.join({ scopes: ['jobs:read'] });
-  t.match(
-    await visitor.read('/portal'),
-    /Jobs On People On You have no access; another administrator can give it\. Forms/,
-  );
+  for (const page of ['keys', 'webhooks', 'usage'])
+    t.match(
+      await visitor.read(`/portal/${page}`),
+      /The subscription is not active, so the API answers 403 company_unavailable/,
+    );
 });
 
 onSqlite('keys and webhooks are found in the API section of People & access', async (t, portal) => {

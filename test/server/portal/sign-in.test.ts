@@ -106,7 +106,9 @@ onSqlite('a session ends when it is not used for half an hour', async (t, portal
   portal.setNow(later(58));
   t.equal((await visitor.visit('/portal')).statusCode, 200);
   portal.setNow(later(88));
-  t.equal((await visitor.visit('/portal')).statusCode, 303);
+  const { headers } = await visitor.visit('/portal/keys');
+  t.equal(headers.location, '/portal/sign-in?next=%2Fportal%2Fkeys&over=yes');
+  t.match(await visitor.read(headers.location ?? ''), /Your session has ended: it wasn’t used for a while/);
 });
 
 onSqlite('a session ends after twelve hours, however much it is used', async (t, portal) => {
