@@ -1,13 +1,12 @@
-import { createRequire } from 'node:module';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import type { Test } from 'tap';
 
 import { EMAIL, PASSWORD, type TestPortal } from '../server/portal/_portal.ts';
+import { axe } from './_browser.ts';
 
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** The folder where pictures of pages go, for somebody who wants to look at them: they take a sixth of the time. */
 const pictures = process.env.PICTURES;
 

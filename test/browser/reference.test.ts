@@ -1,6 +1,5 @@
 // Long: a browser loads the whole reference.
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -8,7 +7,7 @@ import t, { type Test } from 'tap';
 
 import { sampleLanguages } from '../../src/server/reference/samples.ts';
 import { referenceFile } from '../_reference.ts';
-import { openBrowser } from './_browser.ts';
+import { axe, openBrowser } from './_browser.ts';
 import {
   BASE_URL,
   type Described,
@@ -22,7 +21,6 @@ import {
 } from './_reference-page.ts';
 
 const root = join(import.meta.dirname, '..', '..');
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const contract = JSON.parse(readFileSync(join(root, 'generated', 'openapi.json'), 'utf8')) as {
   paths: Record<string, { get: Described }>;

@@ -109,7 +109,6 @@ t.test('the port for operators answers what is malformed as the public port does
   /** After these a server can't know where the next request begins. */
   const broken: Request[] = [
     ['what is not HTTP', 'nonsense\r\n\r\n'],
-    ['a name of two words', get('Host: a\r\nBad Header: 1\r\n')],
     ['a long header', get(`Host: a\r\nX: ${long}\r\n`)],
     ['a long path', `GET /${long} HTTP/1.1\r\nHost: a\r\n\r\n`],
     ['a length and chunks', get('Host: a\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n')],
@@ -117,9 +116,6 @@ t.test('the port for operators answers what is malformed as the public port does
   ];
   const whole: Request[] = [
     ['two Hosts', get('Host: a\r\nHost: b\r\n')],
-    ['a Host of two words', get('Host: a b\r\n')],
-    ['a Host with a path', get('Host: a/b\r\n')],
-    ['an empty Host', get('Host: \r\n')],
     ['no Host', get('')],
     ['a path of nothing', 'GET /nowhere HTTP/1.1\r\nHost: a\r\n\r\n', 404, 'not_found'],
     ['a Host', get('Host: a\r\n'), 200, ''],

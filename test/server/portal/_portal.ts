@@ -82,11 +82,7 @@ export async function startPortal(
   const visitor = () => new Visitor(server.url);
   const signedIn = async (who = { email: EMAIL, password: PASSWORD }) => {
     const browser = visitor();
-    await browser.visit('/portal/sign-in');
-    const { statusCode } = await browser.submit('/portal/sign-in', {
-      email: who.email,
-      password: who.password,
-    });
+    const { statusCode } = await browser.signIn(who.email, who.password);
     if (statusCode !== 303) throw new Error(`Signing in was answered with ${statusCode}.`);
     return browser;
   };

@@ -46,6 +46,19 @@ export class Visitor {
     });
   }
 
+  /** Fills in the page for signing in. */
+  async signIn(email: string, password: string, headers: Record<string, string> = {}): Promise<Answer> {
+    await this.visit('/portal/sign-in');
+    return this.submit('/portal/sign-in', { email, password }, headers);
+  }
+
+  /** Opens the next page of a list by its link. @returns whether there is one. */
+  async turnPage(): Promise<boolean> {
+    const [, path] = /href="([^"]*)"\s+rel="next"/.exec(this.shown) ?? [];
+    if (path !== undefined) await this.visit(path.replaceAll('&amp;', '&'));
+    return path !== undefined;
+  }
+
   /** Submits a form and opens the page that it leads to. */
   async submitAndFollow(action: string, fields: Fields = {}): Promise<Answer> {
     const { statusCode, headers } = await this.submit(action, fields);

@@ -65,9 +65,8 @@ async function useLink(portal: TestPortal, code: string, password = SAME, visito
 
 /** Signs in on the page, and opens what that leads to. */
 async function signIn(portal: TestPortal, password: string, visitor = portal.visitor()): Promise<Visitor> {
-  await visitor.visit('/portal/sign-in');
   const from = { 'x-forwarded-for': '192.0.2.9' };
-  const { statusCode, headers } = await visitor.submit('/portal/sign-in', { email: EMAIL, password }, from);
+  const { statusCode, headers } = await visitor.signIn(EMAIL, password, from);
   if (statusCode === 303) await visitor.visit(headers.location ?? '');
   return visitor;
 }

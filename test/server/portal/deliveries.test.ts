@@ -21,12 +21,9 @@ function rowsOf(page: string): string[] {
 /** Reads a list to its end by the links to older pages. */
 async function crawl(visitor: Visitor, path: string): Promise<string[]> {
   const ids: string[] = [];
-  let next: string | undefined = path;
-  for (let pages = 0; next !== undefined && pages < 40; pages += 1) {
-    await visitor.visit(next);
-    ids.push(...[...visitor.shown.matchAll(/deliveries\/(dlv_[\w-]+)"/g)].map(([, id]) => id ?? ''));
-    next = /href="([^"]+)" rel="next"/.exec(visitor.shown)?.[1]?.replaceAll('&amp;', '&');
-  }
+  await visitor.visit(path);
+  do ids.push(...[...visitor.shown.matchAll(/deliveries\/(dlv_[\w-]+)"/g)].map(([, id]) => id ?? ''));
+  while (await visitor.turnPage());
   return ids;
 }
 
@@ -249,10 +246,6 @@ t.test('an administrator who lacks a scope finds nothing of its deliveries', asy
   t.equal((await visitor.visit(`${of}/deliveries/${hidden}`)).statusCode, 404);
   await visitor.visit(`${of}/deliveries/${visible[0]}`);
   t.equal(await visitor.force(`${of}/deliveries/${hidden}/send-again`, { seen: '1' }), 404);
-  await visitor.visit('/portal');
-  t.equal(await visitor.force(`${of}/recover`, { from: '2026-11-01T00:00', count: '1' }), 422);
-  t.notMatch(visitor.text, /deliveries that failed/);
-  t.match(visitor.text, /You have no access to data that this webhook sends/);
   t.strictSame(await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'waiting'`), []);
 });
 

@@ -10,7 +10,7 @@ import { createDownloadLimit, downloadIn, downloadLinks } from '../../../src/ser
 import type { PageError } from '../../../src/server/portal/page-error.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { exampleRecords, putRecords } from '../../_records.ts';
-import { COMPANY, onEachEngine, onSqlite, type Visitor } from './_portal.ts';
+import { COMPANY, onSqlite, type Visitor } from './_portal.ts';
 
 const RECORDS = { hasRecords: true };
 const PAID = '01a0a486-e8e0-7076-ace5-e31611d48e0a';
@@ -25,11 +25,9 @@ function numbersIn(visitor: Visitor): string[] {
 /** Follows the list from page to page, and gives the numbers of all of them. */
 async function crawl(visitor: Visitor, path: string): Promise<string[]> {
   const numbers: string[] = [];
-  for (let next: string | undefined = path, pages = 0; next !== undefined && pages < 10; pages += 1) {
-    await visitor.visit(next.replaceAll('&amp;', '&'));
-    numbers.push(...numbersIn(visitor));
-    next = /href="([^"]*)"\s+rel="next"/.exec(visitor.shown)?.[1];
-  }
+  await visitor.visit(path);
+  do numbers.push(...numbersIn(visitor));
+  while (await visitor.turnPage());
   return numbers;
 }
 
@@ -52,8 +50,8 @@ async function copyDocuments(engine: Engine, company: string, count: number): Pr
 const address = (parameters: Record<string, string>) =>
   `/portal/documents?${new URLSearchParams(parameters).toString()}`;
 
-// What a search finds is tested in test/server/store/records/document-search.test.ts.
-onEachEngine('documents are found by words, kind, state, customer and days', RECORDS, async (t, portal) => {
+// What a search finds is tested on both engines in test/server/store/records/document-search.test.ts.
+onSqlite('documents are found by words, kind, state, customer and days', RECORDS, async (t, portal) => {
   const visitor = await portal.signedIn();
   const search = async (parameters: Record<string, string>) => {
     await visitor.visit(address(parameters));
@@ -111,7 +109,7 @@ onSqlite('what is overdue looks other than what is due', RECORDS, async (t, port
   }
 });
 
-onEachEngine('many documents are shown page by page, each once', RECORDS, async (t, { engine, signedIn }) => {
+onSqlite('many documents are shown page by page, each once', RECORDS, async (t, { engine, signedIn }) => {
   await copyDocuments(engine, COMPANY, 60);
   const visitor = await signedIn();
   const all = Array.from({ length: 60 }, (_value, index) => `MANY-${String(59 - index).padStart(4, '0')}`);
@@ -123,11 +121,9 @@ onEachEngine('many documents are shown page by page, each once', RECORDS, async 
   t.strictSame(ofCustomer, ['PF-2026-0001', 'INV-2026-0001', ...all], 'of a customer');
 });
 
-onEachEngine('the documents of a search are downloaded', RECORDS, async (t, { engine, signedIn }) => {
+onSqlite('the documents of a search are downloaded', RECORDS, async (t, { engine, signedIn }) => {
   await copyDocuments(engine, COMPANY, 401);
-  await engine.run(`UPDATE invoices SET body = ${engine.dialect.name === 'sqlite' ? '' : 'CAST'}(
-    replace(${engine.dialect.name === 'sqlite' ? 'body' : 'CAST(body AS TEXT)'}, '"number":"MANY-0400"', '"number":"=1+1"')
-    ${engine.dialect.name === 'sqlite' ? '' : 'AS JSON'})`);
+  await engine.run(`UPDATE invoices SET body = replace(body, '"number":"MANY-0400"', '"number":"=1+1"')`);
   const visitor = await signedIn();
   const lines = async (query: string) => {
     const { headers, body } = await visitor.visit(`/portal/documents?format=csv&${query}`);

@@ -31,8 +31,7 @@ for (const name of engineNames) {
     await using one = await startTestServer({ engine: database.engine });
     await using other = await startTestServer({ engine });
     const visitor = new Visitor(one.url);
-    await visitor.visit('/portal/sign-in');
-    await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
+    await visitor.signIn(EMAIL, PASSWORD);
     for (let round = 1; round <= 5; round += 1) {
       await visitor.visit('/portal/keys/new');
       const fields = { ...hiddenFields(visitor.shown, '/portal/keys/new'), ...FIELDS };

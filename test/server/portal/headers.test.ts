@@ -44,8 +44,7 @@ onSqlite('no page can be framed, cached, sniffed or scripted', async (t, portal)
     const loaded = body.replace(/<code>http:\/\/127\.0\.0\.1[^<]*<\/code>/, '');
     t.notMatch(loaded, /<script(?! src="\/portal\/assets\/)|<style|\son\w+=|style="|javascript:|https?:\/\//);
   }
-  await visitor.visit('/portal/sign-in');
-  const { headers } = await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
+  const { headers } = await visitor.signIn(EMAIL, PASSWORD);
   const cookie = /^fieldledger_session=[\w-]+\.[\w-]{43}; Path=\/; HttpOnly; SameSite=Lax$/;
   t.match(headers['set-cookie']?.[0], cookie, 'no script can read it, and no other site sends it');
   t.match(headers['set-cookie']?.[1], knownBrowser('fieldledger_browser', ''));

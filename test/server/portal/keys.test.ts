@@ -33,7 +33,7 @@ async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs') {
   return { statusCode, code: (JSON.parse(body) as { error?: { code: string } }).error?.code };
 }
 
-onEachEngine('a key is created, shown once, used, and revoked at once', async (t, portal) => {
+onSqlite('a key is created, shown once, used, and revoked at once', async (t, portal) => {
   const visitor = await portal.signedIn();
   t.match(await visitor.read('/portal/keys'), /0 of 20 keys in use/);
   t.match(visitor.text, /There is no active key/, 'the empty list says what to do');
@@ -92,8 +92,7 @@ onEachEngine('revoked keys are listed page by page, the latest first', async (t,
   const first = idsShown();
   t.equal(first.length, 20);
   t.match(visitor.text, /Keys that have ended Name Scopes Created Last used Ended Made 14 /);
-  const [, older = ''] = /href="(\/portal\/keys\?before=[^"]*)" rel="next"/.exec(visitor.shown) ?? [];
-  await visitor.visit(older.replaceAll('&amp;', '&'));
+  t.ok(await visitor.turnPage());
   const second = idsShown();
   t.equal(second.length, 5);
   t.equal(new Set([...first, ...second]).size, 25, 'each once');

@@ -120,8 +120,7 @@ onSqlite('a sign-in with a new browser is told of, and is told in one mail', mai
   t.strictSame(more, []);
   const again = portal.visitor();
   for (const [name, value] of browser.cookies) if (/browser/.test(name)) again.cookies.set(name, value);
-  await again.visit('/portal/sign-in');
-  t.equal((await again.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD })).statusCode, 303);
+  t.equal((await again.signIn(EMAIL, PASSWORD)).statusCode, 303);
   t.strictSame(await look(), [], 'a known browser isn’t');
 });
 

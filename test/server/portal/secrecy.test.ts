@@ -40,8 +40,7 @@ t.test(
     await visitor.visit('/portal/account');
     const session = visitor.cookies.get('fieldledger_session') ?? '';
     await visitor.submit('/portal/sign-out');
-    await visitor.visit('/portal/sign-in');
-    await visitor.submit('/portal/sign-in', { email: 'typed@acme.example', password: 'mistyped password' });
+    await visitor.signIn('typed@acme.example', 'mistyped password');
     await until(() => served.logs().filter(({ path }) => path === '/portal/sign-in').length >= 2);
     await visitor.submit('/portal/sign-in', { email: EMAIL, password: 'mistyped password' });
     await until(() => served.logs().filter(({ path }) => path === '/portal/sign-in').length >= 3);
@@ -86,12 +85,7 @@ onSqlite('script in every free text is shown as text', async (t, portal) => {
   await visitor.visit('/portal/audit');
   noScript(visitor.shown, 'the name in the audit trail');
   const browser = portal.visitor();
-  await browser.visit('/portal/sign-in');
-  await browser.submit(
-    '/portal/sign-in',
-    { email: COLLEAGUE.email, password: COLLEAGUE.password },
-    { 'user-agent': SCRIPT },
-  );
+  await browser.signIn(COLLEAGUE.email, COLLEAGUE.password, { 'user-agent': SCRIPT });
   await browser.visit('/portal/account');
   noScript(browser.shown, 'the name of the browser');
 

@@ -5,11 +5,11 @@ import { ping, waitForAttempt } from '../../../src/server/webhooks/deliveries.ts
 import { STORY_NOW } from '../../_server.ts';
 import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
 import { addHistory } from './_history.ts';
-import { COMPANY, onEachEngine, onSqlite } from './_portal.ts';
+import { COMPANY, onSqlite } from './_portal.ts';
 import { addWebhook } from './_webhooks.ts';
 
 const URL_GIVEN = 'https://hooks.example.com/in';
-onEachEngine('a webhook is registered, paused, resumed and deleted', async (t, portal) => {
+onSqlite('a webhook is registered, paused, resumed and deleted', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
   t.match(await visitor.read('/portal/webhooks'), /There are no webhooks/);
