@@ -1,4 +1,5 @@
 import { moveEventKinds } from '../../../src/contract/events.ts';
+import { eventWords, exampleEvents } from '../../../src/contract/examples.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { listWebhookRows } from '../../../src/server/store/deliveries/webhooks.ts';
 import { ping, waitForAttempt } from '../../../src/server/webhooks/deliveries.ts';
@@ -234,4 +235,23 @@ onSqlite('the steps to a new secret are ticked by what is known', async (t, port
   await visitor.submitAndFollow(`/portal/webhooks/${added}/delete`);
   await addWebhook(engine, { url: 'https://hooks.example.net/' });
   t.match(await steps(id), /There are 10 webhooks, which is the limit\. Delete one that is no longer needed/);
+});
+
+onSqlite('every event is explained, where it is chosen and on a page', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  for (const path of ['/portal/events', '/portal/webhooks/new']) {
+    await visitor.visit(path);
+    for (const { event, body } of exampleEvents().filter(({ event: kind }) => kind !== 'ping')) {
+      const { summary, description } = eventWords(event);
+      t.match(visitor.text, `${event} ${summary}. What it says, with an example of ${event}`, path);
+      t.match(visitor.text.replaceAll(' ', ''), description.replaceAll(/[` ]/g, ''), path);
+      if (exampleEvents().find((one) => one.event === event)?.body === body)
+        t.match(visitor.text, JSON.stringify(JSON.parse(body), null, 2).replace(/\s+/g, ' '), path);
+    }
+  }
+  await portal.engine.run("UPDATE companies SET modules = '[]'");
+  t.match(
+    await visitor.read('/portal/events'),
+    'A job is created. Nothing is sent now: Your plan does not include it.',
+  );
 });

@@ -14,17 +14,19 @@ import { parse } from 'yaml';
 
 import type * as publication from '../../../src/server/publication/publication.ts';
 import { workflowFiles } from '../../../src/server/publication/workflows.ts';
+import { changeNames, feedDocument } from '../../../src/contract/feed.ts';
 import { signatureOf } from '../../../src/contract/delivery-request.ts';
 import { openWorkplace } from '../../_command.ts';
 import { referenceFile } from '../../_reference.ts';
-import { otherNames } from './_acme.ts';
+import { otherNames, startAcme } from './_acme.ts';
 import { NO_LOOK, startEmptyServer, startTestServer } from '../../_server.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 interface Document {
   openapi: string;
-  info: { title: string; contact: object };
+  info: { title: string; description: string; contact: object };
+  paths: Record<string, unknown>;
   servers: unknown;
 }
 
@@ -145,6 +147,28 @@ t.test('a server that was given no address publishes the one that it listens on'
   t.strictSame(servers, [
     { url: `http://127.0.0.1:${port}`, description: 'This Fieldledger server', 'x-internal': false },
   ]);
+});
+
+t.test("the feed's contract and its page name what is configured, and are the same", async (t) => {
+  const server = await startAcme(t);
+  const feed = await server.http('feed.json').json<Document>();
+  t.equal(feed.info.title, 'Acme feed');
+  t.strictSame(Object.keys(feed.paths), Object.keys(feedDocument().paths));
+  for (const path of ['feed.json', 'feed-reference']) {
+    const { body } = await server.http(path);
+    t.match(body, 'https://api.acme.test/reference');
+    t.notMatch(body, 'fieldledger.example');
+    t.strictSame(otherNames(body), [], path);
+  }
+  const { headers, body } = await server.http('feed-reference');
+  t.match(
+    headers['content-security-policy'],
+    /^default-src 'none'; script-src 'sha256-.*sandbox allow-scripts/,
+  );
+  const [, shown = ''] = /<script type="application\/json" id="contract">(.*?)<\/script>/s.exec(body) ?? [];
+  const page = JSON.parse(shown) as Document;
+  t.strictSame(Object.keys(page.paths), Object.keys(feed.paths));
+  for (const change of changeNames()) t.match(page.info.description, `| \`${change}\` | `);
 });
 
 /** Serves the publication of a copy of the program, in which the reference hasn't been built. */
