@@ -1,12 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import type { SecretBox } from '../secret-box.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
-import {
-  type Account,
-  type Administrator,
-  findAccounts,
-  NO_PASSWORD,
-} from '../store/accounts/administrator-rows.ts';
+import { type Account, type Administrator, findAccounts } from '../store/accounts/administrator-rows.ts';
 import { type Act, authorisedTransaction, type SignedIn } from '../store/accounts/authorised-transaction.ts';
 import { updateSession } from '../store/accounts/session-rows.ts';
 import { lockCompany } from '../store/records/companies.ts';
@@ -54,7 +49,7 @@ async function proveAccount(
   const { email, hasSecondFactor } = account.administrator;
   const counted = await limits.count({ email, address: by.address, browser: by.session });
   const codes = hasSecondFactor && isAppCode(given) ? secrets : undefined;
-  if (!codes && account.password === NO_PASSWORD) throw new UsageError(COME_AGAIN, { field });
+  if (!codes && !account.administrator.hasPassword) throw new UsageError(COME_AGAIN, { field });
   if (!codes && !(await isPassword(given, account.password, { isKnown: true }))) throw wrong;
   const act = { company, by: { ...by, form: undefined }, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async ({ transaction, by: owner }) => {
@@ -71,7 +66,7 @@ async function proveAccount(
   return account;
 }
 
-const COME_AGAIN =
+export const COME_AGAIN =
   'You have no password here. Come in from your business system again: for ten minutes that is proof enough.';
 
 /**

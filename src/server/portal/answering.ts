@@ -7,7 +7,7 @@ import type { Request, RequestHandler, Response } from 'express';
 import { getCompany } from '../store/records/companies.ts';
 import { PASSWORDS_OFF } from '../access/passwords.ts';
 import { type ActiveSession, listBrowserSessions } from '../access/sessions.ts';
-import type { Administrator } from '../store/accounts/administrator-rows.ts';
+import { type Administrator, lacksSecondFactor } from '../store/accounts/administrator-rows.ts';
 import { UsageError } from '../../errors.ts';
 import { exchangeOf } from '../exchange.ts';
 import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
@@ -90,8 +90,7 @@ function mustSetUpFirst(
   { path, endsSession }: AdministratorsRoute,
   { passwordsOff }: Answering,
 ): boolean {
-  // Where everybody comes in from the business system, it vouches for them.
-  const isMissing = company.secondFactorRequired && !administrator.hasSecondFactor && !passwordsOff;
+  const isMissing = company.secondFactorRequired && lacksSecondFactor(administrator) && !passwordsOff;
   return isMissing && !endsSession && `/portal${path}` !== SECOND_FACTOR_PATH;
 }
 

@@ -1,4 +1,4 @@
-import { prove } from '../access/proof.ts';
+import { COME_AGAIN, prove } from '../access/proof.ts';
 import { ProofNeededError } from '../store/accounts/authorised-transaction.ts';
 import type { Services } from './options.ts';
 import { guessRefusal } from './page-error.ts';
@@ -34,16 +34,25 @@ export async function askWithProof(visit: Visit, services: Services, ask: Page):
 }
 
 function proofPage(
-  { path, formToken, form: filled, administrator: { email, hasSecondFactor } }: Visit,
+  { path, formToken, form: filled, administrator: { email, hasPassword, hasSecondFactor } }: Visit,
   { problem, status = 422 }: { problem?: string; status?: number } = {},
 ): PageReply {
   const kept = [...filled].filter(([name]) => !SECRET_FIELDS.test(name));
+  const title = 'Confirm that it is you';
+  const why = `Nothing is changed yet. You proved more than ten minutes ago who you are, and this change needs it anew.`;
+  const proofs = [hasPassword && 'password', hasSecondFactor && 'code of your authenticator app'].filter(
+    Boolean,
+  );
+  if (proofs.length === 0)
+    return page(
+      title,
+      html`<p>${why}</p>
+        <p>${COME_AGAIN}</p>`,
+      { status },
+    );
   return page(
-    'Confirm that it is you',
-    html`<p>
-        Nothing is changed yet. You proved more than ten minutes ago who you are, and this change needs it
-        anew. What you filled in is kept.
-      </p>
+    title,
+    html`<p>${why} What you filled in is kept.</p>
       ${form(
         { formToken },
         { action: path },
@@ -51,7 +60,7 @@ function proofPage(
         ${accountField(email)}
         ${textField({
           name: PROOF,
-          label: hasSecondFactor ? 'Your password, or a code of your authenticator app' : 'Your password',
+          label: `Your ${proofs.join(', or a ')}`,
           problem,
           type: 'password',
           autocomplete: 'current-password',

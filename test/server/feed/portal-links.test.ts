@@ -1,5 +1,5 @@
 import { changeAccess } from '../../../src/server/access/change-access.ts';
-import { createCompany } from '../../../src/server/access/companies.ts';
+import { changeCompany, createCompany } from '../../../src/server/access/companies.ts';
 import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { listAdministratorRows } from '../../../src/server/store/accounts/administrator-rows.ts';
@@ -202,8 +202,29 @@ onSqlite('somebody with a password keeps it, and somebody without has none to gu
   await niamh.visit('/portal/account');
   portal.setNow(later(10 * 60 + 1));
   await niamh.submit('/portal/account/sign-out-everywhere', {});
-  await niamh.submit('/portal/account/sign-out-everywhere', { proof: 'x' });
   t.match(niamh.text, /You have no password here\. Come in from your business system again/);
+  t.notMatch(niamh.shown, 'name="proof"', 'what she has not is not asked for');
+});
+
+onSqlite('whoever has no password is asked for no second factor beside it', async (t, portal) => {
+  await using door = await openFeed(portal);
+  const niamh = await follow(portal, await linkOf(door, { mayInvite: true }));
+  await portal.engine.transaction((transaction) =>
+    changeCompany(transaction, COMPANY, { secondFactorRequired: true }),
+  );
+  for (const path of ['/portal', '/portal/people', '/portal/account']) {
+    t.equal((await niamh.visit(path)).statusCode, 200, path);
+    t.notMatch(niamh.text, /Set up your second factor|Your password|Only your password/, path);
+  }
+  await niamh.visit('/portal/people');
+  t.match(
+    niamh.text,
+    new RegExp(`${EMAIL}|Aoife.*No second factor`),
+    'a colleague with a password lacks one',
+  );
+  t.notMatch(niamh.text, /Niamh You No second factor/);
+  const colleague = await portal.signedIn({ email: EMAIL, password: PASSWORD });
+  t.match((await colleague.visit('/portal')).headers.location, '/portal/account/second-factor');
 });
 
 onSqlite('whoever was removed stays out, until the operator lets them in again', async (t, portal) => {

@@ -151,6 +151,7 @@ export async function addAdministrator(engine: Engine, options: NewAdministrator
     createdAt: STORY_NOW.toISOString(),
     signedInAt: null,
     disabledAt: null,
+    hasPassword: true,
     hasSecondFactor: false,
   };
   await engine.transaction(async (transaction) => {

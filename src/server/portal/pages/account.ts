@@ -1,7 +1,7 @@
 import { changePassword } from '../../access/administrators.ts';
 import { endSessions, listSessions } from '../../access/sessions.ts';
 import { AppError } from '../../../errors.ts';
-import { findAccounts, NO_PASSWORD } from '../../store/accounts/administrator-rows.ts';
+import { findAccounts } from '../../store/accounts/administrator-rows.ts';
 import type { Services } from '../options.ts';
 import { type Problems, problemsOf } from '../page-error.ts';
 import {
@@ -71,7 +71,7 @@ async function accountPage(
       <h2>Notices</h2>
       ${noticesForm(visit, isMailing)}
       <h2>Password</h2>
-      ${passwordsOff || account?.password === NO_PASSWORD ? html`<p>You come in from your business system, without a password.</p>` : passwordForm(visit, problems)}
+      ${passwordsOff || !administrator.hasPassword ? html`<p>You come in from your business system, without a password.</p>` : passwordForm(visit, problems)}
       <h2>Second factor</h2>
       ${secondFactorPart(visit, account?.secondFactor)}
       <h2>Where you are signed in</h2>

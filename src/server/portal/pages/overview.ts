@@ -5,7 +5,11 @@ import { amountText } from '../../../contract/currencies.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
-import { type Administrator, listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
+import {
+  type Administrator,
+  lacksSecondFactor,
+  listAdministratorRows,
+} from '../../store/accounts/administrator-rows.ts';
 import { countUnsent, findHeld } from '../../store/deliveries/deliveries-list.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import { listWebhookRows, type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
@@ -222,13 +226,16 @@ async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
 /** A second factor that is missing: one's own, and those of others whom one may tell. */
 function factorNeeds({ administrator }: Visit, { people }: Found): Need[] {
   const others = people.filter(
-    ({ id, disabledAt, hasSecondFactor }) =>
-      id !== administrator.id && disabledAt === null && !hasSecondFactor && administrator.mayInvite,
+    (person) =>
+      person.id !== administrator.id &&
+      person.disabledAt === null &&
+      lacksSecondFactor(person) &&
+      administrator.mayInvite,
   );
   return [
-    !administrator.hasSecondFactor &&
-      html`<a href="/portal/account/second-factor">Set up your second factor</a>, so that a password alone
-        opens nothing.`,
+    lacksSecondFactor(administrator) &&
+      html`<a href="/portal/account/second-factor">Set up your second factor</a>, so that your password alone
+        isn’t enough.`,
     others.length > 0 &&
       html`<a href="/portal/people">${countText(others.length)} of the others</a>
         ${others.length === 1 ? 'has' : 'have'} no second factor.`,

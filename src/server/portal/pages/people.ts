@@ -4,7 +4,7 @@ import { invite, whyNotWithdraw, withdrawInvitation } from '../../access/invitat
 import { PASSWORDS_OFF } from '../../access/passwords.ts';
 import { requireSecondFactor } from '../../access/second-factor.ts';
 import { listActiveKeys } from '../../store/keys/keys.ts';
-import type { Administrator } from '../../store/accounts/administrator-rows.ts';
+import { type Administrator, lacksSecondFactor } from '../../store/accounts/administrator-rows.ts';
 import { listWebhookRows } from '../../store/deliveries/webhooks.ts';
 import { listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
 import type { Services } from '../options.ts';
@@ -95,7 +95,7 @@ async function peoplePage(
         rows: people
           .filter(({ disabledAt }) => disabledAt === null)
           .map((person) => [
-            html`${person.name}${person.id === administrator.id && html` ${badge('plain', 'You')}`}${!person.hasSecondFactor && html` ${badge('plain', 'No second factor')}`}`,
+            html`${person.name}${person.id === administrator.id && html` ${badge('plain', 'You')}`}${lacksSecondFactor(person) && html` ${badge('plain', 'No second factor')}`}`,
             emailText(person.email),
             accessOf(person),
             time(visit, person.signedInAt),
@@ -124,8 +124,8 @@ function requirement(visit: Visit): Html {
     <p>
       ${
         isRequired
-          ? `${company.name} requires a second factor of all its administrators. Whoever has none sets one up before anything else.`
-          : 'Each administrator decides whether signing in also asks for a code of an app. You can require it of all.'
+          ? `${company.name} requires a second factor of all its administrators who have a password. Whoever has none sets one up before anything else.`
+          : 'Each administrator decides whether signing in also asks for a code of an app. You can require it of all who have a password.'
       }
     </p>
     ${

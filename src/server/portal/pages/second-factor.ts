@@ -5,7 +5,11 @@ import {
   renewRecoveryCodes,
 } from '../../access/second-factor.ts';
 import { UsageError } from '../../../errors.ts';
-import type { Account } from '../../store/accounts/administrator-rows.ts';
+import {
+  type Account,
+  type Administrator,
+  lacksSecondFactor,
+} from '../../store/accounts/administrator-rows.ts';
 import type { Services } from '../options.ts';
 import { refusalOf } from '../page-error.ts';
 import { button, confirmForm, form, textField } from '../views/form.ts';
@@ -38,9 +42,9 @@ export const renewOwnRecoveryCodes: Page = async ({ act }, { engine }) =>
     await renewRecoveryCodes(engine, act),
   );
 
-export const removeOwnSecondFactor: Page = async ({ act }, { engine }) => {
+export const removeOwnSecondFactor: Page = async ({ act, administrator }, { engine }) => {
   await removeSecondFactor(engine, act);
-  return redirect('/portal/account', 'Your second factor is removed. Your password alone signs you in.');
+  return redirect('/portal/account', `Your second factor is removed. ${withoutFactor(administrator)}`);
 };
 
 function withRecoveryCodes(text: string, codes: readonly string[]): RedirectReply {
@@ -60,10 +64,11 @@ function setUpPage(
   const options = { issuer: `${serviceName} ${company.id}`, sealed: former };
   try {
     const { secret, uri, sealed } = proposeSecondFactor(secrets, administrator, options);
-    const content = html`${company.secondFactorRequired && !administrator.hasSecondFactor && html`<p>${company.name} requires a second factor of all its administrators.</p>`}
+    const content = html`${company.secondFactorRequired && lacksSecondFactor(administrator) && html`<p>${company.name} requires a second factor of all its administrators.</p>`}
       <p>
         Scan this code with an authenticator app on your phone. The app then shows a new code every 30
-        seconds, which signing in asks for beside your password.
+        seconds,
+        ${administrator.hasPassword ? 'which signing in asks for beside your password' : 'which confirms changes that you make here'}.
       </p>
       ${qrCode(uri, 'QR code of the secret below')}
       <p>
@@ -82,18 +87,25 @@ function setUpPage(
   }
 }
 
+const withoutFactor = ({ hasPassword }: Administrator) =>
+  `Your ${hasPassword ? 'password' : 'business system'} alone signs you in then.`;
+
 /** The part of the account page about it. */
 export function secondFactorPart(visit: Visit, factor: Account['secondFactor']): Html {
+  const { hasPassword } = visit.administrator;
   if (!factor)
     return html`<p>
-        Only your password protects your account. With a second factor, signing in also asks for a code of an
-        app on your phone.
+        ${
+          hasPassword
+            ? 'Only your password protects your account. With a second factor, signing in also asks for a code of an app on your phone.'
+            : 'Your business system vouches for you. With a second factor, a code of an app on your phone confirms changes that you make here.'
+        }
       </p>
       <p><a class="button" href="${SECOND_FACTOR_PATH}">Set up a second factor</a></p>`;
   const left = factor.recoveryCodes.length;
   return html`<p>
-      Signing in asks for a code of your authenticator app. ${left} recovery
-      ${left === 1 ? 'code is' : 'codes are'} left.
+      ${hasPassword ? 'Signing in asks for' : 'Changes are confirmed by'} a code of your authenticator app.
+      ${left} recovery ${left === 1 ? 'code is' : 'codes are'} left.
       <a href="${SECOND_FACTOR_PATH}">Set it up on another device</a>
     </p>
     ${form(visit, { action: `${SECOND_FACTOR_PATH}/codes` }, button('Make new recovery codes', 'quiet'))}
@@ -104,7 +116,7 @@ export function secondFactorPart(visit: Visit, factor: Account['secondFactor']):
             action: `${SECOND_FACTOR_PATH}/remove`,
             open: 'Remove it',
             subject: 'the second factor',
-            question: 'Your password alone signs you in then.',
+            question: withoutFactor(visit.administrator),
             confirm: 'Remove',
           })
     }`;

@@ -20,6 +20,8 @@ export interface Administrator {
   createdAt: string;
   signedInAt: string | null;
   disabledAt: string | null;
+  /** False for somebody who comes in by portal links alone. */
+  hasPassword: boolean;
   hasSecondFactor: boolean;
   /** The kinds of notices that they want no mail of; none, unless given. */
   mutedNotices?: readonly string[];
@@ -33,7 +35,8 @@ export function newAdministrator(
   const { company, email, name, scopes, mayInvite, madeBy } = person;
   return {
     ...{ id: `adm_${randomUUIDv7()}`, company, email, name, scopes, mayInvite, madeBy },
-    ...{ createdAt: now.toISOString(), signedInAt: null, disabledAt: null, hasSecondFactor: false },
+    ...{ createdAt: now.toISOString(), signedInAt: null, disabledAt: null },
+    ...{ hasPassword: false, hasSecondFactor: false },
   };
 }
 
@@ -85,6 +88,14 @@ export interface Account {
   administrator: Administrator;
   password: string;
   secondFactor: SecondFactor | undefined;
+}
+
+/** Whether a password alone lets somebody in: without one, their business system vouches for them. */
+export function lacksSecondFactor({
+  hasPassword,
+  hasSecondFactor,
+}: Pick<Administrator, 'hasPassword' | 'hasSecondFactor'>): boolean {
+  return hasPassword && !hasSecondFactor;
 }
 
 const ACCOUNTS_MAX = 1_000;
@@ -172,7 +183,7 @@ export async function updateAdministratorRow(
     .execute();
 }
 
-export function toAdministrator(row: Omit<Selectable<AdministratorsTable>, 'password'>): Administrator {
+export function toAdministrator(row: Selectable<AdministratorsTable>): Administrator {
   return {
     id: row.id,
     company: row.company,
@@ -185,6 +196,7 @@ export function toAdministrator(row: Omit<Selectable<AdministratorsTable>, 'pass
     createdAt: row.created_at,
     signedInAt: row.signed_in_at,
     disabledAt: row.disabled_at,
+    hasPassword: row.password !== NO_PASSWORD,
     hasSecondFactor: row.second_factor !== null,
     mutedNotices: JSON.parse(row.muted_notices) as string[],
   };

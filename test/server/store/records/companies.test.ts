@@ -91,7 +91,14 @@ const NOW = STORY_NOW.toISOString();
 function administratorOf(company: string, id: string): Administrator {
   return {
     ...{ id, company, email: 'jane@example.com', name: 'Jane', scopes: ['jobs:read'], mayInvite: false },
-    ...{ madeBy: null, createdAt: NOW, signedInAt: null, disabledAt: null, hasSecondFactor: false },
+    ...{
+      madeBy: null,
+      createdAt: NOW,
+      signedInAt: null,
+      disabledAt: null,
+      hasPassword: true,
+      hasSecondFactor: false,
+    },
   };
 }
 
