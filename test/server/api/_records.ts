@@ -13,7 +13,9 @@ import type {
 import { renderRecord } from '../../../src/contract/render.ts';
 import { examplesOf } from '../../../src/demo/example-company.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
+import { createCompany } from '../../../src/server/access/companies.ts';
 import { putRecords } from '../../_records.ts';
+import { type EngineName, keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
 
 /** A time at which records were made when nothing else is said. */
 const MADE_AT = '2026-11-01T09:00:00.000Z';
@@ -113,4 +115,17 @@ export async function store(
   records: readonly ResourceRecord[],
 ): Promise<void> {
   await putRecords(engine, company, records.map(renderRecord));
+}
+
+/** Starts a server on which `acme` has these records, and gives a key of it that may read all. */
+export async function startAcme(
+  t: Parameters<typeof startEmptyServer>[0],
+  records: readonly ResourceRecord[],
+  [name, options]: [EngineName, Parameters<typeof startEmptyServer>[2]?] = ['sqlite'],
+) {
+  const started = await startEmptyServer(t, name, options);
+  await createCompany(started.engine, 'acme', {}, STORY_NOW);
+  await store(started.engine, 'acme', records);
+  const key = await keyFor(started.engine, 'acme');
+  return { ...started, key, headers: { authorization: `Bearer ${key}` } };
 }

@@ -3,33 +3,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
 import { revokeKey } from '../../../src/server/access/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { until } from '../../_command.ts';
 import {
   engineNames,
   keyFor,
-  startEmptyServer,
   startTestServer,
   STORY_NOW,
   type TestServer,
   type TestServerOptions,
 } from '../../_server.ts';
-import { jobOf, store } from './_records.ts';
+import { jobOf, startAcme } from './_records.ts';
 
 const LIMIT = 120;
 
-async function start(
+const start = (
   t: Test,
   name: (typeof engineNames)[number],
   limits: Omit<TestServerOptions, 'engine'> = { rateLimitPerMinute: LIMIT },
-) {
-  const { database, server, engine } = await startEmptyServer(t, name, limits);
-  await createCompany(engine, 'counted', {}, STORY_NOW);
-  await store(engine, 'counted', [jobOf({ id: 'job_1' })]);
-  return { server, database, engine };
-}
+) => startAcme(t, [jobOf({ id: 'job_1' })], [name, limits]);
 
 async function ask(server: TestServer, key: string, path = 'api/v1/jobs') {
   const { statusCode, headers, body } = await server.http(path, {
@@ -60,8 +53,7 @@ function limitOf(headers: Record<string, unknown>): { remaining: number; seconds
 
 for (const name of engineNames) {
   t.test(`every request of a key counts, whatever its answer, and no other key's (${name})`, async (t) => {
-    const { server, engine } = await start(t, name, { rateLimitPerMinute: 4 });
-    const key = await keyFor(engine, 'counted');
+    const { server, engine, key } = await start(t, name, { rateLimitPerMinute: 4 });
     const paths = ['api/v1/jobs', 'api/v1/jobs/nobody', 'api/v1/jobs?limit=0', 'api/v1/jobs/job_1'];
     const met: string[] = [];
     for (const path of [...paths, ...paths]) {
@@ -72,20 +64,18 @@ for (const name of engineNames) {
     const { headers, body } = await ask(server, key);
     t.equal(Number(headers['retry-after']), limitOf(headers).seconds);
     t.match(JSON.parse(body), { error: { code: 'rate_limited', message: /4 requests a minute/ } });
-    const other = await ask(server, await keyFor(engine, 'counted'));
+    const other = await ask(server, await keyFor(engine, 'acme'));
     t.equal(limitOf(other.headers).remaining, 3, 'another key of the company is not affected');
   });
 
   t.test(`of 300 requests at once exactly 120 are let through (${name})`, async (t) => {
-    const { server, engine } = await start(t, name);
-    const key = await keyFor(engine, 'counted');
+    const { server, key } = await start(t, name);
     t.strictSame(await statusesOf(server, key, 300), { 200: 120, 429: 180 });
   });
 
   t.test(`a flood of wrong keys from one address is limited, right keys are not (${name})`, async (t) => {
-    const { server, engine } = await start(t, name, { wrongKeysPerMinute: 40 });
-    const key = await keyFor(engine, 'counted');
-    t.strictSame(await statusesOf(server, 'fl.counted.wrong.secret', 100), { 401: 40, 429: 60 });
+    const { server, engine, key } = await start(t, name, { wrongKeysPerMinute: 40 });
+    t.strictSame(await statusesOf(server, 'fl.acme.wrong.secret', 100), { 401: 40, 429: 60 });
     for (const authorization of [undefined, 'Basic eDp5', `Bearer ${key}x`]) {
       const headers = authorization === undefined ? {} : { authorization };
       const { statusCode, headers: answered, body } = await server.http('api/v1/people', { headers });
@@ -101,8 +91,8 @@ for (const name of engineNames) {
       );
     }
     t.equal((await ask(server, key)).statusCode, 200, 'a right key from the same address works');
-    const revoked = await keyFor(engine, 'counted');
-    await revokeKey(engine, 'counted', revoked.split('.')[2] ?? '', STORY_NOW);
+    const revoked = await keyFor(engine, 'acme');
+    await revokeKey(engine, 'acme', revoked.split('.')[2] ?? '', STORY_NOW);
     t.equal((await ask(server, revoked)).statusCode, 429, 'a revoked key is none that works');
     const elsewhere = await server.http('api/v1/jobs', { localAddress: '127.0.0.2' });
     t.equal(elsewhere.statusCode, 401, 'another address has an allowance of its own');
@@ -111,8 +101,7 @@ for (const name of engineNames) {
 
 // On PostgreSQL the suite waits for it (test/contract/_allowance-checks.ts).
 t.test('the allowance is renewed when its window ends, and not before', async (t) => {
-  const { server, engine } = await start(t, 'sqlite', { rateLimitPerMinute: 3, windowSeconds: 3 });
-  const key = await keyFor(engine, 'counted');
+  const { server, key } = await start(t, 'sqlite', { rateLimitPerMinute: 3, windowSeconds: 3 });
   const startedAt = performance.now();
   t.strictSame(await statusesOf(server, key, 5), { 200: 3, 429: 2 });
   let answer = await ask(server, key);
@@ -128,15 +117,14 @@ t.test('the allowance is renewed when its window ends, and not before', async (t
 });
 
 t.test('two servers on one PostgreSQL database share the count of a key', async (t) => {
-  const { server, database, engine } = await start(t, 'postgres');
+  const { server, database, engine, key } = await start(t, 'postgres');
   await using otherEngine = await openEngine(database.url);
   await using other = await startTestServer({ engine: otherEngine, rateLimitPerMinute: LIMIT });
-  const key = await keyFor(engine, 'counted');
   const counts = await Promise.all([statusesOf(server, key, 100), statusesOf(other, key, 100)]);
   t.equal((counts[0][200] ?? 0) + (counts[1][200] ?? 0), LIMIT, 'together they let 120 through');
   t.equal((counts[0][429] ?? 0) + (counts[1][429] ?? 0), 80);
   t.ok((counts[0][200] ?? 0) > 0 && (counts[1][200] ?? 0) > 0, 'both let some through');
-  const alternating = await keyFor(engine, 'counted');
+  const alternating = await keyFor(engine, 'acme');
   for (let made = 1; made <= LIMIT; made += 1) {
     const { statusCode, headers } = await ask(made % 2 === 0 ? server : other, alternating);
     if (statusCode !== 200 || limitOf(headers).remaining !== LIMIT - made)

@@ -2,9 +2,9 @@ import t from 'tap';
 import type { Test } from 'tap';
 
 import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
-import { createKey, revokeKey } from '../../../src/server/access/keys.ts';
+import { revokeKey } from '../../../src/server/access/keys.ts';
 import { modules, scopes } from '../../../src/contract/scopes.ts';
-import { KEY_PREFIX, startEmptyServer, startTestServer, STORY_NOW, type TestServer } from '../../_server.ts';
+import { keyFor, startEmptyServer, startTestServer, STORY_NOW, type TestServer } from '../../_server.ts';
 import { invoiceOf, store, uuidOf } from './_records.ts';
 
 /* What each scope and each module opens is the suite's to ask (test/contract/_access-checks.ts), on both engines. */
@@ -58,16 +58,10 @@ async function askUnder(
   await createCompany(engine, company, {}, STORY_NOW);
   await store(engine, company, [invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10' })]);
   const held = failing.has('missing scope') ? ['quotes:read'] : scopes;
-  const { key, record } = await createKey(engine, {
-    prefix: KEY_PREFIX,
-    company,
-    name: 'Test',
-    scopes: held,
-    now: STORY_NOW,
-  });
+  const key = await keyFor(engine, company, held);
   const asked = failing.has('used-up allowance') ? strict : server;
   if (asked === strict) await answerTo(strict, key, 'api/v1/jobs');
-  if (failing.has('revoked key')) await revokeKey(engine, company, record.id, STORY_NOW);
+  if (failing.has('revoked key')) await revokeKey(engine, company, key.split('.')[2] ?? '', STORY_NOW);
   await setCompany(engine, company, {
     subscriptionActive: !failing.has('inactive subscription'),
     apiEnabled: !failing.has('API off'),
@@ -86,13 +80,7 @@ async function askUnder(
 t.test('invoicing that is off closes quotes, too', async (t) => {
   const { server, engine } = await start(t);
   await createCompany(engine, 'off', { invoicingEnabled: false }, STORY_NOW);
-  const { key } = await createKey(engine, {
-    prefix: KEY_PREFIX,
-    company: 'off',
-    name: 'Test',
-    scopes,
-    now: STORY_NOW,
-  });
+  const key = await keyFor(engine, 'off');
   for (const [list, answer] of Object.entries({ quotes: '503 invoicing_not_enabled', jobs: '200 ok' }))
     t.equal(await answerTo(server, key, `api/v1/${list}`), answer, list);
 });

@@ -5,9 +5,19 @@ import type { Test } from 'tap';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { requestedPage, sealCursor } from '../../../src/server/api/pages.ts';
 import { anyCharacter } from '../../_characters.ts';
-import { keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
+import { keyFor, STORY_NOW } from '../../_server.ts';
 import { crawl, type Query, readPage } from './_crawl.ts';
-import { customerOf, formOf, idOf, jobOf, quoteOf, store, submissionOf, uuidOf } from './_records.ts';
+import {
+  customerOf,
+  formOf,
+  idOf,
+  jobOf,
+  quoteOf,
+  startAcme,
+  store,
+  submissionOf,
+  uuidOf,
+} from './_records.ts';
 
 /* That a cursor belongs to its list and its filters, and to no limit, is the suite's to ask, on both engines. */
 
@@ -22,15 +32,10 @@ const records = indexes.flatMap((index) => [
 ]);
 
 async function start(t: Test) {
-  const { server, engine } = await startEmptyServer(t, 'sqlite');
-  for (const company of ['own', 'other']) await createCompany(engine, company, {}, STORY_NOW);
-  await store(engine, 'own', records);
-  const key = await keyFor(engine, 'own');
+  const { server, engine, key, headers } = await startAcme(t, records);
   const ask = async (path: string, query: Query | string) => {
     const text = typeof query === 'string' ? query : new URLSearchParams(query).toString();
-    const { statusCode, body } = await server.http(`${path}?${text}`, {
-      headers: { authorization: `Bearer ${key}` },
-    });
+    const { statusCode, body } = await server.http(`${path}?${text}`, { headers });
     // The body of an error.
     const { error } = JSON.parse(body) as { error?: { code: string } };
     return `${statusCode} ${error?.code ?? 'ok'}`;
@@ -61,6 +66,7 @@ t.test('a cursor is good for its own form, and for its filters however they are 
 
 t.test("a cursor of another company leads to one's own records, if anywhere", async (t) => {
   const { server, engine, key, cursorOf } = await start(t);
+  await createCompany(engine, 'other', {}, STORY_NOW);
   const otherKey = await keyFor(engine, 'other');
   const theirs = customerOf({ id: idOf('all', 9), name: 'Of the other' });
   await store(engine, 'other', [theirs]);
@@ -78,7 +84,7 @@ t.test('a cursor whose last record has gone still leads on', async (t) => {
   const { server, engine, key, cursorOf } = await start(t);
   const cursor = await cursorOf('api/v1/jobs');
   // There is no operation that removes a job; a gap is what a feed could leave.
-  await engine.run(`DELETE FROM jobs WHERE company = 'own' AND id = '${idOf('all', 1)}'`);
+  await engine.run(`DELETE FROM jobs WHERE company = 'acme' AND id = '${idOf('all', 1)}'`);
   const { data } = await readPage(server, key, 'api/v1/jobs', { cursor, limit: '3' });
   t.strictSame(
     data.map(({ id }) => id),

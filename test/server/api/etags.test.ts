@@ -3,8 +3,6 @@ import { createHash } from 'node:crypto';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
-import { keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
 import {
   customerOf,
   formOf,
@@ -13,6 +11,7 @@ import {
   jobOf,
   personOf,
   quoteOf,
+  startAcme,
   store,
   submissionOf,
   uuidOf,
@@ -21,12 +20,10 @@ import {
 /* That both engines give the same tags is the suite's to see (test/contract/suite-answers.test.ts). */
 
 async function start(t: Test) {
-  const { server, engine } = await startEmptyServer(t, 'sqlite');
-  await createCompany(engine, 'tagged', {}, STORY_NOW);
-  const key = await keyFor(engine, 'tagged');
+  const { server, engine, headers: own } = await startAcme(t, []);
   const ask = async (path: string, tag = '""') => {
     const { statusCode, headers, body } = await server.http(`api/v1/${path}`, {
-      headers: { authorization: `Bearer ${key}`, 'if-none-match': tag, 'accept-encoding': 'identity' },
+      headers: { ...own, 'if-none-match': tag, 'accept-encoding': 'identity' },
     });
     return { statusCode, tag: String(headers.etag), body };
   };
@@ -36,7 +33,7 @@ async function start(t: Test) {
 t.test('a tag lasts as long as its answer, and no longer', async (t) => {
   const { engine, ask } = await start(t);
   const jobs = ['a', 'b', 'c'].map((id) => jobOf({ id, title: 'Boiler' }));
-  await store(engine, 'tagged', [...jobs, invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10' })]);
+  await store(engine, 'acme', [...jobs, invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10' })]);
   const paths = ['jobs/a', 'jobs', 'jobs?limit=1', `invoices/${uuidOf(1)}`, 'invoices', 'people'];
   const first = new Map<string, string>();
   for (const path of paths) {
@@ -52,13 +49,13 @@ t.test('a tag lasts as long as its answer, and no longer', async (t) => {
     for (const path of paths) if ((await ask(path, first.get(path))).statusCode === 200) changed.push(path);
     return changed;
   };
-  await store(engine, 'tagged', [jobOf({ id: 'c', title: 'Wiring' })]);
+  await store(engine, 'acme', [jobOf({ id: 'c', title: 'Wiring' })]);
   t.strictSame(await changedPaths(), ['jobs'], 'another record');
-  await store(engine, 'tagged', [jobOf({ id: 'a', title: 'Wiring' })]);
+  await store(engine, 'acme', [jobOf({ id: 'a', title: 'Wiring' })]);
   t.strictSame(await changedPaths(), ['jobs/a', 'jobs', 'jobs?limit=1'], 'this record');
-  await store(engine, 'tagged', jobs);
+  await store(engine, 'acme', jobs);
   t.strictSame(await changedPaths(), [], 'what is as it was has the tag that it had');
-  await store(engine, 'tagged', [
+  await store(engine, 'acme', [
     invoiceOf({ id: uuidOf(1), issueDate: '2026-11-10', note: 'Only the document itself shows it.' }),
   ]);
   t.ok((await changedPaths()).includes(`invoices/${uuidOf(1)}`), 'the detail of a document');
@@ -88,10 +85,10 @@ t.test(
     for (const [resource, record] of Object.entries(lists)) {
       const path = resource === 'submissions' ? `forms/${idOf('rec', 0)}/submissions` : resource;
       const page = async (tag?: string) => ask(`${path}?limit=2`, tag);
-      await store(engine, 'tagged', [record(0), record(1)]);
+      await store(engine, 'acme', [record(0), record(1)]);
       const last = await page();
       t.match(JSON.parse(last.body), { data: { length: 2 }, nextCursor: null }, resource);
-      await store(engine, 'tagged', [record(2)]);
+      await store(engine, 'acme', [record(2)]);
       const followed = await page(last.tag);
       t.equal(followed.statusCode, 200, `${resource}: a reader learns that there is more`);
       t.match(JSON.parse(followed.body), { data: { length: 2 }, nextCursor: String }, resource);

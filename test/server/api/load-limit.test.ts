@@ -2,10 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
 import { createLoadLimit } from '../../../src/server/api/load-limit.ts';
-import { keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
-import { idOf, jobOf, store } from './_records.ts';
+import { idOf, jobOf, startAcme } from './_records.ts';
 
 /** Keeps the event loop busy. */
 function work(ms: number): void {
@@ -69,11 +67,8 @@ t.test('a refusal says when to ask again, and takes a while', async (t) => {
 });
 
 t.test('a thousand requests at once are answered or refused, each as it should be', async (t) => {
-  const { server, engine } = await startEmptyServer(t, 'sqlite', { rateLimitPerMinute: 100_000 });
-  await createCompany(engine, 'busy', {}, STORY_NOW);
   const jobs = Array.from({ length: 100 }, (_value, index) => jobOf({ id: idOf('job', index) }));
-  await store(engine, 'busy', jobs);
-  const headers = { authorization: `Bearer ${await keyFor(engine, 'busy')}` };
+  const { server, headers } = await startAcme(t, jobs, ['sqlite', { rateLimitPerMinute: 100_000 }]);
   const answers = await Promise.all(
     Array.from({ length: 1_000 }, () => server.http('api/v1/jobs?limit=100', { headers })),
   );

@@ -3,7 +3,7 @@ import t from 'tap';
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { keyFor, startEmptyServer, STORY_NOW, type TestServer } from '../../_server.ts';
 import { crawl, readPage } from './_crawl.ts';
-import { quoteOf, store, uuidOf } from './_records.ts';
+import { quoteOf, startAcme, store, uuidOf } from './_records.ts';
 
 const moments: [timeZone: string, now: string, validUntil: string | null, status: 'sent' | 'expired'][] = [
   // Ordinary days, and the day after the leap day.
@@ -68,11 +68,10 @@ t.test("a sent quote expires when the company's day turns, in lists, filters and
 });
 
 t.test('a clock that jumps takes the expiry of a quote with it', async (t) => {
-  const { server, engine } = await startEmptyServer(t, 'sqlite');
-  await createCompany(engine, 'acme', { timeZone: 'Europe/Dublin' }, STORY_NOW);
-  const reader = readerOf(server, await keyFor(engine, 'acme'));
   const id = uuidOf(1);
-  await store(engine, 'acme', [quoteOf({ id, status: 'sent', validUntil: '2026-07-01' }), ...settled]);
+  const quotes = [quoteOf({ id, status: 'sent', validUntil: '2026-07-01' }), ...settled];
+  const { server, key } = await startAcme(t, quotes);
+  const reader = readerOf(server, key);
   const jumps: [now: string, status: string][] = [
     ['2026-07-01T22:59:59.999Z', 'sent'],
     ['2026-07-01T23:00:00.000Z', 'expired'],
@@ -98,13 +97,10 @@ t.test('a clock that jumps takes the expiry of a quote with it', async (t) => {
 });
 
 t.test('a crawl goes on where it was when the day turns, without the expired', async (t) => {
-  const { server, engine } = await startEmptyServer(t, 'sqlite');
-  await createCompany(engine, 'acme', { timeZone: 'Europe/Dublin' }, STORY_NOW);
-  const key = await keyFor(engine, 'acme');
   const quotes = ['2026-07-01', '2026-07-02', '2026-07-01', '2026-07-02', '2026-07-01', null].map(
     (validUntil, index) => quoteOf({ id: uuidOf(1 + index), status: 'sent', validUntil }),
   );
-  await store(engine, 'acme', quotes);
+  const { server, key } = await startAcme(t, quotes);
   /** Crawls two by two; after the first page it is another moment. */
   const crawlTo = (status: string, then: string) =>
     crawl(server, key, {
