@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { openWorkplace } from '../../_command.ts';
 import { feedOf } from '../backoffice/_feed.ts';
-import { countJobs, fileOf, job, jobs, openAcme, shortAnswers, summaryIn } from './_apply.ts';
+import { countJobs, fileOf, jobs, openAcme, shortAnswers, summaryIn } from './_apply.ts';
 
 t.test('a feed is applied from a file and from standard input, and skipped again', async (t) => {
   await using workplace = await openAcme();
@@ -29,34 +29,6 @@ t.test('a feed is applied from a file and from standard input, and skipped again
     t.strictSame([skipped, rest.at(-1)], ['1 change 1 skipped', fourth]);
   }
   t.equal(await countJobs(workplace), 4);
-});
-
-t.test('refused lines are told with their reasons, and the exit code says so', async (t) => {
-  await using workplace = await openAcme();
-  const feed = Buffer.concat([
-    Buffer.from('\ufeff'),
-    Buffer.from(`${JSON.stringify(job(1))}\r\n`),
-    Buffer.from(
-      feedOf(['', 'nonsense', job(1), '{"id":"other","company":"acme","change":"job.delete","with":{}}']),
-    ),
-    Buffer.from([0x22, 0xe9, 0x22, 0x0a]),
-    Buffer.alloc(9 * 1024 * 1024, 'x'),
-    Buffer.from(`\n${JSON.stringify(job(2)).replace('acme', 'nobody')}\n   \n${JSON.stringify(job(2))}`),
-  ]);
-  const outcome = await workplace.call(`apply ${fileOf(workplace, feed)} --json`);
-  t.equal(outcome.exitCode, 1);
-  t.strictSame(shortAnswers(outcome.stdout), [
-    '1 change 1 applied',
-    '3 malformed_line',
-    '4 change 1 skipped',
-    '5 other unknown_change at /change',
-    '6 malformed_line',
-    '7 malformed_line',
-    '8 change 2 unknown_company at /company',
-    '10 change 2 applied',
-  ]);
-  t.strictSame(summaryIn(outcome), { lines: 8, applied: 2, skipped: 1, refused: 5, stopped: null });
-  t.equal(await countJobs(workplace), 2);
 });
 
 t.test('the summary reads well at any number, and an empty feed is no failure', async (t) => {

@@ -93,20 +93,6 @@ for (const [state, make] of Object.entries(STATES)) {
   });
 }
 
-t.test('a backup does not replace a database of ours that is in use', async (t) => {
-  await using workplace = await openWorkplace('sqlite');
-  const path = join(workplace.folder, 'second.db');
-  await workplace.call('migrate', { DATABASE_URL: `sqlite:${path}` });
-  const user = new Database(path);
-  user.exec('UPDATE served_clock SET latest_ms = 1');
-  t.match(await workplace.call(`backup ${path}`), {
-    exitCode: 1,
-    stderr: `${path} is there already and isn't a backup, so it is left as it is.`,
-  });
-  user.close();
-  t.match(await workplace.call(`backup ${path}`), { exitCode: 0 });
-});
-
 t.test('a PostgreSQL of another program is refused in a sentence, and gets no table of ours', async (t) => {
   await using workplace = await openWorkplace('postgres', { isEmpty: true });
   await using source = await openWorkplace('sqlite');
