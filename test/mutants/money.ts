@@ -70,7 +70,7 @@ export const money: readonly Mutant[] = [
     file: 'src/server/backoffice/settlement.ts',
     from: 'if (isSettled && !wasSettled)',
     to: 'if (payment && isSettled && !wasSettled)',
-    tests: settlement,
+    tests: ['test/model/model.test.ts'],
   },
   {
     fault: 'a credit note may take a cent more than is left of its invoice',

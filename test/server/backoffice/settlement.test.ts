@@ -1,8 +1,6 @@
-import type { Invoice } from '../../../src/contract/records.ts';
 import {
   credit,
   creditNoteOf,
-  documentOf,
   invoiceDraft,
   issue,
   issued,
@@ -12,83 +10,10 @@ import {
   refund,
 } from './_documents.ts';
 import { balanceOf, kindsOf, start, voided } from './_issued.ts';
-import { inShort, onEachEngine, onSqlite, type TestCompany } from './_backoffice.ts';
+import { inShort, onEachEngine, onSqlite } from './_backoffice.ts';
 import { irishCompany } from './_parties.ts';
 
-/**
- * Actions on an invoice of 123.00, in cents. `pay a 300` and `refund r 700` record, `void a` and `unrefund r` take back, and
- * `credit 5000` is a credit note of so much net, to which 23 % VAT come. `=> a` means that the invoice is settled, by `a`.
- */
-type Sequence = readonly [name: string, actions: string, left?: [due: number, credit: number]];
-
-const sequences: Sequence[] = [
-  ['one payment', 'pay a 12300 => a'],
-  ['several payments, of which the last settles', 'pay a 300, pay b 5000, pay c 7000 => c'],
-  [
-    'a payment that is voided, and another that settles again',
-    'pay a 12300 => a, void a, pay b 12300 => b, void b, pay c 12299, pay d 1 => d',
-  ],
-  ['too large a payment, whose excess is refunded', 'pay a 20000, refund r 700, refund s 7000 => a'],
-  [
-    'one payment too many, which is voided',
-    'pay a 12300 => a, pay b 12300, void b => a, pay c 12300, void a => c',
-  ],
-  [
-    'a refund, which is voided',
-    'pay a 12300 => a, refund r 12300, unrefund r => a, refund s 1, pay b 1 => b',
-  ],
-  ['a credit note that takes the rest away', 'pay a 1000, pay b 5150, credit 5000 => b'],
-  ['a payment after a credit note', 'credit 5000, pay a 6150 => a'],
-  ['a credit note after the payment, refunded', 'pay a 12300 => a, credit 5000, refund r 6150 => a'],
-  ['a credit note of the whole, without any payment', 'credit 10000'],
-  ['a credit note, and all the money refunded', 'pay a 12300 => a, credit 10000, refund r 12300'],
-  ['a credit note of more than the rest', 'pay a 10000, credit 10000', [0, 10_000]],
-  ['a payment voided after its refund', 'pay a 12300 => a, refund r 12300, void a', [24_600, 0]],
-];
-
-/** Does one thing, and gives the events that it sent. */
-async function done(company: TestCompany, invoice: Invoice, action: string) {
-  const before = (await company.events()).length;
-  const [verb, id = '', amount = id] = action.split(' ');
-  const amountMinor = Number(amount);
-  if (verb === 'pay') await company.apply(payment(invoice, { id, amountMinor }));
-  else if (verb === 'refund') await company.apply(refund(invoice, { id, amountMinor }));
-  else if (verb === 'void') await company.apply(voided('payment', invoice, id));
-  else if (verb === 'unrefund') await company.apply(voided('refund', invoice, id));
-  else await credit(company, invoice, [line({ unitPriceMinor: amountMinor })]);
-  return (await company.events()).slice(before);
-}
-
-const ownEvents: Record<string, string[]> = { pay: ['payment.recorded'], credit: ['credit_note.issued'] };
-
-onEachEngine('an invoice is settled by', async (t, office) => {
-  for (const [name, actions, left = [0, 0]] of sequences) {
-    await t.test(name, async (t) => {
-      const company = await openIssuer(office);
-      const invoice = await issued(company, invoiceDraft());
-      for (const step of actions.split(', ')) {
-        const [action = '', paidBy] = step.split(' => ');
-        const events = await done(company, invoice, action);
-        const own = ownEvents[action.split(' ')[0] ?? ''] ?? [];
-        const kinds = events.map(({ kind }) => kind);
-        t.strictSame(kinds, [...own, ...(paidBy === undefined ? [] : ['invoice.paid'])], step);
-        if (paidBy === undefined) continue;
-        const { payments = [], creditNotes, updatedAt } = await documentOf(company, invoice.id);
-        t.strictSame(events.at(-1)?.data, {
-          ...{ invoiceId: invoice.id, invoiceNumber: 'INV-2026-0001', currency: 'EUR', grossMinor: 12_300 },
-          totalPaidMinor: payments.reduce((total, { amountMinor }) => total + amountMinor, 0),
-          creditedMinor: creditNotes.reduce((total, { grossMinor }) => total + grossMinor, 0),
-          paidOn: '2026-11-20',
-          paymentId: paidBy,
-          customer: invoice.customer,
-          links: { invoice: `/api/v1/invoices/${invoice.id}` },
-        });
-        t.equal(events.at(-1)?.createdAt, updatedAt);
-      }
-      t.strictSame(await balanceOf(company, invoice), left);
-    });
-  }
-});
+/* What payments, refunds and credit notes come to, and which of them settles, is the model's to say (test/model). */
 
 onEachEngine('an invoice of nothing', async (t, office) => {
   const company = await openIssuer(office);
@@ -100,22 +25,6 @@ onEachEngine('an invoice of nothing', async (t, office) => {
 });
 
 onSqlite('a payment', async (t, office) => {
-  await t.test('is shown by its invoice, and told with what is still due', async (t) => {
-    const { company, invoice } = await start(office, [line()]);
-    const [id, given] = ['pay_1', { amountMinor: 2300, paidOn: '2026-11-18', method: 'cheque' }];
-    const after = await company.apply(payment(invoice, { id, ...given }));
-    const { updatedAt } = after;
-    const payments = [{ id, currency: 'EUR', ...given }];
-    t.strictSame(after, { ...invoice, payments, amountDueMinor: 10_000, updatedAt });
-    t.ok(after.updatedAt > invoice.updatedAt);
-    t.strictSame((await company.events()).at(-1)?.data, {
-      ...{ invoiceId: invoice.id, invoiceNumber: 'INV-2026-0001', paymentId: id, ...given },
-      ...{ currency: 'EUR', amountDueMinor: 10_000 },
-      customer: { id: 'cus_1', type: 'customer', name: 'Harbour View Hotel' },
-      links: { invoice: `/api/v1/invoices/${invoice.id}` },
-    });
-  });
-
   await t.test('or a refund has an id of its own unless given, and the day of the change', async (t) => {
     const { company, invoice } = await start(office, [line()]);
     const at = '2026-11-12T10:00:00Z';
