@@ -47,7 +47,7 @@ export const feed: readonly Mutant[] = [
     file: 'src/server/backoffice/apply.ts',
     from: '  if (sender) for (const change of checked) refuseForeign(change, sender);\n',
     to: '',
-    tests: ['test/server/feed/imports.test.ts'],
+    tests: ['test/server/feed/applying.test.ts'],
   },
   {
     fault: 'an erased company can still be read in the file of the database',

@@ -1,13 +1,9 @@
 /** What credit notes take back last: the rest of a discount, and that of the rounding. */
-import t from 'tap';
-
-import { openTestDatabase } from '../../_server.ts';
-import { createTestBackoffice } from './_backoffice.ts';
+import { onSqlite } from './_backoffice.ts';
 import { creditNoteOf, documentOf, invoiceDraft, issued, line, openIssuer } from './_documents.ts';
 
-t.test('a credit note takes back no more of a discount than its invoice gave', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestBackoffice(database));
+onSqlite('a credit note takes back no more of a discount than its invoice gave', async (t, office) => {
+  const company = await openIssuer(office);
   const reduced = { quantity: '-1', vatRateBasisPoints: 1350 };
   const withDiscount = (unitPriceMinor: number) => [line(), line({ ...reduced, unitPriceMinor })];
   const invoice = await issued(company, invoiceDraft({ lines: withDiscount(2_000) }));
@@ -19,9 +15,8 @@ t.test('a credit note takes back no more of a discount than its invoice gave', a
   t.strictSame(note.totals, invoice.totals);
 });
 
-t.test('the last credit note takes back the rounding that those before it left', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const company = await openIssuer(createTestBackoffice(database));
+onSqlite('the last credit note takes back the rounding that those before it left', async (t, office) => {
+  const company = await openIssuer(office);
   const invoice = await issued(company, invoiceDraft({ roundingMinor: 4 }));
   const credited = async (unitPriceMinor: number, given = {}) =>
     issued(company, creditNoteOf(invoice, { lines: [line({ unitPriceMinor })], ...given }));

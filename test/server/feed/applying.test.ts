@@ -5,7 +5,7 @@ import { STORY_NOW } from '../../_server.ts';
 import { tablesChangedBy } from '../backoffice/_backoffice.ts';
 import { jobCreate, openStaffedCompany, personSave } from '../backoffice/_changes.ts';
 import { feedOf } from '../backoffice/_feed.ts';
-import { invoiceImport } from '../backoffice/_imports.ts';
+import { invoiceImport, openImporter } from '../backoffice/_imports.ts';
 import { answersIn, bearer, errorIn, job, NDJSON, onEachDoor, onDoor, openDoor, tokenFor } from './_door.ts';
 
 onEachDoor('a batch is answered in its order and form, and skipped when it comes again', async (t, door) => {
@@ -203,4 +203,16 @@ onEachDoor('imports that come together are answered one by one', async (t, door)
   const [token] = await door.engine.run('SELECT id FROM feed_tokens');
   const rows = await door.engine.run("SELECT token FROM applied_changes WHERE id LIKE 'i%'");
   t.strictSame(rows, Array(5).fill({ token: token?.id }));
+});
+
+onDoor('imports that follow each other come into companies of their token alone', async (t, door) => {
+  const [own, other] = [await openImporter(door), await openImporter(door)];
+  const headers = bearer((await tokenFor(door.engine, { companies: [own.id] })).token);
+  const importsInto = (company: string) =>
+    ['RE-1', 'RE-2'].map((number) => ({ id: number, company, ...invoiceImport({ number }) }));
+  t.strictSame(await door.apply(importsInto(other.id), headers), [
+    '1 RE-1 unknown_company /company',
+    '2 RE-2 unknown_company /company',
+  ]);
+  t.strictSame(await door.apply(importsInto(own.id), headers), ['1 RE-1 applied', '2 RE-2 applied']);
 });

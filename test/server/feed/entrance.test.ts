@@ -1,15 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import got from 'got';
-import t from 'tap';
 
 import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
 import { createLogger } from '../../../src/server/log.ts';
 import { until } from '../../_command.ts';
-import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
+import { keyFor, startTestServer, STORY_NOW } from '../../_server.ts';
 import { connectTo, type RawConnection } from '../../_socket.ts';
-import { createTestBackoffice } from '../backoffice/_backoffice.ts';
-import { customerSave, jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
+import { customerSave, jobCreate } from '../backoffice/_changes.ts';
 import {
   bearer,
   errorIn,
@@ -102,10 +100,8 @@ onDoor('parameters keep to their rules', async (t, door) => {
 
 const quiet = { throwHttpErrors: false, retry: { limit: 0 } };
 
-t.test('a path that is none gets 404, and a method 405', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const { token } = await tokenFor(database.engine);
-  await using door = await openDoor(database.engine, token);
+onDoor('a path that is none gets 404, and a method 405', async (t, door) => {
+  const { token } = door;
   const replyTo = async (path: string, given: object) => {
     const { statusCode: status, headers, body } = await got(`${door.url}/${path}`, { ...quiet, ...given });
     return { status, headers, body };
@@ -138,16 +134,14 @@ t.test('a path that is none gets 404, and a method 405', async (t) => {
     }
 });
 
-t.test('a token has a number of requests in a minute, and of requests at once', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const { engine } = database;
-  const { id: company } = await createTestBackoffice(database).openCompany();
-  const [first, second] = [await tokenFor(engine), await tokenFor(engine)];
-  await using slow = await openDoor(engine, first.token, { requestsPerMinute: 2 });
-  const path = `position?company=${company}&source=s`;
+onDoor('a token has a number of requests in a minute, and of requests at once', async (t, door) => {
+  const { engine, token } = door;
+  const second = await tokenFor(engine);
+  await using slow = await openDoor(engine, token, { requestsPerMinute: 2 });
+  const path = `position?company=${door.company.id}&source=s`;
   const ask = async (token: string) => slow.get(path, bearer(token));
-  t.strictSame([(await ask(first.token)).status, (await ask(first.token)).status], [200, 200]);
-  const { status, headers, body } = await ask(first.token);
+  t.strictSame([(await ask(token)).status, (await ask(token)).status], [200, 200]);
+  const { status, headers, body } = await ask(token);
   t.equal(status, 429);
   t.match(Number(headers['retry-after']) > 50, true);
   t.match(errorIn(body), {
@@ -156,11 +150,10 @@ t.test('a token has a number of requests in a minute, and of requests at once', 
   });
   t.equal((await ask(second.token)).status, 200, 'another token has its own');
 
-  await using door = await openDoor(engine, first.token);
   const held: RawConnection[] = [];
   for (let count = 0; count < 8; count += 1) {
     const connection = await connectTo(portOf(door));
-    connection.send(headOf('POST /feed/v1/changes', first.token, 'Content-Length: 2'));
+    connection.send(headOf('POST /feed/v1/changes', token, 'Content-Length: 2'));
     held.push(connection);
   }
   let busy = await door.get(path);
@@ -172,17 +165,14 @@ t.test('a token has a number of requests in a minute, and of requests at once', 
   t.pass('whose end makes room');
 });
 
-t.test('the log has a line for each request, and no secret or body', async (t) => {
-  await using database = await openTestDatabase('sqlite');
-  const { engine } = database;
-  const { id: company } = await openStaffedCompany(createTestBackoffice(database).openCompany);
+onDoor('the log has a line for each request, and no secret or body', async (t, { engine, company }) => {
   const { token, id } = await tokenFor(engine);
   const log = createLogger('silent');
   const lines: object[] = [];
   for (const level of ['info', 'error', 'warn'] as const)
     log[level] = (line: object, message?: string) => void lines.push({ ...line, message });
   await using door = await openDoor(engine, token, { log });
-  const change = { id: '1', company, ...jobCreate({ id: 'job_1', title: 'A secret title' }) };
+  const change = { id: '1', company: company.id, ...jobCreate({ id: 'job_1', title: 'A secret title' }) };
   const { headers } = await door.post([change, change, { ...change, company: 'x' }]);
   await door.post('[', {});
   const requestId = headers['x-request-id'];

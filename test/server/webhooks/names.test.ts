@@ -127,16 +127,6 @@ t.test('no address that is closed is called, whether a name leads to it or an UR
   t.equal(dialled.length, 0);
 });
 
-t.test("neither the machine's own addresses nor the service's are called", async (t) => {
-  const { names, receiver, dialled } = await start(t, only('93.184.216.34'));
-  await using sender = senderTo(receiver, {
-    resolve: createResolve([names.address]),
-    isCallable: createAddressRule(['93.184.216.34']),
-  });
-  t.match(await sender.send(requestTo()), { status: null, error: 'refused' });
-  t.equal(dialled.length, 0);
-});
-
 t.test('a name that changes its address is called at the one that was checked', async (t) => {
   const { sender, dialled, names } = await start(t, (question, count) =>
     only(count === 1 ? '127.0.0.1' : '127.0.0.2')(question),
