@@ -2,9 +2,9 @@ import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { findPrinted } from '../../../src/server/invoice-pdf/printing.ts';
-import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
+import { creditNoteOf, invoiceDraft, issued, line, lineIn, openIssuer } from './_documents.ts';
 import { exchange, kindsOf } from './_issued.ts';
-import { onEachEngine, onSqlite } from './_backoffice.ts';
+import { onSqlite } from './_backoffice.ts';
 import { customerSave } from './_changes.ts';
 import {
   britishCompany,
@@ -181,22 +181,4 @@ onSqlite('a firm in Northern Ireland has XI for goods to the Union, and GB other
     const { id } = await issued(company, invoiceDraft({ lines: [own] }));
     t.equal((await findPrinted(office.engine.db, company.id, id))?.printed.supplier.vatId, vatId);
   }
-});
-
-onEachEngine('a draft becomes the issued document, told late by the feed', async (t, office) => {
-  const company = await openIssuer(office);
-  const references = { buyerReference: 'Kitchen', note: 'Thanks.' };
-  const terms = { supplyDate: '2026-11-10', paymentTermsDays: 14, ...references };
-  const draft = await company.apply(invoiceDraft(terms));
-  t.match(draft, { status: 'draft', number: null, issueDate: null, issuedAt: null, dueDate: null });
-  t.notOk('payments' in draft || 'amountDueMinor' in draft, 'a draft has no payments');
-  office.setNow('2026-11-21T09:30:00.000Z');
-  const document = await company.apply({ ...issue(draft.id), at: '2026-11-20T23:30:00.000Z' });
-  t.strictSame(document, {
-    ...draft,
-    ...{ status: 'issued', number: 'INV-2026-0001', issueDate: '2026-11-20', dueDate: '2026-12-04' },
-    ...{ payments: [], amountDueMinor: 12_300, refunds: [], creditBalanceMinor: 0 },
-    issuedAt: '2026-11-20T23:30:00.000Z',
-    updatedAt: '2026-11-21T09:30:00.000Z',
-  });
 });

@@ -1,13 +1,9 @@
-import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { setNumbering } from '../../../src/server/backoffice/numbering.ts';
-import type { Backoffice } from '../../../src/server/backoffice/backoffice.ts';
-import { Refusal } from '../../../src/server/backoffice/refusal.ts';
-import type { Invoice, Quote } from '../../../src/contract/records.ts';
 import { UsageError } from '../../../src/errors.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { invoiceDraft, issue, issued, line, openIssuer } from './_documents.ts';
 import { quoteDraft } from './_issued.ts';
-import { type Given, onEachEngine, openBackoffices, recordIn, type TestCompany } from './_backoffice.ts';
+import { type Given, onEachEngine, type TestCompany } from './_backoffice.ts';
 import { irishCompany } from './_parties.ts';
 
 async function numbersOf(company: TestCompany, count: number): Promise<(string | null)[]> {
@@ -16,7 +12,10 @@ async function numbersOf(company: TestCompany, count: number): Promise<(string |
   return numbers;
 }
 
-/* That each kind and year has a series, that drafts take no number and that versions share one is the model's to say (test/model). */
+/*
+ * That each kind and year has a series, that drafts take no number and that versions share one is the model's to say (test/model), and
+ * that several processes leave no gap and no twin the store's (test/server/store/records/number-series.test.ts).
+ */
 onEachEngine('a number', async (t, office) => {
   const { engine, setNow } = office;
   const format = (company: TestCompany, kind: string, given: { format?: string; last?: number }) =>
@@ -111,60 +110,3 @@ onEachEngine('a number', async (t, office) => {
     await t.rejects(format(company, 'quote', { last: 0 }), UsageError);
   });
 });
-
-const DRAFTS = 12;
-const isComplete = (index: number) => index % 4 !== 3;
-
-/** Drafts of a company, of which every fourth can't be issued. */
-async function draftMany(company: TestCompany): Promise<string[]> {
-  const ids: string[] = [];
-  for (let index = 0; index < DRAFTS; index += 1) {
-    const kind = index % 5 === 0 ? 'pro_forma' : 'invoice';
-    const lines = isComplete(index) ? [line()] : [];
-    ids.push((await company.apply(invoiceDraft({ kind, lines }))).id);
-  }
-  return ids;
-}
-
-onEachEngine('numbers that several processes give out at once', async (t, office) => {
-  await using others = await openBackoffices(office);
-  const { backofficeOf } = others;
-  const companies = [await openIssuer(office), await openIssuer(office)];
-  const drafts = await Promise.all(companies.map(draftMany));
-  const given = await Promise.all(
-    companies.map(async (company, place) => {
-      const issues = (drafts[place] ?? []).map((id, index) =>
-        numbered<Invoice>(backofficeOf(index + place), company, issue(id), isComplete(index)),
-      );
-      const quotes = issues.map((_issue, index) =>
-        numbered<Quote>(backofficeOf(index), company, quoteDraft(), true),
-      );
-      return (await Promise.all([...issues, ...quotes])).filter((record) => record !== undefined);
-    }),
-  );
-  for (const [place, records] of given.entries()) {
-    const complete = Array.from({ length: DRAFTS }, (_draft, index) => index).filter(isComplete);
-    t.equal(records.length, complete.length + DRAFTS, 'all are made but those that are incomplete');
-    for (const [series, own] of Map.groupBy(records, ({ number }) => (number ?? '').slice(0, -4))) {
-      const inOrder = own.toSorted((a, b) => (a.updatedAt < b.updatedAt ? -1 : 1));
-      const counts = inOrder.map(({ number }) => Number((number ?? '').slice(-4)));
-      const wanted = Array.from(counts, (_count, index) => index + 1);
-      t.strictSame(counts, wanted, `no gap, no twin, the order of the stamps: ${series} of ${place + 1}`);
-    }
-  }
-});
-
-/** Makes a change that gives out a number; undefined when it is refused, as it may be. */
-async function numbered<R extends Invoice | Quote>(
-  backoffice: Backoffice,
-  { id: company }: TestCompany,
-  change: Given,
-  isMade: boolean,
-): Promise<R | undefined> {
-  try {
-    return recordIn<R>(await applyChange(backoffice, { company, ...change }));
-  } catch (error) {
-    if (error instanceof Refusal && !isMade) return undefined;
-    throw error;
-  }
-}
