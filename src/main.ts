@@ -58,14 +58,14 @@ export const examples = `
   fieldledger company create acme --name "Acme Plumbing" --api --invoicing
   fieldledger company create acme --time-zone Europe/London --currency GBP
   fieldledger company set acme --logo logo.png --iban IE29AIBK93115212345678
-  fieldledger admin create acme jane@acme.example
+  fieldledger admin create acme jane@acme.example --scopes all --invite
   fieldledger key create acme --name Accountant --scopes invoices:read
   fieldledger webhook create acme https://hooks.acme.example/fieldledger \\
     --events invoice.issued,invoice.paid
   fieldledger apply changes.jsonl > answers.jsonl
   your-program | fieldledger apply
   fieldledger apply changes.jsonl --to https://feed.example.com --token-file token.txt
-  fieldledger feed-token create --name erp --companies acme
+  fieldledger feed-token create --name erp --companies acme --changes all
   fieldledger portal-link acme jane@acme.example --name Jane \\
     --scopes jobs:read --token-file token
   fieldledger document pdf 019a9c5e-6a34-7c35-9b0e-2f3d1c5b7a90 --out invoice.pdf

@@ -177,7 +177,10 @@ async function testCommands(t: Test, { run }: Workplace): Promise<void> {
   for (const [args, expected] of [
     [['migrate'], /./],
     [['company', 'create', 'acme', '--name', 'Acme Plumbing', '--api', '--invoicing'], /./],
-    [['admin', 'create', 'acme', 'jane@acme.example'], /\/portal\/invitation#[\w-]+\.[\w-]{43}\n$/],
+    [
+      ['admin', 'create', 'acme', 'jane@acme.example', '--scopes', 'all', '--invite'],
+      /\/portal\/invitation#[\w-]+\.[\w-]{43}\n$/,
+    ],
     [['key', 'create', 'acme', '--scopes', 'jobs:read,invoices:read'], /fl\.acme\./],
     [['numbering', 'set', 'acme', 'invoice', '--last', '1041'], /./],
     [['demo', '--records', '200'], /./],

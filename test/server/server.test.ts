@@ -109,7 +109,7 @@ t.test('nothing that a client sends as a value is logged', async (t) => {
 t.test('a client that goes away before its answer leaves one line that says so', async (t) => {
   await using workplace = await openWorkplace('postgres');
   await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
-  const { key } = await workplace.json<{ key: string }>(['key', 'create', 'acme']);
+  const { key } = await workplace.json<{ key: string }>('key create acme --scopes all');
   const served = await workplace.serve();
   const holder = new pg.Client({ connectionString: workplace.databaseUrl });
   await holder.connect();

@@ -22,8 +22,8 @@ interface NewFeedToken {
   keyPrefix: string;
   name: string;
   /** Undefined for all of them. */
-  companies?: readonly string[] | undefined;
-  changes?: readonly string[] | undefined;
+  companies?: readonly string[] | null;
+  changes?: readonly string[] | null;
   /** The scopes that its portal links may give, and whether they may let people invite; undefined for none. */
   portalLinks?: readonly string[] | undefined;
   portalInvites?: boolean | undefined;
@@ -40,7 +40,7 @@ export async function createFeedToken(
   { keyPrefix, name, companies, changes, now, ...links }: NewFeedToken,
 ): Promise<{ token: string; record: FeedToken }> {
   if (companies?.length === 0 || changes?.length === 0)
-    throw new UsageError('A list is empty. Leave it out for a token that is for all.');
+    throw new UsageError('A list is empty. Name companies and changes, or "all".');
   const known = changeNames();
   const unknown = changes?.find((change) => !known.includes(change));
   if (unknown !== undefined) throw new UsageError(unknownName(unknown, 'a change of the feed', known));

@@ -13,11 +13,10 @@ import { PASSWORDS_OFF } from '../access/passwords.ts';
 import { removeSecondFactor } from '../access/second-factor.ts';
 import type { Config } from '../config.ts';
 import { UsageError } from '../../errors.ts';
-import { listOf } from '../../command-line/given-values.ts';
 import { scopes } from '../../contract/scopes.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import type { PortalLink } from '../store/accounts/link-rows.ts';
-import { COMPANY, scopesText } from './arguments.ts';
+import { COMPANY, scopesIn, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -49,11 +48,11 @@ function createCommand(terminal: Terminal): Command {
     .argument('<email>', 'e-mail address with which they sign in')
     .option(
       '--scopes <scopes>',
-      `what they may see and give: comma-separated, of ${scopes.join(', ')}`,
-      (text) => listOf(text),
-      [...scopes] as string[],
+      `what they may see and give: comma-separated, of ${scopes.join(', ')}; or all`,
+      scopesIn,
+      [],
     )
-    .option('--no-invite', 'they may not invite or remove administrators')
+    .option('--invite', 'they may also invite and remove administrators', false)
     .action(async (company: string, email: string, options: { scopes: string[]; invite: boolean }) => {
       await withDatabase(terminal, async (engine, config) => {
         refusePasswordsOff(config);
@@ -88,7 +87,7 @@ function setCommand(terminal: Terminal): Command {
     .description("change an administrator's access; one who was removed is let in again")
     .argument(...COMPANY)
     .argument('<email>', 'their e-mail address')
-    .option('--scopes <scopes>', 'what they may see and give, comma-separated', (text) => listOf(text))
+    .option('--scopes <scopes>', 'what they may see and give, comma-separated; or all', scopesIn)
     .option('--invite', 'they may invite, change and remove administrators')
     .option('--no-invite', 'they may not')
     .option('--revoke', 'end the keys and webhooks that they made and that go beyond it')

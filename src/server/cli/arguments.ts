@@ -1,8 +1,14 @@
 import { InvalidArgumentError } from 'commander';
 
+import { listOf } from '../../command-line/given-values.ts';
 import { type Scope, scopes } from '../../contract/scopes.ts';
 
 export const COMPANY = ['<company>', 'id of the company'] as const;
+
+/** Reads `--scopes`: names between commas, or the word for all of them. */
+export function scopesIn(text: string): string[] {
+  return text === 'all' ? [...scopes] : listOf(text);
+}
 
 export function scopesText(held: readonly Scope[]): string {
   return held.length === scopes.length ? 'all' : held.join(',');

@@ -5,10 +5,15 @@ import type { Terminal } from '../../command-line/terminal.ts';
 import { accessText } from '../access/change-access.ts';
 import { createFeedToken, revokeFeedToken } from '../access/feed-tokens.ts';
 import { type FeedToken, listFeedTokens } from '../store/keys/feed-tokens.ts';
+import { scopesIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
 
-type CreateOptions = Omit<Parameters<typeof createFeedToken>[1], 'keyPrefix' | 'now'>;
+type CreateOptions = Omit<
+  Parameters<typeof createFeedToken>[1],
+  'keyPrefix' | 'now' | 'companies' | 'changes'
+> &
+  Record<'companies' | 'changes', ReturnType<typeof namesIn>>;
 
 /** `fieldledger feed-token create|list|revoke`. */
 export function feedTokenCommand(terminal: Terminal): Command {
@@ -19,17 +24,20 @@ export function feedTokenCommand(terminal: Terminal): Command {
     .command('create')
     .description('create a token and show it, once')
     .requiredOption('--name <name>', 'the business system that uses it')
-    .option('--companies <ids>', 'only for these companies, comma-separated', (text) => listOf(text))
-    .option('--changes <names>', 'only for these changes, comma-separated, such as job.create', (text) =>
-      listOf(text),
-    )
-    .option('--portal-links <scopes>', 'it may make portal links, which give at most these scopes', (text) =>
-      listOf(text),
+    .requiredOption('--companies <ids>', 'the companies that it is for, comma-separated; or all', namesIn)
+    .requiredOption('--changes <names>', 'its changes, comma-separated, such as job.create; or all', namesIn)
+    .option(
+      '--portal-links <scopes>',
+      'it may make portal links, which give at most these scopes; or all',
+      scopesIn,
     )
     .option('--portal-invites', 'its portal links may let people invite others')
-    .action(async (options: CreateOptions) => {
+    .action(async ({ companies, changes, ...options }: CreateOptions) => {
       await withDatabase(terminal, async (engine, { keyPrefix }) => {
-        const created = await createFeedToken(engine, { keyPrefix, ...options, now: new Date() });
+        const created = await createFeedToken(engine, {
+          ...{ keyPrefix, ...options, now: new Date() },
+          ...{ companies: limitOf(companies), changes: limitOf(changes) },
+        });
         terminal.tell('Keep this token in a secret store; it is shown only now.\n');
         terminal.show({ token: created.token, ...created.record }, created.token);
       });
@@ -55,6 +63,11 @@ export function feedTokenCommand(terminal: Terminal): Command {
     });
   return command;
 }
+
+/** Reads names between commas, or the word for all. */
+const namesIn = (text: string) => (text === 'all' ? 'all' : listOf(text));
+
+const limitOf = (names: ReturnType<typeof namesIn>) => (names === 'all' ? null : names);
 
 function tableOf(tokens: readonly FeedToken[]): string {
   const rows = tokens.map(({ id, name, companies, changes, createdAt, revokedAt, usedAt, ...links }) => [

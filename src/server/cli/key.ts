@@ -1,10 +1,9 @@
 import { Command } from 'commander';
 
-import { listOf } from '../../command-line/given-values.ts';
 import { type Scope, scopes } from '../../contract/scopes.ts';
 import { createKey, listKeys, revokeKey } from '../access/keys.ts';
 import type { UsedKey } from '../store/keys/keys.ts';
-import { COMPANY, scopesText } from './arguments.ts';
+import { COMPANY, scopesIn, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
 import { table } from './table.ts';
@@ -18,9 +17,7 @@ export function keyCommand(terminal: Terminal): Command {
     .description('create a key and show it, once')
     .argument(...COMPANY)
     .option('--name <name>', 'what the key is for', 'API key')
-    .option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}`, (text) => listOf(text), [
-      ...scopes,
-    ] as string[])
+    .option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}; or all`, scopesIn, [])
     .action(async (company: string, options: { name: string; scopes: Scope[] }) => {
       await withDatabase(terminal, async (engine, { keyPrefix }) => {
         const created = await createKey(engine, { prefix: keyPrefix, company, ...options, now: new Date() });

@@ -17,12 +17,12 @@ export async function openFullStore(name: EngineName = 'sqlite'): Promise<Workpl
   const workplace = await openWorkplace(name, { contents: 'example' });
   for (const line of [
     `webhook create ${COMPANY} https://hooks.example.com/in --events job.created`,
-    `admin create ${COMPANY} jane@brennan.example`,
+    `admin create ${COMPANY} jane@brennan.example --scopes all`,
     `document pdf ${INVOICE} --out ${join(workplace.folder, 'printed.pdf')}`,
     'company create zenith --api --invoicing',
   ])
     await workplace.json(line);
-  const { key } = await workplace.json<{ key: string }>(`key create ${COMPANY}`);
+  const { key } = await workplace.json<{ key: string }>(`key create ${COMPANY} --scopes all`);
   await using engine = await openEngine(workplace.databaseUrl);
   await fillLargeCompany(engine, 'zenith');
   const [webhook] = await engine.run('SELECT id FROM webhooks');

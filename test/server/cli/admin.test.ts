@@ -26,7 +26,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   const told = async (line: string) => (await call(line, env)).stdout;
   t.equal(await told('admin list acme'), 'There are no administrators.\n');
 
-  const invited = await call(`admin create acme ${EMAIL} --scopes 'jobs:read, forms:read'`, env);
+  const invited = await call(`admin create acme ${EMAIL} --scopes 'jobs:read, forms:read' --invite`, env);
   t.match(invited, {
     stdout: /^http:\/\/127\.0\.0\.1:\d+\/portal\/invitation#[\w-]+\.[\w-]{43}\n$/,
     stderr: `Send this link to ${EMAIL}; it works once and is shown only now.\n`,
@@ -75,7 +75,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   );
   t.equal((await again.visit('/portal')).statusCode, 303);
   t.match(await told('admin list acme'), /\naoife@acme.example {2}Aoife {2}disabled 2.*Z/);
-  const back = await told(`admin create acme ${EMAIL} --no-invite`);
+  const back = await told(`admin create acme ${EMAIL} --scopes all`);
   const returned = await use(back.trim(), { name: 'Aoife', ...password });
   t.equal((await returned.visit('/portal')).statusCode, 200, 'who was disabled can be invited again');
   t.match(await json('admin list acme'), [{ disabledAt: /Z$/ }, { mayInvite: false }]);
@@ -93,7 +93,7 @@ t.test('a link is at BASE_URL, or where a server of these settings listens', asy
     [{ BASE_URL: 'https://api.example.com' }, 'https://api.example.com'],
   ];
   for (const [environment, origin] of links) {
-    const { stdout, stderr } = await workplace.call(`admin create acme ${EMAIL}`, environment);
+    const { stdout, stderr } = await workplace.call(`admin create acme ${EMAIL} --scopes all`, environment);
     t.ok(stdout.startsWith(`${origin}/portal/invitation#`), stdout);
     const isTold = stderr.includes(`BASE_URL isn't set, so the link leads to ${origin}, where a server with`);
     t.equal(isTold, !('BASE_URL' in environment), 'and it is said why');

@@ -12,7 +12,9 @@ import { countJobs, fileOf, job, jobs, openAcme, shortAnswers, summaryIn } from 
 async function openElsewhere() {
   const workplace = await openAcme();
   const { feed = '' } = (await workplace.serveHere([], { FEED_PORT: '0' })).greeting;
-  const token = (await workplace.call('feed-token create --name erp')).stdout.trim();
+  const token = (
+    await workplace.call('feed-token create --name erp --companies all --changes all')
+  ).stdout.trim();
   const file = join(workplace.folder, 'token.txt');
   writeFileSync(file, `\ufeff${token}\r\n`);
   return { ...workplace, feed, to: `--to ${feed} --token-file ${file}` };
@@ -65,7 +67,7 @@ t.test('what is not taken is told with its reason, and a change without an id is
     (await call(`${apply} ${there.to}`)).stdout,
     /^\{"line":1,"status":"refused","error":\{"code":"invalid_change","message":"The change has no id/,
   );
-  const { stdout: token } = await call('feed-token create --name crm --changes job.update');
+  const { stdout: token } = await call('feed-token create --name crm --companies all --changes job.update');
   const [limited, empty] = [join(folder, 'limited.txt'), join(folder, 'empty.txt')];
   writeFileSync(limited, token);
   writeFileSync(empty, '');
@@ -95,7 +97,9 @@ t.test('what is not taken is told with its reason, and a change without an id is
 
 t.test('a feed elsewhere that is away is waited for, and then each line is sent at once', async (t) => {
   await using workplace = await openAcme();
-  const token = (await workplace.call('feed-token create --name erp')).stdout.trim();
+  const token = (
+    await workplace.call('feed-token create --name erp --companies all --changes all')
+  ).stdout.trim();
   const port = String(await freePort());
   const start = () => {
     const settings = { ...NOWHERE, FEED_TOKEN: token };

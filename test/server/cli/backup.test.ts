@@ -64,7 +64,7 @@ t.test('a backup is of one moment while a server serves and a feed comes in', as
   await using restored = await openWorkplace('sqlite', { isEmpty: true });
   t.match(await restored.call(`restore ${place.file}`), { exitCode: 0, stderr: '' });
   t.match(await restored.call('verify'), { exitCode: 0, stdout: /rows: nothing is wrong/ });
-  const { key } = await restored.json<{ key: string }>('key create brennan');
+  const { key } = await restored.json<{ key: string }>('key create brennan --scopes all');
   const { greeting } = await restored.serveHere();
   const headers = { authorization: `Bearer ${key}` };
   t.equal((await got(`${greeting.address}/api/v1/customers`, { headers })).statusCode, 200);

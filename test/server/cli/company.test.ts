@@ -72,7 +72,7 @@ t.test('companies are created, changed and listed', async (t) => {
 
   const next =
     'Off for this company: API access and invoicing. To switch on: fieldledger company set zeta --api --invoicing\n';
-  for (const line of ['key create zeta', 'admin create zeta z@zeta.example'])
+  for (const line of ['key create zeta --scopes all', 'admin create zeta z@zeta.example --scopes all'])
     t.ok((await call(line)).stderr.endsWith(next), line);
 
   await json("company create alpha --modules '' --api --invoicing");

@@ -115,15 +115,15 @@ async function seeRoleAtWork(
     `INSERT INTO audit_entries (company, id, at, administrator_name, action, details)
      VALUES ('acme', '0', ${old}), ('acme', '1', ${old})`,
   );
-  const { id: key } = await json<{ id: string }>('key create acme');
+  const { id: key } = await json<{ id: string }>('key create acme --scopes all');
   const { id: webhook } = await json<{ id: string }>('webhook create acme https://hooks.example.com/');
   for (const line of [
     `key revoke acme ${key}`,
     ...['ping', 'pause', 'resume'].map((change) => `webhook ${change} acme ${webhook}`),
     `webhook delete acme ${webhook} --confirm ${webhook}`,
     'webhook seal',
-    'feed-token create --name erp',
-    'admin create acme jane@acme.example',
+    'feed-token create --name erp --companies all --changes all',
+    'admin create acme jane@acme.example --scopes all',
     'numbering set acme invoice --last 5',
     'company set acme --name Acme',
     'verify',

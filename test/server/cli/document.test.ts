@@ -31,7 +31,7 @@ t.test('the PDF of a document is the one that the API serves, in a file or on a 
   t.match(bytes.toString('latin1'), /^%PDF-1\.7\n/);
   const told = { name: 'INV-2026-0001', sha256: hash('sha256', bytes), bytes: bytes.length };
   t.strictSame(written, { ...told, file: out });
-  const { key } = await json<{ key: string }>('key create brennan');
+  const { key } = await json<{ key: string }>('key create brennan --scopes all');
   const { greeting, stop } = await brennan.serveHere();
   const headers = { authorization: `Bearer ${key}` };
   const answer = await fetch(`${greeting.address}/api/v1/invoices/${SETTLED}/pdf`, { headers });

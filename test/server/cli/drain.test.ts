@@ -66,7 +66,7 @@ t.test(
   WAITING,
   async (t) => {
     await using workplace = await openWorkplace('sqlite', { contents: 'example' });
-    const { key } = await workplace.json<{ key: string }>('key create brennan');
+    const { key } = await workplace.json<{ key: string }>('key create brennan --scopes all');
     const served = await workplace.serve();
     const path = '/api/v1/invoices/01a0a486-e8e0-7076-ace5-e31611d48e0a/pdf';
     const headers = { authorization: `Bearer ${key}` };
@@ -116,7 +116,7 @@ t.test('SIGINT stops a server as well, and connections that nobody uses do not h
 t.test('a request that waits for the database is answered and closed before the server ends', async (t) => {
   await using workplace = await openWorkplace('postgres');
   await workplace.json('company create acme --api --invoicing');
-  const { key } = await workplace.json<{ key: string }>('key create acme');
+  const { key } = await workplace.json<{ key: string }>('key create acme --scopes all');
   const served = await workplace.serve([], PATIENT);
   const holder = new pg.Client({ connectionString: workplace.databaseUrl });
   await holder.connect();

@@ -12,7 +12,7 @@ t.test('tokens are created, listed without their secrets, and revoked', async (t
   const { json, call } = workplace;
   await json('company create acme');
   t.equal((await call('feed-token list')).stdout, 'There are no feed tokens.\n');
-  const prose = await call('feed-token create --name erp');
+  const prose = await call('feed-token create --name erp --companies all --changes all');
   const stderr = /^Keep this token in a secret store; it is shown only now\.\n$/;
   t.match(prose, { exitCode: 0, stdout: /^fl-feed\.[0-9a-f]{12}\.[\w-]{43}\n$/, stderr }, 'for a pipe');
   const made = await json<FeedToken & { token: string }>(
@@ -33,8 +33,9 @@ t.test('tokens are created, listed without their secrets, and revoked', async (t
   t.notMatch(stdout + JSON.stringify(listed), secret);
   const refused: [args: string, exitCode: number, message: RegExp][] = [
     ['create', 2, /--name/],
-    ["create --name x --companies ' , '", 1, /A list is empty/],
-    ['create --name x --companies bolt', 1, /There is no company "bolt"/],
+    ['create --name x --companies all', 2, /'--changes <names>' not specified/],
+    ["create --name x --changes all --companies ' , '", 1, /A list is empty/],
+    ['create --name x --changes all --companies bolt', 1, /There is no company "bolt"/],
     ['revoke nobody', 1, /There is no feed token "nobody"/],
   ];
   for (const [args, exitCode, message] of refused)
@@ -43,7 +44,9 @@ t.test('tokens are created, listed without their secrets, and revoked', async (t
 
 t.test('the feed is served on FEED_PORT, and a stop lets a batch under way finish', async (t) => {
   await using workplace = await openAcme();
-  const token = (await workplace.call('feed-token create --name erp')).stdout.trim();
+  const token = (
+    await workplace.call('feed-token create --name erp --companies all --changes all')
+  ).stdout.trim();
   const without = await workplace.serveHere();
   t.notOk('feed' in without.greeting, 'only where it is asked for');
   await without.stop();

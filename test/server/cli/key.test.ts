@@ -20,7 +20,7 @@ t.test('keys are created, listed without their secrets, and revoked', async (t) 
   const stderr = /^Keep this key in a secret store; it is shown only now\.\n$/;
   t.match(prose, { exitCode: 0, stdout: /^\S+\n$/, stderr }, 'stdout is the key alone, ready for a pipe');
   t.match(prose.stdout.trimEnd(), KEY);
-  const created = await json<ApiKey & { key: string }>('key create acme');
+  const created = await json<ApiKey & { key: string }>('key create acme --scopes all');
   t.match(created.key, KEY);
 
   const listed = await json<ApiKey[]>('key list acme');
@@ -58,7 +58,7 @@ for (const name of engineNames) {
   t.test(`${name}: what keys asked for is written down when servers are told to stop`, async (t) => {
     await using workplace = await openWorkplace(name);
     await workplace.call('company create acme --api --invoicing');
-    const { key } = await workplace.json<{ key: string }>('key create acme');
+    const { key } = await workplace.json<{ key: string }>('key create acme --scopes all');
     const headers = { authorization: `Bearer ${key}` };
     const count = 2;
     for (let started = 0; started < count; started += 1) {

@@ -12,7 +12,7 @@ t.test('a link is made by command and over HTTP, and an operator changes access'
   await using workplace = await openWorkplace();
   const { json, call, folder } = workplace;
   await json('company create acme');
-  const create = 'feed-token create --name';
+  const create = 'feed-token create --companies all --changes all --name';
   const made = await json<{ token: string }>(`${create} erp --portal-links 'jobs:read, quotes:read'`);
   t.match(made, { portalScopes: ['jobs:read', 'quotes:read'], portalMayInvite: false });
   t.match(await json(`${create} crm`), { portalScopes: [], portalMayInvite: false });
@@ -55,7 +55,10 @@ t.test('a link is made by command and over HTTP, and an operator changes access'
     stderr: /Portal links of this feed token may give jobs:read, quotes:read\./,
   });
 
-  for (const line of ['admin create acme joe@acme.example', 'admin reset acme jane@acme.example'])
+  for (const line of [
+    'admin create acme joe@acme.example --scopes all',
+    'admin reset acme jane@acme.example',
+  ])
     t.match(await call(line, { PORTAL_SIGN_IN: 'links' }), {
       exitCode: 1,
       stderr: /PORTAL_SIGN_IN is links\. Nobody has/,

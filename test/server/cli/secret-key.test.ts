@@ -56,7 +56,7 @@ for (const name of engineNames) {
     await using workplace = await openWorkplace(name);
     const { call, json } = workplace;
     await json('company create acme --api');
-    const { key } = await json<{ key: string }>('key create acme');
+    const { key } = await json<{ key: string }>('key create acme --scopes all');
     const headers = { authorization: `Bearer ${key}` };
     const { id } = await json<{ id: string }>(REGISTER, { WEBHOOK_SECRET_KEY: KEY });
     const { id: delivery } = await json<{ id: string }>(`webhook ping acme ${id}`);

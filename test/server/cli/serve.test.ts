@@ -38,7 +38,7 @@ t.test('switches, modules and revocations take effect on a running server at onc
   await using workplace = await openWorkplace();
   const { json } = workplace;
   await json('company create acme --api --invoicing');
-  const { key, id } = await json<{ key: string; id: string }>('key create acme');
+  const { key, id } = await json<{ key: string; id: string }>('key create acme --scopes all');
   const { address } = (await workplace.serveHere()).greeting;
   const both = async () => [
     await verdict(address, '/api/v1/jobs', key),

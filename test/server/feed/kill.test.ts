@@ -47,7 +47,9 @@ async function sendWithKills(name: EngineName, killsMax: number, isCluster: bool
   await using fed = await openFed(name, feed);
   await using stack = new AsyncDisposableStack();
   const servers = isCluster ? await startCluster(fed, stack) : [await startServer(fed, fed.databaseUrl)];
-  const FEED_TOKEN = (await fed.call(['feed-token', 'create', '--name', 'erp'])).stdout.trim();
+  const FEED_TOKEN = (
+    await fed.call('feed-token create --name erp --companies all --changes all')
+  ).stdout.trim();
   const victims = ['sender', ...servers.keys(), ...(name === 'postgres' ? ['database'] : [])];
   const reader = stack.use(await readMeanwhile(fed, servers));
   let killCount = 0;

@@ -1,5 +1,5 @@
 import { changeAccess } from '../../../src/server/access/change-access.ts';
-import { changeCompany, createCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/access/companies.ts';
 import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { listAdministratorRows } from '../../../src/server/store/accounts/administrator-rows.ts';
@@ -11,38 +11,16 @@ import {
   onEachEngine,
   onSqlite,
   PASSWORD,
-  type TestPortal,
   type Visitor,
 } from '../portal/_portal.ts';
-import { bearer, type Door, errorIn, NDJSON, openDoor, tokenFor } from './_door.ts';
+import { bearer, errorIn, NDJSON, openDoor, tokenFor } from './_door.ts';
+import { follow, isIn, linkOf, NIAMH, openFeed } from './_portal-links.ts';
 
 const later = (seconds: number) => new Date(STORY_NOW.getTime() + seconds * 1_000);
-const NIAMH = { company: COMPANY, email: 'niamh@brennan.example', name: 'Niamh', scopes: ['jobs:read'] };
 const BY_OPERATOR = { company: COMPANY, by: 'operator' as const, now: STORY_NOW, revoke: [] };
 const UNUSABLE = /This link can't be used: it was used already, has expired, or was replaced/;
 
-/** The feed of a portal, with a token whose links may give two scopes. */
-async function openFeed({ engine }: TestPortal, name = 'erp') {
-  const portalLinks = ['jobs:read', 'invoices:read'];
-  const { id, token } = await tokenFor(engine, { name, portalLinks, portalInvites: true });
-  return { ...(await openDoor(engine, token)), id };
-}
-
-async function linkOf(door: Door, asked: object = {}): Promise<string> {
-  const { status, body } = await door.askForLink({ ...NIAMH, ...asked });
-  if (status !== 200) throw new Error(body);
-  return (JSON.parse(body) as { link: string }).link;
-}
-
-/** Follows a link without scripts. */
-async function follow(portal: TestPortal, link: string, visitor = portal.visitor()): Promise<Visitor> {
-  await visitor.visit('/portal/invitation');
-  await visitor.submit('/portal/invitation', { code: link });
-  return visitor;
-}
-
 const formTokenOf = ({ shown }: Visitor) => /name="form-token" value="([^"]*)"/.exec(shown)?.[1] ?? '';
-const isIn = ({ cookies }: Visitor) => cookies.has('fieldledger_session');
 
 onEachEngine('a link makes its person an administrator, and finds them the next time', async (t, portal) => {
   const { engine } = portal;
@@ -204,27 +182,6 @@ onSqlite('somebody with a password keeps it, and somebody without has none to gu
   await niamh.submit('/portal/account/sign-out-everywhere', {});
   t.match(niamh.text, /You have no password here\. Come in from your business system again/);
   t.notMatch(niamh.shown, 'name="proof"', 'what she has not is not asked for');
-});
-
-onSqlite('whoever has no password is asked for no second factor beside it', async (t, portal) => {
-  await using door = await openFeed(portal);
-  const niamh = await follow(portal, await linkOf(door, { mayInvite: true }));
-  await portal.engine.transaction((transaction) =>
-    changeCompany(transaction, COMPANY, { secondFactorRequired: true }),
-  );
-  for (const path of ['/portal', '/portal/people', '/portal/account']) {
-    t.equal((await niamh.visit(path)).statusCode, 200, path);
-    t.notMatch(niamh.text, /Set up your second factor|Your password|Only your password/, path);
-  }
-  await niamh.visit('/portal/people');
-  t.match(
-    niamh.text,
-    new RegExp(`${EMAIL}|Aoife.*No second factor`),
-    'a colleague with a password lacks one',
-  );
-  t.notMatch(niamh.text, /Niamh You No second factor/);
-  const colleague = await portal.signedIn({ email: EMAIL, password: PASSWORD });
-  t.match((await colleague.visit('/portal')).headers.location, '/portal/account/second-factor');
 });
 
 onSqlite('whoever was removed stays out, until the operator lets them in again', async (t, portal) => {

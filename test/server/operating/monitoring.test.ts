@@ -96,7 +96,9 @@ t.test('every series that an alert or a panel names is printed, and every metric
   await using workplace = await openWorkplace('sqlite', { contents: 'example' });
   const { address, management, feed } = (await workplace.serveHere([], { FEED_PORT: '0' })).greeting;
   await got(`${address}/healthz`);
-  const { token } = await workplace.json<{ token: string }>('feed-token create --name erp');
+  const { token } = await workplace.json<{ token: string }>(
+    'feed-token create --name erp --companies all --changes all',
+  );
   const headers = { authorization: `Bearer ${token}` };
   const change = { change: 'job.complete', with: { id: 'job_0002' }, source: 'erp', sequence: 1 };
   await got.post(`${feed}/feed/v1/changes`, { headers, json: [{ id: '1', company: 'brennan', ...change }] });

@@ -20,7 +20,9 @@ t.test(
     await using workplace = await openWorkplace();
     await workplace.json(['company', 'create', 'acme', '--api', '--invoicing']);
     const served = await workplace.serve([], { LOG_LEVEL: 'trace' });
-    const { link } = await workplace.json<{ link: string }>(['admin', 'create', 'acme', EMAIL]);
+    const { link } = await workplace.json<{ link: string }>(
+      `admin create acme ${EMAIL} --scopes all --invite`,
+    );
     const code = link.slice(link.indexOf('#') + 1);
     const visitor = new Visitor(served.greeting.address);
     await visitor.visit('/portal/invitation');

@@ -12,20 +12,11 @@ import { type Problems, problemsIn, problemsOf } from '../page-error.ts';
 import { button, checkboxes, type Choice, form, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
 import { warning } from '../views/notice.ts';
+import { scopeText } from '../views/scope-texts.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { ALL_IN_USE } from './keys.ts';
 
 const NAMED_MAX = 3;
-
-/** The data that each scope covers (openapi.yaml, "Authentication"). */
-const readings: Record<Scope, string> = {
-  'jobs:read': 'Jobs',
-  'people:read': 'People, without those who have left',
-  'forms:read': 'Forms, and everything that was filled in on them',
-  'invoices:read': 'Invoices, credit notes and pro formas, with their PDFs',
-  'customers:read': 'Customers',
-  'quotes:read': 'Quotes',
-};
 
 export const showNewKey: Page = (visit, { engine }) => newKeyPage(engine, visit);
 
@@ -115,7 +106,7 @@ async function newKeyPage(
 }
 
 function choiceOf(scope: Scope, { administrator, company }: Visit, people: readonly Administrator[]): Choice {
-  const label = `${readings[scope]} (${scope})`;
+  const label = scopeText(scope);
   if (!maySee(administrator.scopes, moduleOf(scope))) {
     const able = people.filter(({ disabledAt, scopes: held }) => disabledAt === null && held.includes(scope));
     const names = able

@@ -13,6 +13,7 @@ import { button, checkboxes, confirmForm, form, textField } from '../views/form.
 import { emailText, time, timeText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
+import { scopeText } from '../views/scope-texts.ts';
 import { named, table } from '../views/table.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { accessActions, mayInviteField } from './person-access.ts';
@@ -198,8 +199,8 @@ function inviteForm(visit: Visit, filled: Filled): Html {
       label: 'Access, for themselves and for the keys they make',
       hint: 'You can give the access that you have yourself.',
       problem: problems?.scopes,
-      choices: own.map((scope) => ({ value: scope, label: scope })),
-      chosen: scopes ?? own,
+      choices: own.map((scope) => ({ value: scope, label: scopeText(scope) })),
+      chosen: scopes ?? [],
     })}
     ${mayInviteField('may-invite', mayInvite)}
     ${

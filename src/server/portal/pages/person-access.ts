@@ -6,6 +6,7 @@ import { type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import type { ApiKey } from '../../store/keys/keys.ts';
 import { checkboxes, confirmForm } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
+import { scopeText } from '../views/scope-texts.ts';
 import { type Page, redirect, type Visit } from '../visit.ts';
 
 export const removeSomebody: Page = async ({ act, params, form: filled }, { engine }) => {
@@ -79,7 +80,7 @@ function accessForm(
       name: 'scopes',
       id: `scopes-${person.id}`,
       label: 'Access, for themselves and for the keys they make',
-      choices: visit.administrator.scopes.map((scope) => ({ value: scope, label: scope })),
+      choices: visit.administrator.scopes.map((scope) => ({ value: scope, label: scopeText(scope) })),
       chosen: person.scopes,
     })}
     ${mayInviteField(`may-invite-${person.id}`, person.mayInvite)}

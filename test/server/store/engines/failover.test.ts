@@ -38,7 +38,9 @@ async function sendWithFailovers(pair: ServerPair, failoversMax: number): Promis
   await using fed = await openFed('postgres', feed, pair);
   const port = await freePort();
   const settings = { FEED_PORT: String(port), DELIVER_WEBHOOKS: 'off' };
-  const FEED_TOKEN = (await fed.call(['feed-token', 'create', '--name', 'erp'])).stdout.trim();
+  const FEED_TOKEN = (
+    await fed.call('feed-token create --name erp --companies all --changes all')
+  ).stdout.trim();
   await fed.serve([], settings);
   const sender = fed.start(['apply', fed.file, '--to', `http://127.0.0.1:${port}`], { FEED_TOKEN });
   const { stdout } = sender.child;
