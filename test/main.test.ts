@@ -155,7 +155,7 @@ t.test('the process ends with the exit code, and keeps stdout for results', asyn
   await using workplace = await openWorkplace();
   const [good, failed, misunderstood] = await Promise.all([
     workplace.run(['config']),
-    workplace.run(['config', '--json'], { PORT: 'x' }),
+    workplace.run(['status', '--json'], { PORT: 'x' }),
     workplace.run(['nonsense', '--json']),
   ]);
   t.equal(good.exitCode, 0);

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 
 import { parseBaseUrl, parseServiceName } from '../command-line/given-values.ts';
-import { quote, UsageError } from '../errors.ts';
+import { quote, UsageError, withoutSecrets } from '../errors.ts';
 import {
   type Environment,
   integer,
@@ -245,7 +245,16 @@ function variableOf(key: string): string {
  * @throws UsageError whose message lists every setting that is wrong, not only the first.
  */
 export function readConfig(environment: Environment): Config {
-  const config: Record<string, unknown> = {};
+  const { config, problems } = readSettings(environment);
+  if (problems.length > 0)
+    throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
+  // Every key of Config has a setting, and each that isn't left out was parsed.
+  return config as unknown as Config;
+}
+
+/** The settings that can be read, and what is wrong with others: sentences that begin with the variable. */
+function readSettings(environment: Environment) {
+  const config: Record<string, ReturnType<Setting['parse']> | undefined> = {};
   const problems: string[] = [];
   for (const [key, setting] of Object.entries<Setting>(settings)) {
     try {
@@ -261,13 +270,10 @@ export function readConfig(environment: Environment): Config {
     problems.push('ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: one of them has to go.');
   if (config.accessPointToken && !config.accessPointUrl)
     problems.push('ACCESS_POINT_TOKEN needs ACCESS_POINT_URL, to which it is sent.');
-  if (problems.length > 0)
-    throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
-  // Every key of Config has a setting, and each that isn't left out was parsed.
-  return config as unknown as Config;
+  return { config, problems };
 }
 
-function parsed({ parse, shown }: Setting, subject: string, text: string): unknown {
+function parsed({ parse, shown }: Setting, subject: string, text: string): ReturnType<Setting['parse']> {
   try {
     return parse(text);
   } catch (error) {
@@ -276,21 +282,17 @@ function parsed({ parse, shown }: Setting, subject: string, text: string): unkno
   }
 }
 
-function asSetting(value: Config[keyof Config]): string {
-  return typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
-}
-
-/** Every setting with its value as it may be shown, for `fieldledger config`. */
-export function describeConfig(
-  environment: Environment,
-): { name: string; value: string; isDefault: boolean; help: string }[] {
-  const config = readConfig(environment);
+/** Every setting with its value as it may be shown, for `fieldledger config`. A wrong one has its problem beside it. */
+export function describeConfig(environment: Environment) {
+  const { config, problems } = readSettings(environment);
   return Object.entries<Setting>(settings).map(([key, { help, shown }]) => {
     const name = variableOf(key);
-    const value = config[key as keyof Config];
+    const value = config[key] ?? (shown ? '' : withoutSecrets(environment[name] ?? ''));
+    const text = typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value);
     return {
       name,
-      value: value === undefined ? '' : (shown ?? String)(asSetting(value)),
+      value: shown && text !== '' ? shown(text) : text,
+      problem: problems.find((line) => line.split(/\W|_FILE/)[0] === name) ?? null,
       isDefault: !environment[name] && !(shown && environment[`${name}_FILE`]),
       help: shown ? `${help}; or ${name}_FILE names a file with it` : help,
     };

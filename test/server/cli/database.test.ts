@@ -71,6 +71,26 @@ t.test('a PostgreSQL that does not let the command in is named without its passw
   }
 });
 
+t.test('config lists every setting when some are wrong, names those, and fails', async (t) => {
+  await using workplace = await openWorkplace('sqlite', { isEmpty: true });
+  const wrong = { PORT: '99999', WEBHOOK_SECRET_KEY: 'hunter2', SMTP_URL: 'smtp://mail.example' };
+  const { stdout, stderr, exitCode } = await workplace.call('config', wrong);
+  t.equal(exitCode, 1);
+  t.match(
+    stdout,
+    /^HOST=127.0.0.1 .*\n {4}address .*\nPORT=99999\n {4}WRONG: PORT must be an integer from 0 to 65535/m,
+  );
+  t.match(stdout, /^WEBHOOK_SECRET_KEY=\n {4}WRONG: WEBHOOK_SECRET_KEY must be 32 bytes in base64\./m);
+  t.match(stdout, /^SMTP_URL=.*\n {4}WRONG: SMTP_URL needs MAIL_FROM and BASE_URL/m);
+  t.match(stdout, /^PORTAL_SESSION_HOURS=12 /m, 'to the last');
+  t.notMatch(stdout, /hunter2/);
+  t.equal(stderr, 'fieldledger: These settings are wrong: PORT, WEBHOOK_SECRET_KEY, SMTP_URL.\n');
+  const json = await workplace.call('config --json', wrong);
+  const settings = JSON.parse(json.stdout) as { name: string; problem: string | null }[];
+  t.match(settings.find(({ name }) => name === 'PORT')?.problem, /not "99999"/);
+  t.equal(settings.find(({ name }) => name === 'HOST')?.problem, null);
+});
+
 t.test('a wrong configuration is told before the database is touched', async (t) => {
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   for (const command of COMMANDS) {
