@@ -108,10 +108,10 @@ export interface components {
         /** @description The person who is to come in, and with which access. */
         PortalLinkRequest: {
             /** @description The id of the company. */
-            company: string;
-            /** @description Their e-mail address, in the letters a to z. */
+            company: components["schemas"]["VisibleText"];
+            /** @description Their e-mail address, in the letters a to z, digits and signs; a domain with other letters is written with xn--. Capitals, and blanks around it, don't matter. */
             email: string;
-            /** @description Their name, in one line. */
+            /** @description Their name, in one line of characters that can be seen and blanks between them. Blanks around it don't count. */
             name: string;
             /** @description What they may see, and give to keys and to others. */
             scopes: ("jobs:read" | "people:read" | "forms:read" | "invoices:read" | "customers:read" | "quotes:read")[];
@@ -177,7 +177,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -194,7 +194,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -213,7 +213,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -248,7 +248,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -271,7 +271,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -294,7 +294,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -322,7 +322,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -344,7 +344,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -410,7 +410,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -443,7 +443,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -466,7 +466,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -493,7 +493,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -545,7 +545,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -567,7 +567,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -589,7 +589,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -614,7 +614,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -636,7 +636,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -671,7 +671,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -690,7 +690,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -736,7 +736,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -758,7 +758,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -780,7 +780,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -847,7 +847,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -912,7 +912,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -945,7 +945,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -968,7 +968,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1001,7 +1001,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1024,7 +1024,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1059,7 +1059,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1092,7 +1092,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1114,7 +1114,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1150,7 +1150,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1172,7 +1172,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1194,7 +1194,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1233,7 +1233,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1283,7 +1283,7 @@ export interface components {
             /** @description The business system's own id of this change. A change with an id that was applied before, in the last 90 days unless the operator keeps ids for another time, is skipped, and refused when it says something else than before. */
             id?: string;
             /** @description The queue or system that the change comes from, where there are several. Goes with `sequence`. */
-            source?: string;
+            source?: components["schemas"]["VisibleText"];
             /** @description The place of the change in its source, which grows from change to change of a company; numbers may be left out. A change that isn't behind the last one that was applied is `skipped` when it is the same change, by its id, and refused as `out_of_sequence` otherwise, also when its id was forgotten. Two senders with one source therefore can't overtake each other. */
             sequence?: number;
             /** @description The id of the company. */
@@ -1851,6 +1851,8 @@ export interface components {
          * @description The id that the business system gives; one is made unless it is given.
          */
         NewUuid: string;
+        /** @description A text in characters that can be seen, and plain blanks between them. */
+        VisibleText: string;
         /**
          * Format: date-time
          * @description A time with an offset (RFC 3339).
@@ -2204,7 +2206,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description The request wasn't complete within 30 seconds. Nothing was done; send it again. */
+        /** @description The request wasn't complete within 30 seconds, or its headers within 10. Nothing was done; send it again. */
         TooSlow: {
             headers: {
                 [name: string]: unknown;
@@ -2237,7 +2239,7 @@ export interface components {
     };
     parameters: {
         /** @description The id of the company. */
-        Company: string;
+        Company: components["schemas"]["VisibleText"];
     };
     requestBodies: never;
     headers: never;
@@ -2327,7 +2329,7 @@ export interface operations {
                 /** @description The id of the company. */
                 company: components["parameters"]["Company"];
                 /** @description The source, as its changes name it. */
-                source: string;
+                source: components["schemas"]["VisibleText"];
             };
             header?: never;
             path?: never;

@@ -9,6 +9,7 @@ const inputs = [
   'package.json',
   '.redocly.yaml',
   '.redocly.feed.yaml',
+  '.redocly.feed.js',
   'openapi.yaml',
   'webhooks.yaml',
   'src/server/backoffice/feed.yaml',

@@ -5,7 +5,6 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 import type { components } from '../../generated/feed.ts';
 import { computedOnce } from './computed.ts';
 import type { JsonSchema } from './document.ts';
-import { closedSchema } from './schemas.ts';
 import { createAjv } from './validators.ts';
 
 type Schemas = components['schemas'];
@@ -82,7 +81,8 @@ export function changeProblem(value: unknown): ChangeProblem | undefined {
   }
   const validate = validatorOf(schema);
   // The test of the text is quick, and almost always negative.
-  if (validate(value)) return UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
+  const unkeptText = UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
+  if (unkeptText || validate(value)) return unkeptText;
   const error = mostTelling(validate.errors ?? []);
   return error && { code: 'invalid_change', ...describe(error) };
 }
@@ -92,7 +92,9 @@ export function portalLinkProblem(value: unknown): string | undefined {
   const { PortalLinkRequest = {} } = feedDocument().components.schemas;
   const validate = validatorOf(PortalLinkRequest);
   const error = validate(value) ? undefined : mostTelling(validate.errors ?? []);
-  return error && describe(error, 'The body').message;
+  // Making the link names the character that is wrong in a name or an address.
+  const isLeft = error?.keyword === 'pattern' && error.instancePath !== '/company';
+  return error && !isLeft ? describe(error, 'The body').message : undefined;
 }
 
 /** For a value with several allowed types, the error about the type that it has; the first error is about another. */
@@ -139,25 +141,26 @@ function changeSchemas(): Map<string, JsonSchema> {
 /** The validator of a move, compiled when the first change of its name comes. */
 const validatorOf = computedOnce((schema: JsonSchema): ValidateFunction => {
   changeAjv ??= createAjv({ allErrors: false, verbose: true });
-  return changeAjv.compile(closedSchema(schema));
+  return changeAjv.compile(schema);
 });
 
 function describe(error: ErrorObject, whole = 'The change'): Omit<ChangeProblem, 'code'> {
-  const { instancePath, keyword, message, params, data, schema } = error;
-  const { missingProperty, unevaluatedProperty } = params as Record<string, string | undefined>;
+  const { instancePath, keyword, params, data, schema, parentSchema } = error;
+  const { missingProperty, additionalProperty } = params as Record<string, string | undefined>;
   const at = instancePath === '' ? whole : shortened(instancePath);
   if (missingProperty !== undefined) {
     const path = `${instancePath}/${pointerPart(missingProperty)}`;
     return { message: `${at} has no ${missingProperty}.`, path };
   }
-  if (unevaluatedProperty !== undefined) {
-    const path = `${instancePath}/${pointerPart(unevaluatedProperty)}`;
-    return { message: `${at} has no member ${shown(unevaluatedProperty)}.`, path };
+  if (additionalProperty !== undefined) {
+    const path = `${instancePath}/${pointerPart(additionalProperty)}`;
+    return { message: `${at} has no member ${shown(additionalProperty)}.`, path };
   }
-  const rule =
-    keyword === 'anyOf'
-      ? `must be ${(schema as JsonSchema[]).map(({ type }) => String(type)).join(',')}`
-      : (message ?? 'is not valid');
+  const words: Record<string, () => string> = {
+    anyOf: () => `must be ${(schema as JsonSchema[]).map(({ type }) => String(type)).join(',')}`,
+    pattern: () => `must be ${String(parentSchema?.['x-patternDescription'])}`,
+  };
+  const rule = words[keyword]?.() ?? error.message ?? 'is not valid';
   const allowed =
     keyword === 'enum' ? `: ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
   return { message: `${at} is ${shown(data)}; it ${rule}${allowed}.`, path: instancePath };

@@ -17,11 +17,6 @@ export const EVERY_ANSWER = {
   'Referrer-Policy': 'no-referrer',
 };
 
-export interface HttpServerOptions extends UnreadLimits {
-  /** The status for a request that isn't complete in time: 408 where what is sent may be sent again. */
-  lateStatus?: 400 | 408;
-}
-
 /**
  * Creates an HTTP server for an application, not yet listening. Whatever is sent to it is answered by the application or
  * refused with an error's body, always with the headers of every answer; Node itself answers nothing.
@@ -29,7 +24,7 @@ export interface HttpServerOptions extends UnreadLimits {
 export function createHttpServer(
   app: RequestListener,
   headersOfEveryAnswer: () => Record<string, string>,
-  { lateStatus = 400, ...unread }: HttpServerOptions = {},
+  unread: UnreadLimits = {},
 ): Server {
   const server = createServer({
     requestTimeout: REQUEST_MS_MAX,
@@ -48,7 +43,7 @@ export function createHttpServer(
       app(req, res);
     });
   }
-  refuseMalformedRequests(server, headersOfEveryAnswer, { requestMsMax: REQUEST_MS_MAX, lateStatus });
+  refuseMalformedRequests(server, headersOfEveryAnswer);
   endUnreadAnswers(server, unread);
   return server;
 }

@@ -36,22 +36,11 @@ function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage)
   return HOST.test(headers.host) ? undefined : 'its Host header is not a host with or without a port.';
 }
 
-/**
- * Answers what Node's parser refuses, and CONNECT, which it hands over as a bare socket, with an error's body.
- * @param limits the server's own limit for a whole request, in milliseconds, and the status when it is passed.
- */
+/** Answers what Node's parser refuses, and CONNECT, which it hands over as a bare socket, with an error's body. */
 export function refuseMalformedRequests(
   server: Server,
   headersOfEveryAnswer: () => Record<string, string>,
-  { requestMsMax, lateStatus }: { requestMsMax: number; lateStatus: 400 | 408 },
 ): void {
-  const refusals: Readonly<Record<string, Partial<RawRefusal>>> = {
-    HPE_HEADER_OVERFLOW: { message: 'The request is not well-formed: its headers are larger than 16 kB.' },
-    ERR_HTTP_REQUEST_TIMEOUT: {
-      status: lateStatus,
-      message: `The request must be complete within ${requestMsMax / 1000} seconds.`,
-    },
-  };
   const latest = new WeakMap<Socket, ServerResponse>();
   for (const event of ['request', 'checkExpectation']) {
     server.prependListener(event, ({ socket }: IncomingMessage, res: ServerResponse) =>
@@ -59,9 +48,9 @@ export function refuseMalformedRequests(
     );
   }
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    const message = 'The request is not well-formed.';
-    const refusal = { status: 400, code: 'invalid_request', message, ...refusals[error.code ?? ''] } as const;
-    refuseMalformed(socket, latest.get(socket), refusal, headersOfEveryAnswer());
+    const last = latest.get(socket);
+    const refusal = { code: 'invalid_request', ...problemOf(error, last, server) } as const;
+    refuseMalformed(socket, last, refusal, headersOfEveryAnswer());
   });
   server.on('connect', (_req, socket: Socket) => {
     // The socket is ours now: without a listener, a reset would end the process.
@@ -69,6 +58,20 @@ export function refuseMalformedRequests(
     const message = 'This path answers GET and HEAD, not CONNECT.';
     refuseRaw(socket, { status: 405, code: 'method_not_allowed', message }, headersOfEveryAnswer());
   });
+}
+
+function problemOf(
+  { code }: NodeJS.ErrnoException,
+  last: ServerResponse | undefined,
+  { headersTimeout, requestTimeout }: Server,
+): Pick<RawRefusal, 'status' | 'message'> {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { status: 400, message: 'The request is not well-formed: its headers are larger than 16 kB.' };
+  if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 400, message: 'The request is not well-formed.' };
+  // Node has one error for both limits. Without a request that waits for its body, the headers are late.
+  const [what, ms] =
+    last?.req.complete === false ? ['request', requestTimeout] : ["request's headers", headersTimeout];
+  return { status: 408, message: `The ${what} must be complete within ${ms / 1000} seconds.` };
 }
 
 const REASONS = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout' };

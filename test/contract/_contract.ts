@@ -172,7 +172,7 @@ export function eventBodyOf(operation: Operation): MediaType {
 export function strictAjv(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictRequired: true, allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
-  ajv.addVocabulary(['x-enumDescriptions', 'x-extensible-enum', 'discriminator']);
+  ajv.addVocabulary(['x-enumDescriptions', 'x-extensible-enum', 'x-patternDescription', 'discriminator']);
   return ajv;
 }
 
@@ -203,7 +203,7 @@ export function missingBounds(schema: Schema): string[] {
   const wanted = [
     ...types.flatMap((type) => bounds[type] ?? []),
     ...(types.includes('string') && !('format' in schema) ? ['pattern'] : []),
-    ...('additionalProperties' in schema ? ['maxProperties'] : []),
+    ...((schema.additionalProperties as unknown) ? ['maxProperties'] : []),
   ];
   return types.length === 0 ? ['type'] : wanted.filter((keyword) => !(keyword in schema));
 }

@@ -20,11 +20,13 @@ import type { Exchange } from '../exchange.ts';
 import type { HandlerNeeds } from './handler.ts';
 import {
   explainParameters,
+  isDecodable,
   readIntegers,
   readQuery,
   type ReadQuery,
   readTimes,
   readUuids,
+  refuseForeignBytes,
 } from './parameters.ts';
 
 /** A request as openapi-backend passes it around: `query` is still a text, `path` still encoded. */
@@ -217,7 +219,8 @@ interface ReadParameters extends ParsedRequest {
 
 /** Runs the compiled validators of an operation over the parameters as the router has read them. */
 class ContractValidator extends OpenAPIValidator {
-  override validateRequest(request: Request, operation: Operation): ValidationResult {
+  override validateRequest(request: ContractRequest, operation: Operation): ValidationResult {
+    refuseForeignBytes(request.query);
     const { params, query } = this.router.parseRequest(request, operation) as ReadParameters;
     const given = { path: params, query, header: {}, cookie: {} };
     // They also fill in the contract's defaults.
@@ -268,9 +271,5 @@ function pathParameters(template: readonly string[], segments: readonly string[]
 
 /** An escape that can't be decoded stays as it is; with its percent sign it is nobody's id. */
 function decoded(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
+  return isDecodable(segment) ? decodeURIComponent(segment) : segment;
 }

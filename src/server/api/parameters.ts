@@ -26,6 +26,23 @@ export function readQuery(text: string): RawQuery {
   return query;
 }
 
+/** @throws AppError `invalid_parameter` for a query with escapes that aren't of UTF-8, which would be read as U+FFFD. */
+export function refuseForeignBytes(query: string): void {
+  const isForeign = (part: string) => part.match(/(?:%[\da-f]{2})+/gi)?.some((run) => !isDecodable(run));
+  const part = query.split('&').find(isForeign);
+  if (part !== undefined)
+    throw new AppError('invalid_parameter', `The parameter ${quote(part)} has bytes that are not UTF-8.`);
+}
+
+/** Whether the escapes of a text are of UTF-8. */
+export function isDecodable(text: string): boolean {
+  try {
+    return decodeURIComponent(text) !== '';
+  } catch {
+    return false;
+  }
+}
+
 /** Writes the times of a query that has been validated as those of records, in place, so that they compare as text. */
 export function readTimes(query: ReadQuery, parameters: readonly ContractParameter[]): void {
   for (const { name, schema } of parameters) {

@@ -73,15 +73,12 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
     handlers: {
       ...Object.fromEntries(Object.entries(operations).map(([id, operation]) => [id, called(operation)])),
       notFound: () => {
-        throw new AppError(
-          'not_found',
-          'There is nothing at this path; feed.yaml lists the paths of the feed.',
-        );
+        throw new AppError('not_found', `There is nothing here; see ${baseUrl()}/feed-reference.`);
       },
       methodNotAllowed: ({ request }: Context, ...[, req, res]: Arguments) => {
-        const allowed = POSTED.includes(request.path) ? 'POST' : 'GET';
+        const allowed = POSTED.includes(request.path) ? 'POST' : 'GET, HEAD';
         res.setHeader('Allow', allowed);
-        throw new AppError('method_not_allowed', `This path answers ${allowed}, not ${req.method}.`);
+        throw new AppError('method_not_allowed', `This path takes ${allowed}; it got ${req.method}.`);
       },
       unauthorizedHandler: ({ security }: Context) => {
         const { error } = (security.feedToken ?? {}) as { error?: Error };

@@ -6,7 +6,7 @@ import type { ErrorRequestHandler, RequestHandler } from 'express';
 
 import { sendError } from '../api/answer.ts';
 import { errorReply } from '../api/error-replies.ts';
-import { readQuery } from '../api/parameters.ts';
+import { isDecodable, readQuery, refuseForeignBytes } from '../api/parameters.ts';
 import { AppError } from '../../errors.ts';
 import { createHttpServer, EVERY_ANSWER } from '../http-server.ts';
 import type { Logger } from '../log.ts';
@@ -48,10 +48,13 @@ export async function createFeedServer(options: FeedServerOptions): Promise<Serv
   app.use(refuseBadHeaders);
   app.use(createProbes(options));
   const backend = await createFeedBackend(options);
-  app.use('/feed', async (req, res) => {
+  app.use(async (req, res) => {
     const [path = '', query = ''] = req.originalUrl.split(/\?(.*)/s);
     if (!isDecodable(path)) throw new AppError('not_found', 'The escapes of this path are not of UTF-8.');
-    const request = { method: req.method, path, query: readQuery(query), headers: {} };
+    refuseForeignBytes(query);
+    // HEAD is answered wherever GET is (RFC 9110 section 9.3.2); Node leaves the body out.
+    const method = req.method === 'HEAD' ? 'GET' : req.method;
+    const request = { method, path, query: readQuery(query), headers: {} };
     const exchange = exchangeOf(res.locals);
     try {
       await backend.handleRequest(request, exchange, req, res);
@@ -59,19 +62,8 @@ export async function createFeedServer(options: FeedServerOptions): Promise<Serv
       exchange.leave?.();
     }
   });
-  app.use(() => {
-    throw new AppError('not_found', 'There is nothing at this path; the feed is at /feed/v1/changes.');
-  });
   app.use(answerError(log));
-  return createHttpServer(app, () => EVERY_ANSWER, { lateStatus: 408 });
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    return decodeURIComponent(path) !== '';
-  } catch {
-    return false;
-  }
+  return createHttpServer(app, () => EVERY_ANSWER);
 }
 
 function exchangeOf(locals: Record<string, unknown>): FeedExchange {

@@ -2,7 +2,9 @@ import t from 'tap';
 
 import { checkedEmail, checkedName, grantedScopes } from '../../../src/server/access/checked-input.ts';
 import { checkedKeyName } from '../../../src/server/access/keys.ts';
+import { feedDocument } from '../../../src/contract/feed.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
+import { createAjv } from '../../../src/contract/validators.ts';
 import type { Administrator } from '../../../src/server/store/accounts/administrator-rows.ts';
 
 t.test('a name is taken as it is spelt, with joiners where its language has them', async (t) => {
@@ -66,4 +68,58 @@ t.test('people give what they have, an operator everything, and nobody what ther
   ];
   for (const [given, who, message] of refused)
     t.throws(() => grantedScopes(given, who), { field: 'scopes', message }, given.join());
+});
+
+t.test('the contract refuses the names and addresses of people that the service refuses', async (t) => {
+  const refuses = (check: (given: string) => string, given: string) => {
+    try {
+      return check(given) === '';
+    } catch {
+      return true;
+    }
+  };
+  const { name, email } = feedDocument().components.schemas.PortalLinkRequest?.properties ?? {};
+  const names = [
+    'Jane',
+    ' Jane ',
+    'O’Brien-Ní',
+    'میهن\u200cنما',
+    '❤️',
+    'x'.repeat(100),
+    '😀'.repeat(100),
+    'Jane\n',
+  ];
+  const unseen = Array.from(
+    '\u0000\n\u007f\u0085\u00ad\u034f\u061c\u115f\u200b\u200e\u2028\u202e\u2060\u2800\u3164\ufeff\uffa0\ufff9',
+  );
+  const badNames = [
+    '',
+    ' ',
+    '\u00a0',
+    '\u200d',
+    '\ufe0f',
+    '😀'.repeat(101),
+    ...unseen.map((one) => `Ja${one}ne`),
+  ];
+  const emails = [
+    'a@b',
+    'Jane.Doyle+x@Acme.example ',
+    "o'brien_{1}@xn--mnchen-3ya.example",
+    `${'a'.repeat(246)}@b.examp`,
+  ];
+  const badEmails =
+    'jane jane@ @acme a@b@c .a@b a.@b a..b@c a@.b a@-b a@b. a@b- a@b.-c a@b-.c a(b@c a;b@c "a"@b jäne@b a@ü'.split(
+      ' ',
+    );
+  badEmails.push('a b@c', 'a@b\u007f', `${'a'.repeat(250)}@b.ex`);
+  for (const [schema, check, right, wrong] of [
+    [name, checkedName, names, badNames],
+    [email, checkedEmail, emails, badEmails],
+  ] as const) {
+    const validate = createAjv().compile(schema ?? {});
+    for (const given of right)
+      t.strictSame([validate(given), refuses(check, given)], [true, false], encodeURI(given));
+    for (const given of wrong)
+      t.strictSame([validate(given), refuses(check, given)], [false, true], encodeURI(given));
+  }
 });

@@ -91,6 +91,24 @@ t.test('odd requests are answered in the form of the contract, and the server go
   t.equal(statusCode, 200);
 });
 
+t.test('bytes in a query that are not UTF-8 are refused by name, and only with a key', async (t) => {
+  const ask = async (query: string, key = server.key) => {
+    const headers = { authorization: `Bearer ${key}` };
+    const { statusCode, body } = await server.http(`api/v1/jobs?${query}`, {
+      headers,
+      throwHttpErrors: false,
+    });
+    return [statusCode, (JSON.parse(body) as { error: { message: string } }).error.message];
+  };
+  t.strictSame(await ask('limit=5&customerId=a%C3'), [
+    400,
+    'The parameter "customerId=a%C3" has bytes that are not UTF-8.',
+  ]);
+  t.match(await ask('%ff=1'), [400, /"%ff=1" has bytes/]);
+  t.match(await ask('limit=5&x=%C3%BC&y=%zz'), [400, /"x" is not a parameter/], 'others are told as before');
+  t.match(await ask('customerId=%ff', 'fl.x'), [401]);
+});
+
 t.test('a client that closes its side after the request still gets its answer', async (t) => {
   const request = `GET ${JOBS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${server.key}\r\n\r\n`;
   const [answer] = await exchangeRaw(server.url, request, { halfClose: true });

@@ -103,7 +103,12 @@ const saves: [place: string, message: RegExp, given: object][] = [
 const others: [change: string, place: string, message: RegExp, given: object][] = [
   ['company.switch', '', /fewer than 1/, {}],
   ['company.switch', '/modules/0', /must be/, { modules: ['boats'] }],
-  ['logo.set', '/logo', /must match pattern/, { logo: 'data:image/svg+xml;base64,AAAA' }],
+  [
+    'logo.set',
+    '/logo',
+    /must be a PNG or JPEG picture as a data: URL/,
+    { logo: 'data:image/svg+xml;base64,AAAA' },
+  ],
   ['logo.set', '/logo', /^Documents can't show the logo: .+\.$/, { logo: 'data:image/png;base64,AAAA' }],
   ['numbering.set', '', /fewer than 2/, { kind: 'invoice' }],
   ['numbering.set', '/kind', /must be/, { kind: 'receipt', last: 1 }],

@@ -88,6 +88,14 @@ onDoor('parameters keep to their rules', async (t, door) => {
     [`company=${company}&source=a%00b`, /^source must/],
     ['company=%0a&source=a', /^company must/],
     [`company=${company}&source=a&sauce=b`, /^"sauce" is not a parameter of this .*; did you mean source\?$/],
+    [`company=${company}&source=%ff`, /^The parameter "source=%ff" has bytes that are not UTF-8\.$/],
+    [`company=${company}&source=a%C3&x=%zz`, /^The parameter "source=a%C3" has bytes/],
+    ...[' ', '\u007f', '\u0085', '\u00ad', '\u200b', '\u2028', '\u2060', '\u3164', '\ufeff'].map(
+      (unseen): [string, RegExp] => [
+        `company=${company}&source=${encodeURIComponent(unseen)}`,
+        /^source must/,
+      ],
+    ),
     [`company=${company}&source=a&__proto__=b`, /^"__proto__" is not a parameter/],
     [`company=${company}&source[x]=a`, /^(?:source must|"source\[x\]" is not)/],
   ];
@@ -95,6 +103,25 @@ onDoor('parameters keep to their rules', async (t, door) => {
     const { status, body } = await door.get(`position?${query}`);
     t.equal(status, 400, query);
     t.match(errorIn(body), { code: 'invalid_parameter', message }, query);
+  }
+});
+
+onDoor('HEAD has the headers of GET and no body', async (t, door) => {
+  const { id: company } = door.company;
+  await door.apply([{ id: '1', company, ...jobCreate({ id: 'job_1' }) }]);
+  const paths = [
+    `changes/1?company=${company}`,
+    `position?company=${company}&source=ä`,
+    'changes/2?company=no',
+  ];
+  for (const path of [...paths, `position?company=${company}`, `position?company=${company}&source=%ff`]) {
+    const asked = { ...quiet, headers: bearer(door.token) };
+    const got1 = await got(`${door.url}/feed/v1/${path}`, asked);
+    const head = await got.head(`${door.url}/feed/v1/${path}`, asked);
+    const shown = ({ statusCode, headers }: typeof head) => [
+      ...[statusCode, headers['content-type'], headers['content-length']],
+    ];
+    t.strictSame([...shown(head), head.body], [...shown(got1), ''], path);
   }
 });
 
@@ -122,12 +149,12 @@ onDoor('a path that is none gets 404, and a method 405', async (t, door) => {
   }
   const methods = [
     ['feed/v1/changes', 'POST'],
-    ['feed/v1/changes/1', 'GET'],
-    ['feed/v1/position', 'GET'],
+    ['feed/v1/changes/1', 'GET, HEAD'],
+    ['feed/v1/position', 'GET, HEAD'],
   ] as const;
   const all = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'];
   for (const [path, allowed] of methods)
-    for (const method of all.filter((name) => name !== allowed)) {
+    for (const method of all.filter((name) => !allowed.includes(name))) {
       const reply = await replyTo(path, { method });
       t.strictSame([reply.status, reply.headers.allow], [405, allowed], `${method} ${path}`);
       if (method !== 'HEAD') t.strictSame(replyProblems(undefined, reply), []);
