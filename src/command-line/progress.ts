@@ -2,7 +2,7 @@ import cliProgress from 'cli-progress';
 
 import { listenForStop } from './stop.ts';
 
-/** A progress bar, if standard error is a terminal. */
+/** A progress bar, if standard error is a terminal, and otherwise a line now and then. */
 export interface Progress extends Disposable {
   update: (done: number, total: number) => void;
 }
@@ -22,6 +22,7 @@ export async function watched<P extends Disposable, T>(
 
 /** How often a bar moves. */
 export const PROGRESS_MS = 100;
+const LINE_MS = 10_000;
 
 /** Columns for the text beside a bar, so that a line fits the screen. */
 const TEXT_COLUMNS = 60;
@@ -47,11 +48,15 @@ export function createBar(text: string): cliProgress.SingleBar {
 export function showProgress(unit: string, divisor = 1): Progress {
   const bar = createBar(`{value} of {total} ${unit} | {eta_formatted}`);
   bar.start(1, 0);
-  let movedAt = 0;
+  const { isTTY } = process.stderr;
+  let movedAt = isTTY ? 0 : performance.now();
   return {
     update(done, total) {
-      if (done < total && performance.now() < movedAt + PROGRESS_MS) return;
+      const mayWait = done < total || !isTTY;
+      if (mayWait && performance.now() < movedAt + (isTTY ? PROGRESS_MS : LINE_MS)) return;
       movedAt = performance.now();
+      if (!isTTY)
+        process.stderr.write(`${Math.ceil(done / divisor)} of ${Math.ceil(total / divisor)} ${unit}\n`);
       bar.setTotal(Math.ceil(total / divisor));
       bar.update(Math.ceil(done / divisor));
     },

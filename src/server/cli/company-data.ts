@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -6,7 +7,8 @@ import { type Command, Option } from 'commander';
 
 import { getCompany } from '../store/records/companies.ts';
 import { quote, UsageError } from '../../errors.ts';
-import { createPrint, type Print } from '../invoice-pdf/printing.ts';
+import { findPrinted } from '../invoice-pdf/printing.ts';
+import type { Renderer } from '../invoice-pdf/render.ts';
 import { eraseCompany } from '../store/company-data/erase.ts';
 import { unfinishedPath } from '../../command-line/unfinished-file.ts';
 import {
@@ -93,10 +95,11 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
     const made = unfinishedPath(place);
     unfinished = made;
     mkdirSync(join(made, 'documents'), { recursive: true, mode: 0o700 });
-    await printMissing(engine, company, stop.signal);
-    const exported = await writeCompany(engine, company, { folder: made, signal: stop.signal });
+    const writing = { folder: made, signal: stop.signal };
+    const printedCount = await printMissing(engine, company, writing);
+    const { rowCount, pdfCount } = await writeCompany(engine, company, writing);
     renameSync(made, place);
-    return exported;
+    return { rowCount, pdfCount: printedCount + pdfCount };
   } catch (error) {
     if (unfinished !== undefined) rmSync(unfinished, { recursive: true, force: true });
     throw error instanceof Error && 'syscall' in error
@@ -118,21 +121,31 @@ function watching(bar: Progress, signal: AbortSignal): Watch {
   };
 }
 
-/** The PDF of a document is made when it is asked for first, which this may be. */
-async function printMissing(engine: Engine, company: string, signal: AbortSignal): Promise<void> {
+/**
+ * Prints the documents whose PDF nobody has asked for yet, into the folder alone: kept, they would double the database.
+ * @returns their number.
+ */
+async function printMissing(engine: Engine, company: string, { folder, signal }: Writing): Promise<number> {
   using bar = showProgress('documents printed');
   const watch = watching(bar, signal);
   const total = await countUnprinted(engine, company);
   let done = 0;
-  let print: Print | undefined;
+  let renderer: Renderer | undefined;
   for await (const id of unprintedDocuments(engine, company)) {
     // Loaded here, because few commands need its fonts.
     const { createRenderer } = await import('../invoice-pdf/render.ts');
-    print ??= createPrint(engine, createRenderer());
-    await print(company, id);
+    renderer ??= createRenderer();
+    const found = await findPrinted(engine.db, company, id);
+    if (!found) continue;
+    const { number } = found.current;
+    const bytes = await renderer.render(found.printed);
+    const file = writePdf(folder, { number, invoice: id }, bytes);
+    const row = { invoice: id, number, sha256: hash('sha256', bytes), byteCount: bytes.length, file };
+    appendFileSync(join(folder, 'documents.jsonl'), `${JSON.stringify(row)}\n`, { mode: 0o600 });
     done += 1;
     await watch(done, Math.max(done, total));
   }
+  return done;
 }
 
 interface Writing {
@@ -145,17 +158,14 @@ async function writeCompany(engine: Engine, company: string, { folder, signal }:
   const watch = watching(bar, signal);
   const total = await countCompanyRows(engine, company);
   const exported = { rowCount: 0, pdfCount: 0 };
-  const writePdf = async ({ number, invoice }: Row): Promise<string> => {
-    const file = `documents/${pdfName(String(number), String(invoice))}`;
-    const bytes = (await readPdf(engine.db, company, String(invoice))) ?? '';
-    writeFileSync(join(folder, file), bytes, { flag: 'wx', mode: 0o600 });
+  const copyPdf = async (row: Row): Promise<string> => {
     exported.pdfCount += 1;
-    return file;
+    return writePdf(folder, row, (await readPdf(engine.db, company, String(row.invoice))) ?? '');
   };
   for await (const { table, rows } of readCompanyRows(engine, company)) {
     let lines = '';
     for (const row of rows) {
-      const shown = table === 'documents' ? { ...row, file: await writePdf(row) } : row;
+      const shown = table === 'documents' ? { ...row, file: await copyPdf(row) } : row;
       lines += `${JSON.stringify(shown)}\n`;
     }
     appendFileSync(join(folder, `${table}.jsonl`), lines, { mode: 0o600 });
@@ -165,7 +175,10 @@ async function writeCompany(engine: Engine, company: string, { folder, signal }:
   return exported;
 }
 
-/** With its id, as documents of two kinds may have the same number; without a number that can't be a file name. */
-function pdfName(number: string, id: string): string {
-  return `${/^\w[\w.-]{0,99}$/.test(number) ? `${number}_` : ''}${id}.pdf`;
+/** Names it by its id too, as documents of two kinds may have the same number; without a number that can't be a file name. */
+function writePdf(folder: string, { number, invoice }: Row, bytes: Uint8Array | string): string {
+  const prefix = /^\w[\w.-]{0,99}$/.test(String(number)) ? `${String(number)}_` : '';
+  const file = `documents/${prefix}${String(invoice)}.pdf`;
+  writeFileSync(join(folder, file), bytes, { mode: 0o600 });
+  return file;
 }

@@ -131,7 +131,10 @@ t.test('an export has all that a company has, and no secret', async (t) => {
   await using workplace = await openFullStore();
   const { call, folder, json, key } = workplace;
   const place = join(folder, 'takeout');
+  await using engine = await openEngine(workplace.databaseUrl);
+  const kept = await engine.run('SELECT company, invoice FROM documents');
   const exported = await json<{ pdfCount: number }>(`company export ${COMPANY} ${place}`);
+  t.strictSame(await engine.run('SELECT company, invoice FROM documents'), kept, 'made PDFs are not kept');
   const read = (name: string) =>
     readFileSync(join(place, `${name}.jsonl`), 'utf8')
       .split('\n')
@@ -149,6 +152,13 @@ t.test('an export has all that a company has, and no secret', async (t) => {
     }
   const issued = read('invoices').filter(({ status }) => status === 'issued');
   t.equal(exported.pdfCount, issued.length, 'a PDF that nobody asked for yet is made');
+  t.ok(kept.filter(({ company }) => company === COMPANY).length < issued.length);
+  t.strictSame(
+    read('documents')
+      .map(({ invoice }) => invoice)
+      .sort(),
+    issued.map(({ id }) => id).sort(),
+  );
   for (const { invoice, number, file } of read('documents')) {
     const pdf = await got(`${api}/invoices/${String(invoice)}/pdf`, { headers }).buffer();
     t.equal(file, `documents/${String(number)}_${String(invoice)}.pdf`);
