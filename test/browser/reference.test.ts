@@ -98,6 +98,23 @@ t.test('the published reference', async (t) => {
     });
     await page.waitForURL('**#/section/rate-limit');
 
+    for (const [words, chapter] of [
+      ['pagination', 'Paging'],
+      ['sandbox', 'Getting started'],
+      ['idempotency', 'Errors and retries'],
+      ['timeouts', 'Errors and retries'],
+      ['SDK', 'Clients and tools'],
+      ['delete', 'Requests and answers'],
+      ['retry', 'Errors and retries'],
+      ['errors', 'Errors and retries'],
+      ['IP address', 'Authentication'],
+    ] as const)
+      await insist(async () => {
+        await search(page, words);
+        await page.locator('.found-chapters a', { hasText: chapter }).first().waitFor(SOON);
+        t.notMatch(await page.locator('.found-chapters').textContent(SOON), /Extensions of this document/);
+        t.equal(await page.getByTestId('search-message').isVisible(), false, words);
+      });
     await page.goto(`${url}#/section/staying-in-sync`);
     const code = page.locator('main pre', { hasText: 'async function sync' });
     await code.waitFor();

@@ -53,7 +53,7 @@ main pre, main pre code { white-space: pre-wrap !important; overflow-wrap: anywh
 .copy-code { display: block; margin: 0 0 0.25rem auto; }
 .found-chapters { display: flex; flex-direction: column; padding: 0.5rem 1.5rem 0; }
 .found-chapters a { padding: 0.4rem 0; font-weight: 600; }
-.found-chapters:empty { display: none; }
+.found-chapters:empty, :has(> .found-chapters:not(:empty)) [data-testid="search-message"] { display: none; }
 main table.md { display: block; overflow-x: auto !important; word-break: normal !important; }
 @media (max-width: 600px) { main table.md :is(th, td) { padding-inline: 0.4rem !important; } }
 div:has(> div > [id*="/response&"][id$="/headers"]) { display: flex; flex-direction: column; }

@@ -10,9 +10,11 @@ const chapters = () => {
   return info.description.split(/^# /m).slice(1).flatMap((text) => {
     const title = text.split('\\n')[0];
     const link = links.find((candidate) => candidate.textContent.trim() === title);
-    return link ? [{ title, text: text.toLowerCase(), link }] : [];
+    return link ? [{ title, text: wordsOf(text), link }] : [];
   });
 };
+// Lower-case words, each behind a blank, so that "ip" isn't found in "description".
+const wordsOf = (text) => text.toLowerCase().replace(/[^\\p{L}\\p{N}]+/gu, ' ').replace(/^(?! )/, ' ');
 const found = document.createElement('nav');
 found.className = 'found-chapters';
 found.setAttribute('aria-label', 'Chapters');
@@ -21,8 +23,9 @@ const showChapters = () => {
   if (!input) return;
   if (input.value !== found.dataset.sought) {
     found.dataset.sought = input.value;
-    const words = input.value.toLowerCase().split(/\\s+/).filter(Boolean);
-    const rank = ({ title }) => (words.every((word) => title.toLowerCase().includes(word)) ? 0 : 1);
+    // Without the ending of a plural, because the text may have the singular.
+    const words = [...wordsOf(input.value).matchAll(/ [^ ]+/g)].map(([word]) => word.replace(/(.{4})e?s$/, '$1'));
+    const rank = ({ title }) => (words.every((word) => wordsOf(title).includes(word)) ? 0 : 1);
     const matching = words.length === 0 ? [] : chapters().filter(({ text }) => words.every((word) => text.includes(word)));
     found.replaceChildren(...matching.sort((one, other) => rank(one) - rank(other)).slice(0, 5).map(({ title, link }) => {
       const entry = document.createElement('a');
