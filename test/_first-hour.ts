@@ -90,7 +90,7 @@ export async function testFirstHour(t: Test, folder: string, served: Served): Pr
   const { port } = await startReceiver(t, [process.execPath, receiver], environment);
   for (const [shownCommand, outcome] of [
     [/`(npx --no fieldledger webhook sample [^`]+)`/, /delivered/],
-    [/`(npx --no fieldledger webhook play day [^`]+)`/, /The receiver did everything right\./],
+    [/`(npx --no fieldledger webhook play day [^`]+)`/, /The receiver answered all of them right\./],
   ] as const) {
     const [, command = ''] = shownCommand.exec(webhooks) ?? [];
     const aimed = command.replace('http://localhost:3000/', `http://127.0.0.1:${port}/`);

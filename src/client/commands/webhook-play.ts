@@ -71,10 +71,15 @@ function summaryOf(
       'The receiver is not right yet:',
       ...problems.map((problem) => `- ${problem}`),
     ].join('\n');
+  const again = deliveries.filter(({ kind }) => kind === 'duplicate');
   const known = newest.map(({ event, record, at }) => `  ${event.padEnd(18)}  ${at}  ${record}`);
   return [
     '',
-    `${count} The receiver did everything right.`,
+    `${count} The receiver answered all of them right.`,
+    '',
+    'Answers don’t show what it did:',
+    ...again.map(({ event, id }) => `- ${event} came twice, as ${id}: it must have had its effect once.`),
+    '- Forgeries and the old state must have had none.',
     '',
     'It must now hold, as the newest of each record:',
     ...known,

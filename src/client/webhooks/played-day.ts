@@ -55,42 +55,52 @@ interface Forgery {
   /** Its fault, worded to follow "a job.created that". */
   fault: string;
   advice: string;
-  forge: (event: DeliveredEvent, signing: Signing) => Request;
+  /** Changes by what it is signed. */
+  signing?: (signing: Signing) => Signing;
+  /** Changes the request after that. */
+  change?: (request: Request) => void;
 }
 
 const AWAY_MS_MAX = 30_000;
 const AWAY_PAUSE_MS = 250;
-/** Older than a receiver may accept (openapi.yaml, "Verify the signature"). */
+/** Further from its clock than a receiver may accept (openapi.yaml, "Verify the signature"). */
 const STALE_MS = 10 * 60_000;
+
+const CLOCK_ADVICE = 'Refuse a t that is more than five minutes from your clock, on either side';
 
 const forgeries: readonly Forgery[] = [
   {
     fault: 'has no signature',
     advice: 'Refuse whatever has no Service-Signature',
-    forge: (event, signing) => {
-      const { body, headers } = deliveryRequest(event, signing);
-      delete headers['Service-Signature'];
-      return { body, headers };
-    },
+    change: ({ headers }) => delete headers['Service-Signature'],
   },
   {
     fault: 'is signed with another secret',
     advice: 'Compare v1 with the HMAC-SHA256 that you compute with your secret',
-    forge: (event, signing) => deliveryRequest(event, { ...signing, secret: `${signing.secret}x` }),
+    signing: (own) => ({ ...own, secret: `${own.secret}x` }),
+  },
+  {
+    fault: 'has one wrong digit in the middle of its signature',
+    advice: 'Compare all 64 digits of v1, in constant time',
+    change({ headers }) {
+      const other = (digit: string) => (digit === '0' ? '1' : '0');
+      headers['Service-Signature'] = headers['Service-Signature']?.replace(/.(?=.{31}$)/, other) ?? '';
+    },
   },
   {
     fault: 'has one space more than was signed',
     advice: 'Compute the signature over the bytes that arrived, before any JSON parser',
-    forge: (event, signing) => {
-      const { body, headers } = deliveryRequest(event, signing);
-      return { body: `${body} `, headers };
-    },
+    change: (request) => (request.body += ' '),
   },
   {
     fault: 'was signed ten minutes ago',
-    advice: 'Refuse a t that is more than five minutes from your clock',
-    forge: (event, signing) =>
-      deliveryRequest(event, { ...signing, at: new Date(signing.at.getTime() - STALE_MS) }),
+    advice: CLOCK_ADVICE,
+    signing: (own) => ({ ...own, at: new Date(own.at.getTime() - STALE_MS) }),
+  },
+  {
+    fault: 'is signed as if in ten minutes',
+    advice: CLOCK_ADVICE,
+    signing: (own) => ({ ...own, at: new Date(own.at.getTime() + STALE_MS) }),
   },
 ];
 
@@ -191,9 +201,11 @@ async function deliver(
   { serviceName, secret, awayMsMax = AWAY_MS_MAX, answerMsMax }: PlayOptions,
 ): Promise<Sent> {
   const deadline = performance.now() + awayMsMax;
-  const make = forgery?.forge ?? deliveryRequest;
   for (let attempts = 1; ; attempts += 1) {
-    const { headers, body } = make(event, { serviceName, secret, at: new Date() });
+    const signing = { serviceName, secret, at: new Date() };
+    const request = deliveryRequest(event, forgery?.signing?.(signing) ?? signing);
+    forgery?.change?.(request);
+    const { headers, body } = request;
     const posted = await post(url, headers, body, answerMsMax);
     const isOver = 'status' in posted || posted.isLate || performance.now() >= deadline;
     if (isOver) return { posted, body, attempts };

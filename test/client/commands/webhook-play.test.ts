@@ -1,5 +1,8 @@
+import { createHmac } from 'node:crypto';
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
@@ -34,9 +37,15 @@ t.test('a day arrives as webhooks.yaml says, and a right receiver is told so', a
   const { received, url } = await receive(t);
   const { exitCode, stdout } = await callCommand(['webhook', 'play', 'day', '--to', url]);
   t.equal(exitCode, 0, stdout);
-  // Beside the day: a ping, four forgeries, a duplicate, and the largest delivery there is.
-  const sent = `^\n${day.length + 7} requests were sent; the slowest was answered after \\d+ ms`;
-  t.match(stdout, new RegExp(`${sent}\\. The receiver did everything right\\.\n`));
+  // Beside the day: a ping, six forgeries, a duplicate, and the largest delivery there is.
+  const sent = `^\n${day.length + 9} requests were sent; the slowest was answered after \\d+ ms`;
+  t.match(stdout, new RegExp(`${sent}\\. The receiver answered all of them right\\.\n`));
+  const again = received.find(({ id }, index) => received.findIndex((one) => one.id === id) < index);
+  t.match(
+    stdout,
+    `Answers don’t show what it did:\n- payment.recorded came twice, as ${again?.id}: it must have had its effect once.`,
+    'whether it worked twice isn’t seen here',
+  );
   t.match(stdout, /^ {2}invoice\.paid +2\d{3}-\S+Z {2}[0-9a-f-]{36}$/m);
   const ajv = strictAjv();
   for (const { event, id, body } of received) {
@@ -130,13 +139,39 @@ for (const [fault, instead, problem] of wrongReceivers) {
 t.test('a receiver that takes everything is told which forgeries it took', async (t) => {
   const { url } = await listen(t, (_req, res) => res.end());
   const problems = problemsOf(await play(url));
-  t.equal(problems.length, 4);
+  t.equal(problems.length, 6);
   t.match(problems, [
     'It took a job.created that has no signature, with 200. Refuse whatever has no Service-Signature, and answer 401.',
     /^It took a job\.created that is signed with another secret, with 200\. /,
+    /^It took a job\.created that has one wrong digit in the middle of its signature, with 200\. /,
     /^It took a job\.created that has one space more than was signed, with 200\. /,
     /^It took a job\.created that was signed ten minutes ago, with 200\. /,
+    /^It took a job\.created that is signed as if in ten minutes, with 200\. /,
   ]);
+});
+
+t.test('a receiver that looks at a part of the signature, or at the past alone, is told so', async (t) => {
+  const clock = 'Refuse a t that is more than five minutes from your clock, on either side, and answer 401.';
+  const digits = 'Compare all 64 digits of v1, in constant time, and answer 401.';
+  const careless: [looksAt: (v1: string) => string, secondsAhead: number, problem: string][] = [
+    [(v1) => v1.slice(0, 8), 300, `has one wrong digit in the middle of its signature, with 204. ${digits}`],
+    [(v1) => v1.slice(0, 32), 300, `has one wrong digit in the middle of its signature, with 204. ${digits}`],
+    [(v1) => v1.slice(-8), 300, `has one wrong digit in the middle of its signature, with 204. ${digits}`],
+    [(v1) => v1, Infinity, `is signed as if in ten minutes, with 204. ${clock}`],
+  ];
+  for (const [looksAt, secondsAhead, problem] of careless) {
+    const answer = async (req: IncomingMessage, res: ServerResponse) => {
+      const [, time = '', v1 = ''] = /^t=(\d+),v1=(.*)/.exec(String(req.headers['service-signature'])) ?? [];
+      const expected = createHmac('sha256', secret)
+        .update(`${time}.${await text(req)}`)
+        .digest('hex');
+      const ahead = Number(time) - Date.now() / 1000;
+      const isTaken = looksAt(v1) === looksAt(expected) && ahead > -300 && ahead < secondsAhead;
+      res.writeHead(isTaken ? 204 : 401).end();
+    };
+    const { url } = await listen(t, (req, res) => void answer(req, res));
+    t.strictSame(problemsOf(await play(url)), [`It took a job.created that ${problem}`]);
+  }
 });
 
 t.test('a receiver that hangs up on what is large is told so', async (t) => {
