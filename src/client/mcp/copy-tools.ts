@@ -1,7 +1,10 @@
+import { hash } from 'node:crypto';
+
 import { companyDay, machineZone } from '../../contract/company-time.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
+import type { JsonSchema } from '../../contract/document.ts';
 import { quote, UsageError } from '../../errors.ts';
-import { readCopy, type Row } from '../sync/read-copy.ts';
+import { type CopyReader, readCopy, type Row } from '../sync/read-copy.ts';
 import { CUSTOMER, LEDGER_SUMS } from '../sync/views.ts';
 import { type Arguments, statedArguments, textOf } from './arguments.ts';
 import type { OperationTool } from './tools.ts';
@@ -9,14 +12,20 @@ import type { OperationTool } from './tools.ts';
 /** A question that a copy answers in one call. */
 export interface CopyTool extends Pick<OperationTool, 'title' | 'description' | 'inputSchema'> {
   name: string;
-  /** Its only argument, which the queries have as `given`. */
-  argument: string;
-  /** The argument where none is given. */
-  otherwise: string;
-  rule: RegExp;
-  /** The queries of the answer's tables. The last tables are shortened first. */
+  /** The queries of the answer's tables, which have the arguments by their names. */
   tables: Record<string, string>;
 }
+
+/** The form of each argument, with words that follow "must be". */
+const FORMS = {
+  daysOverdue: [/^\d{1,6}$/, 'a whole number of days from 0 to 999999'],
+  period: [/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/, 'a year or a month such as 2026-10'],
+  customer: [/\S/, 'the id of a customer, or parts of a name'],
+  cursor: [/^\d+\.[\w-]+$/, 'the nextCursor of an answer'],
+} satisfies Record<string, [form: RegExp, words: string]>;
+
+const CUSTOMER_GIVEN =
+  'The id of a customer, or any parts of a name, of today or on a document. Who has this whole name answers alone, and others with its parts are named. For example "kelly".';
 
 const DUE = `SUM(amountDueMinor) AS dueMinor,
   SUM(CASE WHEN daysOverdue > 0 THEN amountDueMinor ELSE 0 END) AS overdueMinor`;
@@ -24,9 +33,13 @@ const DUE = `SUM(amountDueMinor) AS dueMinor,
 const dueBetween = (from: number, to: number) =>
   `SUM(CASE WHEN daysOverdue BETWEEN ${from} AND ${to} THEN amountDueMinor ELSE 0 END)`;
 
-const OPEN = 'FROM receivables WHERE daysOverdue >= CAST(:given AS INTEGER)';
-const WITHIN = "WHERE month LIKE :given || '%'";
-const THEIRS = 'WHERE is_named(customerName, :given)';
+/** Open invoices, with the customer's name of today: the view has the one on the invoice. */
+const RECEIVABLES = `SELECT ${CUSTOMER}, open.number, open.dueDate, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
+  FROM receivables AS open JOIN invoices USING (id)`;
+const THEIRS = 'customerId IN (SELECT value FROM json_each(:customer))';
+const OPEN = `FROM (${RECEIVABLES})
+  WHERE daysOverdue >= COALESCE(CAST(:daysOverdue AS INTEGER), 0) AND (:customer IS NULL OR ${THEIRS})`;
+const WITHIN = "WHERE month LIKE COALESCE(:period, '') || '%'";
 /** Also where nothing is due or in credit, so that the customer is named. */
 const CREDITABLE = "kind = 'invoice' AND creditBalanceMinor IS NOT NULL";
 const NAMED = 'customerName AS customer, currency';
@@ -36,20 +49,19 @@ export const copyTools: readonly CopyTool[] = [
   {
     name: 'getReceivables',
     title: 'Who owes money',
-    description: `Returns what customers owe today on open invoices: totals by currency and by days overdue, then customers, the largest amount first, then invoices, those due first. ${AMOUNTS}`,
-    ...takes(
-      'daysOverdue',
-      'Only invoices that are overdue for so many days or longer. For example "1". Without it: all.',
-    ),
-    otherwise: '0',
-    rule: /^\d{1,6}$/,
+    description: `Returns what customers owe today on open invoices: totals by currency and by days overdue, then customers with their earliest due date, the largest amount first, then invoices, those due first. ${AMOUNTS}`,
+    inputSchema: takes({
+      daysOverdue:
+        'Only invoices that are overdue for so many days or longer. For example "1". Without it: all.',
+      customer: CUSTOMER_GIVEN,
+    }),
     tables: {
       totals: `SELECT currency, COUNT(*) AS invoices, ${DUE}, ${dueBetween(1, 30)} AS days1to30Minor,
         ${dueBetween(31, 60)} AS days31to60Minor, ${dueBetween(61, 90)} AS days61to90Minor,
         ${dueBetween(91, 1e7)} AS over90DaysMinor ${OPEN} GROUP BY currency ORDER BY invoices DESC`,
       // Amounts of different currencies have no order: the largest of each comes first, then the second ones.
-      customers: `SELECT ${NAMED}, ${DUE}, MAX(daysOverdue) AS daysOverdue, COUNT(*) AS invoices
-        ${OPEN} GROUP BY customerId, currency
+      customers: `SELECT customerId, ${NAMED}, ${DUE}, MIN(dueDate) AS dueSince, MAX(daysOverdue) AS daysOverdue,
+        COUNT(*) AS invoices ${OPEN} GROUP BY customerId, currency
         ORDER BY ROW_NUMBER() OVER (PARTITION BY currency ORDER BY SUM(amountDueMinor) DESC), currency`,
       invoices: `SELECT number, ${NAMED}, dueDate, amountDueMinor AS dueMinor, daysOverdue ${OPEN} ORDER BY dueDate, number`,
     },
@@ -58,9 +70,7 @@ export const copyTools: readonly CopyTool[] = [
     name: 'getMonthlySums',
     title: 'Sums by month',
     description: `Returns for each month, the newest first, what was invoiced and credited (by the day of issue), what was paid and refunded (by the day of the money), and the VAT of its invoices less that of its credit notes; then that VAT by category and rate. VAT is in the currency of the VAT return. ${AMOUNTS}`,
-    ...takes('period', 'Only this year or month. For example "2026-10".'),
-    otherwise: '',
-    rule: /^(?:\d{4}(?:-(?:0[1-9]|1[0-2]))?)?$/,
+    inputSchema: takes({ period: 'Only this year or month. For example "2026-10".' }),
     tables: {
       months: `SELECT * FROM months ${WITHIN} ORDER BY month DESC, currency`,
       vat: `SELECT vatCategory, vatRateBasisPoints / 100.0 AS vatRatePercent, currency, SUM(taxableMinor) AS taxableMinor,
@@ -70,60 +80,119 @@ export const copyTools: readonly CopyTool[] = [
   {
     name: 'getCustomerHistory',
     title: 'History of a customer',
-    description: `Returns what customers of a name owe today and have in credit, then the sums of each year, then their invoices, credit notes, payments and refunds, the newest first. ${AMOUNTS}`,
-    ...takes('customer', 'Any parts of the name. For example "kelly".', ['customer']),
-    otherwise: '',
-    rule: /\S/,
+    description: `Returns what a customer owes today and has in credit (without currency and amounts where there is no invoice), then the sums of each year, then invoices, credit notes, payments and refunds, the newest first. ${AMOUNTS}`,
+    inputSchema: { ...takes({ customer: CUSTOMER_GIVEN }), required: ['customer'] },
     tables: {
       balances: `SELECT customerId, ${NAMED}, ${DUE}, SUM(creditMinor) AS creditBalanceMinor
-        FROM (SELECT ${CUSTOMER}, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
-            FROM receivables AS open JOIN invoices USING (id)
-          UNION ALL SELECT ${CUSTOMER}, currency, 0, 0, creditBalanceMinor FROM invoices WHERE ${CREDITABLE})
-        ${THEIRS} GROUP BY customerId, currency ORDER BY customer`,
-      years: `SELECT substr(day, 1, 4) AS year, ${NAMED}, ${LEDGER_SUMS} FROM sales_ledger ${THEIRS}
+        FROM (${RECEIVABLES}
+          UNION ALL SELECT ${CUSTOMER}, NULL, NULL, currency, 0, 0, creditBalanceMinor FROM invoices WHERE ${CREDITABLE}
+          UNION ALL SELECT id, name, NULL, NULL, NULL, NULL, NULL, NULL FROM customers
+            WHERE id NOT IN (SELECT json_extract(customer, '$.id') FROM invoices WHERE ${CREDITABLE}))
+        WHERE ${THEIRS} GROUP BY customerId, currency ORDER BY customer`,
+      years: `SELECT substr(day, 1, 4) AS year, ${NAMED}, ${LEDGER_SUMS} FROM sales_ledger WHERE ${THEIRS}
         GROUP BY year, customerId, currency ORDER BY year DESC, customer`,
-      entries: `SELECT day, kind, number, ${NAMED}, ABS(amountMinor) AS amountMinor FROM sales_ledger ${THEIRS}
+      entries: `SELECT day, kind, number, ${NAMED}, ABS(amountMinor) AS amountMinor FROM sales_ledger WHERE ${THEIRS}
         ORDER BY day DESC, number DESC`,
     },
   },
 ];
 
-function takes(
-  argument: string,
-  description: string,
-  required?: string[],
-): Pick<CopyTool, 'argument' | 'inputSchema'> {
-  const properties = { [argument]: { type: 'string', description } };
-  return {
-    argument,
-    inputSchema: { type: 'object', properties, ...(required && { required }), additionalProperties: false },
-  };
+function takes(given: Record<string, string>): CopyTool['inputSchema'] {
+  const cursor = 'The nextCursor of an answer to the same arguments, for the rows that it left out.';
+  const all = Object.entries({ ...given, cursor });
+  const properties = all.map(([name, description]) => [name, { type: 'string', description }]);
+  return { type: 'object', properties: Object.fromEntries(properties) as Record<string, JsonSchema> };
 }
 
 /** Some 2,000 tokens: amounts, names and ids have two bytes for each. */
 const BYTES_MAX = 4_000;
 
 /**
- * The answer of a tool from the copy in a file, as JSON: the rows that fit, and how many are left out.
+ * The answer of a tool from the copy in a file, as JSON: the rows that fit, how many are left out, and the cursor to them.
  * @throws UsageError for arguments, and for a copy that can't give it.
  */
 export function answerFromCopy(tool: CopyTool, file: string, args: Arguments): string {
-  const given = textOf(statedArguments(tool, args)[tool.argument] ?? tool.otherwise);
-  if (!tool.rule.test(given)) throw new UsageError(`${tool.argument} can't be ${quote(given)}.`);
+  const { cursor, ...values } = checkedArguments(tool, args);
   const today = companyDay(machineZone(), new Date());
   return readCopy(file, { today, needsDetails: true }, ({ asOf, rows }) => {
-    const tables = Object.entries(tool.tables).map(([name, query]) => tableOf(name, rows(query, { given })));
-    const answer = { today, asOf, ...Object.fromEntries(tables.map(({ name, table }) => [name, table])) };
-    let room = BYTES_MAX - Buffer.byteLength(JSON.stringify(answer));
-    for (const { table, all } of tables)
-      for (const row of all) {
-        room -= Buffer.byteLength(JSON.stringify(row)) + 1;
-        if (room < 0) break;
-        table.rows.push(row);
-        table.leftOut -= 1;
-      }
-    return JSON.stringify(answer);
+    // A page of another question, or of another state of the copy, would leave out rows without a word.
+    const question = hash('sha1', JSON.stringify([tool.name, values, today, asOf]), 'base64url').slice(0, 10);
+    const [from, asked] = cursor?.split('.') ?? [0, question];
+    if (asked !== question)
+      throw new UsageError('cursor is of other arguments, or of an earlier copy: ask again without it.');
+    const found = values.customer ? customersOf(values.customer, rows) : undefined;
+    if (found) values.customer = JSON.stringify(found.ids);
+    const tables = Object.entries(tool.tables).map(([name, query]) => tableOf(name, rows(query, values)));
+    if (found?.others.length) tables.push(tableOf('otherCustomers', found.others));
+    return pageOf({ today, asOf }, tables, { from: Number(from), question });
   });
+}
+
+/** The arguments of the queries, null for what isn't given, and the cursor. @throws UsageError naming the rule of one. */
+function checkedArguments(tool: CopyTool, args: Arguments): Record<string, string | null> {
+  const given = statedArguments(tool, args);
+  const { properties, required = [] } = tool.inputSchema;
+  const forms = Object.entries(FORMS).filter(([name]) => name in properties);
+  const checked = forms.map(([name, [form, words]]) => {
+    const text = textOf(given[name] ?? '');
+    if (text === '' && !required.includes(name)) return [name, null];
+    if (!form.test(text)) throw new UsageError(`${name} must be ${words}, not ${quote(text)}.`);
+    return [name, text];
+  });
+  return Object.fromEntries(checked) as Record<string, string | null>;
+}
+
+/** Customers with all their names, those on documents too: a customer who was renamed is known by each. */
+const KNOWN = `SELECT customerId, customerName AS customer, json_group_array(name) AS names
+  FROM (SELECT ${CUSTOMER}, json_extract(customer, '$.name') AS name FROM invoices WHERE customerId IS NOT NULL
+    UNION SELECT id, name, name FROM customers)
+  GROUP BY customerId ORDER BY customer`;
+
+/**
+ * The customers with an id or a name; where there are none, those whose names have all its parts; and the others of these.
+ * @throws UsageError where there is nobody.
+ */
+function customersOf(given: string, rows: CopyReader['rows']): { ids: unknown[]; others: Row[] } {
+  // As JSON has it, a name is told from its parts by quotes.
+  const asked = JSON.stringify(folded(given));
+  const parts = asked.slice(1, -1).split(' ');
+  const known = rows(KNOWN).map(({ names, ...row }) => ({ row, names: folded(names) }));
+  const alike = known.filter(({ names }) => parts.every((part) => names.includes(part)));
+  const exact = known.filter(({ row, names }) => names.includes(asked) || row.customerId === given.trim());
+  const found = exact.length > 0 ? exact : alike;
+  if (found.length === 0)
+    throw new UsageError(`customer must be ${FORMS.customer[1]}, and nobody has ${quote(given)}.`);
+  const others = alike.filter((one) => !found.includes(one)).map(({ row }) => row);
+  return { ids: found.map(({ row }) => row.customerId), others };
+}
+
+/** A text without capitals, accents and more than one space, which SQLite alone tells apart. */
+function folded(text: unknown): string {
+  return String(text).normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().trim().replaceAll(/\s+/g, ' ');
+}
+
+/** The rows from a place on that fit, all tables one after the other, and without tables of which all was told before. */
+function pageOf(
+  answer: object,
+  tables: ReturnType<typeof tableOf>[],
+  { from, question }: { from: number; question: string },
+): string {
+  const all = tables.flatMap(({ table, all }) => all.map((row) => ({ row, table })));
+  const named = (some: typeof tables) => Object.fromEntries(some.map(({ name, table }) => [name, table]));
+  let room = BYTES_MAX - Buffer.byteLength(JSON.stringify({ ...answer, ...named(tables) }));
+  let next = from;
+  for (const { table } of all.slice(0, from)) table.leftOut -= 1;
+  for (const { row, table } of all.slice(from)) {
+    room -= Buffer.byteLength(JSON.stringify(row)) + 1;
+    // One row at least, so that each page goes on.
+    if (room < 0 && next > from) break;
+    table.rows.push(row);
+    table.leftOut -= 1;
+    next += 1;
+  }
+  const nextCursor = next < all.length ? `${next}.${question}` : null;
+  const told = tables.filter(({ table }) => from === 0 || table.rows.length + table.leftOut > 0);
+  return JSON.stringify({ ...answer, nextCursor, ...named(told) });
 }
 
 /** A table that has no rows yet, and all its rows with decimal amounts. */
@@ -131,7 +200,9 @@ function tableOf(name: string, found: Row[]) {
   const columns = Object.keys(found[0] ?? {}).map((column) => column.replace(/Minor$/, ''));
   const all = found.map((row) =>
     Object.entries(row).map(([column, value]) =>
-      column.endsWith('Minor') ? decimalAmount(Number(value), String(row.currency)) : value,
+      column.endsWith('Minor') && row.currency !== null
+        ? decimalAmount(Number(value), String(row.currency))
+        : value,
     ),
   );
   return { name, all, table: { columns, rows: [] as unknown[], leftOut: all.length } };

@@ -173,9 +173,13 @@ function countFitting(records: readonly unknown[]): number {
   }).length;
 }
 
+const NONE = 'No record has all that was asked for. Where an id is asked for, a name finds nothing.';
+
 /** A page, or the cursor and then as much of a record as fits: the records after it can be reached all the same. */
 function list({ data, nextCursor }: Page<object>): CallToolResult {
   const whole = JSON.stringify({ data, nextCursor });
+  // A model that gave a name for an id would read that there is nothing.
+  if (data.length === 0) return records(whole, NONE);
   if (Buffer.byteLength(whole) <= TEXT_BYTES_MAX) return records(whole);
   return records(JSON.stringify({ nextCursor }), shortened(JSON.stringify(data[0])));
 }

@@ -48,7 +48,6 @@ export function operationTools(): OperationTool[] {
         properties: Object.fromEntries(properties) as Record<string, JsonSchema>,
         // Some clients refuse an empty list.
         ...(ids.length > 0 && { required: ids }),
-        additionalProperties: false,
       },
       path,
       ids,
@@ -72,7 +71,8 @@ const KEYWORDS = ['type', 'enum', 'minimum', 'maximum'];
 
 /**
  * The schema of a parameter in the few keywords that every reader of tools takes. Gemini and strict validators refuse a tool
- * for one that they don't know. The service itself holds the values to the contract.
+ * for one that they don't know, as Google's SDK does for `additionalProperties: false`. Other arguments are refused when a tool
+ * is called, and the service itself holds the values to the contract.
  */
 function schemaOf(parameter: ContractParameter): JsonSchema {
   const { description, example } = parameter as ContractParameter & Prose & { example: unknown };

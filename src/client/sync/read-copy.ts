@@ -1,4 +1,3 @@
-import { computedOnce } from '../../contract/computed.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { keptIn, openCopyFile } from './copy-file.ts';
 import { inSentences } from './in-sentences.ts';
@@ -11,7 +10,7 @@ export type Row = Record<string, string | number | null>;
 export interface CopyReader {
   /** Everything that had changed by this time is in it. */
   asOf: string;
-  /** The rows of a query over its tables and views, with the function `is_named`. */
+  /** The rows of a query over its tables and views. */
   rows: (select: string, values?: Row) => Row[];
 }
 
@@ -30,8 +29,6 @@ export function readCopy<T>(
     return inSentences(path, () => {
       using db = openCopyFile(path);
       if (!db) throw new CopyError(`There is no copy ${quote(path)}. "fieldledger pull --into" makes one.`);
-      const namesWith = computedOnce(namesOf);
-      db.function('is_named', (name, parts) => namesWith(String(parts))(String(name)));
       db.exec('BEGIN');
       const asOf = timeOf(path, keptIn(db).state, needsDetails);
       const rows: CopyReader['rows'] = (select, values = {}) =>
@@ -42,14 +39,6 @@ export function readCopy<T>(
   } catch (error) {
     throw error instanceof CopyError ? new UsageError(error.message) : error;
   }
-}
-
-/** Tells 1 of a name that has all these parts, or else 0. SQLite alone tells accents and capitals apart. */
-function namesOf(parts: string): (name: string) => number {
-  const folded = (text: string) => text.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
-  const words = folded(parts).split(/\s+/);
-  // Many documents have the same name.
-  return computedOnce((name) => Number(words.every((word) => folded(name).includes(word))));
 }
 
 /** Zero would be a wrong answer where the invoices are missing. */

@@ -1,9 +1,13 @@
+import { cpSync } from 'node:fs';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+
 import t from 'tap';
 
 import { operations } from '../../../src/client/operations.ts';
 import { companyDay, machineZone } from '../../../src/contract/company-time.ts';
 import { byKey, daysFrom, issued, open, openBooks, signOf, sum } from './_books.ts';
-import { startTools, type Tools } from './_mcp.ts';
+import { startTools, type Tools as Model } from './_mcp.ts';
 
 /* A model's questions to a copy, over the makers' own client of the protocol. */
 
@@ -64,14 +68,105 @@ t.test('five questions of an accountant are answered in one call each', async (t
       .slice(0, 2),
     ['credit_note', 'credit_note'],
   );
-  t.strictSame((await ask(tools, 'getCustomerHistory', { customer: 'nobody' })).entries, []);
-  const refused = { isError: true, text: 'period can\'t be "2026-1".' };
-  t.match(await tools.call('getMonthlySums', { period: '2026-1' }), refused);
-  t.match(await tools.call('getMonthlySums', { month: '2026-10' }), {
-    isError: true,
-    text: '"month" is not a parameter of',
+});
+
+t.test('what is refused names its rule, and nobody is no customer without debts', async (t) => {
+  const { client, call } = await startTools(t, ['--copy', books.example.copy]);
+  const nobody = 'customer must be the id of a customer, or parts of a name, and nobody has';
+  const refused: [words: string, tool: string, args: object][] = [
+    [
+      'period must be a year or a month such as 2026-10, not "2026-1".',
+      'getMonthlySums',
+      { period: '2026-1' },
+    ],
+    ['"month" is not a parameter of getMonthlySums', 'getMonthlySums', { month: '2026-10' }],
+    [
+      'daysOverdue must be a whole number of days from 0 to 999999, not "-1".',
+      'getReceivables',
+      { daysOverdue: -1 },
+    ],
+    ['customer must be the id of a customer, or parts of a name, not "".', 'getCustomerHistory', {}],
+    [`${nobody} "nobody".`, 'getCustomerHistory', { customer: 'nobody' }],
+    [`${nobody} "cus_9999".`, 'getReceivables', { customer: 'cus_9999' }],
+    ['cursor must be the nextCursor of an answer, not "next".', 'getReceivables', { cursor: 'next' }],
+    ['cursor is of other arguments, or of an earlier copy', 'getReceivables', { cursor: '3.abcdefghij' }],
+  ];
+  for (const [words, tool, args] of refused)
+    t.match(await call(tool, { ...args }), { isError: true, text: words }, `${tool} ${JSON.stringify(args)}`);
+  const { tools } = await client.listTools();
+  for (const { inputSchema } of tools)
+    t.strictSame(
+      Object.keys(inputSchema).filter((keyword) => !TAKEN.includes(keyword)),
+      [],
+    );
+});
+
+t.test('a customer is reached by id and by any name, before others and to the last entry', async (t) => {
+  const copy = join(t.testdir(), 'copy.sqlite');
+  cpSync(books.generated.copy, copy);
+  using db = new DatabaseSync(copy);
+  const [first = '', second = ''] = [...Map.groupBy(open(books.generated), ({ customer }) => customer.id)]
+    .toSorted(([, a], [, b]) => b.length - a.length)
+    .map(([id]) => id);
+  const rename = db.prepare('UPDATE customers SET name = ? WHERE id = ?');
+  const others = db.prepare("UPDATE customers SET name = 'Sorcha Mac Giolla ' || id WHERE id NOT IN (?, ?)");
+  const { changes: otherCount } = others.run(first, second);
+  t.ok(Number(otherCount) > 20, `${otherCount} names with its parts`);
+  rename.run('Sorcha Mac Giolla', first);
+  rename.run('Sorcha Nua', second);
+  const tools = await startTools(t, ['--copy', copy]);
+  const theirs = books.generated.invoices.filter(({ customer }) => customer.id === first);
+
+  const whole = await askAll(tools, 'getCustomerHistory', { customer: 'sorcha mac  giolla' });
+  t.strictSame(
+    [...new Set(whole.balances.map(({ customerId }) => customerId))],
+    [first],
+    'the name itself first',
+  );
+  t.equal(whole.otherCustomers.length, otherCount, 'and the others are named');
+  t.strictSame(await askAll(tools, 'getCustomerHistory', { customer: first }), {
+    ...whole,
+    otherCustomers: [],
   });
-  t.match(await tools.call('getCustomerHistory'), { isError: true, text: 'customer can\'t be "".' });
+  const numbers = issued({ ...books.generated, invoices: theirs }).map(({ number }) => number);
+  const told = whole.entries.filter(({ kind }) => /^(?:invoice|credit_note)$/.test(String(kind)));
+  t.strictSame(told.map(({ number }) => number).toSorted(), numbers.toSorted());
+
+  // Since when, invoice by invoice.
+  const due = await askAll(tools, 'getReceivables', { customer: first });
+  const since = open({ ...books.generated, invoices: theirs }).map(({ number, dueDate }) => ({
+    number,
+    dueDate,
+  }));
+  t.match(due.invoices.toSorted(byKey), since.toSorted(byKey));
+  t.equal(due.invoices.length, since.length);
+  t.match(due.customers, [{ customerId: first, dueSince: due.invoices[0]?.dueDate }]);
+
+  // The name on documents and the one of today.
+  const onDocuments =
+    books.generated.invoices.find(({ customer }) => customer.id === second)?.customer.name ?? '';
+  for (const customer of [onDocuments, 'SORCHA NUA', second]) {
+    const { balances } = await askAll(tools, 'getCustomerHistory', { customer });
+    t.ok(
+      balances.some((row) => row.customerId === second && row.customer === 'Sorcha Nua'),
+      customer,
+    );
+    const { customers } = await askAll(tools, 'getReceivables', { customer });
+    t.ok(
+      customers.some((row) => row.customerId === second && row.customer === 'Sorcha Nua'),
+      customer,
+    );
+  }
+  const all = await askAll(tools, 'getReceivables');
+  t.equal(all.invoices.length, open(books.generated).length, 'every open invoice is reached');
+
+  db.prepare("DELETE FROM invoices WHERE json_extract(customer, '$.id') = ?").run(second);
+  const { balances } = await askAll(tools, 'getCustomerHistory', { customer: second });
+  t.match(
+    balances,
+    [{ customerId: second, customer: 'Sorcha Nua', currency: null, due: null }],
+    'no invoices',
+  );
 });
 
 t.test(
@@ -106,18 +201,47 @@ t.test(
 const decimal = (minor: number) => (minor / 100).toFixed(2);
 
 type Table = Record<string, unknown>[];
-type TableName = 'totals' | 'customers' | 'months' | 'vat' | 'years' | 'balances' | 'entries';
+const NAMES = 'totals customers invoices months vat years balances entries otherCustomers'.split(' ');
+type TableName =
+  | 'totals'
+  | 'customers'
+  | 'invoices'
+  | 'months'
+  | 'vat'
+  | 'years'
+  | 'balances'
+  | 'entries'
+  | 'otherCustomers';
+type Tables = Record<TableName, Table>;
+/** https://ai.google.dev/api/caching#Schema */
+const TAKEN = ['type', 'properties', 'required'];
 
 /** Asks once. The answer's tables by their names, with a record for each row, and the text. */
-async function ask(tools: Tools, name: string, args = {}) {
+async function ask(tools: Model, name: string, args = {}) {
   const { text, isError, content } = await tools.call(name, args);
   t.notOk(isError, text);
   // A token of such texts has two bytes or more.
   t.ok(Buffer.byteLength(JSON.stringify(content)) < 5_000);
-  const answer = JSON.parse(text) as Record<string, { columns: string[]; rows?: unknown[][] }>;
-  const tables = Object.entries(answer).map(([of, { columns, rows = [] }]): [string, Table] => [
-    of,
-    rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index] ?? '', value]))),
-  ]);
-  return { ...(Object.fromEntries(tables) as Record<TableName, Table>), text };
+  const { nextCursor, ...answer } = JSON.parse(text) as { nextCursor: string | null };
+  const told = answer as Record<string, { columns: string[]; rows: unknown[][] }>;
+  const tables = NAMES.map((of): [string, Table] => {
+    const { columns, rows } = told[of] ?? { columns: [], rows: [] };
+    return [
+      of,
+      rows.map((row) => Object.fromEntries(row.map((value, index) => [columns[index] ?? '', value]))),
+    ];
+  });
+  return { ...(Object.fromEntries(tables) as Tables), text, nextCursor };
+}
+
+/** Asks until the last page. */
+async function askAll(tools: Model, name: string, args = {}): Promise<Tables> {
+  const all = Object.fromEntries(NAMES.map((of) => [of, [] as Table])) as Tables;
+  let cursor: string | null | undefined;
+  do {
+    const page = await ask(tools, name, { ...args, cursor });
+    for (const of of Object.keys(all)) all[of as TableName].push(...page[of as TableName]);
+    cursor = page.nextCursor;
+  } while (cursor);
+  return all;
 }
