@@ -115,7 +115,7 @@ t.test('what a release says of its files is true', async (t) => {
 
 /** Installs the package from the server into an empty folder, where npm can reach no registry. */
 async function installClient(t: Test, desk: string, { greeting }: Served): Promise<void> {
-  const url = `${greeting.address}/client.tgz`;
+  const url = `${greeting.address}/client-${version}.tgz`;
   const { headers, rawBody } = await got(url, {
     responseType: 'buffer',
     headers: { 'accept-encoding': 'gzip' },
@@ -124,6 +124,8 @@ async function installClient(t: Test, desk: string, { greeting }: Served): Promi
   t.equal(headers['content-encoding'], undefined);
   t.match(headers['content-disposition'], `filename="fieldledger-client-${version}.tgz"`);
   t.ok(readFileSync(join(released, `fieldledger-client-${version}.tgz`)).equals(rawBody));
+  const newest = await got(`${greeting.address}/client.tgz`, { responseType: 'buffer' });
+  t.ok(Buffer.from(rawBody).equals(newest.rawBody), 'the newest');
   t.equal((await got(url, { headers: { 'if-none-match': headers.etag } })).statusCode, 304);
   mkdirSync(desk);
   const env = { PATH: process.env.PATH, HOME: desk, npm_config_registry: 'http://127.0.0.1:9' };

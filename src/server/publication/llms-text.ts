@@ -1,3 +1,4 @@
+import { version } from '../../contract/version.ts';
 import { operationsOf, readBundle } from './bundle.ts';
 
 /**
@@ -44,7 +45,7 @@ export function llmsText(): string {
     [
       inReference('Clients and tools', TOOLS),
       inReference('Generated clients', 'which generators read the contract, and what they need'),
-      linkTo('The package', 'client.tgz', 'which `npm install` takes by this address'),
+      linkTo('The package', `client-${version}.tgz`, 'which `npm install` takes by this address'),
       linkTo('Postman', 'postman.json', 'every operation with its examples, as a collection'),
       linkTo('Bruno', 'bruno.json', 'the same for Bruno'),
       linkTo('Workflows', 'workflows/', 'requests in their order, in Arazzo 1.0'),

@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 
 import { type RequestHandler, Router } from 'express';
 import { stringify } from 'yaml';
@@ -36,6 +37,8 @@ export interface PublicationOptions {
   now: () => Date;
 }
 
+type PublishedAt = [path: string, mediaType: string, make: () => Content, headersOf?: HeadersOf];
+
 /**
  * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
  * workflows and collections of requests, the client, and what each release changed; and the feed's contract with its page.
@@ -47,13 +50,14 @@ export function createPublication(options: PublicationOptions): Router {
   const json = (make: () => object) => () => own(JSON.stringify(make()));
   const page = (text: string) => own(withLook(text, options.look));
   const plainPage = () => ({ 'Content-Security-Policy': plainPagePolicy });
-  const texts: [path: string, mediaType: string, make: () => Content, headersOf?: HeadersOf][] = [
+  const texts: PublishedAt[] = [
     ['/openapi.json', 'application/json', () => JSON.stringify(contract())],
     ['/openapi.yaml', 'application/yaml', () => stringify(contract())],
     ['/openapi-3.0.json', 'application/json', json(openapi30)],
     ['/postman.json', 'application/json', json(postmanCollection)],
     ['/bruno.json', 'application/json', json(brunoCollection)],
-    ['/client.tgz', 'application/gzip', () => built(clientFile, 'client', 'client'), clientHeaders],
+    client('/client.tgz', clientName, clientFile),
+    client(`/client-${version}.tgz`, clientName, clientFile),
     [
       '/reference',
       'text/html',
@@ -75,6 +79,8 @@ export function createPublication(options: PublicationOptions): Router {
   ];
   for (const file of workflowFiles)
     texts.push([`/workflows/${file}`, 'application/yaml', () => own(workflowText(file))]);
+  for (const name of globSync('*.tgz', { cwd: fileURLToPath(earlierClients) }))
+    texts.push(client(name.replace('fieldledger-', '/'), name, new URL(name, earlierClients)));
   const router = Router({ caseSensitive: true, strict: true });
   for (const [path, ...text] of texts) router.get(path, createPublishedText(...text));
   if (options.securityContact !== undefined)
@@ -137,10 +143,15 @@ interface OwnNames {
   servers: [{ url: string }];
 }
 
-/** Its name has the contract's version, because integrators keep the file. */
-const clientHeaders: HeadersOf = () => ({
-  'Content-Disposition': `attachment; filename="fieldledger-client-${version}.tgz"`,
-});
+const clientName = `fieldledger-client-${version}.tgz`;
+
+/** The packages of earlier releases, byte for byte: integrators' lock files have their digests. */
+const earlierClients = new URL('clients/', import.meta.url);
+
+function client(path: string, name: string, file: URL): PublishedAt {
+  const headers = { 'Content-Disposition': `attachment; filename="${name}"` };
+  return [path, 'application/gzip', () => built(file, 'client', 'client'), () => headers];
+}
 
 /** A file that a release has, and a checkout once `make` has built it. */
 function built(file: URL, what: string, target: string): Buffer {

@@ -1,25 +1,19 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createHash } from 'node:crypto';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from 'node:zlib';
-import express from 'express';
-import got, { type Got } from 'got';
+import got from 'got';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import type * as publication from '../../../src/server/publication/publication.ts';
 import { workflowFiles } from '../../../src/server/publication/workflows.ts';
 import { changeNames, feedDocument } from '../../../src/contract/feed.ts';
 import { signatureOf } from '../../../src/contract/delivery-request.ts';
 import { openWorkplace } from '../../_command.ts';
 import { referenceFile } from '../../_reference.ts';
 import { otherNames, startAcme } from './_acme.ts';
-import { NO_LOOK, startEmptyServer, startTestServer } from '../../_server.ts';
+import { serveUnbuilt } from './_unbuilt.ts';
+import { startEmptyServer, startTestServer } from '../../_server.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
@@ -170,48 +164,6 @@ t.test("the feed's contract and its page name what is configured, and are the sa
   t.strictSame(Object.keys(page.paths), Object.keys(feed.paths));
   for (const change of changeNames()) t.match(page.info.description, `| \`${change}\` | `);
 });
-
-/** Serves the publication of a copy of the program, in which the reference hasn't been built. */
-async function serveUnbuilt(): Promise<AsyncDisposable & { http: Got }> {
-  const folder = mkdtempSync(join(tmpdir(), 'fieldledger-copy-'));
-  cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(folder, 'package.json'));
-  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
-  mkdirSync(join(folder, 'generated'));
-  cpSync(join(root, 'generated', 'openapi.json'), join(folder, 'generated', 'openapi.json'));
-  // It is a copy of the module whose type this is.
-  const copy = (await import(
-    pathToFileURL(join(folder, 'src', 'server', 'publication', 'publication.ts')).href
-  )) as typeof publication;
-  const app = express();
-  app.use(
-    copy.createPublication({
-      baseUrl: () => 'http://127.0.0.1',
-      serviceName: 'Fieldledger',
-      supportUrl: undefined,
-      look: NO_LOOK,
-      securityContact: undefined,
-      now: () => new Date(),
-    }),
-  );
-  app.use(((error: { code: string; message: string }, _req, res, _next) => {
-    res.status(500).json({ code: error.code, message: error.message });
-  }) as express.ErrorRequestHandler);
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an address of this shape.
-  const prefixUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    http: got.extend({ prefixUrl, retry: { limit: 0 }, throwHttpErrors: false }),
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
 
 t.test('the reference runs its own scripts alone, and as a site of its own', async (t) => {
   const { statusCode, headers, body } = await server.http('reference');
