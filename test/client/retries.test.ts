@@ -1,4 +1,5 @@
 import { getEventListeners } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { inspect } from 'node:util';
 
 import t from 'tap';
@@ -36,6 +37,21 @@ t.test('what is temporary is tried again, until it works', async (t) => {
     const { client, asked } = await startService(t, [behaviour, behaviour, gives]);
     t.strictSame(await client.getJob('job_0001'), { id: 'job_0001' }, name);
     t.equal(asked.length, 3, name);
+  }
+});
+
+t.test('the README names the statuses that are tried again, and no other', async (t) => {
+  const readme = readFileSync(new URL('../../src/client/README.md', import.meta.url), 'utf8');
+  const [, told = ''] = /sent again after ([^a-z]+(?:(?:and|to) [^a-z]+)*)/.exec(readme) ?? [];
+  const named = [...told.matchAll(/(\d+)(?: to (\d+))?/g)].flatMap(([, first, last = first]) =>
+    Array.from({ length: Number(last) - Number(first) + 1 }, (_, index) => Number(first) + index),
+  );
+  for (const status of [
+    400, 404, 408, 409, 422, 425, 429, 500, 501, 502, 503, 504, 505, 520, 521, 524, 525,
+  ]) {
+    const { client, asked } = await startService(t, [answers(status, '<html>'), gives]);
+    await client.getJob('job_0001').catch(() => undefined);
+    t.equal(asked.length === 2, named.includes(status), String(status));
   }
 });
 

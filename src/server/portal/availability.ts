@@ -28,7 +28,7 @@ export function whyNotShown(
   module: Module,
 ): string | undefined {
   if (!maySee(administrator.scopes, module))
-    return `You don’t have the access ${module}:read yourself. An administrator who has it can invite you with it.`;
+    return `You don’t have the access ${module}:read yourself. An administrator who has it can give it to you.`;
   return whyNot(company, module);
 }
 
