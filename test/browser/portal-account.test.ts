@@ -63,6 +63,11 @@ async function openMenuOnPhone({ page }: PortalWindow): Promise<void> {
   await press(page, 'Menu');
 }
 
+async function inviteNewcomer(page: PortalWindow['page']): Promise<void> {
+  await page.getByLabel('Jobs (jobs:read)').check();
+  await fillIn(page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
+}
+
 /** Opens a link as its owner does; the server of the tests calls itself by an address without its port. */
 async function follow({ page, open }: PortalWindow, link: string, hasScripts: boolean): Promise<void> {
   await open(link.slice(link.indexOf('/portal')));
@@ -75,8 +80,7 @@ for (const javaScript of [true, false]) {
     const inviter = await open(t, { javaScript });
     const look = async (window: PortalWindow, name: string) => javaScript && isInOrder(t, window, name);
     await inviter.open('/portal/people');
-    await inviter.page.getByLabel('invoices:read').uncheck();
-    await fillIn(inviter.page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
+    await inviteNewcomer(inviter.page);
     const link = (await inviter.page.locator('.secret code').textContent()) ?? '';
     await look(inviter, 'invited');
 
@@ -130,7 +134,7 @@ t.test('a wrong password is told beside the form, and what else was filled in st
 t.test('after signing out the back button shows nothing', async (t) => {
   const { page, open: show } = await open(t);
   await show('/portal/people');
-  await fillIn(page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
+  await inviteNewcomer(page);
   await page.locator('.secret code').waitFor();
   await show('/portal/account');
   await page.goBack();
@@ -255,7 +259,7 @@ t.test('a second factor is set up, a change is confirmed, and a code signs in', 
   await isInOrder(t, window, 'second-factor-codes');
   window.portal.setNow(new Date(STORY_NOW.getTime() + 660_000));
   await window.open('/portal/people');
-  await fillIn(page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
+  await inviteNewcomer(page);
   await heading(page, 'Confirm that it is you');
   await isInOrder(t, window, 'proof');
   await page.getByLabel('Your password, or a code of').fill(code(660));

@@ -31,7 +31,11 @@ const wrongTerms: Wrong<DocumentTerms>[] = [
   ['delivery/countryCode', /"QQ".*ISO 3166/, { delivery: { countryCode: 'QQ' } }],
   ['delivery/countryCode', /has no countryCode/, { delivery: { town: 'Galway' } }],
   ['payment/meansCode', /"99".*UNTDID 4461/, { payment: { meansCode: '99' } }],
-  ['supportingDocuments/0/url', /pattern|uri/, { supportingDocuments: [{ reference: 'x', url: 'ftp://x' }] }],
+  [
+    'supportingDocuments/0/url',
+    /an http or https address/,
+    { supportingDocuments: [{ reference: 'x', url: 'ftp://x' }] },
+  ],
 ];
 
 function note() {
@@ -50,7 +54,7 @@ const wrongLines: Wrong<Partial<DraftLine>>[] = [
   ['standardItemId/id', /check digit of a GTIN/, gtin('40063813339')],
   ['classifications/0/scheme', /"QQQ".*UNTDID 7143/, { classifications: [{ code: '1', scheme: 'QQQ' }] }],
   ['originCountryCode', /"QQ"/, { originCountryCode: 'QQ' }],
-  ['priceDiscount', /pattern/, { priceDiscount: '0.00' }],
+  ['priceDiscount', /a decimal number above zero/, { priceDiscount: '0.00' }],
   ['lineNumber', /"1".*also that of line 1/, { lineNumber: '1' }],
   ['vatExemptionReasonCode', /"VATEX-EU-AE".*VATEX/, { vatExemptionReasonCode: 'VATEX-EU-AE' }],
   [

@@ -26,7 +26,7 @@ const wrongs: [name: string, given: string, says: RegExp][] = [
   ['one that is cut off', pdf('', { tail: 'startxr' }), /doesn't end with startxref and %%EOF/],
   ['an encrypted one', pdf('trailer <</Root 1 0 R /Encrypt 5 0 R>>\n'), /is encrypted/],
   ['one that is too large', pdf('%'.repeat(5 * 1024 * 1024)), /has 52\d+ bytes|characters/],
-  ['what is not in base64', 'JVBERi0*', /pattern/],
+  ['what is not in base64', 'JVBERi0*', /it must be base64/],
   ['base64 with a letter too many', withLetterLeft(pdf()), /is not in base64/],
   ['one without objects', pdf('', { head: '%PDF-1.4\n' }), /no objects or no root/],
   ['one without a root', pdf(''), /no objects or no root/],
