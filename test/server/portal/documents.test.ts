@@ -132,8 +132,11 @@ onSqlite('the documents of a search are downloaded', RECORDS, async (t, { engine
     return body.trimEnd().split('\r\n');
   };
   const [head = '', first = '', ...others] = await lines('search=many');
-  t.match(head, /^"state","id","kind".*"totals.grossMinor","totals.gross".*"amountDueMinor","amountDue"$/);
-  t.match(first, /^"Paid","01b00000-0000-7000-8000-000000000400","invoice","issued","'=1\+1"/);
+  t.match(
+    head,
+    /^"state","id","kind".*"totals.grossMinor","totals.gross".*"amountDueMinor","amountDue","overdue","daysOverdue"$/,
+  );
+  t.match(first, /^"paid","01b00000-0000-7000-8000-000000000400","invoice","issued","'=1\+1"/);
   t.equal(new Set(others).size, 400);
   t.strictSame(await lines('search=nothing-like-it'), [head], 'nothing has its columns');
   const { headers, body } = await visitor.visit('/portal/documents?format=xlsx&kind=credit_note');
@@ -149,6 +152,51 @@ onSqlite('the documents of a search are downloaded', RECORDS, async (t, { engine
   t.match(refused, { statusCode: 429, headers: { 'retry-after': '5' } });
   t.match(refused?.body, /Your company has 2 downloads under way\. Try again when one has ended\./);
   t.equal((await visitor.visit('/portal/documents?format=csv')).statusCode, 200, 'and then it can');
+});
+
+onSqlite('a download has states and ages for programs', RECORDS, async (t, portal) => {
+  portal.setNow(new Date('2026-11-23T12:00:00Z'));
+  const visitor = await portal.signedIn();
+  const { body } = await visitor.visit('/portal/documents?format=csv&search=inv-2026-0003');
+  t.match(body, /^"part_paid",.*"2026-11-20",.*,59652,596\.52,"?true"?,3\r\n/m);
+  const states = async (query: string) => {
+    const answer = await visitor.visit(`/portal/documents?format=csv&${query}`);
+    const lines = answer.body.trimEnd().split('\r\n').slice(1);
+    return [...new Set(lines.map((line) => line.slice(1, line.indexOf('"', 1))))];
+  };
+  for (const state of ['draft', 'paid', 'part_paid']) t.strictSame(await states(`state=${state}`), [state]);
+  t.strictSame(await states('kind=credit_note'), ['issued']);
+});
+
+onSqlite('a document leads back to its page of the search', RECORDS, async (t, { engine, signedIn }) => {
+  await copyDocuments(engine, COMPANY, 60);
+  const visitor = await signedIn();
+  await visitor.visit('/portal/documents?search=many&kind=invoice');
+  await visitor.turnPage();
+  const numbers = numbersIn(visitor);
+  const hrefOf = (words: string) =>
+    new RegExp(`href="([^"]*)"\\s*>\\s*${words}`).exec(visitor.shown)?.[1]?.replaceAll('&amp;', '&') ?? '';
+  t.match(numbers, ['MANY-0034']);
+  await visitor.visit(hrefOf('MANY-0034'));
+  await visitor.visit(hrefOf('Back to the search'));
+  t.strictSame(numbersIn(visitor), numbers);
+  t.match(visitor.shown, /value="many"/);
+  await visitor.visit(`/portal/documents/${PAID}`);
+  t.equal(hrefOf('Back to the search'), '/portal/documents');
+});
+
+onSqlite('two customers of one name can be told apart', RECORDS, async (t, { engine, signedIn }) => {
+  const nameOf = (id: string) =>
+    exampleRecords().flatMap(({ record }) => ('name' in record && record.id === id ? [record.name] : []))[0];
+  const name = nameOf('cus_0001');
+  for (const table of ['customers', 'invoices'])
+    await engine.run(`UPDATE ${table} SET body = replace(body, '${nameOf('cus_0003')}', '${name}')`);
+  const visitor = await signedIn();
+  for (const path of ['/portal/documents', '/portal/receivables']) {
+    const text = await visitor.read(path);
+    t.match(text, `${name} (cus_0003)`, path);
+  }
+  t.match(visitor.shown, /customer=cus_0003/);
 });
 
 onSqlite('receivables are aged by customer and currency', RECORDS, async (t, portal) => {

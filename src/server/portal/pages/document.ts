@@ -16,11 +16,12 @@ import { type VatTable, vatTablesOf } from '../../invoice-pdf/vat-summary.ts';
 import { hasStatement } from '../../invoice-pdf/wording.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { notFound, refusalOf } from '../page-error.ts';
+import { stateBadge } from '../views/document-state.ts';
 import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { amount, facts, named, table } from '../views/table.ts';
 import { type FileReply, page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
-import { kindNames, refuseWithoutDocuments, stateBadge } from './documents.ts';
+import { kindNames, refuseWithoutDocuments, searchBehind } from './documents.ts';
 import { handOverPart } from './hand-overs.ts';
 
 export const showDocument: Page = async (visit, { engine }) => {
@@ -61,7 +62,7 @@ async function documentPage(visit: Visit, engine: Engine, problem?: string): Pro
       <h2>Totals</h2>
       ${totalsTable(printed)} ${vatTablesOf(printed).map(vatPart)} ${settlementOf(document)}
       ${await handOverPart(visit, engine, { id, problem })}
-      <p><a href="/portal/documents">Back to the search</a></p>`,
+      <p><a href="${searchBehind(visit)}">Back to the search</a></p>`,
     { section: 'documents', isRefused: problem !== undefined },
   );
 }
@@ -127,7 +128,8 @@ function factsOf(visit: Visit, document: Invoice): [string, Content][] {
     ['State', stateBadge(document, companyDay(visit.company.timeZone, visit.now))],
     [
       'Customer',
-      html`<a href="/portal/documents?customer=${encodeURIComponent(customer.id)}">${customer.name}</a>`,
+      html`<a href="/portal/documents?customer=${encodeURIComponent(customer.id)}">${customer.name}</a>
+        <code>${customer.id}</code>`,
     ],
     ['Billed to', [buyer.legalName ?? buyer.name, ...buyer.addressLines].join(', ')],
     ['Issued', document.issuedAt === null ? 'Not yet' : time(visit, document.issuedAt)],

@@ -1,9 +1,8 @@
 import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { contractDocument } from '../../../contract/document.ts';
-import type { Invoice, InvoiceSummary } from '../../../contract/records.ts';
+import type { InvoiceSummary } from '../../../contract/records.ts';
 import { type Column as FileColumn, columnsOf } from '../../../tables/columns.ts';
-import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import {
   allDocuments,
@@ -12,15 +11,15 @@ import {
   type FoundDocument,
   searchDocuments,
 } from '../../store/records/document-search.ts';
-import type { DocumentSearch, DocumentState } from '../../store/records/searched-parts.ts';
-import { paidMinor } from '../../store/search-columns.ts';
+import type { DocumentSearch } from '../../store/records/searched-parts.ts';
 import { whyNotShown } from '../availability.ts';
 import { downloadIn, downloadLinks, tableFile } from '../download.ts';
 import { PageError, type Problems } from '../page-error.ts';
+import { daysOverdue, stateBadge, stateNames, stateOf } from '../views/document-state.ts';
 import { filterForm, select, textField, withQuery } from '../views/form.ts';
 import { countText, dayText } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
-import { badge, emptyState } from '../views/notice.ts';
+import { emptyState } from '../views/notice.ts';
 import { amount, named, pagination, table } from '../views/table.ts';
 import { page, type Page, type PageReply, type Visit } from '../visit.ts';
 
@@ -35,21 +34,14 @@ export const kindNames: Record<InvoiceSummary['kind'], string> = {
   pro_forma: 'Pro forma',
 };
 
-const stateNames: Record<DocumentState, string> = {
-  draft: 'Draft',
-  open: 'Open',
-  overdue: 'Overdue',
-  part_paid: 'Part paid',
-  paid: 'Paid',
-  credited: 'Credited',
-  in_credit: 'In credit',
-};
-
 /** A list's members, as `fieldledger export invoices` writes them, and what only the single document tells. */
 function downloadColumns(): FileColumn[] {
   const { properties } = contractDocument().components.schemas.InvoiceSummary ?? {};
   return columnsOf({
-    properties: { state: { type: 'string' }, ...properties, amountDueMinor: { type: 'integer' } },
+    properties: {
+      ...{ state: { type: 'string' }, ...properties, amountDueMinor: { type: 'integer' } },
+      ...{ overdue: { type: 'boolean' }, daysOverdue: { type: 'integer' } },
+    },
   });
 }
 
@@ -136,7 +128,10 @@ async function* downloadRows(
   // A draft that is issued meanwhile would be in the file twice, or not at all.
   await using moment = await engine.snapshot();
   for await (const found of allDocuments(moment, company, search))
-    yield found.map(({ document }) => ({ ...document, state: stateOf(document, search.today).text }));
+    yield found.map(({ document }) => {
+      const days = daysOverdue(document, search.today);
+      return { ...document, state: stateOf(document), overdue: days > 0, daysOverdue: days };
+    });
 }
 
 async function searchForm(
@@ -181,7 +176,17 @@ async function customerChoices(
   const first = findsCustomers ? await firstCustomers(engine, company.id, CUSTOMERS_MAX) : [];
   if (customer !== undefined && !first.some(({ id }) => id === customer))
     first.push({ id: customer, name: found[0]?.document.customer.name ?? customer });
-  return [{ value: '', label: 'Any' }, ...first.map(({ id, name }) => ({ value: id, label: name }))];
+  const names = [...distinctNames(first)].map(([value, label]) => ({ value, label }));
+  return [{ value: '', label: 'Any' }, ...names];
+}
+
+/** The names of customers by their ids; where several have one name, with the id beside it. */
+export function distinctNames(customers: readonly { id: string; name: string }[]): Map<string, string> {
+  const names = new Map(customers.map(({ id, name }) => [id, name]));
+  const ofName = Map.groupBy(names.keys(), (id) => names.get(id));
+  return new Map(
+    [...names].map(([id, name]) => [id, ofName.get(name)?.length === 1 ? name : `${name} (${id})`]),
+  );
 }
 
 function totalsTable(totals: readonly DocumentTotal[]): Html {
@@ -203,16 +208,22 @@ function documentPage(
   after: string | undefined,
 ): Html {
   const shown = found.slice(0, PAGE_DOCUMENTS);
-  return html`${documentTable(shown, search)}
+  return html`${documentTable(shown, search, after)}
   ${pagination({
     newest: after === undefined ? undefined : addressOf(search),
     older: found.length > shown.length ? addressOf(search, { after: shown.at(-1)?.place }) : undefined,
   })}`;
 }
 
-function documentTable(found: readonly FoundDocument[], search: DocumentSearch): Html {
+/** @param after the place of the page, which a document's page leads back to with the search. */
+function documentTable(
+  found: readonly FoundDocument[],
+  search: DocumentSearch,
+  after: string | undefined,
+): Html {
   if (found.length === 0)
     return emptyState('No documents found', 'Try fewer words, or choose “Any” in some of the fields.');
+  const names = distinctNames(found.map(({ document }) => document.customer));
   return table({
     caption: 'Documents',
     columns: [
@@ -221,10 +232,14 @@ function documentTable(found: readonly FoundDocument[], search: DocumentSearch):
       'State',
     ],
     rows: found.map(({ document }) => [
-      html`<span class="id"><a href="${PATH}/${document.id}">${document.number ?? 'Draft'}</a></span>`,
+      html`<span class="id"
+        ><a href="${addressOf(search, { after }, `${PATH}/${document.id}`)}"
+          >${document.number ?? 'Draft'}</a
+        ></span
+      >`,
       kindNames[document.kind],
       html`<a href="${addressOf({ ...search, customer: document.customer.id })}"
-        >${document.customer.name}</a
+        >${names.get(document.customer.id)}</a
       >`,
       dayText(document.issueDate),
       amountText(document.totals.grossMinor, document.currency),
@@ -239,41 +254,17 @@ export function dueText(dueMinor: number, currency: string): Content {
   return dueMinor === 0 ? html`<span class="none">—</span>` : amountText(dueMinor, currency);
 }
 
-export function stateBadge(document: Invoice, today: string): Html {
-  const { look, text } = stateOf(document, today);
-  return badge(look, text);
-}
-
-/**
- * The state of a document, and how it looks: what is overdue differs from what is due. An invoice is overdue from the day after
- * the one on which it is due.
- */
-function stateOf(document: Invoice, today: string): { look: Parameters<typeof badge>[0]; text: string } {
-  const { kind, status, currency, amountDueMinor = 0, creditBalanceMinor = 0, totals } = document;
-  if (status === 'draft') return { look: 'plain', text: 'Draft' };
-  if (kind !== 'invoice') return { look: 'good', text: 'Issued' };
-  const isPaid = paidMinor(document) > 0;
-  if (amountDueMinor > 0) {
-    const { look, text } = dueState(document.dueDate, today);
-    return { look, text: isPaid ? `${text}, part paid` : text };
-  }
-  if (creditBalanceMinor > 0)
-    return { look: 'warn', text: `${amountText(creditBalanceMinor, currency)} in credit` };
-  if (isPaid) return { look: 'good', text: 'Paid' };
-  return { look: 'good', text: totals.grossMinor > 0 ? 'Credited' : 'Nothing due' };
-}
-
-function dueState(dueDate: string | null, today: string): { look: 'bad' | 'plain'; text: string } {
-  if (dueDate === null) return { look: 'plain', text: 'Open' };
-  if (dueDate >= today) return { look: 'plain', text: `Due ${dayText(dueDate)}` };
-  return { look: 'bad', text: `Overdue since ${dayText(daysAfter(dueDate, 1))}` };
-}
-
 function addressOf(
   { text, kind, state, customer, from, to }: DocumentSearch,
   more: { after?: string | undefined; format?: string } = {},
+  path = PATH,
 ): string {
-  return withQuery(PATH, { search: text, kind, state, customer, from, to, ...more });
+  return withQuery(path, { search: text, kind, state, customer, from, to, ...more });
+}
+
+/** The search from which a document's page was opened. */
+export function searchBehind(visit: Visit): string {
+  return addressOf(searchIn(visit).search, { after: visit.query.get('after') ?? undefined });
 }
 
 /** @throws PageError for an administrator who sees no documents, whether the document exists or not. */

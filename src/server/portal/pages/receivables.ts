@@ -1,6 +1,5 @@
 import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
-import { DAY_MS } from '../../../contract/durations.ts';
 import { columnsOf } from '../../../tables/columns.ts';
 import { receivableSchema } from '../../../tables/receivables.ts';
 import { daysAfter } from '../../backoffice/times.ts';
@@ -9,13 +8,14 @@ import { allDocuments, readDocuments } from '../../store/records/document-search
 import { type Receivable, readReceivables } from '../../store/records/receivables.ts';
 import type { DocumentSearch } from '../../store/records/searched-parts.ts';
 import { downloadIn, downloadLinks, tableFile } from '../download.ts';
+import { daysOverdue } from '../views/document-state.ts';
 import { withQuery } from '../views/form.ts';
 import { countText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { amount, table } from '../views/table.ts';
 import { page, type Page } from '../visit.ts';
-import { dueText, withoutDocuments } from './documents.ts';
+import { distinctNames, dueText, withoutDocuments } from './documents.ts';
 
 const PATH = '/portal/receivables';
 const CUSTOMERS_MAX = 100;
@@ -58,7 +58,7 @@ async function currencyPart(
   const most = owed.toSorted((a, b) => sumOf(b.dueMinor) - sumOf(a.dueMinor)).slice(0, CUSTOMERS_MAX);
   // As the invoices name them: not everybody may read customers.
   const named = await readDocuments(engine, company, most);
-  const names = new Map(named.map(({ document: { customer } }) => [customer.id, customer.name]));
+  const names = distinctNames(named.map(({ document }) => document.customer));
   const all = ageNames.map((_name, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));
   const row = (who: Html, dueMinor: number[]) => [
     who,
@@ -91,7 +91,7 @@ async function* downloadRows(engine: Engine, company: string, today: string): As
   await using moment = await engine.snapshot();
   for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => {
-      const { customer, totals, payments = [], refunds = [], creditNotes, dueDate } = document;
+      const { customer, totals, payments = [], refunds = [], creditNotes } = document;
       const { amountDueMinor = 0 } = document;
       const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
       const refundedMinor = sumOf(refunds.map(({ amountMinor }) => amountMinor));
@@ -101,7 +101,7 @@ async function* downloadRows(engine: Engine, company: string, today: string): As
         ...document,
         ...{ customerId: customer.id, customerName: customer.name, grossMinor: totals.grossMinor },
         ...{ paidMinor, refundedMinor, creditedMinor, roundingMinor: amountDueMinor - leftMinor },
-        daysOverdue: Math.max(0, (Date.parse(today) - Date.parse(dueDate ?? today)) / DAY_MS),
+        daysOverdue: daysOverdue(document, today),
       };
     });
 }
