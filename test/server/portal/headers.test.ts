@@ -143,7 +143,13 @@ onSqlite('the portal links to help wherever it says whom to ask', VENDOR, async 
   t.match(visitor.shown, `<a ${help}>the operator of this service</a>`);
   await visitor.visit('/portal/nothing');
   t.match(visitor.shown, `<a ${help}>Get help</a>`);
+  for (const path of ['sign-in', 'invitation', 'companies']) {
+    await visitor.visit(`/portal/${path}`);
+    t.match(visitor.shown, `<a ${help}>Get help</a>`, path);
+  }
   const administrator = await portal.signedIn();
+  await administrator.visit('/portal/account/second-factor');
+  t.match(administrator.shown, `<a ${help}>Get help</a>`, 'nor is somebody locked out who has to set one up');
   await portal.engine.run('UPDATE companies SET api_enabled = 0');
   for (const path of ['', '/keys', '/webhooks', '/usage']) {
     await administrator.visit(`/portal${path}`);

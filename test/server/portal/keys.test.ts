@@ -1,4 +1,5 @@
 import { ACTIVE_KEYS_MAX, listKeys, revokeKey } from '../../../src/server/access/keys.ts';
+import { scopes } from '../../../src/contract/scopes.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
@@ -61,6 +62,22 @@ onSqlite('a key is created, shown once, used, and revoked at once', async (t, po
     { action: 'key.revoked', administratorName: 'Aoife Brennan', subject: id, details },
     { action: 'key.created', administratorName: 'Aoife Brennan', subject: id, details },
   ]);
+});
+
+onSqlite('a refused form says so in its title, and begins at its first fault', async (t, { signedIn }) => {
+  const visitor = await signedIn();
+  await visitor.visit('/portal/keys/new');
+  t.match(visitor.shown, '<title>Create a key');
+  t.notMatch(visitor.shown, /aria-invalid|autofocus/);
+  await visitor.refused('/portal/keys/new', { name: '' });
+  t.match(visitor.shown, '<title>Error: Create a key');
+  const fields = [...visitor.shown.matchAll(/<input(?! type="hidden")[^>]*>/g)].map(([field]) => field);
+  t.equal(fields.length, 1 + scopes.length);
+  t.match(fields[0], /name="name"[^>]*aria-invalid="true" autofocus/);
+  for (const field of fields.slice(1))
+    t.match(field, /aria-invalid="true"\s*\/?>/, 'and each choice is marked');
+  await visitor.visit('/portal/documents?kind=bill&from=yesterday');
+  t.match(visitor.shown, /<title>Error: [^]*<select id="kind"[^>]* aria-invalid="true" autofocus>/);
 });
 
 onSqlite('the limit is explained before it is reached, and then', async (t, { engine, signedIn }) => {

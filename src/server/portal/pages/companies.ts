@@ -5,6 +5,7 @@ import { UsageError } from '../../../errors.ts';
 import type { Services } from '../options.ts';
 import { guessRefusal } from '../page-error.ts';
 import { button, form, textField } from '../views/form.ts';
+import { supportLink } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import {
@@ -115,7 +116,8 @@ async function codePage(
       ${companyForm(visit, id, html`${field} ${button('Sign in')}`)}
       ${form(visit, { action: COMPANIES_PATH }, button('Sign out', 'quiet'))}
       <p class="hint">
-        If you have neither, ask the operator of this service to take your second factor away.
+        If you have neither, ask ${supportLink('the operator of this service', visit.supportUrl)} to take your
+        second factor away.
       </p>`,
     { status },
   );

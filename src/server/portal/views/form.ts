@@ -69,7 +69,7 @@ export function textField(field: TextField): Html {
       maxlength="${lengthMax}"
       ${isRequired && html`required`}
       ${describedBy(field)}
-      ${field.problem !== undefined && html`aria-invalid="true"`}
+      ${invalid(field)}
     />
   </div>`;
 }
@@ -78,6 +78,10 @@ function notes({ name, id = name, hint, problem }: Field): Html {
   return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
   ${problem !== undefined && html`<p class="error" id="${id}-problem" role="alert">${problem}</p>`}`;
 }
+
+/** A page focuses the first of them; see frame.ts. */
+const invalid = ({ problem }: Pick<Field, 'problem'>) =>
+  html`${problem !== undefined && html`aria-invalid="true"`}`;
 
 /** Ties a field to its hint and problem for screen readers. */
 function describedBy({ name, id = name, hint, problem }: Field): Html {
@@ -120,7 +124,7 @@ export function checkboxes({
           name="${name}"
           value="${value}"
           ${chosen.includes(value) && unavailable === undefined && html`checked`}
-          ${unavailable !== undefined && html`disabled`}
+          ${unavailable === undefined ? invalid(field) : html`disabled`}
           ${note !== undefined && html`aria-describedby="${id}-note"`}
         />
         <label for="${id}">${text}</label>
@@ -139,7 +143,7 @@ export function select({
   return html`<div class="field">
     <label for="${name}">${label}</label>
     ${notes(field)}
-    <select id="${name}" name="${name}" ${describedBy(field)}>
+    <select id="${name}" name="${name}" ${describedBy(field)} ${invalid(field)}>
       ${choices.map(
         ({ value, label: text }) =>
           html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,
@@ -205,7 +209,7 @@ export function newPasswordFields(problems: Problems): Html {
     name: 'password',
     problem: problems.password,
     label: 'New password',
-    hint: 'At least 12 characters, without your name or your company’s. Several words in a row are easy to remember and hard to guess.',
+    hint: 'At least 12 characters. Your name, your company’s and well-known phrases count for nothing. Several words in a row are easy to remember and hard to guess.',
     type: 'password',
     autocomplete: 'new-password',
   })}

@@ -45,7 +45,10 @@ export function administratorPage(
         <h1>${withIds(title)}</h1>
         ${content}
       </main>
-      <footer><p>Times are in the time zone of ${company.name}, ${company.timeZone}.</p></footer>`,
+      <footer>
+        <p>Times are in the time zone of ${company.name}, ${company.timeZone}.</p>
+        ${help(common)}
+      </footer>`,
   );
 }
 
@@ -62,9 +65,14 @@ export function guestPage(common: Common, { title, content }: Pick<PageReply, 't
     html`<header class="brand alone">${brand(common)}</header>
       <main id="content" class="alone" tabindex="-1">
         <h1>${withIds(title)}</h1>
-        ${content}
+        ${content} ${help(common)}
       </main>`,
   );
+}
+
+/** On every page, because somebody who is locked out meets one of many. */
+function help({ supportUrl }: Common): Html {
+  return html`${supportUrl !== undefined && html`<p>${supportLink('Get help', supportUrl)}</p>`}`;
 }
 
 export function errorPage(
@@ -72,18 +80,18 @@ export function errorPage(
   { title, message }: PageError,
   { requestId, isSignedIn }: { requestId: string; isSignedIn: boolean },
 ): string {
-  const { supportUrl } = common;
   const wayOut = isSignedIn
     ? html`<a href="/portal">Go to the overview</a>`
     : html`<a href="/portal/sign-in">Go to the sign-in page</a>`;
   const content = html`<p>${message}</p>
     <p>${wayOut}</p>
-    ${supportUrl !== undefined && html`<p>${supportLink('Get help', supportUrl)}</p>`}
     <p class="hint">Request id: <code>${requestId}</code></p>`;
   return guestPage(common, { title, content });
 }
 
+/** A page with a refused form says so in its title, and begins at the first field to be mended (WCAG 2.2, 3.3.1). */
 function htmlDocument({ serviceName, assets }: Common, title: string, body: Html): string {
+  const isRefused = body.toString().includes('role="alert"');
   return html`<!doctype html>
     <html lang="en-GB">
       <head>
@@ -91,7 +99,7 @@ function htmlDocument({ serviceName, assets }: Common, title: string, body: Html
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <title>${title} · ${serviceName}</title>
+        <title>${isRefused && 'Error: '}${title} · ${serviceName}</title>
         <link rel="icon" href="${assets.icon}" type="image/svg+xml" />
         <link rel="stylesheet" href="${assets.stylesheet}" />
         <script src="${assets.script}" type="module"></script>
@@ -100,5 +108,7 @@ function htmlDocument({ serviceName, assets }: Common, title: string, body: Html
         <a class="skip" href="#content">Skip to the content</a>
         ${body}
       </body>
-    </html>`.toString();
+    </html>`
+    .toString()
+    .replace('aria-invalid="true"', '$& autofocus');
 }
