@@ -17,8 +17,8 @@ const looks = {
   phone: { colorScheme: 'light', viewport: { width: 375, height: 844 } },
 } as const;
 
-/** The widths of windows: a phone, a tablet upright, and laptops; 720 is a laptop whose page is twice as large. */
-const WIDTHS = [375, 720, 768, 834, 1024, 1440];
+/** The widths of windows: phones, a tablet upright, and laptops; 320 and 720 are laptops whose pages are larger (WCAG 2.2, 1.4.10). */
+const WIDTHS = [320, 375, 720, 768, 834, 1024, 1440];
 
 /** A browser window on the portal that notes everything a page does that it should not. */
 export interface PortalWindow {
@@ -214,7 +214,7 @@ export async function lookAtPages(
       }
       await lookAt(t, window, name);
       await page.evaluate(OPEN_ALL);
-      const opened = await brokenIn(page, [375, 834]);
+      const opened = await brokenIn(page, [320, 375, 834, 1440]);
       t.strictSame(opened, [], `${name} is whole with all that can be opened`);
     }
     const how = javaScript ? 'with' : 'without';

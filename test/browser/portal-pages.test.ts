@@ -159,3 +159,35 @@ for (const javaScript of [true, false]) {
     t.strictSame(complaints, []);
   });
 }
+
+t.test('actions stand apart, and forced colours show one section as the current one', async (t) => {
+  const portal = await startPortal(t, 'sqlite', { hasRecords: true });
+  portal.setNow(new Date('2026-11-23T12:00:00Z'));
+  await makeKey(portal.engine, 'Ledger export');
+  const { page, open } = await openWindow(t, { browser: await browser, portal });
+  await open('/portal/keys');
+  for (const width of [320, 1440]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.evaluate("document.querySelectorAll('.brief').forEach((brief) => { brief.open = true; })");
+    const boxes = await Promise.all(
+      ['Change', 'Revoke'].map((name) => page.locator('summary', { hasText: name }).boundingBox()),
+    );
+    const [change, revoke] = boxes.map((box) => box ?? { x: 0, y: 0, width: 0, height: 0 });
+    const gap = Math.max(
+      (revoke?.x ?? 0) - (change?.x ?? 0) - (change?.width ?? 0),
+      (revoke?.y ?? 0) - (change?.y ?? 0) - (change?.height ?? 0),
+    );
+    t.ok(gap >= 6, `${gap} pixels at ${width}`);
+  }
+  await page.locator('summary', { hasText: 'Revoke' }).click();
+  const key = await page.locator('td code').first().boundingBox();
+  t.ok((key?.height ?? 99) < 30, 'an open panel leaves the id of a key on one line');
+  await page.emulateMedia({ forcedColors: 'active' });
+  const underlined = await page.evaluate(`[...document.querySelectorAll('nav li a')]
+    .filter((link) => parseFloat(getComputedStyle(link).borderBottomWidth) > 0).map((link) => link.textContent)`);
+  t.strictSame(underlined, ['API keys']);
+  await open('/portal/documents?state=overdue');
+  await page.getByText('Overdue since 21 Nov 2026, part paid').waitFor();
+  await page.setViewportSize({ width: 320, height: 900 });
+  t.equal(await page.evaluate('document.documentElement.scrollWidth'), 320);
+});

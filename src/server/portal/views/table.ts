@@ -13,7 +13,7 @@ export const named = (name: string): Column => ({ name, kind: 'named' });
 const NARROW_COLUMNS_MAX = 3;
 /** A longer word may break, because it would push the other columns out of the window. An id in a `code` is of 40 characters. */
 const LONG_WORD = /\S{25}/u;
-const SHORT_CODE = /<code[^>]*>\S{1,40}<\/code>/g;
+const SHORT_CODE = /<code[^>]*>\S{1,40}<\/code\s*>/g;
 
 /**
  * A table. In a window that is too narrow for its columns each row becomes a card, with the first cell as its heading. The
