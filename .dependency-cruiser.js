@@ -184,9 +184,7 @@ const rooms = [
   'search-columns',
   'batches',
   'dialects',
-  'schema',
-  'accounts-schema',
-  'hand-overs-schema',
+  'tables',
 ].map((name) => `server/store/${name}`);
 
 /** The files of a room by which the rest of src uses it. In the other rooms each file is a subject of its own. */

@@ -55,7 +55,7 @@ async function upsert(
   await transaction
     // The tables of records take the same columns; those with details one more.
     .insertInto(resource as 'invoices')
-    .values(rows as unknown as { company: string; body: string; detail: string }[])
+    .values(rows as unknown as { company: string; body: string; digest: string; detail: string }[])
     .onConflict((conflict) =>
       conflict.columns(['company', 'id']).doUpdateSet((row) => ({
         body: row.ref('excluded.body'),

@@ -48,11 +48,8 @@ type Content<Response> = Response extends { content: { 'application/pdf': unknow
   ? { file: AnsweredFile & { mediaType: 'application/pdf' } }
   : {
       body: JsonText<JsonBody<Response>>;
-      /**
-       * The digests of what the body is put together from; null for one that isn't known. With all of them an ETag
-       * isn't computed from the body.
-       */
-      digests?: readonly (string | null)[];
+      /** The digests of what the body is put together from, so that an ETag isn't computed from the body. */
+      digests?: readonly string[];
     };
 
 /**

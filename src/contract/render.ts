@@ -43,11 +43,11 @@ function digestOf(body: string, detail = ''): string {
   return hash('sha1', `${body}${detail}`, 'base64url');
 }
 
-/** The columns of a stored record. The digest is null where it was written before there were digests. */
+/** The columns of a stored record. */
 interface StoredTexts {
   body: string;
   detail?: string;
-  digest: string | null;
+  digest: string;
 }
 
 /** Says what is wrong with a stored record: by the contract, or that its digest is of another text. */
@@ -67,7 +67,7 @@ export function storedRecordProblem(
   }
   const problem = names.whole === undefined ? undefined : recordProblem(names.whole, record);
   if (problem !== undefined) return problem;
-  if (digest !== null && digest !== digestOf(body, detail)) return 'the digest is of another text';
+  if (digest !== digestOf(body, detail)) return 'the digest is of another text';
   return storageProblem({ resource, record });
 }
 

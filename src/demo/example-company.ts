@@ -1,7 +1,7 @@
 import { exampleBodies } from '../contract/examples.ts';
 import type { OperationId } from '../contract/operations.ts';
 import type { RecordOf, Resource } from '../contract/records.ts';
-import type { CompanyProfile } from '../server/store/records/companies.ts';
+import type { CompanyProfile } from '../server/store/tables/companies.ts';
 import type { TeamChange } from './story.ts';
 
 /** Something that the team of the example company did, and when. */

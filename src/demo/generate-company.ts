@@ -1,4 +1,4 @@
-import type { CompanyProfile } from '../server/store/records/companies.ts';
+import type { CompanyProfile } from '../server/store/tables/companies.ts';
 import { arrival } from './arrivals.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/durations.ts';
 import { startOfDay, timeText, type WorkingTime, workingTime } from './calendar.ts';

@@ -1,6 +1,6 @@
 /** The model's issuing: the list of what the law asks for, numbers, and what a credit note does to its invoice. */
 import type { Invoice } from '../../src/contract/records.ts';
-import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../src/server/store/tables/companies.ts';
 import { addDays, type Draft, type Moves, nextNumber, type Turn } from './_model.ts';
 import { composed, draftedOf, referenceTo, type Unstamped } from './_invoices.ts';
 import { sumOf } from './_exact.ts';

@@ -8,7 +8,7 @@ import type { GivenAmounts } from '../../src/contract/document-amounts.ts';
 import type { MoveEventKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
 import { type RecordOf, type Resource, resources } from '../../src/contract/records.ts';
-import type { CompanyProfile } from '../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../src/server/store/tables/companies.ts';
 import type { Worked } from './_credited.ts';
 import type { ModelLine } from './_lines.ts';
 

@@ -57,7 +57,7 @@ export const reading: readonly Mutant[] = [
   {
     fault: 'a quote keeps its ETag when it expires',
     file: 'src/server/store/records/quotes.ts',
-    from: 'digest: digest && `${digest}-expired`',
+    from: 'digest: `${digest}-expired`',
     to: 'digest',
     tests: [...quoteExpiry, 'test/server/api/etags.test.ts'],
   },

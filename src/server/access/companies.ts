@@ -5,12 +5,8 @@ import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import { countryCodes } from '../../contract/code-lists.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote, UsageError } from '../../errors.ts';
-import {
-  type Company,
-  type CompanyProfile,
-  insertCompany,
-  updateCompanyRow,
-} from '../store/records/companies.ts';
+import { type Company, insertCompany, updateCompanyRow } from '../store/records/companies.ts';
+import type { CompanyProfile } from '../store/tables/companies.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 
 /** A company's changeable settings. */

@@ -59,10 +59,9 @@ export function sendBody(
  * half as long as to read it: the digests of its records say the same.
  */
 export function digestOf(body: JsonText<unknown>, digests: JsonReply['digests'] = []): string {
-  const [first] = digests;
-  if (digests.length === 1 && typeof first === 'string') return first;
-  const isKnown = digests.length > 0 && !digests.includes(null);
-  return hash('sha1', isKnown ? digests.join('') : body, 'base64url');
+  const [first, ...others] = digests;
+  if (first !== undefined && others.length === 0) return first;
+  return hash('sha1', digests.join('') || body, 'base64url');
 }
 
 /**

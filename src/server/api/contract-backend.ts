@@ -46,7 +46,7 @@ export type AnyReply = JsonReply | FileReply;
 export interface JsonReply {
   status: number;
   body: JsonText<unknown>;
-  digests?: readonly (string | null)[];
+  digests?: readonly string[];
 }
 
 export interface FileReply {

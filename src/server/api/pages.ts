@@ -34,7 +34,7 @@ export function answerPage<T>(
 ): {
   status: 200;
   body: JsonText<{ data: T[]; nextCursor: string | null }>;
-  digests: (string | null)[];
+  digests: string[];
 } {
   const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
   return {

@@ -9,7 +9,7 @@ import type { Found } from '../store/lists/lists.ts';
 export function answerRecord<T>(record: Found<T> | undefined): {
   status: 200;
   body: JsonText<{ data: T }>;
-  digests: (string | null)[];
+  digests: string[];
 } {
   if (record === undefined) throw noRecord();
   return { status: 200, body: recordEnvelope(record.body), digests: [record.digest] };

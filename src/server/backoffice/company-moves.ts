@@ -3,7 +3,7 @@ import type { WithOf } from '../../contract/feed.ts';
 import { UsageError } from '../../errors.ts';
 import { logoFromDataUrl } from '../logos/logo.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
-import type { CompanyProfile } from '../store/records/companies.ts';
+import type { CompanyProfile } from '../store/tables/companies.ts';
 import { namedProfile, refuseBadParty } from './document-terms.ts';
 import type { Move } from './move.ts';
 import { passNumbers, setSeriesOf } from './numbering.ts';

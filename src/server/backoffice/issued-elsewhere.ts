@@ -1,5 +1,5 @@
 import type { Invoice } from '../../contract/records.ts';
-import type { IssuedKind } from '../store/records/companies.ts';
+import type { IssuedKind } from '../store/tables/companies.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 

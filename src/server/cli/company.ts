@@ -6,7 +6,8 @@ import { type CompanySettings, createCompany, setCompany } from '../access/compa
 import { listOf } from '../../command-line/given-values.ts';
 import { type Module, modules } from '../../contract/scopes.ts';
 import { logoFromFile } from '../logos/logo.ts';
-import { type Company, type CompanyProfile, getCompany, listCompanies } from '../store/records/companies.ts';
+import { type Company, getCompany, listCompanies } from '../store/records/companies.ts';
+import type { CompanyProfile } from '../store/tables/companies.ts';
 import { listCompanyStatus } from '../store/records/company-status.ts';
 import { listChanges, type NotedChange } from '../store/records/moves.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -76,7 +77,7 @@ export function companyCommand(terminal: Terminal): Command {
 
 function changesTable(changes: readonly Omit<NotedChange & { id: string }, 'contentDigest'>[]): string {
   const rows = changes.map(({ id, change, recordId, appliedAt, token }) => [
-    appliedAt ?? '',
+    appliedAt,
     change,
     recordId ?? '',
     token ?? '',

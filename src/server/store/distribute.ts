@@ -1,9 +1,7 @@
 import { UsageError } from '../../errors.ts';
 import type { Engine } from './engines/engine.ts';
-import { STORED_TABLES } from './stored-tables.ts';
-
-/** Small tables that statements of a company read beside its own: every machine has a copy of them. */
-const COPIED = ['record_contracts', 'feed_tokens', 'feed_token_companies'];
+import { isOfCompanies } from './stored-tables.ts';
+import { allTables } from './tables/tables.ts';
 
 /**
  * The statements by which Citus spreads the tables over its machines: those of companies by company, so that all rows of one
@@ -12,16 +10,18 @@ const COPIED = ['record_contracts', 'feed_tokens', 'feed_token_companies'];
  * @see https://docs.citusdata.com/en/stable/develop/api_udf.html
  */
 export function distribution(): string[] {
-  const ofCompanies = STORED_TABLES.filter(
-    ({ name, ofCompany }) => ofCompany !== null && name !== 'companies' && !COPIED.includes(name),
+  const spread = allTables.filter(
+    (table) => isOfCompanies(table) && table.name !== 'companies' && !table.isOnEachMachine,
   );
   return [
     "SELECT create_distributed_table('companies', 'id')",
-    ...[...ofCompanies.map(({ name }) => name), 'key_counts'].map(
-      (name) => `SELECT create_distributed_table('${name}', 'company', colocate_with => 'companies')`,
+    ...spread.map(
+      ({ name }) => `SELECT create_distributed_table('${name}', 'company', colocate_with => 'companies')`,
     ),
     "SELECT create_distributed_table('rate_counts', 'key', colocate_with => 'none')",
-    ...COPIED.map((name) => `SELECT create_reference_table('${name}')`),
+    ...allTables
+      .filter(({ isOnEachMachine }) => isOnEachMachine)
+      .map(({ name }) => `SELECT create_reference_table('${name}')`),
   ];
 }
 

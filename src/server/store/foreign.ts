@@ -4,7 +4,9 @@ import { UsageError } from '../../errors.ts';
 import { lookInto } from '../../sqlite-look.ts';
 
 /** The first migration of every database of ours. Other programs also have a table `migrations`. */
-export const FIRST_MIGRATION = '0001-access';
+export const FIRST_MIGRATION = '0001-baseline';
+/** The first one of databases from before release 1.0.0, with which all history begins. */
+const BEFORE_HISTORY = '0001-access';
 
 /** Files that were found to be ours, and that this process may have open. */
 const ours = new Set<string>();
@@ -31,7 +33,12 @@ export function refuseForeignFile(path: string): void {
 
 /** @throws UsageError unless the rows of the table `migrations` are those of a database of ours. */
 export function refuseForeign([table = 'migrations']: readonly string[], rows: readonly unknown[]): void {
-  if (rows.some((row) => (row as { name?: unknown }).name === FIRST_MIGRATION)) return;
+  const names = rows.map((row) => (row as { name?: unknown }).name);
+  if (names.includes(FIRST_MIGRATION)) return;
+  if (names.includes(BEFORE_HISTORY))
+    throw new UsageError(
+      'The database was made before release 1.0.0, which reads none of these. Name an empty one.',
+    );
   throw new UsageError(
     `The database isn't one of Fieldledger: it has the table ${table}. Name an empty one.`,
   );

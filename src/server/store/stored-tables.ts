@@ -1,76 +1,32 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import { resources } from '../../contract/records.ts';
 import { columnList, type Selection } from './batches.ts';
 import { dialectOf } from './dialects/dialect.ts';
 import type { Engine, StoreTransaction } from './engines/engine.ts';
 import { ofAllCompanies } from './machines.ts';
-import type { Tables } from './schema.ts';
+import type { Table } from './tables/table.ts';
+import { allTables } from './tables/tables.ts';
 
-/** A table as it is gone through: in the order of its key. */
-export interface StoredTable {
-  name: keyof Tables;
-  /** Unique, and never changed; empty where the table has one row. */
-  key: readonly string[];
-  /** The rows that belong to a company; null where none do. */
-  ofCompany: ((company: string) => RawBuilder<boolean>) | null;
-}
+/** All that a store keeps: what a table refers to comes before it. */
+export const STORED_TABLES = allTables.filter(({ isOfDatabase, isCounter }) => !isOfDatabase && !isCounter);
 
 export type Row = Record<string, unknown>;
 
-const ownRows = (company: string) => sql<boolean>`company = ${company}`;
+/** Whether rows of a table belong to companies. */
+export const isOfCompanies = (table: Table) => table.name === 'companies' || 'company' in table.columns;
 
-function table(
-  name: keyof Tables,
-  key: readonly string[],
-  ofCompany: StoredTable['ofCompany'] = ownRows,
-): StoredTable {
-  return { name, key, ofCompany };
+/** Chooses the rows of a table that belong to a company. */
+export function ownRows({ name }: Table, company: string): RawBuilder<boolean> {
+  return name === 'companies' ? sql`id = ${company}` : sql`company = ${company}`;
 }
 
-/**
- * All that a store keeps: what a table refers to comes before it.
- * Migrations make `record_contracts`, the counts of rates live for a minute, and each store has a generation of its own.
- */
-export const STORED_TABLES: readonly StoredTable[] = [
-  table('erasures', ['id'], null),
-  table('companies', ['id'], (company) => sql`id = ${company}`),
-  // Before the keys: a server writes down uses of those that it finds, so these are erased after them.
-  table('key_uses', ['company', 'key_id']),
-  table('key_hours', ['company', 'hour', 'key_id']),
-  table('api_keys', ['company', 'id']),
-  ...resources.map((name) => table(name, ['company', 'id'])),
-  table('company_clocks', ['company']),
-  table('served_clock', [], null),
-  table('number_series', ['company', 'series']),
-  table('applied_changes', ['company', 'id']),
-  table('feed_positions', ['company', 'source']),
-  table('feed_tokens', ['id'], null),
-  table('feed_token_companies', ['company', 'token']),
-  table('logos', ['company', 'sha256']),
-  table('documents', ['company', 'invoice']),
-  table('hand_overs', ['company', 'id']),
-  table('webhooks', ['company', 'id']),
-  table('events', ['id']),
-  table('deliveries', ['company', 'webhook', 'id']),
-  table('delivery_attempts', ['company', 'webhook', 'delivery', 'number']),
-  table('webhook_hours', ['company', 'webhook', 'hour']),
-  table('administrators', ['id']),
-  table('portal_sessions', ['token_sha256']),
-  table('form_results', ['session', 'form']),
-  table('portal_links', ['token_sha256']),
-  table('audit_entries', ['company', 'id']),
-  table('notices', ['company', 'id']),
-];
-
 /** The columns of a table that the database doesn't compute itself. */
-export async function columnsOf(engine: Engine, { name }: StoredTable): Promise<string[]> {
-  const { rows } = await engine.dialect.columnsOf(name).execute(engine.db);
-  return rows.map((row) => row.name);
+export function columnsOf({ columns }: Table): string[] {
+  return Object.keys(columns).filter((name) => !columns[name]?.isComputed);
 }
 
 /** The row with the greatest key; undefined where there is none, or no key. */
-export async function lastRow(engine: Engine, { name, key }: StoredTable): Promise<Row | undefined> {
+export async function lastRow(engine: Engine, { name, key }: Table): Promise<Row | undefined> {
   if (key.length === 0) return undefined;
   const order = sql.join(key.map((column) => sql`${sql.ref(column)} DESC`));
   const { rows } = await sql<Row>`
@@ -83,7 +39,7 @@ const BATCH_ROWS = 500;
 const BATCH_DOCUMENTS = 50;
 
 /** A table as `batchesOf` reads it, with these columns and those of the key. */
-export function selectionOf({ name, key }: StoredTable, columns: readonly string[]): Selection {
+export function selectionOf({ name, key }: Table, columns: readonly string[]): Selection {
   return {
     columns: columnList([...new Set([...key, ...columns])]),
     from: sql.table(name),
@@ -98,7 +54,7 @@ export function selectionOf({ name, key }: StoredTable, columns: readonly string
  */
 export async function deleteSome(
   transaction: StoreTransaction,
-  { name, key, ofCompany }: StoredTable,
+  table: Table,
   company: string,
   {
     countMax,
@@ -106,7 +62,8 @@ export async function deleteSome(
     lock = sql``,
   }: { countMax: number; isOld?: RawBuilder<boolean>; lock?: RawBuilder<unknown> },
 ): Promise<number> {
-  const isOwn = ofCompany?.(company) ?? sql`FALSE`;
+  const { name, key } = table;
+  const isOwn = ownRows(table, company);
   // On one machine the key alone finds the rows, however many the company has.
   const { isDistributed } = dialectOf(transaction);
   const { numAffectedRows = 0n } = await sql`
@@ -117,32 +74,18 @@ export async function deleteSome(
   return Number(numAffectedRows);
 }
 
-/** The tables whose rows grow old, with the column that says when. */
-const AGES = {
-  applied_changes: 'applied_at',
-  key_hours: 'hour',
-  notices: 'created_at',
-  portal_links: 'expires_at',
-  portal_sessions: 'expires_at',
-  webhook_hours: 'hour',
-} as const;
-
 /** Rows of one transaction. SQLite answers no request meanwhile. */
 const OLD_AT_ONCE = 250;
 
 /**
  * Removes some of the rows from before a time, company by company.
- * @param before compares with the table's column.
+ * @param before compares with the column that says when a row grew old.
  * @returns whether there may be more.
  */
-export async function removeBefore(
-  engine: Engine,
-  name: keyof typeof AGES,
-  before: string,
-): Promise<boolean> {
-  const table = STORED_TABLES.find((one) => one.name === name);
-  if (!table) throw new Error(`${name} isn't kept.`);
-  const isOld = sql<boolean>`${sql.ref(AGES[name])} < ${before}`;
+export async function removeBefore(engine: Engine, table: Table, before: string): Promise<boolean> {
+  const { name, age } = table;
+  if (age === undefined) throw new Error(`Rows of ${name} don't grow old.`);
+  const isOld = sql<boolean>`${sql.ref(age)} < ${before}`;
   const found = await ofAllCompanies(
     engine,
     (isReached) => sql<{ company: string }>`

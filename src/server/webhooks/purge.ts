@@ -6,8 +6,10 @@ import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
 import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { settleOldHandOvers } from '../store/records/hand-overs.ts';
-import { forgetChanges } from '../store/records/moves.ts';
 import { removeBefore } from '../store/stored-tables.ts';
+import { notices, portalLinks, portalSessions } from '../store/tables/accounts.ts';
+import { appliedChanges } from '../store/tables/feed.ts';
+import { webhookHours } from '../store/tables/webhooks.ts';
 import { keepDoing } from './repeating.ts';
 
 /** How long deliveries and their results are listed (openapi.yaml, "Send again"). */
@@ -49,10 +51,10 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
   await untilDone(signal, () => removeDeleted(engine));
   const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
   for (const [table, before] of [
-    ['webhook_hours', firstHour],
-    ['notices', new Date(now().getTime() - HISTORY_DAYS * DAY_MS).toISOString()],
-    ['portal_sessions', now().toISOString()],
-    ['portal_links', now().toISOString()],
+    [webhookHours, firstHour],
+    [notices, new Date(now().getTime() - HISTORY_DAYS * DAY_MS).toISOString()],
+    [portalSessions, now().toISOString()],
+    [portalLinks, now().toISOString()],
   ] as const)
     await untilDone(signal, () => removeBefore(engine, table, before));
   await untilDone(signal, () => settleOldHandOvers(engine, now()));
@@ -64,8 +66,8 @@ export async function purgeChangeIds(
   engine: Engine,
   { now, days, signal }: { now: () => Date; days: number; signal?: AbortSignal },
 ): Promise<void> {
-  const before = new Date(now().getTime() - days * DAY_MS);
-  await untilDone(signal, () => forgetChanges(engine, { before, now: now() }));
+  const before = new Date(now().getTime() - days * DAY_MS).toISOString();
+  await untilDone(signal, () => removeBefore(engine, appliedChanges, before));
 }
 
 /** Makes passes until one says that there is no more to do. */

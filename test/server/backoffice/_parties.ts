@@ -1,7 +1,7 @@
 /** Companies that are registered for VAT here and there, and their customers. */
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { WithOf } from '../../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 
 const address = { legalName: 'Brennan Heating Limited', addressLines: ['2 Dock Road', 'Limerick'] };
 

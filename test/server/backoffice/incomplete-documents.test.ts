@@ -1,7 +1,7 @@
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import { setCompany } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { without } from '../../model/_model.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
 import { exchange } from './_issued.ts';

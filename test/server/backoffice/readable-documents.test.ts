@@ -2,7 +2,7 @@
 import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
 import { checkStored } from '../../../src/server/backoffice/document-check.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { customerSave, siteOf } from './_changes.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';

@@ -1,6 +1,6 @@
 import { type CompanySettings, setCompany } from '../../../src/server/access/companies.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
-import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { findSupplier, type KeptSupplier } from '../../../src/server/store/records/suppliers.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { customerSave, siteOf } from './_changes.ts';

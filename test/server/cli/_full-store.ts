@@ -30,12 +30,12 @@ export async function openFullStore(name: EngineName = 'sqlite'): Promise<Workpl
   for (const statement of [
     `INSERT INTO key_uses VALUES ('${COMPANY}', 'k', '${at}')`,
     `INSERT INTO key_hours VALUES ('${COMPANY}', '${at}', 'k', 1, 0)`,
-    `INSERT INTO applied_changes (company, id, change, content_digest)
-      VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest') ON CONFLICT DO NOTHING`,
+    `INSERT INTO applied_changes (company, id, change, content_digest, applied_at)
+      VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest', '${at}') ON CONFLICT DO NOTHING`,
     ...(name === 'postgres'
       ? [`INSERT INTO key_counts SELECT company, id, 1, 1 FROM api_keys WHERE company = '${COMPANY}'`]
       : []),
-    `INSERT INTO events VALUES ('evt_1', '${COMPANY}', 'ping', '${at}', '{"a":"é\\u0000"}')`,
+    `INSERT INTO events VALUES ('${COMPANY}', 'evt_1', 'ping', '${at}', '{"a":"é\\u0000"}')`,
     `INSERT INTO deliveries (company, webhook, id, event, state, due_at)
       VALUES ('${COMPANY}', '${String(webhook?.id)}', 'dlv_1', 'evt_1', 'retrying', '${at}')`,
     `INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
@@ -44,14 +44,14 @@ export async function openFullStore(name: EngineName = 'sqlite'): Promise<Workpl
       VALUES ('${COMPANY}', '${String(webhook?.id)}', '${at.slice(0, 13)}', 0, 1, '', '${at} 500 dlv_1')`,
     `INSERT INTO administrators (id, company, email, name, password, scopes, may_invite, created_at)
       VALUES ('adm_1', '${COMPANY}', 'aoife@brennan.example', 'Aoife', 'hashed-password', '[]', 1, '${at}')`,
-    `INSERT INTO portal_sessions VALUES ('sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}', 1, '${COMPANY}', '${at}')`,
+    `INSERT INTO portal_sessions VALUES ('${COMPANY}', 'sha-of-token', 'ses_1', 'adm_1', 'Firefox', '${at}', '${at}', '${at}', 1, '${at}')`,
     `INSERT INTO form_results (company, session, form, done_at) VALUES ('${COMPANY}', 'ses_1', 'form', '${at}')`,
     `INSERT INTO notices (company, id, administrator, kind, details, created_at, due_at, stop_sha256)
       VALUES ('${COMPANY}', 'ntc_1', 'adm_1', 'key.created', '{}', '${at}', '${at}', 'sha-of-token')`,
     `INSERT INTO hand_overs (company, id, created_at, due_at) VALUES ('${COMPANY}', 'inv_1', '${at}', '${at}')`,
     `INSERT INTO logos (company, sha256, data_url) VALUES ('${COMPANY}', 'sha', 'data:image/png;base64,')`,
     `INSERT INTO feed_positions VALUES ('${COMPANY}', 'erp', 7, 'chg_1', '${at}')`,
-    `INSERT INTO feed_tokens VALUES ('tok_1', 'erp', 'sha-of-token', 0, NULL, '${at}', NULL, NULL, '[]', 0)`,
+    `INSERT INTO feed_tokens VALUES ('tok_1', 'erp', 'sha-of-token', 0, NULL, '[]', 0, '${at}', NULL, NULL)`,
     `INSERT INTO feed_token_companies VALUES ('${COMPANY}', 'tok_1')`,
     `INSERT INTO number_series VALUES ('${COMPANY}', 'INV-{YEAR}-', 7)`,
   ])

@@ -8,7 +8,7 @@ import t from 'tap';
 
 import { resources } from '../../../src/contract/records.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
-import { STORED_TABLES } from '../../../src/server/store/stored-tables.ts';
+import { isOfCompanies, STORED_TABLES } from '../../../src/server/store/stored-tables.ts';
 import { openWorkplace, until, type Workplace } from '../../_command.ts';
 import { type EngineName, engineNames } from '../../_server.ts';
 import { fillLargeCompany } from '../../contract/_large-company.ts';
@@ -41,8 +41,8 @@ for (const engineName of engineNames) {
     const before = await tablesOf(workplace, engineName);
     const others = (tables: Map<string, string[]>) =>
       [...tables].map(([name, rows]) => [name, rows.filter((row) => row.includes('"zenith"'))]);
-    for (const { name, ofCompany } of STORED_TABLES)
-      if (ofCompany) t.ok((before.get(name) ?? []).length > 0, `${name} had rows`);
+    for (const { name } of STORED_TABLES.filter(isOfCompanies))
+      t.ok((before.get(name) ?? []).length > 0, `${name} had rows`);
 
     for (const [args, exitCode, stderr] of [
       [COMPANY, 2, '--confirm'],

@@ -31,13 +31,16 @@ async function readAll(url: string): Promise<Map<string, string[]>> {
   await using engine = await openEngine(address);
   const contents = new Map<string, string[]>();
   for (const { name } of STORED_TABLES) {
-    const rows = await engine.db.selectFrom(name).selectAll().execute();
+    const rows = await engine.db
+      .selectFrom(name as 'companies')
+      .selectAll()
+      .execute();
     const texts = rows.map((row) =>
       JSON.stringify(
         Object.entries(row)
           .map(([column, value]) => [
             column,
-            Buffer.isBuffer(value) ? value.toString('hex') : String(value as string | number),
+            Buffer.isBuffer(value) ? value.toString('hex') : String(value),
           ])
           .sort(),
       ),

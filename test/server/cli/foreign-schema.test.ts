@@ -1,12 +1,8 @@
-import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import Database from 'better-sqlite3';
 import pg from 'pg';
 import t from 'tap';
 
-import { sqliteAdministration } from '../../../src/server/store/dialects/sqlite-administration.ts';
-import { CREATE_MIGRATIONS, migrations } from '../../../src/server/store/migrations/migrate.ts';
 import { openWorkplace } from '../../_command.ts';
 import { execute } from './_backups.ts';
 
@@ -60,23 +56,6 @@ t.test("what SQLite's ANALYZE and Litestream add is nothing wrong", async (t) =>
   );
   for (const line of ['verify', `backup ${join(workplace.folder, 'backup.db')}`])
     t.match(await workplace.call(line), { exitCode: 0 }, line);
-});
-
-t.test('a backup of an earlier version, or of half an upgrade, is restored and then migrated', async (t) => {
-  for (const count of [8, migrations.length - 1]) {
-    await using workplace = await openWorkplace('sqlite', { isEmpty: true });
-    const file = join(workplace.folder, 'backup.db');
-    const database = new Database(file);
-    database.exec(CREATE_MIGRATIONS);
-    for (const { name, statements } of migrations.slice(0, count)) {
-      for (const statement of statements(sqliteAdministration.migrations)) database.exec(statement);
-      database.prepare('INSERT INTO migrations (name) VALUES (?)').run(name);
-    }
-    database.close();
-    t.match(await workplace.call(`restore ${file}`), { exitCode: 0 });
-    t.match(await workplace.call('verify'), { exitCode: 0, stdout: /nothing is wrong/ });
-    rmSync(file);
-  }
 });
 
 const ON_POSTGRES: [string, string][] = [

@@ -1,6 +1,6 @@
 /** Documents that are long, wide, scarce, strange or large. */
 import type { DraftLine } from '../../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';
 import { customerIn, irishProfile } from '../backoffice/_parties.ts';
 import type { Story } from './_documents.ts';

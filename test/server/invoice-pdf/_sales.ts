@@ -1,7 +1,7 @@
 /** Sales of the two countries in every VAT situation, as their invoices are drafted. */
 import type { CompanySettings } from '../../../src/server/access/companies.ts';
 import type { DraftLine, NewInvoice } from '../../../src/contract/feed.ts';
-import type { CompanyProfile } from '../../../src/server/store/records/companies.ts';
+import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';
 import { customerIn } from '../backoffice/_parties.ts';
 import type { Sale } from './_documents.ts';

@@ -93,7 +93,7 @@ async function addCustomer({ engine }: TestPortal): Promise<void> {
     name: MARKS['customers:read'],
   };
   await engine.run(
-    `INSERT INTO customers (company, body) VALUES ('${COMPANY}', '${JSON.stringify(body).replaceAll("'", "''")}')`,
+    `INSERT INTO customers (company, digest, body) VALUES ('${COMPANY}', '', '${JSON.stringify(body).replaceAll("'", "''")}')`,
   );
 }
 

@@ -4,10 +4,10 @@ import type { Engine } from '../../store/engines/engine.ts';
 import {
   findHandOver,
   type HandOver,
-  type HandOverAttempt,
   type HandOverState,
   listFailedHandOvers,
 } from '../../store/records/hand-overs.ts';
+import type { HandOverAttempt } from '../../store/tables/documents.ts';
 import { outcomeText } from '../../webhooks/attempt-errors.ts';
 import { button, form } from '../views/form.ts';
 import { boundedCountText, countText, exactTime, time, withIds } from '../views/formats.ts';

@@ -1,6 +1,6 @@
 import type { WithheldFor } from '../../../contract/withholding.ts';
 import type { KeptAttempt } from '../../store/deliveries/deliveries-results.ts';
-import type { DeliveryState } from '../../store/schema.ts';
+import type { DeliveryState } from '../../store/tables/webhooks.ts';
 import { outcomeText } from '../../webhooks/attempt-errors.ts';
 import { countText } from './formats.ts';
 import type { Html } from './html.ts';

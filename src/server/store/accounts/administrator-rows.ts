@@ -2,30 +2,19 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import type { Selectable } from 'kysely';
 
-import type { Scope } from '../../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { AdministratorsTable } from '../accounts-schema.ts';
+import { administrators } from '../tables/accounts.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /** An administrator of a company, without their password. */
-export interface Administrator {
-  id: string;
-  company: string;
-  email: string;
-  name: string;
-  /** Their access, which they may also give to keys and to other administrators. */
-  scopes: Scope[];
-  mayInvite: boolean;
-  /** The administrator who invited them; null when an operator did. */
-  madeBy: string | null;
-  createdAt: string;
-  signedInAt: string | null;
-  disabledAt: string | null;
+export type Administrator = Omit<RowOf<typeof administrators>, 'mutedNotices'> & {
   /** False for somebody who comes in by portal links alone. */
   hasPassword: boolean;
   hasSecondFactor: boolean;
-  /** The kinds of notices that they want no mail of; none, unless given. */
+  /** None, unless given. */
   mutedNotices?: readonly string[];
-}
+};
 
 /** Somebody who is about to become an administrator. */
 export function newAdministrator(
@@ -52,16 +41,8 @@ export async function insertAdministrator(
   const { numInsertedOrUpdatedRows } = await transaction
     .insertInto('administrators')
     .values({
-      id: administrator.id,
-      company: administrator.company,
-      email: administrator.email,
-      name: administrator.name,
+      ...writeRow(administrators, { ...administrator, mutedNotices: [] }),
       password,
-      scopes: JSON.stringify(administrator.scopes),
-      may_invite: Number(administrator.mayInvite),
-      made_by: administrator.madeBy,
-      created_at: administrator.createdAt,
-      signed_in_at: administrator.signedInAt,
     })
     .onConflict((conflict) =>
       conflict.columns(['company', 'email']).where('disabled_at', 'is', null).doNothing(),
@@ -124,7 +105,7 @@ export async function findAccounts(
   }));
 }
 
-function toSecondFactor(row: Selectable<AdministratorsTable>): SecondFactor | undefined {
+function toSecondFactor(row: Selectable<Tables['administrators']>): SecondFactor | undefined {
   const { second_factor: secret, second_factor_step: lastStep, recovery_codes: codes } = row;
   if (secret === null) return undefined;
   // Written by `updateAdministratorRow`, all three together.
@@ -151,28 +132,24 @@ export async function updateAdministratorRow(
   transaction: StoreTransaction,
   { company, id }: AccountKey,
   {
-    scopes,
-    mayInvite,
+    password,
     secondFactor,
-    mutedNotices,
     ...changes
   }: {
     password?: string;
-    signedInAt?: string;
-    disabledAt?: string | null;
     secondFactor?: SecondFactor | null;
-  } & Partial<Pick<Administrator, 'name' | 'scopes' | 'mayInvite' | 'mutedNotices'>>,
+  } & Partial<
+    Pick<
+      RowOf<typeof administrators>,
+      'name' | 'scopes' | 'mayInvite' | 'mutedNotices' | 'signedInAt' | 'disabledAt'
+    >
+  >,
 ): Promise<void> {
   await transaction
     .updateTable('administrators')
     .set({
-      name: changes.name,
-      password: changes.password,
-      signed_in_at: changes.signedInAt,
-      disabled_at: changes.disabledAt,
-      scopes: scopes && JSON.stringify(scopes),
-      may_invite: mayInvite === undefined ? undefined : Number(mayInvite),
-      muted_notices: mutedNotices && JSON.stringify(mutedNotices),
+      ...writeRow(administrators, changes),
+      password,
       ...(secondFactor !== undefined && {
         second_factor: secondFactor?.secret ?? null,
         second_factor_step: secondFactor?.lastStep ?? null,
@@ -183,21 +160,7 @@ export async function updateAdministratorRow(
     .execute();
 }
 
-export function toAdministrator(row: Selectable<AdministratorsTable>): Administrator {
-  return {
-    id: row.id,
-    company: row.company,
-    email: row.email,
-    name: row.name,
-    // Written from checked scopes.
-    scopes: JSON.parse(row.scopes) as Scope[],
-    mayInvite: row.may_invite === 1,
-    madeBy: row.made_by,
-    createdAt: row.created_at,
-    signedInAt: row.signed_in_at,
-    disabledAt: row.disabled_at,
-    hasPassword: row.password !== NO_PASSWORD,
-    hasSecondFactor: row.second_factor !== null,
-    mutedNotices: JSON.parse(row.muted_notices) as string[],
-  };
+export function toAdministrator(row: Selectable<Tables['administrators']>): Administrator {
+  const [hasPassword, hasSecondFactor] = [row.password !== NO_PASSWORD, row.second_factor !== null];
+  return { ...readRow(administrators, row), hasPassword, hasSecondFactor };
 }

@@ -6,25 +6,12 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import type { MoveEventKind } from '../../../contract/events.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
-import type { AuditEntriesTable } from '../accounts-schema.ts';
+import { auditEntries } from '../tables/accounts.ts';
+import { readRow, type RowOf } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 import { addNotice, type NoticeKind } from './notice-rows.ts';
 
-export interface AuditEntry {
-  id: string;
-  company: string;
-  at: string;
-  /** Null for an operator. */
-  administrator: string | null;
-  administratorName: string;
-  action: AuditAction;
-  /** Id of the object of the action. */
-  subject: string | null;
-  details: Readonly<Record<string, string>>;
-  /** Network address; null for an operator, who is at the command line. */
-  address: string | null;
-  /** The browser's User-Agent; null for an operator. */
-  client: string | null;
-}
+export type AuditEntry = RowOf<typeof auditEntries> & { action: AuditAction };
 
 /** Every action that the audit trail records, with its name for people. */
 export const auditActions = {
@@ -209,18 +196,8 @@ export async function listAuditRows(
   return (await query.execute()).map(toEntry);
 }
 
-function toEntry(row: Selectable<AuditEntriesTable>): AuditEntry {
-  return {
-    id: row.id,
-    company: row.company,
-    at: row.at,
-    administrator: row.administrator,
-    administratorName: row.administrator_name,
-    // Written by `recordEntry`, as are the details.
-    action: row.action as AuditAction,
-    subject: row.subject,
-    details: JSON.parse(row.details) as Record<string, string>,
-    address: row.address,
-    client: row.client,
-  };
+function toEntry(row: Selectable<Tables['audit_entries']>): AuditEntry {
+  const entry = readRow(auditEntries, row);
+  // Written by `recordEntry`.
+  return { ...entry, action: entry.action as AuditAction };
 }

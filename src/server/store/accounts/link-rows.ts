@@ -1,28 +1,17 @@
 import type { Selectable } from 'kysely';
 
-import type { Scope } from '../../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { LinksTable } from '../accounts-schema.ts';
+import { portalLinks } from '../tables/accounts.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 import type { AccountKey } from './administrator-rows.ts';
 import { type HashedToken, isOfToken } from './session-rows.ts';
 
 /** A link that works once: it invites an administrator, or sets somebody's password anew. */
-export interface PortalLink {
-  id: string;
-  kind: 'invitation' | 'reset';
-  company: string;
-  /** Whose password it sets; null for an invitation. */
-  administrator: string | null;
-  email: string;
-  scopes: Scope[];
-  mayInvite: boolean;
-  /** The administrator who made it; null when an operator did. */
-  madeBy: string | null;
-  createdAt: string;
-  expiresAt: string;
+export type PortalLink = Omit<RowOf<typeof portalLinks>, 'name' | 'feedToken'> & {
   /** Of an invitation by a business system, which signs in without a password: the person's name, and the feed token. */
   vouched?: { name: string; feedToken: string };
-}
+};
 
 /** Adds a link in place of former ones for the same person. One that they asked for themselves leaves the operator's. */
 export async function insertLink(
@@ -39,19 +28,8 @@ export async function insertLink(
   await transaction
     .insertInto('portal_links')
     .values({
+      ...writeRow(portalLinks, { name: null, feedToken: null, ...link.vouched, ...link }),
       token_sha256: tokenSha256,
-      id: link.id,
-      kind: link.kind,
-      company: link.company,
-      administrator: link.administrator,
-      email: link.email,
-      scopes: JSON.stringify(link.scopes),
-      may_invite: Number(link.mayInvite),
-      made_by: link.madeBy,
-      created_at: link.createdAt,
-      expires_at: link.expiresAt,
-      name: link.vouched?.name ?? null,
-      feed_token: link.vouched?.feedToken ?? null,
     })
     .execute();
 }
@@ -133,20 +111,7 @@ export async function deleteLinksOf(
     .execute();
 }
 
-function toLink(row: Selectable<LinksTable>): PortalLink {
-  return {
-    id: row.id,
-    kind: row.kind,
-    company: row.company,
-    administrator: row.administrator,
-    email: row.email,
-    // Written by `insertLink` from checked scopes.
-    scopes: JSON.parse(row.scopes) as Scope[],
-    mayInvite: row.may_invite === 1,
-    madeBy: row.made_by,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    ...(row.name !== null &&
-      row.feed_token !== null && { vouched: { name: row.name, feedToken: row.feed_token } }),
-  };
+function toLink(row: Selectable<Tables['portal_links']>): PortalLink {
+  const { name, feedToken, ...link } = readRow(portalLinks, row);
+  return name === null || feedToken === null ? link : { ...link, vouched: { name, feedToken } };
 }

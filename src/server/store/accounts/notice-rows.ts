@@ -5,7 +5,9 @@ import { type Selectable, sql } from 'kysely';
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { MoveEventKind } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
-import type { NoticesTable } from '../accounts-schema.ts';
+import { notices } from '../tables/accounts.ts';
+import { readRow, type RowOf } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 import { leaseDue, settleDue } from '../due-rows.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
@@ -93,24 +95,12 @@ async function countTold(
   return new Map(rows.map(({ administrator, count }) => [administrator, Number(count)]));
 }
 
-export interface Notice extends Pick<NoticesTable, 'company' | 'id' | 'administrator'> {
-  kind: NoticeKind;
-  details: Record<string, string>;
-  createdAt: string;
-  state: Selectable<NoticesTable>['state'];
-  /** Attempts to mail it that were begun. */
-  attemptCount: number;
-  problem: string | null;
-}
+export type Notice = Omit<RowOf<typeof notices>, 'dueAt' | 'lease'> & { kind: NoticeKind };
 
-function toNotice(row: Selectable<NoticesTable>): Notice {
-  const { company, id, administrator, kind, details, created_at, state, attempt_count, problem } = row;
-  return {
-    ...{ company, id, administrator, state, problem, createdAt: created_at, attemptCount: attempt_count },
-    // Written by `addNotice`, as are the details.
-    kind: kind as NoticeKind,
-    details: JSON.parse(details) as Record<string, string>,
-  };
+function toNotice(row: Selectable<Tables['notices']>): Notice {
+  const notice = readRow(notices, row);
+  // Written by `addNotice`.
+  return { ...notice, kind: notice.kind as NoticeKind };
 }
 
 export const NOTICES_LISTED_MAX = 200;
@@ -127,7 +117,7 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
   return rows.map(toNotice);
 }
 
-export type NoticeKey = Pick<NoticesTable, 'company' | 'id'>;
+export type NoticeKey = Pick<Notice, 'company' | 'id'>;
 
 /**
  * Takes a lease on a notice that is due; see `leaseDue`.
@@ -139,7 +129,7 @@ export async function leaseNotice<T>(
   { stopSha256, ...lease }: { lease: string; stopSha256: string; now: Date; until: Date },
   find: (transaction: StoreTransaction, notice: Notice) => Promise<T | undefined>,
 ): Promise<{ notice: Notice; found: T } | undefined> {
-  const prepare = async (transaction: StoreTransaction, row: Selectable<NoticesTable>) => {
+  const prepare = async (transaction: StoreTransaction, row: Selectable<Tables['notices']>) => {
     const notice = { ...toNotice(row), attemptCount: row.attempt_count + 1 };
     const found = await find(transaction, notice);
     await transaction

@@ -4,7 +4,7 @@ import type { ExpressionBuilder } from 'kysely';
 
 import { openSealed, seal } from '../../secret-box.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /*
  * A form works once: the transaction of its work marks it as used (authorised-transaction.ts). Its result is kept

@@ -1,24 +1,13 @@
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 
 import { type AccountKey, type Administrator, toAdministrator } from './administrator-rows.ts';
 import { boundTo } from '../machines.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { SessionsTable } from '../accounts-schema.ts';
+import { portalSessions } from '../tables/accounts.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 
 /** A session, without its token. */
-export interface Session {
-  id: string;
-  company: string;
-  administrator: string;
-  client: string;
-  createdAt: string;
-  seenAt: string;
-  expiresAt: string;
-  /** Whether it can't be used yet, because its company isn't chosen, or its second factor not given. */
-  isWaiting: boolean;
-  /** When its owner last proved who they are. */
-  provedAt: string;
-}
+export type Session = RowOf<typeof portalSessions>;
 
 /** A session that was found by its token, and its administrator. */
 export interface FoundSession {
@@ -41,16 +30,8 @@ export async function insertSession(
   await transaction
     .insertInto('portal_sessions')
     .values({
-      company: session.company,
+      ...writeRow(portalSessions, session),
       token_sha256: tokenSha256,
-      id: session.id,
-      administrator: session.administrator,
-      client: session.client,
-      created_at: session.createdAt,
-      seen_at: session.seenAt,
-      expires_at: session.expiresAt,
-      is_waiting: Number(session.isWaiting),
-      proved_at: session.provedAt,
     })
     .execute();
 }
@@ -88,7 +69,7 @@ export async function findSession(
     .executeTakeFirst();
   return (
     row && {
-      session: toSession({
+      session: readRow(portalSessions, {
         ...row,
         id: row.session_id,
         administrator: row.id,
@@ -97,20 +78,6 @@ export async function findSession(
       administrator: toAdministrator(row),
     }
   );
-}
-
-function toSession(row: Omit<Selectable<SessionsTable>, 'token_sha256'>): Session {
-  return {
-    id: row.id,
-    company: row.company,
-    administrator: row.administrator,
-    client: row.client,
-    createdAt: row.created_at,
-    seenAt: row.seen_at,
-    expiresAt: row.expires_at,
-    isWaiting: row.is_waiting === 1,
-    provedAt: row.proved_at,
-  };
 }
 
 /**
@@ -146,7 +113,7 @@ export async function listSessionRows(engine: Engine, { company, id }: AccountKe
     .orderBy('created_at', 'desc')
     .orderBy('id', 'desc')
     .execute();
-  return rows.map(toSession);
+  return rows.map((row) => readRow(portalSessions, row));
 }
 
 /** Records that a session was used, unless it was used last before `idleSince`. */

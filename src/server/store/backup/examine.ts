@@ -3,7 +3,7 @@ import Database from 'better-sqlite3';
 import { UsageError } from '../../../errors.ts';
 import { refuseOthers } from '../migrations/migrate.ts';
 import { fileDifferences } from '../migrations/schema-check.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /**
  * Looks at a copy of a database that nobody else has open, and makes one file of it.

@@ -7,7 +7,8 @@ import { quote, UsageError } from '../../../errors.ts';
 import { countRows } from '../batches.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { lockCompany } from '../records/companies.ts';
-import { deleteSome, STORED_TABLES, type StoredTable } from '../stored-tables.ts';
+import { deleteSome, isOfCompanies, ownRows, STORED_TABLES } from '../stored-tables.ts';
+import type { Table } from '../tables/table.ts';
 
 /** Options, progress and stop of an erasure. */
 export interface Erasing {
@@ -30,7 +31,7 @@ export interface Erased {
 const ROWS_AT_ONCE = 500;
 
 /** Children first, because of the foreign keys. */
-const tables = STORED_TABLES.filter(({ ofCompany }) => ofCompany !== null).reverse();
+const tables = STORED_TABLES.filter(isOfCompanies).reverse();
 
 /**
  * Removes all that belongs to a company (GDPR articles 17 and 28(3)(g)), in small transactions. The first one removes the row
@@ -48,7 +49,7 @@ export async function eraseCompany(
   const id = await beginErasure(engine, company, now);
   let total = 0;
   for (const table of tables)
-    total += await countRows(engine.db, sql.table(table.name), table.ofCompany?.(company));
+    total += await countRows(engine.db, sql.table(table.name), ownRows(table, company));
   let done = 0;
   for (const table of tables.filter(({ name }) => name !== 'companies')) {
     let removed = ROWS_AT_ONCE;
@@ -110,7 +111,7 @@ interface Step {
 
 async function removeSome(
   transaction: StoreTransaction,
-  table: StoredTable,
+  table: Table,
   { company, id }: Step,
 ): Promise<number> {
   const removed = await deleteSome(transaction, table, company, { countMax: ROWS_AT_ONCE });

@@ -9,14 +9,8 @@ import type { Engine } from '../engines/engine.ts';
 import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';
 import { schemaDifferences } from '../migrations/schema-check.ts';
 import { batchesOf, columnList, countRows } from '../batches.ts';
-import {
-  columnsOf,
-  lastRow,
-  type Row,
-  selectionOf,
-  STORED_TABLES,
-  type StoredTable,
-} from '../stored-tables.ts';
+import { columnsOf, lastRow, type Row, selectionOf, STORED_TABLES } from '../stored-tables.ts';
+import type { Table } from '../tables/table.ts';
 
 export interface StoreCopying {
   signal: AbortSignal;
@@ -125,12 +119,12 @@ async function removeMarker(target: Engine, marker: string): Promise<void> {
 async function copyTable(
   source: Engine,
   target: Engine,
-  table: StoredTable,
+  table: Table,
   onRows: (count: number) => Promise<void>,
 ): Promise<void> {
-  const columns = await columnsOf(target, table);
+  const columns = columnsOf(table);
   const after = await lastRow(target, table);
-  // The migration inserted this row.
+  // The baseline inserted this row.
   if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
   if (after !== undefined) await onRows(await countRows(target.db, sql.table(table.name)));
   for await (const rows of batchesOf<Row>(source.db, { ...selectionOf(table, columns), after })) {
@@ -148,11 +142,10 @@ async function copyTable(
 /** A digest of every row of a table, the same on both engines. */
 async function digestOf(
   engine: Engine,
-  table: StoredTable,
+  table: Table,
   onRows: (count: number) => Promise<void> = async () => undefined,
 ): Promise<string> {
-  const columns = await columnsOf(engine, table);
-  columns.sort();
+  const columns = columnsOf(table).sort();
   const digest = createHash('sha256');
   for await (const rows of batchesOf<Row>(engine.db, selectionOf(table, columns))) {
     for (const row of rows)

@@ -6,7 +6,7 @@ import type { Logger } from '../../log.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from './delivery-keys.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { DeliveryState } from '../schema.ts';
+import type { DeliveryState } from '../tables/webhooks.ts';
 import { boundTo, byCompany, isPartAway, type OfCompany } from '../machines.ts';
 import { type CountedAttempt, countAttempts } from './webhook-health.ts';
 import { noteFailures } from './webhook-outages.ts';

@@ -1,7 +1,7 @@
 import type { EventKind } from '../../../contract/events.ts';
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { DeliveryState } from '../schema.ts';
+import type { DeliveryState } from '../tables/webhooks.ts';
 import type { KeptAttempt } from './deliveries-results.ts';
 import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
 

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/durations.ts';
-import type { MoveEventKind } from '../../../contract/events.ts';
 import { addNotice } from '../accounts/notice-rows.ts';
 import { countRows } from '../batches.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { byCompany, ofAllCompanies, resultsOf } from '../machines.ts';
-import type { DeliveryState } from '../schema.ts';
+import { readRow } from '../tables/table.ts';
+import { type DeliveryState, webhooks } from '../tables/webhooks.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 import { webhookHost } from './webhooks.ts';
 
@@ -63,7 +63,7 @@ interface ToldOf {
 
 function toldOf({ url, events }: ToldOf, webhook: string) {
   // Written from checked events.
-  return { events: JSON.parse(events) as MoveEventKind[], details: { webhook, host: webhookHost({ url }) } };
+  return { events: readRow(webhooks, { events }).events, details: { webhook, host: webhookHost({ url }) } };
 }
 
 /** A webhook that fails, since when, when people were told last, its last success since then, and its last failure. */

@@ -1,25 +1,13 @@
-import type { Selectable } from 'kysely';
-
-import type { MoveEventKind } from '../../../contract/events.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { Tables } from '../schema.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
+import { webhooks } from '../tables/webhooks.ts';
 
 /** A webhook, without its secret. */
-export interface Webhook {
-  id: string;
-  company: string;
-  /** In its canonical form. */
-  url: string;
-  events: MoveEventKind[];
-  createdAt: string;
-  /** Paused since this time; null when not paused. */
-  pausedAt: string | null;
-  /** The first attempt that failed after the last that was delivered; null while none has, as far as a worker has looked. */
-  failingSince: string | null;
-  /** The administrator who made it; null when an operator did. */
-  madeBy: string | null;
-}
+export type Webhook = Pick<
+  RowOf<typeof webhooks>,
+  'id' | 'company' | 'url' | 'events' | 'createdAt' | 'pausedAt' | 'failingSince' | 'madeBy'
+>;
 
 /** The host that a webhook leads to, by which people know it: the path or the query of an address may hold a password. */
 export function webhookHost({ url }: { url: string }): string {
@@ -47,13 +35,8 @@ export async function insertWebhook(
   await transaction
     .insertInto('webhooks')
     .values({
-      company,
-      id: webhook.id,
-      url: webhook.url,
-      events: JSON.stringify(webhook.events),
+      ...writeRow(webhooks, { ...webhook, company }),
       secret: storedSecret,
-      created_at: webhook.createdAt,
-      made_by: webhook.madeBy,
     })
     .execute();
   return 'created';
@@ -80,7 +63,7 @@ export async function listWebhookRows({ db }: { db: Connection }, company: strin
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  return rows.map(toWebhook);
+  return rows.map((row) => readRow(webhooks, row));
 }
 
 /** A webhook of a company that wasn't deleted. */
@@ -95,7 +78,7 @@ export async function findWebhookRow(
     .where((row) => row.and({ company, id }))
     .where('deleted_at', 'is', null)
     .executeTakeFirst();
-  return row && toWebhook(row);
+  return row && readRow(webhooks, row);
 }
 
 /**
@@ -131,18 +114,4 @@ export async function setWebhookPaused(
     .execute();
   if (!isPaused) await engine.dialect.tellWorkers(transaction);
   return { ...webhook, pausedAt, ...(!isPaused && { failingSince: null }) };
-}
-
-function toWebhook(row: Pick<Selectable<Tables['webhooks']>, (typeof SHOWN)[number]>): Webhook {
-  return {
-    id: row.id,
-    company: row.company,
-    url: row.url,
-    // Written by `insertWebhook` from checked events.
-    events: JSON.parse(row.events) as Webhook['events'],
-    createdAt: row.created_at,
-    pausedAt: row.paused_at,
-    failingSince: row.failing_since,
-    madeBy: row.made_by,
-  };
 }

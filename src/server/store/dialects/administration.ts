@@ -1,6 +1,7 @@
 import type { Kysely } from 'kysely';
 
-import type { Tables } from '../schema.ts';
+import type { EngineName } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /** A table, an index, a trigger, a view or the like, and what defines it. */
 export interface SchemaObject {
@@ -9,23 +10,12 @@ export interface SchemaObject {
   definition: string | null;
 }
 
-/** How the text of a migration differs between the databases. */
-export interface MigrationDialect {
-  name: 'sqlite' | 'postgres';
-  /** Type of a text column that compares byte by byte. */
-  text: string;
-  /** Type of a column that keeps JSON text exactly as written. */
-  json: string;
-  /** The text after a table's closing parenthesis. */
-  table: string;
-}
-
 /** Runs a statement as it is, where writes are made. */
 type Run = (sql: string) => Promise<Record<string, unknown>[]>;
 
 /** How SQLite and PostgreSQL differ in migrations, checks and erasures. */
 export interface Administration {
-  readonly migrations: MigrationDialect;
+  readonly engine: EngineName;
   /** Locks the schema and the rendering of records until the transaction ends. */
   readonly lockSchema: (transaction: Kysely<Tables>) => Promise<void>;
   /** Selects whether there is a table `migrations` (`has_migrations`), and the name of another table (`other`). */

@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 
-import type { Tables } from '../schema.ts';
+import type { EngineName } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 import type { Administration } from './administration.ts';
 
 /** A database, or a transaction of it. */
@@ -10,7 +11,7 @@ export type Connection = Kysely<Tables>;
  * How the statements for SQLite and PostgreSQL differ. SQLite's writers take turns, so it needs no row locks.
  */
 export interface Dialect {
-  readonly name: 'sqlite' | 'postgres';
+  readonly name: EngineName;
   readonly administration: Administration;
   /** Whether processes on several machines share the database, and so their counts. */
   readonly isShared: boolean;
@@ -34,7 +35,7 @@ export interface Dialect {
   readonly hasLateral: boolean;
   /** The rows of a JSON text, an array of arrays, as a table that is called `chosen`. */
   readonly chosenIn: (text: string) => RawBuilder<unknown>;
-  /** A text whose capitals of the basic alphabet are small ones, as the indexes of searches have it (../migrations/0002-records.ts). */
+  /** A text whose capitals of the basic alphabet are small ones, as the indexes of searches have it. */
   readonly lowered: (text: string) => RawBuilder<string>;
   /** Where a text stands first in a column, from 1; 0 if it doesn't. */
   readonly position: (column: string, text: string) => RawBuilder<number>;
@@ -42,11 +43,9 @@ export interface Dialect {
   readonly selectBytes: (column: string) => RawBuilder<Buffer | string>;
   /** Tells workers of other processes of new deliveries; SQLite tells of every commit. */
   readonly tellWorkers: (transaction: Connection) => Promise<void>;
-  /** The columns of a table that the database doesn't compute itself. */
-  readonly columnsOf: (table: string) => RawBuilder<{ name: string }>;
 }
 
-/** Where PostgreSQL tells of new deliveries; see ../migrations/0004-webhooks.ts. */
+/** Where PostgreSQL tells of new deliveries. */
 export const DELIVERY_CHANNEL = 'fieldledger_deliveries';
 
 /** The dialect of a connection that an engine has opened: its adapter has it. */

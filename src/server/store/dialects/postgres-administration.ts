@@ -7,7 +7,7 @@ import type { Administration, SchemaObject } from './administration.ts';
 const SCHEMA_LOCK = 4_706_174;
 
 export const postgresAdministration: Administration = {
-  migrations: { name: 'postgres', text: 'TEXT COLLATE "C"', json: 'JSON', table: '' },
+  engine: 'postgres',
   async lockSchema(transaction) {
     await sql`SELECT pg_advisory_xact_lock(${sql.lit(SCHEMA_LOCK)})`.execute(transaction);
   },

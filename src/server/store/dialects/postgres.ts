@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { DELIVERY_CHANNEL, type Dialect } from './dialect.ts';
 import { postgresAdministration } from './postgres-administration.ts';
+import { searchable } from '../tables/records.ts';
 
 export const postgresDialect: Dialect = {
   name: 'postgres',
@@ -20,15 +21,11 @@ export const postgresDialect: Dialect = {
   // deliveries.
   chosenIn: (text) =>
     sql`unnest(ARRAY(SELECT jsonb_array_elements(CAST(${text} AS JSONB)))) AS chosen (value)`,
-  lowered: (text) => sql.raw(`lower((${text}) COLLATE "C")`),
+  lowered: (text) => sql.raw(searchable('postgres', text)),
   position: (column, text) => sql`strpos(${sql.ref(column)}, ${text})`,
   // As bytea they would come in hexadecimal, which takes Node three times as long to read.
   selectBytes: (column) => sql<string>`encode(${sql.ref(column)}, 'base64')`,
   async tellWorkers(transaction) {
     await sql`NOTIFY ${sql.raw(DELIVERY_CHANNEL)}`.execute(transaction);
   },
-  columnsOf: (table) => sql`
-    SELECT column_name AS name FROM information_schema.columns
-    WHERE table_schema = current_schema() AND table_name = ${table} AND is_generated = 'NEVER'
-    ORDER BY ordinal_position`,
 };

@@ -13,7 +13,7 @@ const BUSY_PAUSE_MS = 20;
 export const SQLITE_OBJECTS = 'SELECT type, name, sql AS definition FROM sqlite_schema';
 
 export const sqliteAdministration: Administration = {
-  migrations: { name: 'sqlite', text: 'TEXT', json: 'TEXT', table: 'STRICT' },
+  engine: 'sqlite',
   // Writers take turns.
   lockSchema: async () => undefined,
   presentTables: `

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import type { Dialect } from './dialect.ts';
 import { sqliteAdministration } from './sqlite-administration.ts';
+import { searchable } from '../tables/records.ts';
 
 const nothing = sql``;
 
@@ -21,9 +22,8 @@ export const sqliteDialect: Dialect = {
   mergedPart: (selection) => selection,
   hasLateral: false,
   chosenIn: (text) => sql`json_each(${text}) AS chosen`,
-  lowered: (text) => sql.raw(`lower(${text})`),
+  lowered: (text) => sql.raw(searchable('sqlite', text)),
   position: (column, text) => sql`instr(${sql.ref(column)}, ${text})`,
   selectBytes: (column) => sql.ref<Buffer>(column),
   tellWorkers: async () => undefined,
-  columnsOf: (table) => sql`SELECT name FROM pragma_table_xinfo(${table}) WHERE hidden = 0 ORDER BY cid`,
 };

@@ -1,7 +1,7 @@
 import type { RawBuilder, Transaction } from 'kysely';
 
 import type { Connection, Dialect } from '../dialects/dialect.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /** An open unit of work. */
 export type StoreTransaction = Transaction<Tables>;

@@ -16,7 +16,7 @@ import { postgresDialect } from '../dialects/postgres.ts';
 import type { Engine } from './engine.ts';
 import { listenOnPostgres } from './notifications.ts';
 import { openHosts, type PostgresHosts } from './postgres-hosts.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 
 const CONNECT_MS_MAX = 5_000;
 /** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */

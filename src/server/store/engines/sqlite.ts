@@ -19,7 +19,7 @@ import {
 import { sqliteDialect } from '../dialects/sqlite.ts';
 import type { Engine } from './engine.ts';
 import { noteOurs, refuseForeignFile } from '../foreign.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 import { createPlaceCheck, makePrivately } from './sqlite-file.ts';
 
 /** How long a statement waits for another process's lock before it gives up. */

@@ -1,31 +1,21 @@
 import { type Selectable, sql } from 'kysely';
 
-import type { Scope } from '../../../contract/scopes.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { getCompany } from '../records/companies.ts';
-import type { Tables } from '../schema.ts';
+import { feedTokens } from '../tables/keys.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 
 /** A token of the feed over HTTP, without its secret. */
-export interface FeedToken {
-  id: string;
-  name: string;
+export type FeedToken = Omit<RowOf<typeof feedTokens>, 'forAllCompanies'> & {
   /** The companies that it may send changes of; null for all of them. */
   companies: string[] | null;
-  /** The names of the changes that it may send; null for all of them. */
-  changes: string[] | null;
-  /** The scopes that its portal links may give: none where it may make no links. */
-  portalScopes: Scope[];
-  portalMayInvite: boolean;
-  createdAt: string;
-  revokedAt: string | null;
-  /** To the minute. */
-  usedAt: string | null;
-}
+};
 
 /** Adds a token. @throws UsageError when one of its companies doesn't exist. */
 export async function insertFeedToken(
   engine: Engine,
-  { id, name, companies, changes, createdAt, ...links }: FeedToken,
+  { companies, ...token }: FeedToken,
   secretSha256: string,
 ): Promise<void> {
   await engine.transaction(async (transaction) => {
@@ -33,15 +23,12 @@ export async function insertFeedToken(
     await transaction
       .insertInto('feed_tokens')
       .values({
-        ...{ id, name, secret_sha256: secretSha256, created_at: createdAt },
-        for_all_companies: Number(companies === null),
-        changes: changes && JSON.stringify(changes),
-        portal_scopes: JSON.stringify(links.portalScopes),
-        portal_may_invite: Number(links.portalMayInvite),
+        ...writeRow(feedTokens, { ...token, forAllCompanies: companies === null }),
+        secret_sha256: secretSha256,
       })
       .execute();
     for (const company of companies ?? [])
-      await transaction.insertInto('feed_token_companies').values({ company, token: id }).execute();
+      await transaction.insertInto('feed_token_companies').values({ company, token: token.id }).execute();
   });
 }
 
@@ -90,16 +77,6 @@ function toToken(
   row: Selectable<Tables['feed_tokens']>,
   companies: readonly { company: string }[],
 ): FeedToken {
-  return {
-    id: row.id,
-    name: row.name,
-    companies: row.for_all_companies === 1 ? null : companies.map(({ company }) => company),
-    // Written by `insertFeedToken`.
-    changes: row.changes === null ? null : (JSON.parse(row.changes) as string[]),
-    portalScopes: JSON.parse(row.portal_scopes) as Scope[],
-    portalMayInvite: row.portal_may_invite === 1,
-    createdAt: row.created_at,
-    revokedAt: row.revoked_at,
-    usedAt: row.used_at,
-  };
+  const { forAllCompanies, ...token } = readRow(feedTokens, row);
+  return { ...token, companies: forAllCompanies ? null : companies.map(({ company }) => company) };
 }

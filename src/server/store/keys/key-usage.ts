@@ -5,6 +5,7 @@ import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { boundTo, byCompany, type OfCompany, throwFirst } from '../machines.ts';
 import { removeBefore } from '../stored-tables.ts';
+import { keyHours } from '../tables/keys.ts';
 
 /** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
 export interface KeyUsage extends AsyncDisposable {
@@ -61,7 +62,7 @@ export function openKeyUsage(
       });
       throwFirst(done);
       const firstKept = hourText(hour - KEPT_HOURS);
-      while (hour !== purgedHour && (await removeBefore(engine, 'key_hours', firstKept)));
+      while (hour !== purgedHour && (await removeBefore(engine, keyHours, firstKept)));
       purgedHour = hour;
     } catch (error) {
       for (const use of left) counts.add(use);

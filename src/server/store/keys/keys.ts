@@ -1,25 +1,15 @@
 import { type Selectable, sql } from 'kysely';
 
-import type { Scope } from '../../../contract/scopes.ts';
 import { actorId } from '../accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../accounts/authorised-transaction.ts';
 import type { Engine } from '../engines/engine.ts';
 import type { Counted } from './rate-counters.ts';
 import type { SwitchColumns } from '../records/companies.ts';
-import type { Tables } from '../schema.ts';
+import { apiKeys } from '../tables/keys.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 
-export interface ApiKey {
-  id: string;
-  company: string;
-  name: string;
-  scopes: Scope[];
-  createdAt: string;
-  /** The administrator who made it; null when an operator did. */
-  madeBy: string | null;
-  revokedAt: string | null;
-  /** The end of its last day, or when it was revoked; null for a key that goes on. */
-  endsAt: string | null;
-}
+export type ApiKey = RowOf<typeof apiKeys>;
 
 export interface UsedKey extends ApiKey {
   /** Null for a key without recorded uses; see key-usage.ts. */
@@ -152,17 +142,12 @@ export async function insertKey(
   const row = await transaction
     .insertInto('api_keys')
     .values({
-      company,
-      id: key.id,
-      name: key.name,
+      ...writeRow(apiKeys, { company, ...key, createdAt: now.toISOString(), madeBy: actorId(by) }),
       secret_sha256: secretSha256,
-      scopes: JSON.stringify(key.scopes),
-      created_at: now.toISOString(),
-      made_by: actorId(by),
     })
     .returningAll()
     .executeTakeFirstOrThrow();
-  return toKey(row);
+  return readRow(apiKeys, row);
 }
 
 /** The active keys that an administrator made, oldest first. */
@@ -178,7 +163,7 @@ export async function listKeysMadeBy(
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  return rows.map(toKey);
+  return rows.map((row) => readRow(apiKeys, row));
 }
 
 export async function listKeyRows(engine: Engine, company: string): Promise<UsedKey[]> {
@@ -232,7 +217,7 @@ function usedKeys(engine: Engine, company: string) {
 }
 
 function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | null }): UsedKey {
-  return { ...toKey(row), usedAt: row.used_at };
+  return { ...readRow(apiKeys, row), usedAt: row.used_at };
 }
 
 /** Gives an active key another name, and another end or none; undefined when the company has no such key. */
@@ -247,7 +232,7 @@ export async function updateKeyRow(
     .where(isActive(now))
     .returningAll()
     .executeTakeFirst();
-  return row && toKey(row);
+  return row && readRow(apiKeys, row);
 }
 
 /** Marks a key revoked, unless it is already. */
@@ -267,19 +252,5 @@ export async function revokeKeyRow(
     .selectAll()
     .where((row) => row.and({ company, id }))
     .executeTakeFirst();
-  return { key: row && toKey(row), isChanged: Number(revoked.numUpdatedRows) > 0 };
-}
-
-function toKey(row: Selectable<Tables['api_keys']>): ApiKey {
-  return {
-    id: row.id,
-    company: row.company,
-    name: row.name,
-    // Written by `insertKey` from checked scopes.
-    scopes: JSON.parse(row.scopes) as ApiKey['scopes'],
-    createdAt: row.created_at,
-    madeBy: row.made_by,
-    revokedAt: row.revoked_at,
-    endsAt: row.ends_at,
-  };
+  return { key: row && readRow(apiKeys, row), isChanged: Number(revoked.numUpdatedRows) > 0 };
 }

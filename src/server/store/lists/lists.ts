@@ -18,7 +18,7 @@ export interface Range {
  * and lie in every range.
  *
  * `among` names the first columns of an index that goes on with the id, in the order of that index. `{}` is the whole
- * company by its ids. The indexes are in ../migrations/0002-records.ts.
+ * company by its ids. The indexes are in ../tables/records.ts.
  */
 export interface Selection {
   table: Resource;
@@ -31,7 +31,7 @@ interface ListedRow {
   id: string;
   /** Rendered from a record of the table's resource. */
   body: JsonText<never>;
-  digest: string | null;
+  digest: string;
 }
 
 /** Where a page begins (`after` an id; `''` is the beginning) and how many records it holds at most. */
@@ -40,10 +40,10 @@ export interface PageRequest {
   limit: number;
 }
 
-/** A record as it is served, and its digest, if that is known. */
+/** A record as it is served, and its digest. */
 export interface Found<T> {
   body: JsonText<T>;
-  digest: string | null;
+  digest: string;
 }
 
 /** One page of a list, and the id after which the next page begins, null on the last page. */

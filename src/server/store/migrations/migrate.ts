@@ -3,53 +3,13 @@ import { sql, type Transaction } from 'kysely';
 import { UsageError } from '../../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
 import { FIRST_MIGRATION, refuseForeign } from '../foreign.ts';
-import { access } from './0001-access.ts';
-import { records } from './0002-records.ts';
-import { backOffice } from './0003-back-office.ts';
-import { webhooks } from './0004-webhooks.ts';
-import { documents } from './0005-documents.ts';
-import { portal } from './0006-portal.ts';
-import { recordContracts } from './0007-record-contracts.ts';
-import { erasures } from './0008-erasures.ts';
-import { accounts } from './0011-accounts.ts';
-import { operations } from './0012-operations.ts';
-import { storeGeneration } from './0014-store-generation.ts';
-import { attemptCounts } from './0015-attempt-counts.ts';
-import { feedDoor } from './0016-feed-door.ts';
-import { byCompany } from './0017-by-company.ts';
-import { documentSearch } from './0018-document-search.ts';
-import { notices } from './0019-notices.ts';
-import { secondFactor } from './0020-second-factor.ts';
-import { portalLinks } from './0021-portal-links.ts';
-import { handOvers } from './0022-hand-overs.ts';
-import { customerTerms } from './0023-customer-terms.ts';
+import { baseline } from './0001-baseline.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 
-export const migrations: readonly Migration[] = [
-  access,
-  records,
-  backOffice,
-  webhooks,
-  documents,
-  portal,
-  recordContracts,
-  erasures,
-  accounts,
-  operations,
-  storeGeneration,
-  attemptCounts,
-  feedDoor,
-  byCompany,
-  documentSearch,
-  notices,
-  secondFactor,
-  portalLinks,
-  handOvers,
-  customerTerms,
-];
+export const migrations: readonly Migration[] = [baseline];
 
 /**
  * A name among the migrations that marks an unfinished copy, so that nobody serves half of it. The source's digest follows.
@@ -78,7 +38,7 @@ export async function planMigration(
 ): Promise<MigrationPlan> {
   const present = await presentNames(engine);
   refuseUnknown(present);
-  const outdated = await findOutdated(engine, present.includes(recordContracts.name));
+  const outdated = await findOutdated(engine, present.includes(baseline.name));
   if (outdated.length > 0) {
     const { checkRecords } = await renderer();
     await checkRecords(engine, outdated, onProgress);
@@ -116,7 +76,7 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<boo
     const names = await appliedNames(transaction);
     refuseUnknown(names);
     if (names.includes(migration.name)) return false;
-    for (const statement of migration.statements(administration.migrations))
+    for (const statement of migration.statements(engine.dialect.name))
       await sql.raw(statement).execute(transaction);
     await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
     return true;

@@ -16,7 +16,7 @@ import { renderingDigest } from '../../../contract/rendering.ts';
 import { UsageError } from '../../../errors.ts';
 import { countRows } from '../batches.ts';
 import type { Engine } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 
 export interface Outdated {
   resource: Resource;
@@ -38,8 +38,7 @@ export const START: Place = { company: '', id: '' };
 
 /**
  * The resources whose records aren't of this contract.
- * @param hasContracts whether the database has the table of contracts already. The table of a resource may be missing, too:
- *   in a new database, and where a later migration makes it.
+ * @param hasContracts whether the database has the table of contracts already.
  * @throws UsageError when a later contract has rendered some.
  */
 export async function findOutdated(engine: Engine, hasContracts: boolean): Promise<Outdated[]> {
@@ -52,8 +51,9 @@ export async function findOutdated(engine: Engine, hasContracts: boolean): Promi
     if (after === undefined) continue;
     const hasBegun = begun !== undefined;
     const isLeft = sql<boolean>`(company, id) > (${after.company}, ${after.id})`;
-    const { rows: columns } = await engine.dialect.columnsOf(resource).execute(engine.db);
-    const records = columns.length > 0 ? await countRows(engine.db, sql.table(resource), isLeft) : 0;
+    // A table that no contract has rendered is empty, or a migration that is still to come makes it.
+    const isKnown = rows.some((row) => row.resource === resource);
+    const records = isKnown ? await countRows(engine.db, sql.table(resource), isLeft) : 0;
     found.push({ resource, hasBegun, records });
   }
   return found;

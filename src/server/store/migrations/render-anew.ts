@@ -10,7 +10,7 @@ import { quote, UsageError } from '../../../errors.ts';
 import { batchesOf, readBatch, type Selection } from '../batches.ts';
 import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
 import { beginRendering, isRendered, type Outdated, type Place, placeOf } from './record-contracts.ts';
 
@@ -190,7 +190,7 @@ function columnsOf(rendered: RenderedRecord): Record<string, string | number> {
 interface StoredRow extends Place {
   body: string;
   detail?: string;
-  digest: string | null;
+  digest: string;
   [searched: string]: unknown;
 }
 

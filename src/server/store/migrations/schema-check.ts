@@ -32,7 +32,7 @@ function differences(
 ): string[] {
   const statements = migrations
     .filter(({ name }) => applied.includes(name))
-    .flatMap((migration) => migration.statements(administration.migrations));
+    .flatMap((migration) => migration.statements(administration.engine));
   const made = administration.objectsMadeBy([CREATE_MIGRATIONS, ...statements]);
   const texts = (objects: readonly SchemaObject[]) =>
     new Map(

@@ -1,71 +1,20 @@
 import type { Selectable } from 'kysely';
 
-import type { ElectronicAddress, Identifier } from '../../../contract/feed.ts';
-import type { Module } from '../../../contract/scopes.ts';
 import type { Switches } from '../../../contract/withholding.ts';
 import { quote, UsageError } from '../../../errors.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
+import { companies } from '../tables/companies.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 
-/** The supplier's part of a document, with the details for payment (research: legal content of VAT documents). */
-export interface CompanyProfile {
-  legalName?: string;
-  tradingName?: string;
-  addressLines?: string[];
-  town?: string;
-  region?: string;
-  postcode?: string;
-  /** ISO 3166-1 alpha-2; documents are supported for IE and GB. */
-  countryCode?: string;
-  vatId?: string;
-  companyNumber?: string;
-  companyNumberScheme?: string;
-  taxNumber?: string;
-  legalText?: string;
-  identifiers?: Identifier[];
-  electronicAddress?: ElectronicAddress;
-  contactName?: string;
-  email?: string;
-  phone?: string;
-  website?: string;
-  bankAccountName?: string;
-  iban?: string;
-  bic?: string;
-  /** Where a customer can pay online: an https address with the places `{number}` and `{amount}`. */
-  paymentLink?: string;
-  /** Terms for late payment, in the company's own words. */
-  latePaymentTerms?: string;
-  pageSize?: 'A4' | 'Letter';
-  /** A `data:` URL of a PNG or JPEG picture. */
-  logo?: string;
-}
-
-/** A kind of document that is issued here, or by the business system. */
-export type IssuedKind = 'invoice' | 'credit_note' | 'quote';
-
-export interface Company extends Switches {
-  id: string;
-  name: string;
-  /** IANA time zone: the company's calendar day decides when a quote expires. */
-  timeZone: string;
-  /** The company's own currency, in which its VAT is accounted for. */
-  currency: string;
-  profile: CompanyProfile;
-  /** The kinds of document that the business system issues: these are imported, and not issued here. */
-  issuedElsewhere: IssuedKind[];
-  /** Whether the invoices and credit notes that it issues go to the operator's access point. */
-  handOver: boolean;
-  /** Whether its administrators can't use the portal without a second factor. */
-  secondFactorRequired: boolean;
-  createdAt: string;
-}
+export type Company = Omit<RowOf<typeof companies>, 'numberFormats'>;
 
 /** Adds a company; false when its id is taken. */
 export async function insertCompany(transaction: StoreTransaction, company: Company): Promise<boolean> {
   const result = await transaction
     .insertInto('companies')
-    .values({ ...toRow(company), id: company.id, created_at: company.createdAt })
+    .values(writeRow(companies, company))
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst();
   const isNew = Number(result.numInsertedOrUpdatedRows ?? 0) === 1;
@@ -85,7 +34,7 @@ export async function updateCompanyRow(
 ): Promise<Company | undefined> {
   if (!(await lockCompany(transaction, id))) return undefined;
   const changed = change(await getCompany({ db: transaction }, id));
-  await transaction.updateTable('companies').set(toRow(changed)).where('id', '=', id).execute();
+  await transaction.updateTable('companies').set(writeRow(companies, changed)).where('id', '=', id).execute();
   return changed;
 }
 
@@ -138,22 +87,6 @@ export async function listCompanies(engine: Engine): Promise<Company[]> {
   return rows.map(toCompany);
 }
 
-function toRow(company: Omit<Company, 'id' | 'createdAt'>) {
-  return {
-    name: company.name,
-    api_enabled: Number(company.apiEnabled),
-    subscription_active: Number(company.subscriptionActive),
-    invoicing_enabled: Number(company.invoicingEnabled),
-    modules: JSON.stringify(company.modules),
-    time_zone: company.timeZone,
-    currency: company.currency,
-    profile: JSON.stringify(company.profile),
-    issued_elsewhere: JSON.stringify(company.issuedElsewhere),
-    hand_over: Number(company.handOver),
-    second_factor_required: Number(company.secondFactorRequired),
-  };
-}
-
 /** The columns of a company's switches. */
 export type SwitchColumns = Pick<
   Selectable<Tables['companies']>,
@@ -161,27 +94,9 @@ export type SwitchColumns = Pick<
 >;
 
 export function switchesOf(row: SwitchColumns): Switches {
-  return {
-    apiEnabled: row.api_enabled === 1,
-    subscriptionActive: row.subscription_active === 1,
-    invoicingEnabled: row.invoicing_enabled === 1,
-    // Written by `toRow`.
-    modules: JSON.parse(row.modules) as Module[],
-  };
+  return readRow(companies, row);
 }
 
-function toCompany(row: Selectable<Tables['companies']>): Company {
-  return {
-    id: row.id,
-    name: row.name,
-    ...switchesOf(row),
-    timeZone: row.time_zone,
-    currency: row.currency,
-    // Written by `toRow`.
-    profile: JSON.parse(row.profile) as Company['profile'],
-    issuedElsewhere: JSON.parse(row.issued_elsewhere) as Company['issuedElsewhere'],
-    handOver: row.hand_over === 1,
-    secondFactorRequired: row.second_factor_required === 1,
-    createdAt: row.created_at,
-  };
+function toCompany({ number_formats: _formats, ...row }: Selectable<Tables['companies']>): Company {
+  return readRow(companies, row);
 }

@@ -6,7 +6,7 @@ import type { KeptTerms } from '../../../contract/document-terms.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 import type { KeptSupplier } from './suppliers.ts';
 
 /** A document's PDF without its bytes. */
@@ -80,7 +80,7 @@ export async function findDraftVersion(
     .where('invoices.id', '=', id)
     .where('invoices.status', '=', 'draft')
     .executeTakeFirst();
-  return row?.digest ? hash('sha256', [row.digest, row.unpublished, row.profile].join('\n')) : undefined;
+  return row && hash('sha256', [row.digest, row.unpublished, row.profile].join('\n'));
 }
 
 /** The bytes of a stored PDF; undefined when there is none. */

@@ -5,49 +5,19 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import { type DueKey, leaseDue, type Prepared, QUEUE_DAYS, settleDue } from '../due-rows.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import type { HandOversTable } from '../hand-overs-schema.ts';
 import { ofAllCompanies } from '../machines.ts';
+import { type HandOverAttempt, handOvers } from '../tables/documents.ts';
+import { readRow, type RowOf } from '../tables/table.ts';
+import type { Tables } from '../tables/tables.ts';
 import { findCompanyRow } from './companies.ts';
 
-export type HandOverState = Selectable<HandOversTable>['state'];
+export type HandOverState = HandOver['state'];
 
-/** An attempt to hand a document over, as it is kept. */
-export interface HandOverAttempt {
-  at: string;
-  ms: number;
-  /** The status of an answer that isn't 2xx, a class of error, or the system's code of an error; null when it was taken. */
-  problem: string | null;
-  /** The beginning of an answer that isn't 2xx, if it is text. */
-  answer?: string | undefined;
-  nextAt?: string | undefined;
-}
+/** The way of a document to the access point. */
+export type HandOver = Omit<RowOf<typeof handOvers>, 'createdAt' | 'lease'>;
 
-/** The way of a document to the access point; see migrations/0022-hand-overs.ts. */
-export interface HandOver {
-  company: string;
-  /** The document's. */
-  id: string;
-  state: HandOverState;
-  /** Attempts that were begun. */
-  attemptCount: number;
-  /** Attempts of the schedule under way that failed. */
-  failureCount: number;
-  /** When it is to be handed over, or when it was, or has failed. */
-  dueAt: string;
-  /** Why the last attempt failed, why there is none (`waited`, `no_e_invoice`), or why it is withheld (`hand_over_off`). */
-  problem: string | null;
-  /** The latest, the last at the end; none 30 days after the document was settled. */
-  attempts: HandOverAttempt[];
-}
-
-function toHandOver(row: Selectable<HandOversTable>): HandOver {
-  const { company, id, state, problem, attempt_count, failure_count, due_at, attempts } = row;
-  return {
-    ...{ company, id, state, problem, dueAt: due_at },
-    ...{ attemptCount: attempt_count, failureCount: failure_count },
-    // Written by `settleHandOver`.
-    attempts: JSON.parse(attempts) as HandOverAttempt[],
-  };
+function toHandOver({ created_at: _at, lease: _lease, ...row }: Selectable<Tables['hand_overs']>): HandOver {
+  return readRow(handOvers, row);
 }
 
 /** Has a document handed over, in the transaction of its issue. */
@@ -115,7 +85,7 @@ export async function leaseHandOver(
 ): Promise<HandOver | undefined> {
   const prepare = async (
     transaction: StoreTransaction,
-    row: Selectable<HandOversTable>,
+    row: Selectable<Tables['hand_overs']>,
   ): Promise<Prepared<HandOver>> => {
     const company = await findCompanyRow({ db: transaction }, key.company);
     if (!company?.handOver) return { state: 'withheld', problem: 'hand_over_off' };

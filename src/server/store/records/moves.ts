@@ -1,16 +1,18 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
 
-import { type Resource, resources } from '../../../contract/records.ts';
+import { resources } from '../../../contract/records.ts';
 import { renderingDigest } from '../../../contract/rendering.ts';
 import { unavailable } from '../../../errors.ts';
 import { hasRow } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { type CompanyClock, type IssuedKind, lockCompany } from './companies.ts';
+import { type CompanyClock, lockCompany } from './companies.ts';
+import type { IssuedKind } from '../tables/companies.ts';
 import { isNumberedWith, type Numbered } from './number-series.ts';
-import type { Tables } from '../schema.ts';
-import { ofAllCompanies } from '../machines.ts';
-import { removeBefore } from '../stored-tables.ts';
+import type { Tables } from '../tables/tables.ts';
+import { companies } from '../tables/companies.ts';
+import { appliedChanges } from '../tables/feed.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 
 /** The facts of a company that every move needs. */
 export interface LockedCompany extends CompanyClock {
@@ -30,16 +32,7 @@ export interface LockedCompany extends CompanyClock {
 }
 
 /** A change that was made: its name, the digest of what it said, and the record that it was about, where that is known. */
-export interface NotedChange {
-  change: string;
-  contentDigest: string;
-  resource: Resource | null;
-  recordId: string | null;
-  /** Null for a change of an earlier version. */
-  appliedAt: string | null;
-  /** The feed token that brought it over HTTP. */
-  token: string | null;
-}
+export type NotedChange = Omit<RowOf<typeof appliedChanges>, 'company' | 'id'>;
 
 /**
  * Makes this transaction the only one that moves the company until it ends: a company's changes are serial. Undefined when
@@ -88,14 +81,9 @@ export async function lockForMoves(
   if (settings.later_contract !== null) throw isOfLaterContract(settings.later_contract);
   return {
     id: company,
-    timeZone: settings.time_zone,
-    currency: settings.currency,
-    // Written by `setNumberFormat`.
-    numberFormats: JSON.parse(settings.number_formats) as LockedCompany['numberFormats'],
-    issuedElsewhere: JSON.parse(settings.issued_elsewhere) as LockedCompany['issuedElsewhere'],
-    handOver: settings.hand_over === 1,
+    ...readRow(companies, settings),
     isTokenLive: settings.live_token === token,
-    earlier: settings.change === null ? undefined : toNoted(settings as NotedRow),
+    earlier: settings.change === null ? undefined : readRow(appliedChanges, settings as NotedRow),
     ...clock,
   };
 }
@@ -126,16 +114,9 @@ export async function setLastStamp(
 /** Notes that a change of the feed is made. */
 export async function noteChange(
   transaction: StoreTransaction,
-  { company, id, ...noted }: NotedChange & { company: string; id: string },
+  noted: RowOf<typeof appliedChanges>,
 ): Promise<void> {
-  await transaction
-    .insertInto('applied_changes')
-    .values({
-      ...{ company, id, change: noted.change, content_digest: noted.contentDigest },
-      ...{ resource: noted.resource, record_id: noted.recordId },
-      ...{ applied_at: noted.appliedAt, token: noted.token },
-    })
-    .execute();
+  await transaction.insertInto('applied_changes').values(writeRow(appliedChanges, noted)).execute();
 }
 
 /** The change with an id that was applied; undefined where there is none, or it is forgotten. */
@@ -149,7 +130,7 @@ export async function findChange(
     .select(NOTED)
     .where((row) => row.and({ company, id }))
     .executeTakeFirst();
-  return row && toNoted(row);
+  return row && readRow(appliedChanges, row);
 }
 
 /** Applied changes of a company that aren't forgotten, the latest first; those of one token or of one record, if given. */
@@ -164,22 +145,16 @@ export async function listChanges(
     .where('company', '=', company)
     .$if(token !== undefined, (query) => query.where('token', '=', token ?? ''))
     .$if(record !== undefined, (query) => query.where('record_id', '=', record ?? ''))
-    // Null where an earlier version applied it, which the databases order differently.
-    .orderBy(sql`COALESCE(applied_at, '')`, 'desc')
+    .orderBy('applied_at', 'desc')
     .orderBy('id')
     .limit(limit)
     .execute();
-  return rows.map((row) => ({ id: row.id, ...toNoted(row) }));
+  return rows.map((row) => readRow(appliedChanges, row));
 }
 
 const NOTED = ['change', 'content_digest', 'resource', 'record_id', 'applied_at', 'token'] as const;
 
 type NotedRow = Pick<Selectable<Tables['applied_changes']>, (typeof NOTED)[number]>;
-
-function toNoted(row: NotedRow): NotedChange {
-  const { change, content_digest: contentDigest, resource, record_id: recordId, token } = row;
-  return { change, contentDigest, resource, recordId, appliedAt: row.applied_at, token };
-}
 
 /** The last change of a source that was applied for a company. */
 export interface FeedPosition {
@@ -267,31 +242,4 @@ export async function hasQuoteGroup(
   // A quote has always one version that isn't revised, and an index of those.
   const where = sql<boolean>`company = ${company} AND quote_group_id = ${quoteGroupId} AND status <> 'revised'`;
   return hasRow(transaction, sql`quotes`, where);
-}
-
-/** Rows of one transaction. SQLite does nothing else meanwhile. */
-const DATED_AT_ONCE = 500;
-
-/**
- * Forgets the ids of some changes that were made before a time. Those without a time, which an earlier version has made, get
- * the present one.
- * @returns whether there may be more.
- */
-export async function forgetChanges(
-  engine: Engine,
-  { before, now }: { before: Date; now: Date },
-): Promise<boolean> {
-  const [undated] = await ofAllCompanies(
-    engine,
-    (isReached) => sql<{ company: string }>`
-      SELECT company FROM applied_changes WHERE applied_at IS NULL AND ${isReached('company')} LIMIT 1`,
-  );
-  if (undated)
-    await engine.write(sql`
-      UPDATE applied_changes SET applied_at = ${now.toISOString()} WHERE company = ${undated.company} AND id IN (
-        SELECT id FROM applied_changes WHERE company = ${undated.company} AND applied_at IS NULL
-        LIMIT ${sql.lit(DATED_AT_ONCE)} ${engine.dialect.forUpdateSkipLocked}
-      )`);
-  const isMore = await removeBefore(engine, 'applied_changes', before.toISOString());
-  return isMore || undated !== undefined;
 }

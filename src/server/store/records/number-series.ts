@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 
+import { companies } from '../tables/companies.ts';
+import { readRow } from '../tables/table.ts';
 import { lockCompany } from './companies.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
@@ -50,7 +52,7 @@ export async function takeNumber(
 
 /** The numbering of a company's documents: formats by kind, and the last number of each series. */
 export interface Numbering {
-  formats: Record<string, string>;
+  formats: Partial<Record<string, string>>;
   lastNumbers: Record<string, number>;
 }
 
@@ -69,8 +71,7 @@ export async function findNumbering(db: Connection, company: string): Promise<Nu
     .orderBy('series')
     .execute();
   return {
-    // Written by `changeNumbering`.
-    formats: JSON.parse(row.number_formats) as Numbering['formats'],
+    formats: readRow(companies, row).numberFormats,
     lastNumbers: Object.fromEntries(series.map(({ series: name, last_number }) => [name, last_number])),
   };
 }

@@ -86,7 +86,7 @@ function asOf<T>(found: Found<T>, today: string): Found<T> {
   const validUntil = VALID_UNTIL.exec(body)?.[1];
   if (validUntil === undefined || validUntil >= today) return found;
   const expired = body.replace(SENT, '"status":"expired"') as JsonText<T>;
-  return { body: expired, digest: digest && `${digest}-expired` };
+  return { body: expired, digest: `${digest}-expired` };
 }
 
 function dayBefore(day: string): string {

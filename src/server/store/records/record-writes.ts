@@ -6,7 +6,7 @@ import { hasDetail, type Resource } from '../../../contract/records.ts';
 import { hasRow } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
-import type { Tables } from '../schema.ts';
+import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
 
 /** A record's texts as a move finds them. `detail` and `unpublished` are there where the table has them. */

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { vatIdOn } from '../../../contract/vat-numbers.ts';
-import type { CompanyProfile } from './companies.ts';
+import type { CompanyProfile } from '../tables/companies.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { isMoveEventKind } from '../../../contract/events.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import type { DeliveryState } from '../schema.ts';
+import type { DeliveryState } from '../tables/webhooks.ts';
 import { type Check, tableCheck } from './findings.ts';
 
 const ROWS_AT_ONCE = 1_000;

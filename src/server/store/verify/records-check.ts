@@ -12,7 +12,7 @@ interface Row {
   id: string;
   body: string;
   detail?: string;
-  digest: string | null;
+  digest: string;
   /** Of documents, as are the words. PostgreSQL's driver gives large numbers as texts. */
   paid_minor?: number | string;
   search_words?: string;

@@ -2,6 +2,7 @@ import { removeDeleted } from '../../../../src/server/store/deliveries/deliverie
 import { recordResults } from '../../../../src/server/store/deliveries/deliveries-results.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { removeBefore } from '../../../../src/server/store/stored-tables.ts';
+import { webhookHours } from '../../../../src/server/store/tables/webhooks.ts';
 import { readHealth } from '../../../../src/server/store/deliveries/webhook-health.ts';
 import { deleteWebhook } from '../../../../src/server/webhooks/registration.ts';
 import { STORY_NOW } from '../../../_server.ts';
@@ -91,7 +92,7 @@ onDeliveries('counts go with their age, and with their webhook', four, async (t,
   await keep(engine, [['whk_a', 2, '2026-11-20T10:00:00.000Z', 200]]);
   const hours = () =>
     engine.db.selectFrom('webhook_hours').select(['webhook', 'hour']).orderBy('webhook').execute();
-  await removeBefore(engine, 'webhook_hours', '2026-10-18T01');
+  await removeBefore(engine, webhookHours, '2026-10-18T01');
   t.strictSame(await hours(), [
     { webhook: 'whk_a', hour: '2026-11-20T10' },
     { webhook: 'whk_b', hour: '2026-10-18T01' },

@@ -34,6 +34,8 @@ async function fillCompany(
     'kind', (ARRAY['invoice', 'credit_note', 'pro_forma'])[1 + n % 3],
     'status', (ARRAY['draft', 'sent', 'issued', 'accepted', 'declined', 'revised'])[1 + n % 6],
     'customer', json_build_object('id', 'cus_' || n % 50),
+    'currency', 'EUR',
+    'totals', json_build_object('grossMinor', n),
     'quoteGroupId', n::text,
     'issueDate', CASE WHEN ${isLate} THEN '2026-11-10' ELSE '2025-01-01' END,
     'validUntil', CASE WHEN ${isLate} THEN '2026-12-10' ELSE '2025-01-01' END,
@@ -47,6 +49,6 @@ async function fillCompany(
     }
   };
   for (const table of resources)
-    if (hasDetail(table)) await fill(table, 'company, body, detail', `$1, ${row}, '{}'`);
-    else await fill(table, 'company, body', `$1, ${row}`);
+    if (hasDetail(table)) await fill(table, 'company, digest, body, detail', `$1, '', ${row}, '{}'`);
+    else await fill(table, 'company, digest, body', `$1, '', ${row}`);
 }

@@ -48,13 +48,14 @@ t.test('on SQLite a count, a sort or a slice reads only the records that it serv
   // 5 MB in each table, of which next to nothing is kept in memory.
   await database.engine.run('PRAGMA cache_size = 50');
   const body = `json_object('id', printf('%012d', n), 'formId', 'form_1', 'kind', 'invoice', 'status', 'sent', 'quoteGroupId', n,
-    'customer', json_object('id', 'cus_1'), 'createdAt', '${at}', 'updatedAt', '${at}', 'issueDate', '2025-01-01',
+    'customer', json_object('id', 'cus_1'), 'currency', 'EUR', 'totals', json_object('grossMinor', 1),
+    'createdAt', '${at}', 'updatedAt', '${at}', 'issueDate', '2025-01-01',
     'validUntil', '2025-01-01', 'note', hex(zeroblob(5000)))`;
   for (const table of resources) {
     const [detail, empty] = hasDetail(table) ? [', detail', ", '{}'"] : ['', ''];
     await database.engine.run(`
       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 500)
-      INSERT INTO ${table} (company, body${detail}) SELECT '${COMPANY}', ${body}${empty} FROM numbers`);
+      INSERT INTO ${table} (company, digest, body${detail}) SELECT '${COMPANY}', '', ${body}${empty} FROM numbers`);
   }
   for (const { kind, sql, values, list } of await allStatements(database.engine)) {
     // A scan without ranges serves all that it reads.

@@ -1,7 +1,9 @@
 import t, { type Test } from 'tap';
 
+import { createCompany } from '../../../../src/server/access/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { migrate, migrations, planMigration } from '../../../../src/server/store/migrations/migrate.ts';
+import type { Migration } from '../../../../src/server/store/migrations/migration.ts';
 import { openWorkplace, type Workplace } from '../../../_command.ts';
 import { engineNames, STORY_NOW } from '../../../_server.ts';
 import { onEachStore, openSeveral, type Store } from '../_stores.ts';
@@ -63,6 +65,29 @@ onEmptyStore('a database of another program is left as it is', async (t, { engin
   await t.rejects(engine.run('SELECT * FROM companies'), 'it has no table more');
 });
 
+onEmptyStore('a database from before the history is refused', async (t, { engine, workplace }) => {
+  await engine.run('CREATE TABLE migrations (name TEXT)');
+  await engine.run("INSERT INTO migrations (name) VALUES ('0001-access'), ('0002-records')");
+  t.match(await workplace.call('migrate'), { exitCode: 1, stderr: /was made before release 1\.0\.0/ });
+});
+
+onEachStore(
+  'a later version changes a filled database, which this one refuses then',
+  async (t, { engine }) => {
+    await createCompany(engine, 'acme', {}, STORY_NOW);
+    const statement = 'ALTER TABLE companies ADD COLUMN later INTEGER NOT NULL DEFAULT 7';
+    const later = migrations as Migration[];
+    later.push({ name: '0002-later', statements: () => [statement] });
+    try {
+      t.strictSame((await migrate(engine)).applied, ['0002-later']);
+      t.strictSame(await engine.run('SELECT id, later FROM companies'), [{ id: 'acme', later: 7 }]);
+    } finally {
+      later.pop();
+    }
+    await t.rejects(migrate(engine), /^The database has the migration 0002-later, which this version/);
+  },
+);
+
 onEmptyStore('of several that migrate at once one applies each', async (t, { workplace }) => {
   await using processes = await openSeveral(workplace.databaseUrl, 5);
   const applied = await Promise.all(processes.engines.map((engine) => migrate(engine)));
@@ -79,7 +104,7 @@ onEachStore('columns follow from the text, and rows without sense are refused', 
   await t.rejects(company('acme', 1), 'a company has its id for itself');
   await t.rejects(company('other', 2), 'a switch is on or off');
   const job = (owner: string, body: string) =>
-    engine.run(`INSERT INTO jobs (company, body) VALUES ('${owner}', '${body}')`);
+    engine.run(`INSERT INTO jobs (company, digest, body) VALUES ('${owner}', '', '${body}')`);
   await job('acme', `{"id":"j1","updatedAt":"${AT}","title":"é"}`);
   t.strictSame(await engine.run('SELECT id, updated_at, body FROM jobs'), [
     { id: 'j1', updated_at: AT, body: `{"id":"j1","updatedAt":"${AT}","title":"é"}` },

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import { closeSync, openSync, writeSync } from 'node:fs';
 
 import t from 'tap';
@@ -133,12 +134,18 @@ t.test('a delivery without a webhook and a state that there is not are found', a
 t.test('a number that is missing or given twice is found, and an earlier one is not missed', async (t) => {
   await using database = await openTestDatabase('sqlite', 'example');
   const { engine } = database;
-  const renumber = (from: string, to: string) =>
-    engine.run(
-      `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'), digest = NULL,
+  const renumber = async (from: string, to: string) => {
+    const rows = await engine.run(
+      `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'),
         search_words = replace(search_words, '${wordsOf(from)}', '${wordsOf(to)}')
-      WHERE body ->> 'number' = '${from}'`,
+      WHERE body ->> 'number' = '${from}' RETURNING id, body || detail AS stored`,
     );
+    for (const { id, stored } of rows)
+      await engine.run('UPDATE invoices SET digest = ? WHERE id = ?', [
+        hash('sha1', String(stored), 'base64url'),
+        id,
+      ]);
+  };
   // The lowest is where the series began here.
   await renumber('INV-2026-0001', 'INV-2026-0007');
   await engine.run("UPDATE number_series SET last_number = 7 WHERE series = 'INV-2026-{number:4}'");

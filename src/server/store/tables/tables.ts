@@ -1,0 +1,43 @@
+import {
+  administrators,
+  auditEntries,
+  formResults,
+  notices,
+  portalLinks,
+  portalSessions,
+} from './accounts.ts';
+import { companies, companyClocks, erasures, numberSeries, servedClock } from './companies.ts';
+import { recordContracts, storeGeneration } from './database.ts';
+import { documents, handOvers, logos } from './documents.ts';
+import { appliedChanges, feedPositions } from './feed.ts';
+import { apiKeys, feedTokenCompanies, feedTokens, keyCounts, keyHours, keyUses, rateCounts } from './keys.ts';
+import { customers, forms, invoices, jobs, people, quotes, submissions } from './records.ts';
+import type { ColumnsOf, Table } from './table.ts';
+import { deliveries, deliveryAttempts, events, webhookHours, webhooks } from './webhooks.ts';
+
+/** All tables: what a table refers to comes before it. */
+const all = [
+  ...[recordContracts, storeGeneration, erasures, companies],
+  // Before the keys: a server writes down uses of those that it finds, so these are erased after them.
+  ...[keyUses, keyHours, apiKeys, keyCounts, rateCounts],
+  ...[people, customers, forms, jobs, submissions, invoices, quotes],
+  ...[
+    companyClocks,
+    servedClock,
+    numberSeries,
+    appliedChanges,
+    feedPositions,
+    feedTokens,
+    feedTokenCompanies,
+  ],
+  ...[logos, documents, handOvers],
+  ...[webhooks, events, deliveries, deliveryAttempts, webhookHours],
+  ...[administrators, portalSessions, formResults, portalLinks, auditEntries, notices],
+] as const;
+
+type AnyTable = (typeof all)[number];
+
+/** The database, as Kysely sees it. */
+export type Tables = { [T in AnyTable as T['name']]: ColumnsOf<T> };
+
+export const allTables: readonly Table[] = all;
