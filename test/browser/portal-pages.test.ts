@@ -34,7 +34,7 @@ const pages = {
   'documents-found': '/portal/documents?search=i',
   'documents-combined':
     '/portal/documents?search=harbour&kind=invoice&state=open&customer=cus_0003&from=2026-01-01',
-  'documents-drafts': '/portal/documents?show=drafts',
+  'documents-drafts': '/portal/documents?state=draft',
   'documents-refused': '/portal/documents?from=2026-02-30&kind=bill',
   receivables: '/portal/receivables',
   document: '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',

@@ -7,7 +7,7 @@ import type { HashedToken } from '../store/accounts/session-rows.ts';
 const TOKEN_BYTES = 32;
 /** A longer one isn't looked at. */
 const BEARER_CHARACTERS_MAX = 200;
-const TOKEN = /^(?:([a-z0-9-]{1,40})\.)?[\w-]{43}$/;
+const TOKEN = /^([a-z0-9-]{1,40})\.[\w-]{43}$/;
 
 /** Makes a token that nobody can guess. */
 export function mintToken(): string {
@@ -19,9 +19,9 @@ export function mintTokenOf(company: string): string {
   return `${company}.${mintToken()}`;
 }
 
-/** A token of the portal as it is looked for. Those of versions before 1.1.0 name no company. */
+/** A token of the portal as it is looked for; one that names no company is nobody's. */
 export function hashedToken(token: string): HashedToken {
-  return { company: TOKEN.exec(token)?.[1], sha256: tokenHash(token) };
+  return { company: TOKEN.exec(token)?.[1] ?? '', sha256: tokenHash(token) };
 }
 
 /** Whether a text could be a token and is worth looking up. */

@@ -62,7 +62,12 @@ const managing: Case[] = [
   ['they have less than the other', fewer, HAS_MORE],
   inviterAlone,
   ['the other is removed', ofOther(`disabled_at = 'x'`), NONE],
-  ['the other is of another company', ofOther(`company = 'rival'`), NONE],
+  [
+    'the other is of another company',
+    (of) => `DELETE FROM portal_sessions WHERE administrator = '${of.other}';
+      DELETE FROM portal_links WHERE administrator = '${of.other}'; ${ofOther(`company = 'rival'`)(of)}`,
+    NONE,
+  ],
 ];
 
 const oldProof: Case = [
@@ -81,7 +86,13 @@ const endings: Case[] = [
     (of) => ofSession(`administrator = '${of.other}'`)(of),
     AuthorityEndedError,
   ],
-  ['their session is of another company', ofSession(`company = 'rival'`), AuthorityEndedError],
+  [
+    'their session is of another company, whose administrator has the same id',
+    (of) => `INSERT INTO administrators (company, id, email, name, password, scopes, may_invite, created_at)
+      SELECT 'rival', id, email, name, password, scopes, may_invite, created_at FROM administrators
+      WHERE id = '${of.self}'; ${ofSession(`company = 'rival'`)(of)}`,
+    AuthorityEndedError,
+  ],
   ['their proof is ten minutes old', ofSession(`proved_at = '2026-11-20T11:50:00.000Z'`), 'done'],
   oldProof,
 ];

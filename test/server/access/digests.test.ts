@@ -12,7 +12,7 @@ import { tokenHash } from '../../../src/server/access/tokens.ts';
 import { formTokenFor, isFormToken } from '../../../src/server/portal/form-tokens.ts';
 import { authorisedTransaction } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import { insertKey } from '../../../src/server/store/keys/keys.ts';
-import { addAdministrator, addCompany, inviteAs } from '../portal/_portal.ts';
+import { addAdministrator, addCompany, COMPANY, inviteAs } from '../portal/_portal.ts';
 import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
 import { onEachStore } from '../store/_stores.ts';
 
@@ -23,6 +23,10 @@ import { onEachStore } from '../store/_stores.ts';
 const alike: readonly (readonly [part: 'first' | 'last', one: string, other: string])[] = [
   ['first', token('twins', 2_440_367), token('twins', 20_061_645)],
   ['last', token('alike', 7_867_095), token('alike', 16_077_223)],
+];
+const alikeTokens: typeof alike = [
+  ['first', `${COMPANY}.${token('twins', 34_399_411)}`, `${COMPANY}.${token('twins', 38_312_330)}`],
+  ['last', `${COMPANY}.${token('alike', 18_923_262)}`, `${COMPANY}.${token('alike', 28_728_487)}`],
 ];
 const alikeHeaders: typeof alike = [
   ['first', 'Bearer fl.acme.k1.twins-2844846', 'Bearer fl.acme.k1.twins-24098505'],
@@ -40,7 +44,7 @@ const isDone = (work: Promise<unknown>): Promise<boolean> =>
   );
 
 t.test('the digests of these texts are alike', async (t) => {
-  for (const [part, ...texts] of [...alike, ...alikeHeaders]) {
+  for (const [part, ...texts] of [...alike, ...alikeTokens, ...alikeHeaders]) {
     const digests = texts.map((text) => hash('sha256', text, 'hex'));
     const parts = digests.map((digest) => (part === 'first' ? digest.slice(0, 12) : digest.slice(-12)));
     t.equal(parts[0], parts[1], texts.join(' '));
@@ -84,7 +88,7 @@ onEachStore("a token whose digest is like a session's or a link's opens neither"
     (await useSession(engine, [given], lengths, STORY_NOW)) !== undefined,
     await isDone(getLink(engine, given, STORY_NOW)),
   ];
-  for (const [part, one, other] of alike) {
+  for (const [part, one, other] of alikeTokens) {
     await engine.transaction(async (transaction) => {
       const digest = { token_sha256: tokenHash(one) };
       await transaction.updateTable('portal_sessions').set(digest).where('administrator', '=', id).execute();

@@ -1,15 +1,15 @@
 import t from 'tap';
 
 import { knownBrowserOf, rememberBrowser } from '../../../src/server/access/known-browsers.ts';
-import { isToken, mintToken, tokenHash } from '../../../src/server/access/tokens.ts';
+import { isToken, mintToken, mintTokenOf, tokenHash } from '../../../src/server/access/tokens.ts';
 import { STORY_NOW } from '../../_server.ts';
 
 t.test('a token is 32 random bytes, and its digest is no token', async (t) => {
   const token = mintToken();
-  t.ok(isToken(token));
+  t.ok(isToken(mintTokenOf('acme')), 'where it names its company');
   t.equal(Buffer.from(token, 'base64url').length, 32);
   t.not(mintToken(), token);
-  for (const text of ['', 'a', tokenHash(token), `${token}=`, ` ${token}`, token.slice(1)])
+  for (const text of ['', 'a', token, tokenHash(token), `acme.${token}=`, ` ${token}`, token.slice(1)])
     t.notOk(isToken(text), text);
 });
 

@@ -38,10 +38,7 @@ async function readAll(url: string): Promise<Map<string, string[]>> {
     const texts = rows.map((row) =>
       JSON.stringify(
         Object.entries(row)
-          .map(([column, value]) => [
-            column,
-            Buffer.isBuffer(value) ? value.toString('hex') : String(value),
-          ])
+          .map(([column, value]) => [column, Buffer.isBuffer(value) ? value.toString('hex') : String(value)])
           .sort(),
       ),
     );

@@ -64,7 +64,6 @@ onSqlite('documents are found by words, kind, state, customer and days', RECORDS
     [{ search: '\u202e0001 inv' }, ['INV-2026-0001']],
     [days, ['INV-2026-0003', 'CN-2026-0001']],
     [{ ...days, kind: 'invoice', search: 'harbour' }, ['INV-2026-0003']],
-    [{ show: 'drafts' }, ['Draft']],
     [{ state: 'draft' }, ['Draft']],
     [{ state: 'part_paid', customer: 'cus_0003' }, ['INV-2026-0003']],
   ];

@@ -27,7 +27,7 @@ function pathsOf(ids: Record<string, string>): string[] {
   const paths = routes
     .filter(({ method, access }) => method === 'get' && access === 'administrators')
     .map(({ path }) => `/portal${path.replaceAll(/:(\w+)/g, (_all, name: string) => ids[name] ?? '')}`);
-  const queries = ['search=zanzi', 'search=', 'search=Z', 'customer=cus_zanzibar', 'show=drafts'];
+  const queries = ['search=zanzi', 'search=', 'search=Z', 'customer=cus_zanzibar', 'state=draft'];
   return [...paths, ...queries.map((query) => `/portal/documents?${query}`)];
 }
 

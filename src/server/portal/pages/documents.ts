@@ -104,8 +104,7 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
     text: (query.get('search') ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX),
     findsCustomers: whyNotShown(visit, 'customers') === undefined,
     kind: chosen('kind', kindNames),
-    // Addresses of before 1.1.0 have `show=drafts`.
-    state: query.get('show') === 'drafts' ? ('draft' as const) : chosen('state', stateNames),
+    state: chosen('state', stateNames),
     customer: query.get('customer') || undefined,
     from: day('from'),
     to: day('to'),

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 
 import { type AccountKey, type Administrator, toAdministrator } from './administrator-rows.ts';
-import { boundTo } from '../machines.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { portalSessions } from '../tables/accounts.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
@@ -15,9 +14,9 @@ export interface FoundSession {
   administrator: Administrator;
 }
 
-/** A token as it is looked for: in its company, or in all where it is of a version before 1.1.0 and names none. */
+/** A token as it is looked for, in its company. */
 export interface HashedToken {
-  company: string | undefined;
+  company: string;
   sha256: string;
 }
 
@@ -38,7 +37,7 @@ export async function insertSession(
 
 /** The row of a token. */
 export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sessions') {
-  return sql<boolean>`${boundTo(company, `${table}.company`)} AND ${sql.ref(`${table}.token_sha256`)} = ${sha256}`;
+  return sql<boolean>`${sql.ref(`${table}.company`)} = ${company} AND ${sql.ref(`${table}.token_sha256`)} = ${sha256}`;
 }
 
 /** The session with a token. Disabled administrators have none. */
@@ -64,7 +63,7 @@ export async function findSession(
       'portal_sessions.proved_at',
     ])
     .where(isOfToken(token))
-    .where(boundTo(token.company, 'administrators.company'))
+    .where('administrators.company', '=', token.company)
     .where('administrators.disabled_at', 'is', null)
     .executeTakeFirst();
   return (

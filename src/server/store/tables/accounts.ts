@@ -83,7 +83,6 @@ export const portalSessions = table({
     'FOREIGN KEY (company, administrator) REFERENCES administrators (company, id)',
   ],
   indexes: {
-    portal_sessions_token: '(token_sha256)',
     portal_sessions_administrator: '(company, administrator, created_at)',
     portal_sessions_expiry: '(expires_at)',
   },
@@ -135,7 +134,6 @@ export const portalLinks = table({
     'FOREIGN KEY (company, administrator) REFERENCES administrators (company, id)',
   ],
   indexes: {
-    portal_links_token: '(token_sha256)',
     portal_links_company: '(company, kind, id)',
     portal_links_expiry: '(expires_at)',
   },
