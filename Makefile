@@ -68,7 +68,7 @@ test/%/node_modules/.package-lock.json: test/%/package-lock.json node_modules/.p
 	cd $(<D) && npm ci --no-audit --no-fund --loglevel=error
 	@touch $@
 
-interop: setup client test/interop/node_modules/.package-lock.json ## Try the contract with other people's generators, collections and compilers, before a release; two minutes
+interop: setup client test/interop/node_modules/.package-lock.json ## Try the contract with other people's generators and compilers, before a release; two minutes
 	@$(NODE) test/run.ts $(wildcard test/interop/*.test.ts) && $(NODE) test/interop/note-versions.ts
 
 bench: setup test/bench/node_modules/.package-lock.json ## Measure, and compare within the run

@@ -46,8 +46,6 @@ export function llmsText(): string {
       inReference('Clients and tools', TOOLS),
       inReference('Generated clients', 'which generators read the contract, and what they need'),
       linkTo('The package', `client-${version}.tgz`, 'which `npm install` takes by this address'),
-      linkTo('Postman', 'postman.json', 'every operation with its examples, as a collection'),
-      linkTo('Bruno', 'bruno.json', 'the same for Bruno'),
       linkTo('Workflows', 'workflows/', 'requests in their order, in Arazzo 1.0'),
     ].join('\n'),
     '## Feed',

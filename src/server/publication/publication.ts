@@ -17,7 +17,6 @@ import { version } from '../../contract/version.ts';
 import { AppError } from '../../errors.ts';
 import type { VendorLook } from '../vendor-look.ts';
 import { changelogFeed, changelogPage } from './changelog.ts';
-import { brunoCollection, postmanCollection } from './collections.ts';
 import { openapi30 } from './openapi-30.ts';
 import { llmsText } from './llms-text.ts';
 import { plainPagePolicy, withLook } from './plain-page.ts';
@@ -41,7 +40,7 @@ type PublishedAt = [path: string, mediaType: string, make: () => Content, header
 
 /**
  * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
- * workflows and collections of requests, the client, and what each release changed; and the feed's contract with its page.
+ * workflows, the client, and what each release changed; and the feed's contract with its page.
  * Each is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
@@ -54,8 +53,6 @@ export function createPublication(options: PublicationOptions): Router {
     ['/openapi.json', 'application/json', () => JSON.stringify(contract())],
     ['/openapi.yaml', 'application/yaml', () => stringify(contract())],
     ['/openapi-3.0.json', 'application/json', json(openapi30)],
-    ['/postman.json', 'application/json', json(postmanCollection)],
-    ['/bruno.json', 'application/json', json(brunoCollection)],
     client('/client.tgz', clientName, clientFile),
     client(`/client-${version}.tgz`, clientName, clientFile),
     [
