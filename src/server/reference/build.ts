@@ -41,9 +41,12 @@ const noScript = (file: string) =>
 /**
  * Repairs Redoc's own style sheet. A code breaks only where it has a space, or where it alone is
  * longer than a line; a table that is then wider than a phone is scrolled. An answer's headers stand
- * behind its body. In light, text has the contrast that WCAG 2.2 asks for.
+ * behind its body. Text has the contrast that WCAG 2.2 asks for, and a title breaks between its words.
  */
 const STYLE = `<style>
+main :is(h1, h2, h3) { word-break: normal !important; overflow-wrap: break-word !important; }
+main :has(> div > h1) { flex-wrap: wrap !important; }
+main div:has(> h1) { min-width: min-content !important; }
 main code { word-break: normal !important; overflow-wrap: break-word !important; }
 main td code { white-space: nowrap; }
 main pre, main pre code { white-space: pre-wrap !important; overflow-wrap: anywhere !important; }
@@ -66,8 +69,9 @@ html.light {
 html.light .tag-get { --tag-color: #0b7040; }
 html.light .tag-post { --tag-color: #1450c8; }
 html.light .token.string { color: #1f5bb8 !important; }
-html.light :is(main a[href^="http"], .button-variant-link) { color: var(--accent-light, #0f5bc4) !important; }
-html.light .tag-http > div { color: #0b7040; }
+html.light :is(main a, .button-variant-link) { color: var(--accent-light, #0f5bc4) !important; }
+html.light :is(.tag-http > div, .token.boolean) { color: #0b7040 !important; }
+html.dark { --input-content-placeholder-color: #a9abb8; --code-block-tokens-comment-color: #a9abb8; }
 </style>`;
 
 /**

@@ -1,7 +1,7 @@
 /**
  * What Redoc leaves to the page, as a script in it: chapters of the guide stand above everything else that a search
  * finds and lead to the chapter; what is scrolled can be reached by the keyboard (WCAG 2.2, 2.1.1); code of the guide can be
- * copied, and is chosen by its language where it stands in several. It only adds elements beside Redoc's own.
+ * copied, and is chosen by its language where it stands in several; the menu is a landmark. It only adds elements beside Redoc's own.
  */
 export const pageScript = `
 const chapters = () => {
@@ -75,6 +75,7 @@ const offerLanguages = (codes) => {
 };
 const complete = () => {
   showChapters();
+  Object.assign(document.querySelector('.menu-content') ?? {}, { role: 'navigation', ariaLabel: 'Contents' });
   const added = [...document.querySelectorAll('main pre[data-language]:not([tabindex])')];
   for (const part of document.querySelectorAll('main :is(pre, table.md):not([tabindex])')) part.tabIndex = 0;
   added.forEach(offerCopy);
