@@ -20,7 +20,7 @@ import { customerSave } from './_changes.ts';
 const at = (unitPriceMinor: number, vatRateBasisPoints: number) =>
   line({ unitPriceMinor, vatRateBasisPoints });
 
-/* What a credit note takes from its invoice, its rate and its days among it, is the model's to say (test/model). */
+/* The model says what a credit note takes from its invoice, its rate and its days among it (test/model). */
 onSqlite(
   'a credit note is shown by its invoice once it is issued, in the order of the ids',
   async (t, office) => {

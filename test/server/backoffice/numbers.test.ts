@@ -13,7 +13,7 @@ async function numbersOf(company: TestCompany, count: number): Promise<(string |
 }
 
 /*
- * That each kind and year has a series, that drafts take no number and that versions share one is the model's to say (test/model), and
+ * The model says that each kind and year has a series, that drafts take no number and that versions share one (test/model), and
  * that several processes leave no gap and no twin the store's (test/server/store/records/number-series.test.ts).
  */
 onEachEngine('a number', async (t, office) => {

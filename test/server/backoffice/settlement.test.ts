@@ -13,7 +13,7 @@ import { balanceOf, kindsOf, start, voided } from './_issued.ts';
 import { inShort, onEachEngine, onSqlite } from './_backoffice.ts';
 import { irishCompany } from './_parties.ts';
 
-/* What payments, refunds and credit notes come to, and which of them settles, is the model's to say (test/model). */
+/* The model says what payments, refunds and credit notes come to, and which of them settles (test/model). */
 
 onEachEngine('an invoice of nothing', async (t, office) => {
   const company = await openIssuer(office);

@@ -65,7 +65,7 @@ const laterChanges: [
   ['the company’s country, currency and time zone', abroad],
 ];
 
-/* Who is named at the issue and kept from then on, with logos, is the model's to compare (test/model/_comparison.ts). */
+/* The model compares who is named at the issue and kept from then on, with logos (test/model/_comparison.ts). */
 onSqlite('an issued document', async (t, office) => {
   const { engine } = office;
   const start = () => openIssuer(office, { company: { profile }, customer });

@@ -1,4 +1,4 @@
-/* What moves of people, customers, forms and jobs lead to is the model's to say (test/model); here is what it doesn't draw. */
+/* The model says what moves of people, customers, forms and jobs lead to (test/model); here is what it doesn't draw. */
 import type { WithOf } from '../../../src/contract/feed.ts';
 import { without } from '../../model/_model.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave, siteOf } from './_changes.ts';

@@ -52,7 +52,7 @@ export const administrators = table({
   key: ['company', 'id'],
   uniqueIndexes: { administrators_email: '(company, email) WHERE disabled_at IS NULL' },
   indexes: {
-    // Who signs in is looked for by e-mail address in all companies.
+    // Somebody who signs in is looked for by e-mail address in all companies.
     administrators_sign_in: '(email, id) WHERE disabled_at IS NULL',
   },
 });
@@ -116,7 +116,7 @@ export const portalLinks = table({
     token_sha256: secret,
     id: text,
     kind: oneOf('invitation', 'reset'),
-    /** Whose password it sets anew; null for an invitation. */
+    /** The administrator whose password it sets anew; null for an invitation. */
     administrator: orNull(text),
     email: text,
     scopes: json<Scope[]>(),
@@ -124,7 +124,7 @@ export const portalLinks = table({
     made_by: orNull(text),
     created_at: text,
     expires_at: text,
-    /** Of an invitation by a business system: the person's name, and the feed token. */
+    /** The person's name and the feed token of an invitation by a business system. */
     name: orNull(text),
     feed_token: orNull(text),
   },

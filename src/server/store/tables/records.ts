@@ -24,9 +24,9 @@ const id = member("body ->> 'id'");
 const updated_at = member("body ->> 'updatedAt'");
 const status = member("body ->> 'status'");
 const customer = member("body -> 'customer' ->> 'id'");
-/** Of the record's whole text. */
+/** Digest of the record's whole text. */
 const digest = text;
-/** What the document or the customer needs and the API doesn't show. */
+/** JSON of the facts that the document or the customer needs and the API doesn't show. */
 const unpublished = orElse(document, "'{}'");
 /** The members that only the detail has, as an object's text; joined to `body` when one document is read. */
 const detail = document;

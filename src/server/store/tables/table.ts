@@ -9,7 +9,7 @@ export type EngineName = 'sqlite' | 'postgres';
 /** How columns of a kind are declared in each engine. */
 type Declared = Readonly<Record<EngineName, string>>;
 
-/** Compares byte by byte on both engines. */
+/** Text that compares byte by byte on both engines. */
 const TEXT: Declared = { sqlite: 'TEXT', postgres: 'TEXT COLLATE "C"' };
 const INTEGER: Declared = { sqlite: 'INTEGER', postgres: 'INTEGER' };
 const BIG_INTEGER: Declared = { sqlite: 'INTEGER', postgres: 'BIGINT' };
@@ -20,15 +20,15 @@ const BYTES: Declared = { sqlite: 'BLOB', postgres: 'BYTEA' };
 /** A column. `Stored` is its type for Kysely, and `Value` that of the member that `readRow` makes of it. */
 export interface Column<Stored = unknown, Value = unknown> {
   readonly declared: Declared;
-  /** As it is stored, as JSON, or as a switch of 0 or 1. */
+  /** How its values are stored: as they are, as JSON, or as a switch of 0 or 1. */
   readonly form: 'plain' | 'json' | 'flag';
-  /** Stands behind the type, such as `NOT NULL`. */
+  /** SQL behind the type, such as `NOT NULL`. */
   readonly constraints: (name: string, engine: EngineName) => string;
-  /** Shown to nobody, not even in an export of its company: `readRow` leaves it out. */
+  /** Whether nobody is shown it, not even in an export of its company: `readRow` leaves it out. */
   readonly isSecret: boolean;
-  /** Computed by the database. */
+  /** Whether the database computes it. */
   readonly isComputed: boolean;
-  /** Types alone: never set. */
+  /** Never set: it carries the two types. */
   readonly types?: { stored: Stored; value: Value };
 }
 
@@ -65,7 +65,7 @@ export const secretInteger = column<number, never>(INTEGER, { isSecret: true });
 /** The company that has the row. */
 export const company = column<string>(TEXT, { constraints: () => 'NOT NULL REFERENCES companies (id)' });
 
-/** A value that is kept as JSON. */
+/** A value that is stored as JSON. */
 export const json = <Value>() => column<string, Value>(TEXT, { form: 'json' });
 
 /** One of some words. */
@@ -74,7 +74,7 @@ export const oneOf = <const Word extends string>(...words: Word[]) =>
     constraints: check((name) => `${name} IN (${words.map((word) => `'${word}'`).join(', ')})`),
   });
 
-/** The same column, which may be null. */
+/** A column that may be null, too. */
 export function orNull<Stored, Value>(
   of: Column<Stored, Value>,
 ): Column<Stored | null, [Value] extends [never] ? never : Value | null> {
@@ -82,7 +82,7 @@ export function orNull<Stored, Value>(
   return column(of.declared, { ...of, constraints });
 }
 
-/** The same column, with a value for rows that are added without one. @param value as SQL has it. */
+/** A column with a value for rows that are added without one. @param value as SQL has it. */
 export function orElse<Stored, Value>(
   of: Column<Stored, Value>,
   value: string,
@@ -114,24 +114,24 @@ type Columns = Readonly<Record<string, Column>>;
 export interface Table {
   readonly name: string;
   readonly columns: Columns;
-  /** Unique, and never changed; empty where the table has one row. */
+  /** Columns that together are unique and never change; none where the table has one row. */
   readonly key: readonly string[];
   /** Conditions on a whole row, and references to other tables. */
   readonly constraints?: readonly string[];
-  /** Indexes by their names: the columns, and what else stands behind a table's name. */
+  /** Indexes by their names, each with the SQL behind the table's name: columns, and a condition. */
   readonly indexes?: Readonly<Record<string, string | ((engine: EngineName) => string)>>;
   readonly uniqueIndexes?: Readonly<Record<string, string>>;
-  /** Small rows that are found by their key alone: in SQLite the key's tree is all they need. */
+  /** Whether its rows are small and found by their key alone: in SQLite the key's tree is all they need. */
   readonly isKeyed?: boolean;
-  /** When a row grew old; `removeBefore` removes old ones by it. */
+  /** Column that says when a row grew old; `removeBefore` removes old ones by it. */
   readonly age?: string;
-  /** Small enough that each machine has a copy, and read beside the rows of companies. */
+  /** Whether each machine of Citus has a copy, because it is small and read beside the rows of companies. */
   readonly isOnEachMachine?: boolean;
-  /** Belongs to the database itself, and not to what it keeps: no copy of a store has its rows. */
+  /** Whether it describes the database itself: no copy of a store has its rows. */
   readonly isOfDatabase?: boolean;
-  /** Nobody outside understands its rows: an export leaves them out. */
+  /** Whether an export leaves its rows out, because they mean nothing to anybody outside. */
   readonly isInternal?: boolean;
-  /** Only processes that share a database need it, and a crash of that may lose its rows. */
+  /** Whether it holds counts that only processes with a shared database need, and a crash may lose. */
   readonly isCounter?: boolean;
   /** Statements behind those that make the table. */
   readonly also?: (engine: EngineName) => readonly string[];
@@ -148,7 +148,7 @@ export function table<const Name extends string, const Own extends Columns>(
   return definition;
 }
 
-/** The statements that make a table on an engine. */
+/** Gives the statements that make a table on an engine. */
 export function statementsFor(table: Table, engine: EngineName): string[] {
   if (table.isCounter && engine === 'sqlite') return [];
   const { name, columns, key, constraints = [], indexes = {}, uniqueIndexes = {} } = table;
@@ -227,7 +227,7 @@ export function writeRow<T extends Table, Members extends Partial<RowOf<T>>>(
 
 const camelCased = new Map<string, string>();
 
-/** `made_by` as `madeBy`. Each request reads rows, and a look takes a tenth of the time. */
+/** Turns `made_by` into `madeBy`. Each request reads rows, and a look takes a tenth of the time. */
 function camelCase(column: string): string {
   const known = camelCased.get(column);
   if (known !== undefined) return known;
