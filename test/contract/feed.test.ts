@@ -160,7 +160,7 @@ function constraintsOf(schema: Schema | undefined): unknown {
       if (isName) return value;
       if (keyword === 'format')
         return ['int32', 'int64', 'double'].includes(String(value)) ? undefined : value;
-      // What the feed takes is closed; the API's records stay open.
+      // Objects that the feed takes are closed; the API's records stay open.
       if (keyword === 'additionalProperties' && value === false) return undefined;
       return /^(?:description|examples|x-.*)$/.test(keyword) ? undefined : value;
     }),

@@ -21,7 +21,7 @@ export function ownRows({ name }: Table, company: string): RawBuilder<boolean> {
 }
 
 /** The columns of a table that the database doesn't compute itself. */
-export function columnsOf({ columns }: Table): string[] {
+export function writtenColumns({ columns }: Table): string[] {
   return Object.keys(columns).filter((name) => !columns[name]?.isComputed);
 }
 

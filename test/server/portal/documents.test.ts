@@ -50,7 +50,7 @@ async function copyDocuments(engine: Engine, company: string, count: number): Pr
 const address = (parameters: Record<string, string>) =>
   `/portal/documents?${new URLSearchParams(parameters).toString()}`;
 
-// What a search finds is tested on both engines in test/server/store/records/document-search.test.ts.
+// The results of a search are tested on both engines in test/server/store/records/document-search.test.ts.
 onSqlite('documents are found by words, kind, state, customer and days', RECORDS, async (t, portal) => {
   const visitor = await portal.signedIn();
   const search = async (parameters: Record<string, string>) => {

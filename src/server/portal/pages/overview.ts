@@ -23,7 +23,7 @@ import { ATTEMPTS_MAX } from '../../webhooks/deliveries.ts';
 import { WEBHOOKS_MAX, whyNotTouch } from '../../webhooks/registration.ts';
 import { stoppedWarning, whyNot, whyNotShown } from '../availability.ts';
 import { boundedCountText, countText, time } from '../views/formats.ts';
-import { healthSpans, needsLook, lastDayText, lastSuccess, stateBadge } from '../views/health.ts';
+import { healthSpans, needsLook, lastDayText, lastSuccess, healthBadge } from '../views/health.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, steps } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
@@ -146,7 +146,7 @@ function webhookNeeds(visit: Visit, { webhooks, health, failed, held }: Found): 
     return [
       own !== undefined &&
         needsLook(webhook, own) &&
-        html`<a href="${path}">The webhook to ${host}</a> ${stateBadge(webhook, own)} ${lastDayText(own)} in
+        html`<a href="${path}">The webhook to ${host}</a> ${healthBadge(webhook, own)} ${lastDayText(own)} in
           24 hours. Last success: ${lastSuccess(visit, own)}. ${outcomeText(own.lastFailure?.reason ?? '')}`,
       count > 0 &&
         html`<a href="${path}/deliveries?state=unsent"

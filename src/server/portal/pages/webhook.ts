@@ -20,7 +20,7 @@ import {
   lastDayText,
   lastRefusal,
   lastSuccess,
-  stateBadge,
+  healthBadge,
 } from '../views/health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
@@ -78,7 +78,7 @@ async function webhookPage(
       ${
         health &&
         facts([
-          ['State', stateBadge(webhook, health)],
+          ['State', healthBadge(webhook, health)],
           ['Webhook id', html`<code>${id}</code>`],
           ['Registered', time(visit, webhook.createdAt)],
           ['Last 24 hours', lastDayText(health)],

@@ -17,7 +17,7 @@ import {
   lastDayText,
   lastFailure,
   lastSuccess,
-  stateBadge,
+  healthBadge,
 } from '../views/health.ts';
 import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
 import { eventChoice, eventDetails } from './events.ts';
@@ -76,7 +76,7 @@ function webhookTable(
         html`<a href="/portal/webhooks/${webhook.id}">${webhookHost(webhook)}</a><br /><span class="hint"
             >${webhook.url.replace(/^https:\/\/[^/]*/, '')}</span
           >`,
-        stateBadge(webhook, own),
+        healthBadge(webhook, own),
         webhook.events.length === moveEventKinds.length ? 'All events' : webhook.events.join(', '),
         lastDayText(own),
         lastSuccess(visit, own),

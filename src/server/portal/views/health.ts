@@ -48,7 +48,7 @@ function lastDayOf(health: WebhookHealth): AttemptCounts {
   return health.spans.at(-1) ?? none;
 }
 
-export function stateBadge(webhook: Webhook, health: WebhookHealth): Html {
+export function healthBadge(webhook: Webhook, health: WebhookHealth): Html {
   const { delivered, failed } = lastDayOf(health);
   if (webhook.pausedAt !== null) return badge('warn', 'Paused');
   if (isFailing(webhook, health)) return badge('bad', 'Failing');

@@ -4,7 +4,14 @@ import { wholeText } from '../../../contract/render.ts';
 import { resources } from '../../../contract/records.ts';
 import type { Engine } from '../engines/engine.ts';
 import { batchesOf, countRows } from '../batches.ts';
-import { columnsOf, isOfCompanies, ownRows, type Row, selectionOf, STORED_TABLES } from '../stored-tables.ts';
+import {
+  writtenColumns,
+  isOfCompanies,
+  ownRows,
+  type Row,
+  selectionOf,
+  STORED_TABLES,
+} from '../stored-tables.ts';
 import { readRow, type Table } from '../tables/table.ts';
 
 /** Some of a company's rows, as objects whose members are in camel case like the contract's. */
@@ -29,7 +36,7 @@ export async function countCompanyRows(engine: Engine, company: string): Promise
  */
 export async function* readCompanyRows(engine: Engine, company: string): AsyncGenerator<ExportedRows> {
   for (const table of tables) {
-    const columns = columnsOf(table).filter((column) => !table.columns[column]?.isSecret);
+    const columns = writtenColumns(table).filter((column) => !table.columns[column]?.isSecret);
     yield { table: table.name, rows: [] };
     const selection = { ...selectionOf(table, columns), where: ownRows(table, company) };
     for await (const rows of batchesOf<Row>(engine.db, selection))

@@ -9,7 +9,7 @@ import type { Engine } from '../engines/engine.ts';
 import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';
 import { schemaDifferences } from '../migrations/schema-check.ts';
 import { batchesOf, columnList, countRows } from '../batches.ts';
-import { columnsOf, lastRow, type Row, selectionOf, STORED_TABLES } from '../stored-tables.ts';
+import { writtenColumns, lastRow, type Row, selectionOf, STORED_TABLES } from '../stored-tables.ts';
 import type { Table } from '../tables/table.ts';
 
 export interface StoreCopying {
@@ -122,7 +122,7 @@ async function copyTable(
   table: Table,
   onRows: (count: number) => Promise<void>,
 ): Promise<void> {
-  const columns = columnsOf(table);
+  const columns = writtenColumns(table);
   const after = await lastRow(target, table);
   // The baseline inserted this row.
   if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
@@ -145,7 +145,7 @@ async function digestOf(
   table: Table,
   onRows: (count: number) => Promise<void> = async () => undefined,
 ): Promise<string> {
-  const columns = columnsOf(table).sort();
+  const columns = writtenColumns(table).sort();
   const digest = createHash('sha256');
   for await (const rows of batchesOf<Row>(engine.db, selectionOf(table, columns))) {
     for (const row of rows)

@@ -34,8 +34,13 @@ export async function updateCompanyRow(
 ): Promise<Company | undefined> {
   if (!(await lockCompany(transaction, id))) return undefined;
   const changed = change(await getCompany({ db: transaction }, id));
-  await transaction.updateTable('companies').set(writeRow(companies, changed)).where('id', '=', id).execute();
+  await transaction.updateTable('companies').set(columnsToChange(changed)).where('id', '=', id).execute();
   return changed;
+}
+
+/** The id stays: Citus refuses a statement that sets the column by which rows are spread. */
+function columnsToChange({ id: _id, createdAt: _at, ...members }: Company) {
+  return writeRow(companies, members);
 }
 
 /** The times by which the changes of a company that is locked are stamped. */
