@@ -37,6 +37,7 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
   const waiting: ((session: Session) => void)[] = [];
   const sessions = new Set<Session>();
   const clients = new Set<Socket>();
+  let isEnded = false;
 
   const release = (session: Session) => {
     session.client = undefined;
@@ -47,6 +48,8 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
   const take = async () => idle.shift() ?? new Promise<Session>((resolve) => waiting.push(resolve));
   const open = async () => {
     const session: Session = { socket: await connect(databaseUrl), client: undefined };
+    // A session that replaces a lost one may be there only after the pooler has ended.
+    if (isEnded) return void session.socket.destroy();
     sessions.add(session);
     const read = messagesOf((message) => {
       session.client?.write(message);
@@ -58,7 +61,7 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
       sessions.delete(session);
       idle.splice(0, idle.length, ...idle.filter((one) => one !== session));
       session.client?.destroy();
-      if (server.listening) void open();
+      if (!isEnded) void open().catch(() => undefined);
     });
     release(session);
   };
@@ -98,6 +101,7 @@ export async function startPooler(databaseUrl: string, { sessionCount = 3 } = {}
   return {
     url: url.href,
     async [Symbol.asyncDispose]() {
+      isEnded = true;
       server.close();
       for (const socket of [...clients, ...[...sessions].map((session) => session.socket)]) socket.destroy();
     },
