@@ -69,7 +69,7 @@ export async function makeAttempt(
     },
     'delivery.attempted',
   );
-  return result;
+  return { ...result, isPing: kind === 'ping' };
 }
 
 /** The result of a delivery that may not be sent now; undefined when it may. */

@@ -36,6 +36,8 @@ export interface DeliveryResult extends DeliveryKey {
   withheldFor: string | null;
   /** Undefined when nothing was sent; then it isn't an attempt. */
   attempt: KeptAttempt | undefined;
+  /** A ping that fails tells who sent it, and is no failed delivery. */
+  isPing?: boolean;
 }
 
 /** Results of this time are committed together: a commit costs as much as a dozen results. */
@@ -169,7 +171,10 @@ export async function recordResults(
     const settled = new Set((await settle(transaction, results, company)).map(textOf));
     const attempted = results.filter((result) => result.attempt && settled.has(textOf(result)));
     if (attempted.length > 0) await countAttempts(transaction, await keepAttempts(transaction, attempted));
-    await noteFailures(transaction, attempted);
+    await noteFailures(
+      transaction,
+      attempted.filter(({ isPing }) => !isPing),
+    );
     return results.length - settled.size;
   });
 }
@@ -219,6 +224,9 @@ async function keepAttempts(
     WHERE TRUE
     ON CONFLICT DO NOTHING
     RETURNING company, webhook, delivery, attempted_at AS at, status, error`.execute(transaction);
-  const texts = new Map(results.map((result) => [textOf(result), result.attempt?.answerText]));
-  return kept.rows.map((row) => ({ ...row, answerText: texts.get(textOf({ ...row, id: row.delivery })) }));
+  const known = new Map(results.map((result) => [textOf(result), result]));
+  return kept.rows.map((row) => {
+    const { attempt, isPing } = known.get(textOf({ ...row, id: row.delivery })) ?? {};
+    return { ...row, answerText: attempt?.answerText, isPing };
+  });
 }

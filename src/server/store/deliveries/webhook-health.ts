@@ -93,6 +93,7 @@ export interface CountedAttempt {
   status: number | null;
   error: string | null;
   answerText: string | undefined;
+  isPing?: boolean | undefined;
 }
 
 /**
@@ -134,18 +135,17 @@ function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
   const [{ company, webhook, at } = { company: '', webhook: '', at: '' }] = attempts;
   const isDelivered = ({ status }: CountedAttempt) => status !== null && status >= 200 && status <= 299;
   const delivered = attempts.filter(isDelivered).map((attempt) => attempt.at);
-  const failures = attempts
-    .filter((attempt) => !isDelivered(attempt))
-    .map(({ at: failedAt, error, status, delivery, answerText = '' }) =>
-      `${failedAt} ${error ?? status} ${delivery} ${answerText}`.trimEnd(),
-    );
+  const failed = attempts.filter((attempt) => !isDelivered(attempt));
+  const failures = failed.map(({ at: failedAt, error, status, delivery, answerText = '' }) =>
+    `${failedAt} ${error ?? status} ${delivery} ${answerText}`.trimEnd(),
+  );
   const last = (texts: string[]) => texts.sort().at(-1) ?? '';
   return [
     company,
     webhook,
     at.slice(0, 13),
     delivered.length,
-    failures.length,
+    failed.filter(({ isPing }) => !isPing).length,
     last(delivered),
     last(failures),
   ];

@@ -25,6 +25,15 @@ async function keep(
   if ((await recordResults(engine, results)) > 0) throw new Error('Some were dropped.');
 }
 
+/** Keeps the refused attempt of a ping. @returns the row of its webhook. */
+async function failedPing(engine: Engine, id: string) {
+  await engine.run("UPDATE deliveries SET state = 'sending', lease = 'mine'");
+  const result = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'mine', attempt: 1 });
+  const attempt = result.attempt && { ...result.attempt, status: 500 };
+  await recordResults(engine, [{ ...result, state: 'retrying', attempt, isPing: true }]);
+  return engine.db.selectFrom('webhooks').selectAll().where('id', '=', 'whk_a').executeTakeFirstOrThrow();
+}
+
 const hour = (from: number, until: number) => ({
   from: new Date(Date.UTC(2026, 10, 20, from)),
   until: new Date(Date.UTC(2026, 10, 20, until)),
@@ -78,8 +87,9 @@ onDeliveries("an attempt that was dropped or is there already isn't counted", tw
   const id = 'dlv_acme_whk_a_0000002';
   const other = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'other', attempt: 1 });
   t.equal(await recordResults(engine, [other]), 1);
+  t.equal((await failedPing(engine, id)).failing_since, null, 'nor is a ping that fails a failed delivery');
   const health = await readHealth(engine, 'acme', ['whk_a'], [hour(0, 23)]);
-  t.strictSame(health.get('whk_a')?.spans, [{ delivered: 1, failed: 0 }]);
+  t.match(health.get('whk_a'), { spans: [{ delivered: 1, failed: 0 }], lastFailure: { reason: '500' } });
 });
 
 const four = { acme: { whk_a: 3, whk_b: 1 } };
