@@ -10,6 +10,7 @@ import { type Contents, createFilledDatabase, createFilledFile } from './_migrat
 import { createDatabase, startPostgres } from './_postgres.ts';
 import type { EngineName } from './_server.ts';
 import type { ServerPair } from './_standby.ts';
+import { createSecretBox } from '../src/server/secret-box.ts';
 
 const bin = join(import.meta.dirname, '..', 'src', 'fieldledger.js');
 
@@ -85,6 +86,11 @@ export interface Workplace extends AsyncDisposable {
 
 /** The key that seals signing secrets where there is no file for a key. */
 export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
+
+/** A signing secret as the database has it: sealed with the key of the tests. */
+export function sealedSecret(company: string, webhook: string, secret = 'whsec_test'): string {
+  return createSecretBox(SECRET_KEY).seal(secret, { company, id: webhook });
+}
 
 interface WorkplaceOptions {
   isEmpty?: boolean;

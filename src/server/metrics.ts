@@ -16,6 +16,8 @@ export interface Metrics {
   watchMails: (read: () => Promise<number>) => void;
   /** The same of the oldest document for the access point. */
   watchHandOvers: (read: () => Promise<number>) => void;
+  /** How many machines of the database don't answer. */
+  watchMachines: (read: () => Promise<number>) => void;
   contentType: string;
   text: () => Promise<string>;
 }
@@ -105,13 +107,17 @@ export function createMetrics(): Metrics {
     feed: { requestAnswered, changesAnswered: createChangeCounter(registry) },
     deliveries: createDeliveryMetrics(registry),
     documents: createDocumentMetrics(registry),
-    watchMails: createAgeGauge(registry, {
+    watchMails: createReadGauge(registry, {
       name: 'fieldledger_mail_oldest_seconds',
       help: 'How long the oldest mail has waited to be sent.',
     }),
-    watchHandOvers: createAgeGauge(registry, {
+    watchHandOvers: createReadGauge(registry, {
       name: 'fieldledger_hand_over_oldest_seconds',
       help: 'How long the oldest document has waited to be handed over to the access point.',
+    }),
+    watchMachines: createReadGauge(registry, {
+      name: 'fieldledger_machines_away',
+      help: 'Machines of a database on several that do not answer.',
     }),
     contentType: registry.contentType,
     text: () => Registry.merge(whole).metrics(),
@@ -216,16 +222,16 @@ function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void
   });
 }
 
-function createAgeGauge(registry: Registry, named: { name: string; help: string }): Metrics['watchMails'] {
-  let readOldest = async () => 0;
+function createReadGauge(registry: Registry, named: { name: string; help: string }): Metrics['watchMails'] {
+  let readValue = async () => 0;
   new Gauge({
     ...named,
     registers: [registry],
     async collect() {
-      this.set(await readOldest().catch(() => NaN));
+      this.set(await readValue().catch(() => NaN));
     },
   });
-  return (read) => (readOldest = read);
+  return (read) => (readValue = read);
 }
 
 function createDocumentMetrics(registry: Registry): DocumentMetrics {

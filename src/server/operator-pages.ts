@@ -11,7 +11,7 @@ import type { Logger } from './log.ts';
 import { refuseBadHeaders } from './malformed-requests.ts';
 import type { Metrics } from './metrics.ts';
 import type { Engine } from './store/engines/engine.ts';
-import { lookForCompanies } from './store/machines.ts';
+import { machinesAway } from './store/machines.ts';
 import { createWriteProbe } from './store/records/served-clock.ts';
 
 export interface ProbeOptions {
@@ -36,16 +36,13 @@ export function createProbes({ engine, log, now, isReady, impairment }: ProbeOpt
     res.json({ status: 'alive' });
   });
   router.get('/readyz', async (_req, res) => {
-    let away: string | undefined;
-    const check = async () => {
-      [away] = await Promise.all([lookForCompanies(engine), tryToWrite()]);
-    };
+    const check = async () => Promise.all([engine.answers(), tryToWrite()]);
     const problem = isReady() ? await problemOf(check) : new Error('The server is stopping.');
     // A planned stop isn't a fault.
     if (problem) log[isReady() ? 'warn' : 'info']({ err: problem }, 'readiness.refused');
     res
       .status(problem ? 503 : 200)
-      .json({ status: problem ? 'not ready' : 'ready', impairment: impairment ?? away });
+      .json({ status: problem ? 'not ready' : 'ready', impairment: impairment ?? machinesAway(engine) });
   });
   return router;
 }

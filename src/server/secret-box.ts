@@ -31,7 +31,7 @@ export interface SecretBox {
 }
 
 /**
- * Builds the box. It also opens secrets that are stored unsealed.
+ * Builds the box.
  * @param key 32 bytes in base64; without it nothing can be sealed.
  * @param previousKeys open what was sealed before the key was replaced.
  */
@@ -48,7 +48,6 @@ export function createSecretBox(
       return `sealed1.${current.fingerprint}.${seal(secret, current.key, contextOf(owner))}`;
     },
     open(stored, owner) {
-      if (isPlain(stored)) return stored;
       const [, fingerprint, sealed] = SEALED.exec(stored) ?? [];
       const fitting = keys.find((candidate) => candidate.fingerprint === fingerprint);
       const secret = fitting && sealed ? openSealed(sealed, fitting.key, contextOf(owner)) : undefined;
@@ -60,11 +59,6 @@ export function createSecretBox(
 
 const WITHOUT_KEY =
   'Signing secrets of webhooks and second factors are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
-
-/** Whether a secret is stored unsealed. */
-export function isPlain(stored: string): boolean {
-  return stored.startsWith('whsec_');
-}
 
 interface SealingKey {
   /** Identifies a key without revealing it: keys are random, so a hash can't be turned back. */

@@ -10,6 +10,7 @@ import {
   northernIrishProfile,
   unregisteredProfile,
 } from '../server/backoffice/_parties.ts';
+import { sealedSecret } from '../_command.ts';
 
 type Given = Parameters<typeof openModelCompany>[0];
 type Template = Omit<Given, 'id'>;
@@ -50,7 +51,7 @@ export async function openCompany(engine: Engine, given: Given, nowMs: number): 
     company: id,
     id: webhook,
     url: 'https://hooks.customer.example',
-    secret: 'whsec_test',
+    secret: sealedSecret(id, webhook),
     events: JSON.stringify(kinds),
     created_at: iso(nowMs),
   }));

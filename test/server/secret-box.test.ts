@@ -39,11 +39,10 @@ t.test('with a key a secret is stored so that it can only be read with it', asyn
   t.not(createSecretBox(key).seal(secret, owner), stored, 'and no two texts are the same');
 });
 
-t.test('without a key no secret is stored, and one that was is still read with a key', async (t) => {
+t.test('without a key no secret is stored', async (t) => {
   const secret = mintSecret();
   const unset = /the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker/;
   t.throws(() => createSecretBox(undefined).seal(secret, owner), unset);
-  t.equal(createSecretBox(newKey()).open(secret, owner), secret);
 });
 
 t.test('the previous key opens what it sealed, and seals nothing', async (t) => {

@@ -4,6 +4,7 @@ import {
   type Account,
   type Administrator,
   findAccounts,
+  findAccountsOf,
   listAdministratorRows,
   updateAdministratorRow,
 } from '../store/accounts/administrator-rows.ts';
@@ -101,7 +102,7 @@ async function openAccounts(
 ): Promise<{ opened: Account[]; isNewBrowser: boolean }> {
   const { password, address, client, now } = attempt;
   const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
-  const accounts = await findAccounts(engine.db, { email });
+  const accounts = await findAccountsOf(engine, email);
   const [first] = accounts;
   if (first && accounts.length === 1) attempt.onAccount(first.administrator);
   const numbers = (first ? accounts : [undefined]).map((account) =>

@@ -5,6 +5,7 @@ import { AppError, quote, UsageError } from '../../errors.ts';
 import {
   type Administrator,
   findAccounts,
+  findAccountsOf,
   insertAdministrator,
   listAdministratorRows,
   newAdministrator,
@@ -171,7 +172,7 @@ export async function acceptLink(
   const { address, client, now, lengths, serviceName, formerTokens = [] } = use;
   const { kind, company, email, vouched } = await getLink(engine, use.token, now);
   if (vouched) throw new UsageError(UNUSABLE);
-  const accounts = await findAccounts(engine.db, { email });
+  const accounts = await findAccountsOf(engine, email);
   const [own] = await findAccounts(engine.db, { company, email });
   const name = kind === 'invitation' ? checkedName(use.name) : (own?.administrator.name ?? '');
   const { name: companyName } = await getCompany(engine, company);

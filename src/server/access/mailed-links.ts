@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { DAY_MS, HOUR_MS } from '../../contract/durations.ts';
 import { UsageError } from '../../errors.ts';
-import { type Administrator, findAccounts } from '../store/accounts/administrator-rows.ts';
+import { type Administrator, findAccounts, findAccountsOf } from '../store/accounts/administrator-rows.ts';
 import { countAuditRows, type Origin } from '../store/accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../store/accounts/authorised-transaction.ts';
 import { insertLink, listInvitations, type PortalLink } from '../store/accounts/link-rows.ts';
@@ -64,7 +64,7 @@ export async function askForReset(
   engine: Engine,
   { email, ...origin }: Origin & { email: string; now: Date },
 ): Promise<void> {
-  for (const { administrator } of (await findAccounts(engine.db, { email })).slice(0, OPENED_MAX))
+  for (const { administrator } of (await findAccountsOf(engine, email)).slice(0, OPENED_MAX))
     await engine.transaction(async (transaction) => {
       if (await lockCompany(transaction, administrator.company))
         await recordArrival(transaction, { administrator, ...origin }, 'reset.asked');

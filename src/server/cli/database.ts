@@ -6,6 +6,7 @@ import { AppError, DatabaseAwayError, quote, UsageError } from '../../errors.ts'
 import { withoutPasswords } from '../setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
+import { machinesAway } from '../store/machines.ts';
 import { migrate, type Migrated, type MigrationPlan, planMigration } from '../store/migrations/migrate.ts';
 import { showSteps } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
@@ -25,7 +26,10 @@ export async function withDatabase<T>(
   if (!mayCreate) refuseMissing(config.databaseUrl);
   const { engine, migrated } = await openDatabase(config, waits);
   try {
-    return await work(engine, config, migrated);
+    const result = await work(engine, config, migrated);
+    const away = machinesAway(engine);
+    if (away !== undefined) terminal.tell(`${away}.\n`);
+    return result;
   } catch (error) {
     // Other errors name their subject themselves.
     throw error instanceof AppError ? withDatabaseName(error, config.databaseUrl) : error;

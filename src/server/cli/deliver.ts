@@ -63,6 +63,7 @@ export function createWatchedMetrics(
   if (smtpUrl !== undefined) metrics.watchMails(() => secondsOfOldest(engine, 'notices', new Date()));
   if (accessPointFolder !== undefined || accessPointUrl !== undefined)
     metrics.watchHandOvers(() => secondsOfOldest(engine, 'hand_overs', new Date()));
+  metrics.watchMachines(async () => engine.machines?.away.length ?? 0);
   metrics.watchFeeds({
     company: () => listLastChanges(engine),
     source: () => listLastOfSources(engine),

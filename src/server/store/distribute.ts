@@ -18,7 +18,6 @@ export function distribution(): string[] {
     ...spread.map(
       ({ name }) => `SELECT create_distributed_table('${name}', 'company', colocate_with => 'companies')`,
     ),
-    "SELECT create_distributed_table('rate_counts', 'key', colocate_with => 'none')",
     ...allTables
       .filter(({ isOnEachMachine }) => isOnEachMachine)
       .map(({ name }) => `SELECT create_reference_table('${name}')`),

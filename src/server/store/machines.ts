@@ -62,17 +62,6 @@ export function throwFirst(done: Outcomes<unknown>): void {
   for (const { outcome } of done) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
-/** The shards of companies, and how many of them didn't answer when a machine was away; asked again after a while. */
-interface Apart {
-  until: number;
-  shardCount: number;
-  /** The companies of each shard that answers. */
-  reached: string[][];
-}
-
-const apart = new WeakMap<Engine, Apart>();
-const APART_MS = 10_000;
-
 /**
  * Selects rows of all companies. While one of several machines doesn't answer, those of the companies on the others: whoever
  * gives an order or a limit to the selection applies it again.
@@ -82,43 +71,26 @@ export async function ofAllCompanies<Row>(
   engine: Engine,
   select: (isReached: (column: string) => RawBuilder<boolean>) => RawBuilder<Row>,
 ): Promise<Row[]> {
-  const known = apart.get(engine);
-  const isApart = known !== undefined && performance.now() < known.until;
+  const { db } = engine;
   try {
-    if (!isApart) return (await select(() => sql`TRUE`).execute(engine.db)).rows;
+    if (!engine.machines?.away.length) return (await select(() => sql`TRUE`).execute(db)).rows;
   } catch (error) {
-    if (!(error instanceof AppError && (await engine.isDistributed()))) throw error;
+    if (!(error instanceof AppError && engine.machines)) throw error;
   }
-  const { reached } = isApart ? known : await lookAtShards(engine);
+  const reached = (await engine.machines.reached()).filter(({ length }) => length > 0);
+  const isReached = (companies: string[]) => (column: string) =>
+    sql<boolean>`${sql.ref(column)} = ANY(${companies})`;
   const done = await Promise.allSettled(
-    reached
-      .filter(({ length }) => length > 0)
-      .map(async (companies) =>
-        select((column) => sql`${sql.ref(column)} = ANY(${companies})`).execute(engine.db),
-      ),
+    reached.map(async (companies) => select(isReached(companies)).execute(db)),
   );
   return resultsOf(done.map((outcome) => ({ outcome }))).flatMap(({ rows }) => rows);
 }
 
-/** @see https://docs.citusdata.com/en/stable/develop/api_udf.html (`run_command_on_shards`) */
-async function lookAtShards(engine: Engine): Promise<Apart> {
-  const { rows } = await sql<{ success: boolean; result: string }>`
-    SELECT success, result
-    FROM run_command_on_shards('companies', 'SELECT COALESCE(json_agg(id), ''[]'') FROM %s')`.execute(
-    engine.db,
-  );
-  const reached = rows.filter(({ success }) => success).map(({ result }) => JSON.parse(result) as string[]);
-  const found = { until: performance.now() + APART_MS, shardCount: rows.length, reached };
-  apart.set(engine, found);
-  return found;
-}
-
-/** Looks for any company. @returns what a machine that is away keeps from being served; undefined when all are there. */
-export async function lookForCompanies(engine: Engine): Promise<string | undefined> {
-  await ofAllCompanies(engine, (isReached) => sql`SELECT id FROM companies WHERE ${isReached('id')} LIMIT 1`);
-  const { until = 0, shardCount = 0, reached = [] } = apart.get(engine) ?? {};
-  if (performance.now() > until || reached.length === shardCount) return undefined;
-  return `${shardCount - reached.length} of ${shardCount} shards don't answer: their companies can't be served`;
+/** What machines that don't answer keep from being served; undefined when all do. */
+export function machinesAway({ machines }: Engine): string | undefined {
+  machines?.suspect();
+  if (!machines || machines.away.length === 0) return undefined;
+  return `These machines don't answer, and their companies can't be served: ${machines.away.join(', ')}`;
 }
 
 /** Whether a statement failed because one of several machines is away, and not the database. */

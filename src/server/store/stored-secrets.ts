@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { batchesOf } from './batches.ts';
 import type { Connection } from './dialects/dialect.ts';
 import type { Engine } from './engines/engine.ts';
+import { ofAllCompanies } from './machines.ts';
 
 /** Where sealed secrets are stored: those of webhooks, and those of the second factors of administrators. */
 const PLACES = {
@@ -43,13 +44,16 @@ export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecre
 const SEAL_LENGTH = 'sealed1.00000000'.length;
 
 /** The first characters of all sealed secrets, without those of deleted webhooks. */
-export async function listSeals({ db }: Engine): Promise<string[]> {
+export async function listSeals(engine: Engine): Promise<string[]> {
   const seals = new Set<string>();
   for (const table of tables) {
     const column = sql.ref(PLACES[table].column);
-    const { rows } = await sql<{ seal: string }>`
-      SELECT DISTINCT substr(${column}, 1, ${sql.lit(SEAL_LENGTH)}) AS seal FROM ${sql.table(table)}
-      WHERE ${sql.ref(PLACES[table].endedAt)} IS NULL AND ${column} LIKE 'sealed1.%'`.execute(db);
+    const rows = await ofAllCompanies(
+      engine,
+      (isReached) => sql<{ seal: string }>`
+        SELECT DISTINCT substr(${column}, 1, ${sql.lit(SEAL_LENGTH)}) AS seal FROM ${sql.table(table)}
+        WHERE ${sql.ref(PLACES[table].endedAt)} IS NULL AND ${column} IS NOT NULL AND ${isReached('company')}`,
+    );
     for (const { seal } of rows) seals.add(seal);
   }
   return [...seals].sort();

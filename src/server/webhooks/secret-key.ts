@@ -7,7 +7,7 @@ import { beginFile } from '../../command-line/unfinished-file.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findWebhookRow, type Webhook } from '../store/deliveries/webhooks.ts';
 import { listSeals, replaceStoredSecret, storedSecrets } from '../store/stored-secrets.ts';
-import { createSecretBox, isPlain, type SecretBox } from '../secret-box.ts';
+import { createSecretBox, type SecretBox } from '../secret-box.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
 
@@ -21,12 +21,10 @@ export interface OpenedBox extends SecretBox {
 
 /**
  * The box of a database's signing secrets, with `WEBHOOK_SECRET_KEY` as its key. Where that isn't set, a file beside the
- * SQLite database holds a key; it is made when it is first needed. Secrets that are stored unsealed are sealed now.
- * @throws UsageError when there is no key to seal those with.
+ * SQLite database holds a key; it is made when it is first needed.
  */
 export async function openSecretBox(engine: Engine, settings: Settings): Promise<OpenedBox> {
   const box = await takeSecretBox(engine, settings);
-  await sealSecrets(engine, box, isPlain);
   const missing = (await usedFingerprints(engine)).filter((used) => !box.fingerprints.includes(used));
   return { ...box, missing, problem: missing.length > 0 ? problemOf(missing, settings) : undefined };
 }
@@ -112,19 +110,16 @@ function problemOf(missing: readonly string[], settings: Settings): string {
 }
 
 /**
- * Stores secrets anew, sealed with the key that is configured now: after a key was configured or replaced.
- * @param isMeant says which stored texts to seal: all, unless given.
+ * Stores secrets anew, sealed with the key that is configured now: after it was replaced.
  * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
  */
 export async function sealSecrets(
   engine: Engine,
   box: SecretBox,
-  isMeant: (stored: string) => boolean = () => true,
 ): Promise<{ sealedCount: number; problems: string[] }> {
   const problems: string[] = [];
   let sealedCount = 0;
   for await (const stored of storedSecrets(engine.db)) {
-    if (!isMeant(stored.secret)) continue;
     const secret = openedOr(problems, () => box.open(stored.secret, stored));
     if (secret === undefined) continue;
     await replaceStoredSecret(engine, stored, box.seal(secret, stored));

@@ -15,6 +15,7 @@ import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { findTexts } from '../../../src/server/store/records/record-writes.ts';
 import { type EngineName, engineNames, openTestDatabase, STORY_NOW } from '../../_server.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../contract/_contract.ts';
+import { sealedSecret } from '../../_command.ts';
 
 type Schemas = components['schemas'];
 
@@ -151,7 +152,7 @@ export async function addWebhook(
   id: string,
   kinds: readonly MoveEventKind[] = moveEvents,
 ): Promise<void> {
-  const row = { company, id, url: 'https://hooks.customer.example', secret: 'whsec_test' };
+  const row = { company, id, url: 'https://hooks.customer.example', secret: sealedSecret(company, id) };
   const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
   await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
 }

@@ -95,18 +95,6 @@ t.test('a server and a worker without the key say so in their logs', async (t) =
   }
 });
 
-t.test('secrets from before are encrypted when a server starts', async (t) => {
-  await using workplace = await openWorkplace();
-  await workplace.json('company create acme');
-  await workplace.json(REGISTER);
-  {
-    await using engine = await openEngine(workplace.databaseUrl);
-    await engine.run("UPDATE webhooks SET secret = 'whsec_plain'");
-  }
-  await workplace.serveHere();
-  t.match(await storedSecrets(workplace), [/^sealed1\./]);
-});
-
 t.test('a new database file is 0600 also in a folder that was there before', async (t) => {
   await using workplace = await openWorkplace('sqlite', { isEmpty: true });
   const folder = join(workplace.folder, 'data');

@@ -7,7 +7,7 @@ import { removeAdministrator } from '../../../src/server/access/administrators.t
 import { createCompany } from '../../../src/server/access/companies.ts';
 import { inviteToReset } from '../../../src/server/access/invitations.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { findAccounts } from '../../../src/server/store/accounts/administrator-rows.ts';
+import { findAccounts, findAccountsOf } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { until } from '../../_command.ts';
 import { type EngineName, engineNames, STORY_NOW } from '../../_server.ts';
@@ -233,7 +233,7 @@ t.test('an address with no account, one and four takes the same work, and so the
   }
   const one = 'one@other.example';
   await useLink(portal, await linkTo(portal.engine, OTHER, one));
-  const accounts = await findAccounts(portal.engine.db, { email: EMAIL });
+  const accounts = await findAccountsOf(portal.engine, EMAIL);
   t.equal(accounts.length, 4);
   const salts = new Set(accounts.map(({ password }) => password.split('$')[4]));
   t.equal(salts.size, 1, 'one salt, so that one hash checks all');

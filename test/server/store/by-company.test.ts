@@ -141,11 +141,13 @@ t.test('requests, changes and deliveries stay within one company, table by table
   await visitor.visit('/portal/sign-in');
   await visitor.submit('/portal/sign-in', { email: EMAIL, password: PASSWORD });
   await visitor.visit('/portal/webhooks/new');
-  const hearing = { url: 'https://hooks.example.com/', events: 'job.created' };
+  const hearing = { url: 'https://hooks.example.com/', events: 'job.completed' };
   await visitor.submitAndFollow('/portal/webhooks', hearing);
   const [webhook] = await database.engine.db.selectFrom('webhooks').select('id').execute();
   t.ok(webhook, visitor.text);
   await visitor.submitAndFollow(`/portal/webhooks/${webhook?.id}/ping`);
+  const completed = { company: COMPANY, change: 'job.complete', with: { id: 'job_0002' } } as const;
+  await applyChange(openBackoffice(engine), completed);
   await changeThings(visitor, engine);
   for (const page of ['', '/keys', '/webhooks', `/webhooks/${webhook?.id}`, '/people', '/audit', '/invoices'])
     await visitor.visit(`/portal${page}`);

@@ -6,6 +6,7 @@ import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { DeliveryLoop, type DeliveryLoopOptions } from '../../../src/server/webhooks/delivery-loop.ts';
 import { createSecretBox } from '../../../src/server/secret-box.ts';
 import type { AttemptResult, Sender, WebhookRequest } from '../../../src/server/webhooks/sender.ts';
+import { SECRET_KEY } from '../../_command.ts';
 
 const noPhases = { dns: null, connect: null, tls: null, firstByte: null };
 
@@ -59,9 +60,6 @@ export function namedLog(): { log: Logger; names: string[] } {
   log.info = log.error = (...given: unknown[]) => void names.push(String(given.at(-1)));
   return { log, names };
 }
-
-/** The key that seals the secrets of the tests' webhooks. */
-export const SECRET_KEY = Buffer.alloc(32, 7).toString('base64');
 
 /** Starts a loop that says nothing; its clock is the machine's, unless told. */
 export function startLoop(

@@ -10,6 +10,7 @@ import { mintSecret } from '../../../src/server/webhooks/registration.ts';
 import { answer, scriptedSender } from './_delivery-loop.ts';
 import { startHttpsReceiver } from './_receivers.ts';
 import { requestTo, senderTo } from './_senders.ts';
+import { sealedSecret, SECRET_KEY } from '../../_command.ts';
 
 const textOf = (type: string | undefined, body: string | Buffer, coding?: string) =>
   answerText(
@@ -23,14 +24,15 @@ t.test('an attempt keeps nothing of its signing secret, which the receiver repea
   const at = now().toISOString();
   const switches = { apiEnabled: true, subscriptionActive: true, invoicingEnabled: true, modules: [] };
   const delivery = {
-    ...{ company: 'acme', webhook: 'whk_1', id: 'del_1', lease: 'l', attempt: 1, failureCount: 0, secret },
+    ...{ company: 'acme', webhook: 'whk_1', id: 'del_1', lease: 'l', attempt: 1, failureCount: 0 },
+    secret: sealedSecret('acme', 'whk_1', secret),
     ...{ kind: 'ping' as const, createdAt: at, dueAt: at, data: pingData, url: 'https://hooks.example.com/' },
     ...{ isWebhookDeleted: false, isWebhookPaused: false, switches },
   };
   const answerText = `${secret.slice('whsec_'.length)} is no key`;
   const { attempt } = await makeAttempt(delivery, {
     sender: scriptedSender(() => ({ ...answer(401), answerText })),
-    ...{ secrets: createSecretBox(undefined), serviceName: 'Fieldledger', now, random: () => 0 },
+    ...{ secrets: createSecretBox(SECRET_KEY), serviceName: 'Fieldledger', now, random: () => 0 },
     ...{ log: createLogger('silent'), metrics: createMetrics().deliveries },
   });
   t.equal(attempt?.answerText, '… is no key');

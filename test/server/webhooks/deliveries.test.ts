@@ -10,7 +10,7 @@ import { UsageError } from '../../../src/errors.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listDeliveries, ping, recover, resend } from '../../../src/server/webhooks/deliveries.ts';
 import { deleteWebhook } from '../../../src/server/webhooks/registration.ts';
-import { until } from '../../_command.ts';
+import { sealedSecret, until } from '../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { fedCompanies, killFeed } from '../backoffice/_kill-feed.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
@@ -206,7 +206,12 @@ async function makeEverything(engine: Engine): Promise<void> {
   for (const { id, currency, countryCode, vatId } of fedCompanies) {
     const profile = { legalName: 'Brennan', addressLines: ['1 Main Street'], countryCode, vatId };
     await createCompany(engine, id, { currency, profile }, new Date());
-    const row = { company: id, id: 'whk_all', url: `https://${HOST}/hook?of=${id}`, secret: SECRET };
+    const row = {
+      company: id,
+      id: 'whk_all',
+      url: `https://${HOST}/hook?of=${id}`,
+      secret: sealedSecret(id, 'whk_all', SECRET),
+    };
     const values = { ...row, events: JSON.stringify(moveEvents), created_at: new Date().toISOString() };
     await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
     await ping(engine, { company: id, webhook: 'whk_all' }, { now: new Date() });

@@ -11,7 +11,7 @@ import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import { countWaiting } from '../../../src/server/store/deliveries/deliveries.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { until } from '../../_command.ts';
+import { sealedSecret, until } from '../../_command.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../../_server.ts';
 import { deliveryRows } from './_delivery-loop.ts';
 import { HOST } from './_receivers.ts';
@@ -120,7 +120,7 @@ for (const name of engineNames) {
     const { engine, url } = database;
     await createCompany(engine, 'acme', {}, new Date());
     for (const id of WEBHOOKS) {
-      const row = { company: 'acme', id, url: `https://${HOST}/${id}`, secret: 'whsec_test' };
+      const row = { company: 'acme', id, url: `https://${HOST}/${id}`, secret: sealedSecret('acme', id) };
       const values = { ...row, events: '["job.created"]', created_at: new Date().toISOString() };
       await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
     }

@@ -4,18 +4,11 @@ import { listDeliveries, ping } from '../../../src/server/webhooks/deliveries.ts
 import { purge } from '../../../src/server/webhooks/purge.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook } from '../../../src/server/webhooks/registration.ts';
 import { createSecretBox } from '../../../src/server/secret-box.ts';
-import { until } from '../../_command.ts';
+import { sealedSecret, SECRET_KEY, until } from '../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
 import { onEachEngine } from '../backoffice/_backoffice.ts';
 import { withQueriesThrough } from '../store/_queries.ts';
-import {
-  answer,
-  attemptRows,
-  deliveryRows,
-  scriptedSender,
-  SECRET_KEY,
-  startLoop,
-} from './_delivery-loop.ts';
+import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
 
 const statesOf = async (engine: Engine) =>
   (await deliveryRows(engine)).map(({ webhook, state }) => `${webhook} ${state}`).sort();
@@ -92,7 +85,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
   await t.test('hides nobody, however many there are', async (t) => {
     await pauseAll();
     await acme.apply(jobCreate());
-    for (let index = 10; index < 70; index += 1) await copyWebhook(engine, `whk_b${index}`);
+    for (let index = 10; index < 70; index += 1) await copyWebhook(engine, acme.id, `whk_b${index}`);
     const sender = scriptedSender(() => answer(200));
     await using loop = startLoop(engine, sender, { concurrencyMax: 4 });
     await loop.idle();
@@ -127,10 +120,11 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
 });
 
 /** Copies the rows of `whk_all` for a webhook of another id. */
-async function copyWebhook(engine: Engine, id: string): Promise<void> {
-  const kept = 'company, url, events, secret, created_at, paused_at';
+async function copyWebhook(engine: Engine, company: string, id: string): Promise<void> {
+  const kept = 'company, url, events, created_at, paused_at';
   await engine.run(
-    `INSERT INTO webhooks (${kept}, id) SELECT ${kept}, '${id}' FROM webhooks WHERE id = 'whk_all'`,
+    `INSERT INTO webhooks (${kept}, id, secret)
+     SELECT ${kept}, '${id}', '${sealedSecret(company, id)}' FROM webhooks WHERE id = 'whk_all'`,
   );
   await engine.run(
     `INSERT INTO deliveries (company, event, state, due_at, id, webhook)
@@ -182,7 +176,7 @@ onEachEngine('deliveries of a webhook whose key is lost', async (t, { openCompan
     t.notOk((await attemptRows(engine)).some(({ delivery }) => delivery === held?.id));
     // It goes on with the others.
     await until(async () => (await stateOf('whk_other')).every(({ state }) => state === 'delivered'));
-    await give('whsec_mended');
+    await give(sealedSecret(acme.id, 'whk_all'));
     nowMs += 600_000;
     await loop.idle();
     await until(async () => (await stateOf('whk_all')).every(({ state }) => state === 'delivered'));

@@ -1,8 +1,9 @@
 import { randomUUIDv7 } from 'node:crypto';
 
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { ofAllCompanies } from '../machines.ts';
 import { administrators } from '../tables/accounts.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -81,28 +82,41 @@ export function lacksSecondFactor({
 
 const ACCOUNTS_MAX = 1_000;
 
-/**
- * The accounts that may sign in, the oldest first: one of a company, or those of an e-mail address in all companies, without
- * those that have no password. Nothing of one may be told in another's company.
- */
+/** The account of a company that may sign in, in a list that is empty where there is none. */
 export async function findAccounts(
   db: Engine['db'] | StoreTransaction,
-  of: { email: string } | { company: string; id: string } | { company: string; email: string },
+  of: { company: string; id: string } | { company: string; email: string },
 ): Promise<Account[]> {
   const rows = await db
     .selectFrom('administrators')
     .selectAll()
     .where((row) => row.and(of))
     .where('disabled_at', 'is', null)
-    .$if(!('company' in of), (query) => query.where('password', '<>', NO_PASSWORD))
-    .orderBy('id')
-    .limit(ACCOUNTS_MAX)
     .execute();
-  return rows.map((row) => ({
+  return rows.map(toAccount);
+}
+
+/**
+ * The accounts of an e-mail address that may sign in to any company, the oldest first, without those that have no password.
+ * Nothing of one may be told in another's company.
+ */
+export async function findAccountsOf(engine: Engine, email: string): Promise<Account[]> {
+  const rows = await ofAllCompanies(
+    engine,
+    (isReached) => sql<Selectable<Tables['administrators']>>`
+      SELECT * FROM administrators
+      WHERE email = ${email} AND disabled_at IS NULL AND password <> ${NO_PASSWORD} AND ${isReached('company')}
+      ORDER BY id LIMIT ${sql.lit(ACCOUNTS_MAX)}`,
+  );
+  return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).map(toAccount);
+}
+
+function toAccount(row: Selectable<Tables['administrators']>): Account {
+  return {
     administrator: toAdministrator(row),
     password: row.password,
     secondFactor: toSecondFactor(row),
-  }));
+  };
 }
 
 function toSecondFactor(row: Selectable<Tables['administrators']>): SecondFactor | undefined {

@@ -13,6 +13,16 @@ export interface Reads {
   readonly db: Connection;
 }
 
+/** The machines over which Citus spreads a database. */
+export interface Machines {
+  /** The names of those that don't answer, as of the last look. */
+  readonly away: readonly string[];
+  /** Has them looked at, unless that was just done. */
+  suspect(): void;
+  /** The companies of each machine that answers. */
+  reached(): Promise<string[][]>;
+}
+
 /** A database with one writer at a time. */
 export interface Engine extends Reads, AsyncDisposable {
   /** Reads of this moment, whatever is committed meanwhile, until it is disposed of. It takes a connection. */
@@ -36,8 +46,12 @@ export interface Engine extends Reads, AsyncDisposable {
    * for it would cost as much as a read, and while SQLite has no answer because of a lock.
    */
   version(): number | undefined;
+  /** Looks whether the database answers within a second, however many wait for it. @throws AppError `unavailable` otherwise. */
+  answers(): Promise<void>;
   /** Whether companies are spread over several machines, which the first connection tells; see ../machines.ts. */
   isDistributed(): Promise<boolean>;
+  /** Undefined on one machine. */
+  readonly machines?: Machines | undefined;
   /** Runs a statement of a schema change or of an inspection as it is, where writes are made. */
   readonly run: (sql: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 }

@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import type pg from 'pg';
+
 import { DELIVERY_CHANNEL } from '../dialects/dialect.ts';
-import { openHosts, type PostgresHosts } from './postgres-hosts.ts';
+import { onOwnConnection, openHosts, type PostgresHosts } from './postgres-hosts.ts';
 
 const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
-/** Detects a connection that broke without a word. */
-const END_MS_MAX = 500;
 
 /**
  * Listens on a connection of its own, which is made anew whenever it breaks.
@@ -32,25 +32,16 @@ export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposab
 
 /** Listens on one connection until that ends, or until it is told to stop. */
 async function listenOnce(hosts: PostgresHosts, onNews: () => void, signal: AbortSignal): Promise<void> {
-  const client = new hosts.Client({
-    connectionTimeoutMillis: CONNECT_MS_MAX,
-    query_timeout: CONNECT_MS_MAX,
-    application_name: 'fieldledger-deliveries',
-    keepAlive: true,
-  });
-  const over = new Promise<void>((resolve) => {
-    client.on('error', () => resolve());
-    client.on('end', () => resolve());
-    signal.addEventListener('abort', () => resolve(), { once: true });
-  });
-  client.on('notification', onNews);
-  await client.connect();
-  try {
+  const listen = async (client: pg.Client) => {
+    const over = new Promise<void>((resolve) => {
+      client.on('error', () => resolve());
+      client.on('end', () => resolve());
+      signal.addEventListener('abort', () => resolve(), { once: true });
+    });
+    client.on('notification', onNews);
     await client.query(`LISTEN ${DELIVERY_CHANNEL}`);
     onNews();
     if (!signal.aborted) await over;
-  } finally {
-    await Promise.race([client.end(), sleep(END_MS_MAX, undefined, { ref: false })]);
-    client.connection.stream.destroy();
-  }
+  };
+  await onOwnConnection(hosts, CONNECT_MS_MAX, { name: 'fieldledger-deliveries', work: listen });
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { callbackify } from 'node:util';
 
 import pg from 'pg';
@@ -10,6 +11,27 @@ export interface PostgresHosts {
   Client: new (options?: pg.ClientConfig) => pg.Client;
   /** Opens a connection to the first host that gives one, beginning with the one in use. */
   connect: <Opened>(open: () => Promise<Opened>) => Promise<Opened>;
+}
+
+/** Time for a connection to end. One that has broken without a word doesn't. */
+const END_MS_MAX = 500;
+
+/** Works on a connection of its own, of which each step may take so long. */
+export async function onOwnConnection<T>(
+  { Client }: PostgresHosts,
+  msMax: number,
+  { name, work }: { name: string; work: (client: pg.Client) => Promise<T> },
+): Promise<T> {
+  const limits = { connectionTimeoutMillis: msMax, query_timeout: msMax };
+  const client = new Client({ ...limits, application_name: name, keepAlive: true });
+  client.on('error', () => undefined);
+  await client.connect();
+  try {
+    return await work(client);
+  } finally {
+    await Promise.race([client.end(), pause(END_MS_MAX, undefined, { ref: false })]);
+    client.connection.stream.destroy();
+  }
 }
 
 /**

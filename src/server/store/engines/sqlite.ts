@@ -70,6 +70,7 @@ export async function openSqlite(path: string): Promise<Engine> {
       (await writes.executeQuery<Record<string, unknown>>(CompiledQuery.raw(sql, [...parameters]))).rows,
     version,
     isDistributed: async () => false,
+    answers: async () => void (await db.selectFrom('companies').select('id').limit(1).execute()),
     snapshot: async () => {
       const handle = await openReader(path);
       handle.exec('BEGIN');

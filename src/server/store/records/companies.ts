@@ -1,9 +1,10 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 
 import type { Switches } from '../../../contract/withholding.ts';
 import { quote, UsageError } from '../../../errors.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
+import { ofAllCompanies } from '../machines.ts';
 import { companies } from '../tables/companies.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
@@ -87,9 +88,13 @@ export async function getCompany(engine: { db: Connection }, id: string): Promis
   return company;
 }
 
+/** The companies that are reached, in the order of their ids. */
 export async function listCompanies(engine: Engine): Promise<Company[]> {
-  const rows = await engine.db.selectFrom('companies').selectAll().orderBy('id').execute();
-  return rows.map(toCompany);
+  const rows = await ofAllCompanies(
+    engine,
+    (isReached) => sql<Selectable<Tables['companies']>>`SELECT * FROM companies WHERE ${isReached('id')}`,
+  );
+  return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).map(toCompany);
 }
 
 /** The columns of a company's switches. */

@@ -6,6 +6,7 @@ import type { DeliveryResult } from '../../../../src/server/store/deliveries/del
 
 import { STORY_NOW } from '../../../_server.ts';
 import { onEachStore, type Store } from '../_stores.ts';
+import { sealedSecret } from '../../../_command.ts';
 
 export const DUE_AT = '2026-11-20T12:00:00.000Z';
 
@@ -40,7 +41,7 @@ export async function fillDeliveries(engine: Engine, counts: Counts): Promise<vo
     for (const [webhook, count] of Object.entries(webhooks)) {
       await engine.run(
         `INSERT INTO webhooks (company, id, url, events, secret, created_at)
-         VALUES ('${company}', '${webhook}', 'https://hooks.example.com/', '[]', 'whsec_x', '${DUE_AT}')`,
+         VALUES ('${company}', '${webhook}', 'https://hooks.example.com/', '[]', '${sealedSecret(company, webhook)}', '${DUE_AT}')`,
       );
       if (count === 0) continue;
       const [numbers, id] =

@@ -2,6 +2,7 @@ import { createCompany, setCompany } from '../../../../src/server/access/compani
 import {
   type Administrator,
   findAccounts,
+  findAccountsOf,
   insertAdministrator,
   updateAdministratorRow,
 } from '../../../../src/server/store/accounts/administrator-rows.ts';
@@ -111,8 +112,11 @@ onEachStore('an e-mail address has one account in each company', async (t, { eng
   const outcomes = await Promise.all([insert('acme', 'a'), insert('other', 'b'), insert('acme', 'c')]);
   t.equal(outcomes.filter(Boolean).length, 2);
   t.ok(outcomes[1], 'the other company has its own');
-  const idsOf = async (of: { email: string } | { company: string; email: string }) =>
-    (await findAccounts(engine.db, of)).map(({ administrator }) => administrator.id);
+  const idsOf = async ({ company, email }: { email: string; company?: string }) => {
+    const asked =
+      company === undefined ? findAccountsOf(engine, email) : findAccounts(engine.db, { company, email });
+    return (await asked).map(({ administrator }) => administrator.id);
+  };
   const [first = ''] = await idsOf({ company: 'acme', email: 'jane@example.com' });
   t.match(await findAccounts(engine.db, { company: 'acme', id: first }), [{ password: 'hash' }]);
   t.strictSame(await findAccounts(engine.db, { company: 'other', id: first }), []);
