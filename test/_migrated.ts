@@ -16,7 +16,10 @@ const root = join(import.meta.dirname, '..');
 const KEPT = join(root, 'node_modules', '.cache', 'kept-for-tests');
 
 /** All that decides what a database holds when a test gets it: the schema alone, or the example company too. */
-const SOURCES = { migrated: ['src/server/store/migrations'], example: ['src', 'generated'] };
+const SOURCES = {
+  migrated: ['src/server/store/migrations', 'src/server/store/tables'],
+  example: ['src', 'generated'],
+};
 export type Contents = keyof typeof SOURCES;
 
 /**

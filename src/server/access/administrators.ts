@@ -58,30 +58,39 @@ export async function signIn(
   // Also where one account is left, because the password of another has changed meanwhile.
   let isWaiting = opened.length > 1;
   const tokens: string[] = [];
-  // One mail is enough: all these accounts have one address.
-  let isTold = !isNewBrowser;
   for (const account of opened)
     await engine.transaction(async (transaction) => {
       const administrator = await withSamePassword(transaction, account);
       if (!administrator) return;
       isWaiting ||= administrator.hasSecondFactor;
       const begun = { administrator, address, client, now, lengths, isWaiting };
-      // With a second factor nobody is in yet.
-      if (!isTold && !administrator.hasSecondFactor) {
-        await tellOfBrowser(transaction, begun);
-        isTold = true;
-      }
+      // Nobody is in a company that waits to be chosen, or for a code.
+      if (!isWaiting && isNewBrowser) await tellOfBrowser(transaction, begun);
       tokens.push(await beginSession(transaction, begun));
     });
   if (tokens.length === 0) throw new UsageError(WRONG);
   await endBrowserSessions(engine, formerTokens);
-  const remember = (cookie: string, account: Account) => rememberBrowser(cookie, identityOf(account), now);
-  // A browser is known to an account once it has signed in wholly.
-  const entered = opened.filter(({ secondFactor }) => !secondFactor);
-  return { tokens, isWaiting, browser: entered.reduce(remember, attempt.browser ?? '') };
+  const [own] = opened;
+  return { tokens, isWaiting, browser: own && !isWaiting ? remember(attempt, own) : (attempt.browser ?? '') };
 }
 
-export async function tellOfBrowser(
+/** The cookie's value once a browser has signed in to an account wholly. */
+const remember = ({ browser, now }: Pick<Entry, 'browser' | 'now'>, account: Account) =>
+  rememberBrowser(browser, identityOf(account), now);
+
+/** Tells the account's owner where it is a new browser that has signed in. @returns the new value of its cookie. */
+export async function meetBrowser(
+  transaction: StoreTransaction,
+  account: Account,
+  entry: Entry,
+): Promise<string> {
+  const { administrator } = account;
+  if (knownBrowserOf(entry.browser, identityOf(account), entry.now) === undefined)
+    await tellOfBrowser(transaction, { ...entry, administrator });
+  return remember(entry, account);
+}
+
+async function tellOfBrowser(
   transaction: StoreTransaction,
   { administrator, address, client, now }: Origin & { administrator: Administrator; now: Date },
 ): Promise<void> {

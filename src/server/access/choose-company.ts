@@ -4,8 +4,8 @@ import { type Administrator, findAccounts } from '../store/accounts/administrato
 import { deleteSessionRows, updateSession } from '../store/accounts/session-rows.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 import { lockCompany } from '../store/records/companies.ts';
-import { tellOfBrowser } from './administrators.ts';
-import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
+import { meetBrowser } from './administrators.ts';
+import { knownBrowserOf } from './known-browsers.ts';
 import { takeCode, WRONG_CODE } from './second-factor.ts';
 import {
   beginSession,
@@ -27,7 +27,7 @@ interface Entered {
   /** The token of the company's session, followed by the browser's others. */
   tokens: string[];
   administrator: Administrator;
-  /** The cookie's new value, where a code was given. */
+  /** The cookie's new value, where the session waited. */
   browser?: string;
 }
 
@@ -91,7 +91,7 @@ async function enter(
   if (!account?.secondFactor) {
     await updateSession(transaction, session, { isWaiting: false });
     await recordSignIn(transaction, arrival);
-    return same;
+    return account ? { ...same, browser: await meetBrowser(transaction, account, choice) } : same;
   }
   if (code === undefined) return 'code needed';
   const taken = await takeCode(transaction, secrets, account, { given: code, now });
@@ -99,8 +99,6 @@ async function enter(
   // Somebody else may have begun the session, and left its cookie in this browser to be let in with it.
   await deleteSessionRows(transaction, { company, id }, { id: session.id });
   const token = await beginSession(transaction, { ...arrival, details: { code: taken } });
-  const identity = { id, password: account.password };
-  if (knownBrowserOf(choice.browser, identity, now) === undefined) await tellOfBrowser(transaction, arrival);
-  const browser = rememberBrowser(choice.browser, identity, now);
+  const browser = await meetBrowser(transaction, account, choice);
   return { tokens: [token, ...others], administrator, browser };
 }

@@ -6,7 +6,7 @@ import { createAccessPoint } from '../hand-over/access-point.ts';
 import { handOverDocuments } from '../hand-over/handing-over.ts';
 import { createMetrics, type Metrics } from '../metrics.ts';
 import { mailNotices } from '../notices/mailing.ts';
-import { tellOutages } from '../store/deliveries/webhook-outages.ts';
+import { tellLosses, tellOutages } from '../store/deliveries/webhook-outages.ts';
 import { secondsOfOldest } from '../store/due-rows.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { listLastChanges, listLastOfSources } from '../store/records/company-status.ts';
@@ -114,7 +114,8 @@ export function startDeliveries({
     }),
   ];
   const onLookError = (err: unknown) => log.warn({ err }, 'outages.not-told');
-  parts.push(keepDoing(() => tellOutages(engine, now()), { everyMs: MINUTE_MS, onError: onLookError }));
+  for (const tell of [tellOutages, tellLosses])
+    parts.push(keepDoing(() => tell(engine, now()), { everyMs: MINUTE_MS, onError: onLookError }));
   const { smtpUrl, mailFrom: from, baseUrl, serviceName } = config;
   // The settings are given together.
   if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {

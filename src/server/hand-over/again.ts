@@ -1,4 +1,4 @@
-import { DAY_MS } from '../../contract/durations.ts';
+import { HISTORY_MS } from '../../contract/durations.ts';
 import { maySee } from '../../contract/withholding.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { type Authority, authorisedTransaction } from '../store/accounts/authorised-transaction.ts';
@@ -10,14 +10,13 @@ import {
 } from '../store/records/hand-overs.ts';
 
 import type { Engine } from '../store/engines/engine.ts';
-import { HISTORY_DAYS } from '../webhooks/purge.ts';
 
 /** Failed documents that one form has handed over again: those of a day, and more come with the next. */
 const AGAIN_MAX = 1_000;
 
 /** The time since which what has failed is shown to be somebody's to see to. */
 export function failedSince(now: Date): Date {
-  return new Date(now.getTime() - HISTORY_DAYS * DAY_MS);
+  return new Date(now.getTime() - HISTORY_MS);
 }
 
 interface Again {

@@ -29,12 +29,19 @@ const templates: Record<NoticeKind, Template> = {
     again: 'The webhook to {host} still fails',
     text: 'Nothing has been delivered to {host} since {since}. {cause} Deliveries that wait: {waiting}; marked failed or withheld: {unsent}. While it lasts you are told again each day.',
     path: '/portal/webhooks/{webhook}',
-    choice: 'A webhook fails for 15 minutes, each day while it lasts, and when it works again',
+    choice:
+      'A webhook fails for 15 minutes, each day while it lasts, and when it works again; a paused one will lose deliveries',
   },
   'webhook.recovered': {
     subject: 'The webhook to {host} works again',
     text: 'It failed from {since} to {until}. Deliveries that wait for you to send them again: {unsent}.',
     path: '/portal/webhooks/{webhook}/deliveries?state=unsent',
+  },
+  'webhook.losing': {
+    subject: 'Deliveries to {host} will be lost',
+    again: 'Deliveries to {host} are being lost',
+    text: 'The webhook is paused, and deliveries wait for it: {waiting}. Each is lost 30 days after its event, the next at {lost}. Once you resume it, they are sent. While it is paused you are told again each week.',
+    path: '/portal/webhooks/{webhook}',
   },
   'delivery.failed': {
     subject: 'A delivery to {host} is marked failed',
@@ -110,6 +117,7 @@ export const noticeChoices = Object.entries(templates).flatMap(([value, { choice
 /** Kinds that are chosen with another one. */
 const goesWith: Partial<Record<NoticeKind, NoticeKind>> = {
   'webhook.recovered': 'webhook.failing',
+  'webhook.losing': 'webhook.failing',
   'administrator.added': 'invitation.accepted',
 };
 

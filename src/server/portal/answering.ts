@@ -12,6 +12,7 @@ import { UsageError } from '../../errors.ts';
 import { exchangeOf } from '../exchange.ts';
 import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
 import { findFormResult, keepFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
+import { countUnseen } from '../store/accounts/notice-rows.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
 import type { createDownloadLimit } from './download.ts';
@@ -234,7 +235,11 @@ async function write(reply: Reply, { req, res, visit, answering }: Answered): Pr
   if (reply.kind === 'page') {
     // A HEAD request shows nothing, so it must not use up a notice that is shown once.
     const notice = visit && req.method !== 'HEAD' ? await noticeFor(visit, answering) : undefined;
-    const text = visit ? administratorPage(answering, visit, reply, notice) : guestPage(answering, reply);
+    const unseen =
+      visit && !answering.isMailing ? await countUnseen(answering.engine, visit.administrator) : undefined;
+    const text = visit
+      ? administratorPage(answering, visit, reply, { notice, unseen })
+      : guestPage(answering, reply);
     res
       .status(reply.status ?? 200)
       .type('html')

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { DAY_MS } from '../../contract/durations.ts';
+import { HISTORY_DAYS, HISTORY_MS } from '../../contract/durations.ts';
 import { pingData } from '../../contract/delivery-request.ts';
 import { quote, UsageError } from '../../errors.ts';
 import {
@@ -24,7 +24,6 @@ import { findWebhookRow } from '../store/deliveries/webhooks.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { createIds } from '../ids.ts';
-import { HISTORY_DAYS } from './purge.ts';
 import { getWebhookToChange, unknownWebhook } from './registration.ts';
 
 export interface DeliveryPage {
@@ -111,7 +110,7 @@ export async function countRecoverable(
   if ('ids' in choice && (choice.ids.length === 0 || choice.ids.length > PAGE_MAX))
     throw new UsageError(`Choose from 1 to ${PAGE_MAX} deliveries.`);
   const ageMs = 'ids' in choice ? 0 : now.getTime() - choice.from.getTime();
-  if (!(ageMs >= 0 && ageMs <= HISTORY_DAYS * DAY_MS))
+  if (!(ageMs >= 0 && ageMs <= HISTORY_MS))
     throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
   return countUnsent(db, of, choice, { attemptsMax: ATTEMPTS_MAX, countMax: RECOVERABLE_MAX });
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { DAY_MS } from '../../contract/durations.ts';
+import { DAY_MS, HISTORY_MS } from '../../contract/durations.ts';
 import type { Logger } from '../log.ts';
 import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
 import { removeDeleted, removeOld } from '../store/deliveries/deliveries-purge.ts';
@@ -12,8 +12,6 @@ import { appliedChanges } from '../store/tables/feed.ts';
 import { webhookHours } from '../store/tables/webhooks.ts';
 import { keepDoing } from './repeating.ts';
 
-/** How long deliveries and their results are listed (openapi.yaml, "Send again"). */
-export const HISTORY_DAYS = 30;
 /** How long attempts stay counted by the hour: longer than any page looks back. */
 const COUNTED_DAYS = 32;
 /** Pauses between two rounds, and between two passes of one, in which other work has its turn. */
@@ -45,14 +43,14 @@ export function keepPurging(
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
   let after: string | undefined = '';
   await untilDone(signal, async () => {
-    after = await removeOld(engine, new Date(now().getTime() - HISTORY_DAYS * DAY_MS), after ?? '');
+    after = await removeOld(engine, new Date(now().getTime() - HISTORY_MS), after ?? '');
     return after !== undefined;
   });
   await untilDone(signal, () => removeDeleted(engine));
   const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
   for (const [table, before] of [
     [webhookHours, firstHour],
-    [notices, new Date(now().getTime() - HISTORY_DAYS * DAY_MS).toISOString()],
+    [notices, new Date(now().getTime() - HISTORY_MS).toISOString()],
     [portalSessions, now().toISOString()],
     [portalLinks, now().toISOString()],
   ] as const)

@@ -2,9 +2,10 @@
 import { randomUUID } from 'node:crypto';
 
 import { noticeTexts } from '../../../src/server/notices/texts.ts';
-import { leaseNotice } from '../../../src/server/store/accounts/notice-rows.ts';
-import { tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
+import { leaseNotice, type NoticeKind } from '../../../src/server/store/accounts/notice-rows.ts';
+import { tellLosses, tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
 import { listDue } from '../../../src/server/store/due-rows.ts';
+import { pauseWebhook, resumeWebhook } from '../../../src/server/webhooks/registration.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { onEachEngine } from '../backoffice/_backoffice.ts';
 import { jobCreate, openStaffedCompany } from '../backoffice/_changes.ts';
@@ -141,3 +142,40 @@ onEachEngine('outages are told daily, and four hours apart', async (t, { engine,
   await sendAt(35 * HOUR + 1, false);
   t.strictSame(await toldAt(35 * HOUR + 2), ['webhook.failing'], 'and when they are over');
 });
+
+onEachEngine(
+  'a paused webhook is told of before it loses deliveries, and again each week',
+  async (t, { engine, openCompany, setNow }) => {
+    const acme = await openStaffedCompany(openCompany);
+    await addAdministrator(engine, { company: acme.id, email: 'aoife@acme.example', scopes: ['jobs:read'] });
+    setNow(new Date(begun));
+    await pauseWebhook(engine, acme.id, 'whk_all', new Date(begun));
+    await acme.apply(jobCreate());
+    const toldAt = async (hour: number) => {
+      const now = new Date(begun + hour * HOUR_MS);
+      await Promise.all([tellLosses(engine, now), tellLosses(engine, now), tellOutages(engine, now)]);
+      const rows = await engine.db
+        .selectFrom('notices')
+        .select(['kind', 'details'])
+        .where('created_at', '=', now.toISOString())
+        .execute();
+      return rows.map(({ kind, details }) => {
+        const notice = { kind: kind as NoticeKind, details: JSON.parse(details) as Record<string, string> };
+        return noticeTexts(notice, { name: 'Acme', timeZone: 'Europe/Dublin' }, 'Fieldledger', {
+          isMail: true,
+        });
+      });
+    };
+    t.strictSame(await toldAt(22 * 24), [], 'not before a week');
+    t.match(await toldAt(23 * 24 + 1), [
+      {
+        subject: /^Deliveries to \S+ will be lost$/,
+        text: /wait for it: 1\. .* the next at 20 Dec 2026, 12:00/,
+      },
+    ]);
+    t.strictSame(await toldAt(29 * 24), []);
+    t.match(await toldAt(30 * 24), [{ subject: /^Deliveries to \S+ are being lost$/ }]);
+    await resumeWebhook(engine, acme.id, 'whk_all', new Date(begun));
+    t.strictSame(await toldAt(60 * 24), [], 'nor once it goes on');
+  },
+);

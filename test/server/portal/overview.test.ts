@@ -157,7 +157,7 @@ onSqlite('keys and webhooks are found in the API section of People & access', as
   const visitor = await portal.signedIn();
   t.match(
     await visitor.read('/portal'),
-    /Overview Documents Receivables People & access People Audit trail API API keys Webhooks Usage Overview/,
+    /Overview Documents Receivables Notices \(1\) People & access People Audit trail API API keys Webhooks Usage Overview/,
     'they stand in the navigation by the name that openapi.yaml gives',
   );
   const places: [path: string, heading: RegExp][] = [

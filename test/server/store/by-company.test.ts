@@ -9,7 +9,7 @@ import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { eraseCompany } from '../../../src/server/store/company-data/erase.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { stopMails } from '../../../src/server/notices/stopping.ts';
-import { tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
+import { tellLosses, tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
 import { distribution } from '../../../src/server/store/distribute.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
@@ -38,7 +38,7 @@ const OF_ALL = [
   /^select company from applied_changes where applied_at is null/,
   /^select company, webhook, id, state, due_at as dueat, lease/,
   /^select due_at from deliveries where/,
-  /^select w\.company, w\.id as webhook from webhooks/,
+  /^select w\.company, w\.id as webhook(?:, w\.[\w. ]+)* from webhooks as w where/,
   /^select company, id, created_at from events where id > \$1/,
   /^select company, id from webhooks where deleted_at is not null/,
   /^select \* from \( select w\.company, w\.id as webhook, .* from webhooks as w where w\.failing_since is not null/,
@@ -163,6 +163,7 @@ t.test('requests, changes and deliveries stay within one company, table by table
     await loop[Symbol.asyncDispose]();
     await tellOutages(engine, new Date(Date.now() + (status === 500 ? 3_600_000 : 0)));
   }
+  await tellLosses(engine, new Date());
   await askForReset(engine, { email: EMAIL, address: '192.0.2.1', client: 'Test', now: new Date() });
   await visitor.visit('/portal/notices');
   t.match(visitor.text, /fails.*There is a new webhook/);

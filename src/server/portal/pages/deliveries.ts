@@ -1,5 +1,5 @@
 import { companyInstant, companyLocal } from '../../../contract/company-time.ts';
-import { DAY_MS, MINUTE_MS } from '../../../contract/durations.ts';
+import { HISTORY_MS, MINUTE_MS } from '../../../contract/durations.ts';
 import type { EventKind } from '../../../contract/events.ts';
 import {
   countUnsent,
@@ -10,7 +10,6 @@ import {
 import type { Engine } from '../../store/engines/engine.ts';
 import type { DeliveryRecord } from '../../store/deliveries/delivery-details.ts';
 import { type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
-import { HISTORY_DAYS } from '../../webhooks/purge.ts';
 import { whyNotTouch } from '../../webhooks/registration.ts';
 import { button, filterForm, select, textField, withQuery } from '../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from '../views/delivery-texts.ts';
@@ -198,7 +197,7 @@ function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefi
 function recoverPart(visit: Visit, webhook: Webhook, given: Chosen['given']): Html {
   const { company, now } = visit;
   const action = `/portal/webhooks/${webhook.id}/recover`;
-  const first = companyLocal(company.timeZone, new Date(now.getTime() - HISTORY_DAYS * DAY_MS + MINUTE_MS));
+  const first = companyLocal(company.timeZone, new Date(now.getTime() - HISTORY_MS + MINUTE_MS));
   const forms = html`<div class="filters">
     <form method="get" id="ticked" action="${action}">${button('Send the ticked ones again…', 'quiet')}</form>
     ${

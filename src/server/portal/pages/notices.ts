@@ -2,7 +2,7 @@ import { noticeChoices, noticeTexts } from '../../notices/texts.ts';
 import { stopMails } from '../../notices/stopping.ts';
 import { updateAdministratorRow } from '../../store/accounts/administrator-rows.ts';
 import { authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
-import { listNotices, type Notice, NOTICES_LISTED_MAX } from '../../store/accounts/notice-rows.ts';
+import { listNotices, markSeen, type Notice, NOTICES_LISTED_MAX } from '../../store/accounts/notice-rows.ts';
 import { button, checkboxes, form } from '../views/form.ts';
 import { time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
@@ -15,6 +15,7 @@ const NOBODY_IS_MAILED = 'Nobody is mailed: the operator of this service has set
 /** The notices of the signed-in administrator in the last 30 days. */
 export const showNotices: Page = async (visit, { engine, serviceName, isMailing = false }) => {
   const notices = await listNotices(engine, visit.administrator);
+  if (!isMailing) await markSeen(engine, visit.administrator);
   return page(
     'Notices',
     html`<p>
@@ -39,7 +40,7 @@ export const showNotices: Page = async (visit, { engine, serviceName, isMailing 
               }),
             })
       }`,
-    { section: 'account' },
+    { section: isMailing ? 'account' : 'notices' },
   );
 };
 
@@ -48,6 +49,7 @@ function mailText({ state, problem }: Notice, isMailing: boolean): string {
   const states = {
     sent: 'Mailed',
     muted: 'Not mailed, as you chose',
+    seen: 'Not mailed',
     failed: 'Given up',
     sending: 'Waits to be mailed',
     waiting: 'Waits to be mailed',

@@ -2,7 +2,7 @@ import { ACTIVE_KEYS_MAX } from '../../access/keys.ts';
 import { failedSince } from '../../hand-over/again.ts';
 import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
-import { DAY_MS } from '../../../contract/durations.ts';
+import { DAY_MS, HISTORY_DAYS, HISTORY_MS } from '../../../contract/durations.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
 import {
@@ -10,7 +10,8 @@ import {
   lacksSecondFactor,
   listAdministratorRows,
 } from '../../store/accounts/administrator-rows.ts';
-import { countUnsent, findHeld } from '../../store/deliveries/deliveries-list.ts';
+import { countUnsent } from '../../store/deliveries/deliveries-list.ts';
+import { findHeld } from '../../store/deliveries/webhook-outages.ts';
 import { readHealth, type WebhookHealth } from '../../store/deliveries/webhook-health.ts';
 import { listWebhookRows, type Webhook, webhookHost } from '../../store/deliveries/webhooks.ts';
 import type { Engine } from '../../store/engines/engine.ts';
@@ -33,9 +34,6 @@ import { page, type Page, type Visit } from '../visit.ts';
 const FAILED_MAX = 100;
 /** A key that isn't used so long after it was made may have been forgotten. */
 const UNUSED_DAYS = 7;
-/** Deliveries that wait are kept so long (openapi.yaml, "Retries"). */
-const KEPT_DAYS = 30;
-
 type Held = Awaited<ReturnType<typeof findHeld>>;
 
 export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff }) => {
@@ -162,10 +160,10 @@ function webhookNeeds(visit: Visit, { webhooks, health, failed, held }: Found): 
 function heldNeed(visit: Visit, webhook: Webhook, held: Held | undefined): Need {
   if (!held?.oldestAt) return false;
   const { count, oldestAt } = held;
-  const lostAt = new Date(Date.parse(oldestAt) + KEPT_DAYS * DAY_MS).toISOString();
+  const lostAt = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
   return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is paused:
     ${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery waits' : 'deliveries wait'} for it. They
-    are lost ${KEPT_DAYS} days after their events, the first at ${time(visit, lostAt)}.`;
+    are lost ${HISTORY_DAYS} days after their events, the first at ${time(visit, lostAt)}.`;
 }
 
 /** Keys that were limited lately, that nobody uses, or whose maker has left. */

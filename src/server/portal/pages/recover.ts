@@ -1,5 +1,4 @@
-import { DAY_MS } from '../../../contract/durations.ts';
-import { HISTORY_DAYS } from '../../webhooks/purge.ts';
+import { HISTORY_MS } from '../../../contract/durations.ts';
 import { companyInstant } from '../../../contract/company-time.ts';
 import { UsageError } from '../../../errors.ts';
 import type { UnsentChoice } from '../../store/deliveries/deliveries-list.ts';
@@ -44,7 +43,7 @@ function choiceIn({ company, now }: Visit, given: URLSearchParams): UnsentChoice
   if (!from || (!until && text('until') !== ''))
     throw new UsageError('Tick deliveries in the list first, or choose a time.');
   // The list begins a minute within the history, which has moved on since it was shown.
-  const oldest = new Date(now.getTime() - HISTORY_DAYS * DAY_MS);
+  const oldest = new Date(now.getTime() - HISTORY_MS);
   return { from: from < oldest ? oldest : from, until };
 }
 

@@ -17,7 +17,7 @@ export function administratorPage(
   common: Common,
   visit: Visit,
   { title, section, content }: PageReply,
-  notice: Notice | undefined,
+  { notice, unseen }: { notice: Notice | undefined; unseen: number | undefined },
 ): string {
   const { company, administrator } = visit;
   const place = placeOf(section);
@@ -36,7 +36,7 @@ export function administratorPage(
               >
               ${form(visit, { action: '/portal/sign-out' }, html`<button class="quiet">Sign out</button>`)}
             </div>
-            ${navigation(section)}
+            ${navigation(section, unseen)}
           </div>
         </div>
       </header>

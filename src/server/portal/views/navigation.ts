@@ -1,3 +1,4 @@
+import { countText } from './formats.ts';
 import { type Html, html } from './html.ts';
 
 interface Section {
@@ -25,12 +26,13 @@ const api = [
   { key: 'usage', label: 'Usage', path: '/portal/usage' },
 ] as const satisfies Section[];
 
-export type SectionKey = (typeof alone | typeof access | typeof api)[number]['key'] | 'account';
+export type SectionKey = (typeof alone | typeof access | typeof api)[number]['key'] | 'account' | 'notices';
 
 const ACCESS = 'People & access';
 const API = 'API';
 
-export function navigation(current: SectionKey | undefined): Html {
+/** @param unseen how many notices nobody has read; undefined where they are mailed, and are no section. */
+export function navigation(current: SectionKey | undefined, unseen: number | undefined): Html {
   const entries = (sections: readonly Section[]) =>
     sections.map(
       ({ key, label, path }) =>
@@ -45,11 +47,17 @@ export function navigation(current: SectionKey | undefined): Html {
     </li>`;
   return html`<nav aria-label="Sections">
     <ul>
-      ${entries(alone)}
+      ${entries(unseen === undefined ? alone : [...alone, noticesOf(unseen)])}
       ${group('nav-access', ACCESS, [...entries(access), group('nav-api', API, entries(api))])}
     </ul>
   </nav>`;
 }
+
+const noticesOf = (unseen: number): Section => ({
+  key: 'notices',
+  label: unseen === 0 ? 'Notices' : `Notices (${countText(unseen)})`,
+  path: '/portal/notices',
+});
 
 /** The headings above a section, as its pages show them. */
 export function placeOf(current: SectionKey | undefined): string | undefined {

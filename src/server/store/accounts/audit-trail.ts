@@ -74,8 +74,8 @@ export interface NewAuditEntry {
   now: Date;
 }
 
-/** The actions of which people are told: the owner of the account that is the subject, or all administrators. */
-const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all'>> = {
+/** The actions of which people are told: the owner of the account that is the subject, all administrators, or all but who acts. */
+const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>> = {
   'administrator.changed_password': 'owner',
   'reset.asked': 'owner',
   'reset.used': 'owner',
@@ -83,8 +83,8 @@ const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all'>> = {
   'second_factor.added': 'owner',
   'second_factor.codes_renewed': 'owner',
   'second_factor.removed': 'owner',
-  'invitation.accepted': 'all',
-  'administrator.added': 'all',
+  'invitation.accepted': 'others',
+  'administrator.added': 'others',
   'key.created': 'all',
   'webhook.registered': 'all',
 };
@@ -116,6 +116,7 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     ...{ company, kind: action as NoticeKind, now },
     details: { by: by === 'operator' ? 'The operator' : by.name, ...details },
     ...(to === 'owner' && { administrator: subject }),
+    ...(to === 'others' && { except: actorId(by) }),
     // Of a webhook, written from checked ones.
     events: details.events?.split(' ') as MoveEventKind[] | undefined,
   });

@@ -8,6 +8,7 @@ import { maySeeEvent } from '../../../contract/withholding.ts';
 import { notices } from '../tables/accounts.ts';
 import { readRow, type RowOf } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
+import { countRows } from '../batches.ts';
 import { leaseDue, settleDue } from '../due-rows.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
@@ -19,6 +20,7 @@ import { type AccountKey, listAdministratorRows } from './administrator-rows.ts'
 export type NoticeKind =
   | 'webhook.failing'
   | 'webhook.recovered'
+  | 'webhook.losing'
   | 'delivery.failed'
   | 'key.created'
   | 'webhook.registered'
@@ -42,6 +44,8 @@ export interface NewNotice {
   details: Readonly<Record<string, string>>;
   /** The one administrator whom it concerns, or null for somebody who is invited; all administrators, unless given. */
   administrator?: string | null;
+  /** An administrator who isn't told. */
+  except?: string | null;
   /** The events of a webhook: only who may see the data of one of them is told. */
   events?: readonly MoveEventKind[] | undefined;
   now: Date;
@@ -56,10 +60,11 @@ const TOLD_MAX = 20;
  * in 24 hours says that further ones aren't told (`isLast`). Links are always mailed, because those who ask for them are limited.
  */
 export async function addNotice(transaction: StoreTransaction, notice: NewNotice): Promise<void> {
-  const { company, kind, details, administrator, events, now } = notice;
+  const { company, kind, details, administrator, except, events, now } = notice;
   const people = (await listAdministratorRows(transaction, company)).filter(
     ({ id, scopes, disabledAt }) =>
       disabledAt === null &&
+      id !== except &&
       (administrator === undefined || id === administrator) &&
       (!events || events.some((event) => maySeeEvent(scopes, event))),
   );
@@ -115,6 +120,24 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
     .limit(NOTICES_LISTED_MAX)
     .execute();
   return rows.map(toNotice);
+}
+
+/** Counts the notices of an administrator that were neither mailed nor read, up to the 200 that are listed. */
+export async function countUnseen({ db }: Engine, { company, id }: AccountKey): Promise<number> {
+  const unseen = sql`(SELECT 1 FROM notices WHERE company = ${company} AND administrator = ${id} AND state = 'waiting'
+    LIMIT ${sql.lit(NOTICES_LISTED_MAX)}) AS unseen`;
+  return countRows(db, unseen);
+}
+
+/** Notes that an administrator has read their notices, where nobody mails. */
+export async function markSeen(engine: Engine, { company, id }: AccountKey): Promise<void> {
+  await engine.transaction(async (transaction) =>
+    transaction
+      .updateTable('notices')
+      .set({ state: 'seen' })
+      .where((row) => row.and({ company, administrator: id, state: 'waiting' }))
+      .execute(),
+  );
 }
 
 export type NoticeKey = Pick<Notice, 'company' | 'id'>;

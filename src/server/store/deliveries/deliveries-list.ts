@@ -119,20 +119,6 @@ export async function countUnsent(
   return countRows(db, some);
 }
 
-/** How many deliveries wait for a webhook, up to `countMax`, and when the event of one of the oldest happened. */
-export async function findHeld(
-  db: Connection,
-  { company, webhook }: WebhookKey,
-  countMax: number,
-): Promise<{ count: number; oldestAt: string | null }> {
-  const waiting = sql`SELECT company, event FROM deliveries ${dialectOf(db).indexedBy('deliveries_waiting')}
-    WHERE company = ${company} AND webhook = ${webhook} AND state = 'waiting' ORDER BY due_at LIMIT ${sql.lit(countMax)}`;
-  const { rows } = await sql<{ count: number | string; oldest: string | null }>`
-    SELECT COUNT(*) AS count, MIN(e.created_at) AS oldest FROM (${waiting}) AS d
-    JOIN events AS e ON e.company = d.company AND e.id = d.event AND e.company = ${company}`.execute(db);
-  return { count: Number(rows[0]?.count ?? 0), oldestAt: rows[0]?.oldest ?? null };
-}
-
 /** The chosen deliveries, as `d`. */
 export function unsentIn(db: Connection, of: WebhookKey, choice: UnsentChoice): DeliveryScan {
   if (!('ids' in choice)) return deliveriesIn(db, of, { ...choice, state: 'unsent' }, {});

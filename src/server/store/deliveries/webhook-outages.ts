@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/durations.ts';
+import { DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/durations.ts';
 import { addNotice } from '../accounts/notice-rows.ts';
 import { countRows } from '../batches.ts';
+import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { byCompany, ofAllCompanies, resultsOf } from '../machines.ts';
 import { readRow } from '../tables/table.ts';
@@ -133,6 +134,72 @@ async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<vo
   });
 }
 
+/** People are told so long before the first delivery of a paused webhook is lost, and again just before it is, and so on. */
+const LOSING_MS = 7 * DAY_MS;
+const LOSING_AGAIN_MS = LOSING_MS - HOUR_MS;
+
+/** Tells of paused webhooks whose deliveries will be lost, because they have waited almost as long as deliveries are kept. */
+export async function tellLosses(engine: Engine, now: Date): Promise<void> {
+  const [oldBy = '', toldBy = ''] = [HISTORY_MS - LOSING_MS, LOSING_AGAIN_MS].map((ms) =>
+    new Date(now.getTime() - ms).toISOString(),
+  );
+  const paused = await ofAllCompanies(
+    engine,
+    (isReached) => sql<ToldOf & WebhookKey & { paused: string; told: string | null }>`
+      SELECT w.company, w.id AS webhook, w.url, w.events, w.paused_at AS paused, w.failing_told_at AS told
+      FROM webhooks AS w
+      WHERE w.paused_at IS NOT NULL AND w.deleted_at IS NULL AND (w.failing_told_at IS NULL OR w.failing_told_at <= ${toldBy})
+        AND ${isReached('w.company')}
+      LIMIT ${sql.lit(OUTAGES_MAX)}`,
+  );
+  const done = await byCompany(engine, paused, async (some) => {
+    for (const { paused: pausedAt, told, ...webhook } of some)
+      await engine.transaction(async (transaction) => {
+        const { count, oldestAt } = await findHeld(transaction, webhook, COUNT_MAX + 1);
+        if (oldestAt === null || oldestAt > oldBy) return;
+        const { numUpdatedRows } = await transaction
+          .updateTable('webhooks')
+          .set({ failing_told_at: now.toISOString() })
+          .where((row) => row.and({ company: webhook.company, id: webhook.webhook, paused_at: pausedAt }))
+          .where('failing_told_at', told === null ? 'is' : '=', told)
+          .executeTakeFirst();
+        if (Number(numUpdatedRows) !== 1) return;
+        const { events, details } = toldOf(webhook, webhook.webhook);
+        const lost = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
+        const all = {
+          ...details,
+          waiting: countText(count),
+          lost,
+          ...(told !== null && told > pausedAt && { again: '1' }),
+        };
+        await addNotice(transaction, {
+          company: webhook.company,
+          kind: 'webhook.losing',
+          events,
+          details: all,
+          now,
+        });
+      });
+  });
+  resultsOf(done);
+}
+
+/** How many deliveries wait for a webhook, up to `countMax`, and when the event of one of the oldest happened. */
+export async function findHeld(
+  db: Connection,
+  { company, webhook }: WebhookKey,
+  countMax: number,
+): Promise<{ count: number; oldestAt: string | null }> {
+  const waiting = sql`SELECT company, event FROM deliveries ${dialectOf(db).indexedBy('deliveries_waiting')}
+    WHERE company = ${company} AND webhook = ${webhook} AND state = 'waiting' ORDER BY due_at LIMIT ${sql.lit(countMax)}`;
+  const { rows } = await sql<{ count: number | string; oldest: string | null }>`
+    SELECT COUNT(*) AS count, MIN(e.created_at) AS oldest FROM (${waiting}) AS d
+    JOIN events AS e ON e.company = d.company AND e.id = d.event AND e.company = ${company}`.execute(db);
+  return { count: Number(rows[0]?.count ?? 0), oldestAt: rows[0]?.oldest ?? null };
+}
+
+const countText = (count: number) => (count > COUNT_MAX ? `more than ${COUNT_MAX}` : String(count));
+
 /** How many deliveries of a webhook wait, and how many were given up, in words where there are very many. */
 async function countsOf(
   { dialect }: Engine,
@@ -146,9 +213,8 @@ async function countsOf(
       sql`(SELECT 1 FROM deliveries ${dialect.indexedBy(index)} WHERE company = ${company} AND webhook = ${webhook}
         AND ${sql.raw(state)} LIMIT ${sql.lit(COUNT_MAX + 1)}) AS counted`,
     );
-  const text = (counted: number) => (counted > COUNT_MAX ? `more than ${COUNT_MAX}` : String(counted));
   const waiting = await count('deliveries_waiting', "state = 'waiting'");
   const retrying = await count('deliveries_retrying', "state = 'retrying'");
   const unsent = await count('deliveries_unsent', "state IN ('failed', 'withheld')");
-  return { waiting: text(waiting + retrying), unsent: text(unsent) };
+  return { waiting: countText(waiting + retrying), unsent: countText(unsent) };
 }

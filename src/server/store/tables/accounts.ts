@@ -200,8 +200,8 @@ export const notices = table({
     kind: text,
     details: json<Record<string, string>>(),
     created_at: text,
-    /** `muted`: no mail of it is wanted. */
-    state: orElse(oneOf('waiting', 'sending', 'sent', 'failed', 'muted'), "'waiting'"),
+    /** `muted`: no mail of it is wanted; `seen`: it was read where nobody mails. */
+    state: orElse(oneOf('waiting', 'sending', 'sent', 'failed', 'muted', 'seen'), "'waiting'"),
     /** Attempts that were begun. */
     attempt_count: orElse(integer, '0'),
     /** When it is to be mailed; while it is being sent, when the lease on it ends. */
