@@ -11,6 +11,7 @@ import {
   onSqlite,
   type TestPortal,
   type Visitor,
+  EMAIL,
 } from './_portal.ts';
 
 const KEY = new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}`);
@@ -64,8 +65,8 @@ onSqlite('a key is created, shown once, used, and revoked at once', async (t, po
   ]);
 });
 
-onSqlite('a refused form says so in its title, and begins at its first fault', async (t, { signedIn }) => {
-  const visitor = await signedIn();
+onSqlite('a refused form says so in its title, and begins at its first fault', async (t, portal) => {
+  const visitor = await portal.signedIn();
   await visitor.visit('/portal/keys/new');
   t.match(visitor.shown, '<title>Create a key');
   t.notMatch(visitor.shown, /aria-invalid|autofocus/);
@@ -76,6 +77,10 @@ onSqlite('a refused form says so in its title, and begins at its first fault', a
   t.match(fields[0], /name="name"[^>]*aria-invalid="true" autofocus/);
   for (const field of fields.slice(1))
     t.match(field, /aria-invalid="true"\s*\/?>/, 'and each choice is marked');
+  const guest = portal.visitor();
+  await guest.visit('/portal/sign-in');
+  await guest.refused('/portal/sign-in', { email: EMAIL, password: 'not this one' });
+  t.match(guest.shown, /<p class="error" role="alert" tabindex="-1" autofocus>/, 'or at the reason');
   await visitor.visit('/portal/documents?kind=bill&from=yesterday');
   t.match(visitor.shown, /<title>Error: [^]*<select id="kind"[^>]* aria-invalid="true" autofocus>/);
 });

@@ -78,7 +78,7 @@ async function companiesPage(
           ${form(visit, { action: COMPANIES_PATH }, button('Sign out', 'quiet'))}`;
   return page(
     'Choose a company',
-    html`${refusal.problem !== undefined && html`<p class="error" role="alert">${refusal.problem}</p>`}
+    html`${refusal.problem !== undefined && html`<p class="error" role="alert" tabindex="-1">${refusal.problem}</p>`}
     ${content}`,
     { status: refusal.status ?? 200 },
   );

@@ -12,7 +12,7 @@ export function form(
 ): Html {
   return html`<form method="post" action="${action}">
     <input type="hidden" name="${FORM_TOKEN_FIELD}" value="${visit.formToken}" />
-    ${problem !== undefined && html`<p class="error" role="alert">${problem}</p>`} ${content}
+    ${problem !== undefined && html`<p class="error" role="alert" tabindex="-1">${problem}</p>`} ${content}
   </form>`;
 }
 

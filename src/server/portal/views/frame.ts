@@ -89,9 +89,11 @@ export function errorPage(
   return guestPage(common, { title, content });
 }
 
-/** A page with a refused form says so in its title, and begins at the first field to be mended (WCAG 2.2, 3.3.1). */
+/** A page with a refused form says so in its title, and begins at the first field to be mended, or at the reason (WCAG 2.2, 3.3.1). */
 function htmlDocument({ serviceName, assets }: Common, title: string, body: Html): string {
-  const isRefused = body.toString().includes('role="alert"');
+  const text = body.toString();
+  const isRefused = text.includes('role="alert"');
+  const first = /aria-invalid="true"/.exec(text)?.[0] ?? 'role="alert" tabindex="-1"';
   return html`<!doctype html>
     <html lang="en-GB">
       <head>
@@ -110,5 +112,5 @@ function htmlDocument({ serviceName, assets }: Common, title: string, body: Html
       </body>
     </html>`
     .toString()
-    .replace('aria-invalid="true"', '$& autofocus');
+    .replace(first, '$& autofocus');
 }
