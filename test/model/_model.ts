@@ -254,10 +254,10 @@ export function need<R extends Resource>(turn: Turn, resource: R, id: string, pa
 }
 
 export function nextNumber({ company, refuse, isClockBack }: Turn, kind: Numbered, day: string): string {
-  if (isClockBack) refuse('wrong_state', '');
+  if (isClockBack) refuse('wrong_state', '/with/id');
   const series = company.formats[kind].replaceAll('{year}', day.slice(0, 4));
   const number = (company.series.get(series) ?? 0) + 1;
-  if (number > 999_999_999) refuse('limit_reached', '');
+  if (number > 999_999_999) refuse('limit_reached', '/with/id');
   company.series.set(series, number);
   return series.replace(/\{number(:\d)?\}/, (_all, width: string | undefined) =>
     String(number).padStart(Number(width?.slice(1) ?? 1), '0'),

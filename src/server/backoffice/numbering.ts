@@ -40,7 +40,8 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
       : hasSeriesNumber(transaction, company.id, number, kinds);
   const takeAfter = async (last: number) => {
     const count = await takeNextOf(transaction, company.id, series, last);
-    if (count > NUMBER_MAX) throw new Refusal('limit_reached', `The series ${series} has no numbers left.`);
+    if (count > NUMBER_MAX)
+      throw new Refusal('limit_reached', `The series ${series} has no numbers left.`, '/with/id');
     const number = inSeries(series, count);
     return { number, isFree: !(await isTaken(number)) };
   };
@@ -53,7 +54,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   const { number, isFree } = await takeAfter(highest);
   if (isFree) return number;
   const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
-  throw new Refusal('duplicate_id', message);
+  throw new Refusal('duplicate_id', message, '/with/id');
 }
 
 /** A number and its day can't be taken back, so a day before the company's last one has to be meant. */
@@ -62,7 +63,7 @@ function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }
   const day = companyDay(timeZone, new Date(lastStampMs));
   if (day <= today) return;
   const message = `The clock says ${today}, and the company's last change was on ${day}. Set the clock, or give the time of issue in at.`;
-  throw new Refusal('wrong_state', message);
+  throw new Refusal('wrong_state', message, '/with/id');
 }
 
 /** A format with the year of a day filled in: the name of a series. */

@@ -70,7 +70,11 @@ onEachEngine('a number', async (t, office) => {
     await format(company, 'invoice', { format: 'A{number}', last: 999_999_998 });
     t.strictSame(await numbersOf(company, 1), ['A999999999']);
     const { id } = await company.apply(invoiceDraft());
-    t.match(await company.refusal(issue(id)), { code: 'limit_reached', message: /A\{number\}/ });
+    t.match(await company.refusal(issue(id)), {
+      code: 'limit_reached',
+      path: '/with/id',
+      message: /A\{number\}/,
+    });
     await format(company, 'invoice', { format: 'B{number}' });
     t.equal((await company.apply(issue(id))).number, 'B1');
   });
