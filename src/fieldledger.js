@@ -28,11 +28,8 @@ if (isOlder(process.versions.node, required)) {
   // A rejection ends the process with its stack and exit code 1: whatever main() doesn't handle is a fault in it.
   import('./compile-cache.js')
     .then(({ keepCompiledCode }) => keepCompiledCode())
-    .then((problem) => {
-      if (problem === undefined) return import('./main.ts').then(({ main }) => main(process.argv.slice(2)));
-      process.stderr.write(`fieldledger: ${problem}\n`);
-      return 1;
-    })
+    .then(() => import('./main.ts'))
+    .then(({ main }) => main(process.argv.slice(2)))
     .then((exitCode) => {
       process.exitCode = exitCode;
     });

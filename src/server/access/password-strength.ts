@@ -19,21 +19,8 @@ const SCORE_MIN = 4;
 const ANYWHERE_CHARACTERS_MIN = 4;
 /** Single letters are ignored. */
 const KNOWN_CHARACTERS_MIN = 2;
-/** The digits and signs that people put in place of letters. */
-const LOOKALIKES: Readonly<Record<string, { digit: string; sign: string }>> = {
-  a: { digit: '4', sign: '@' },
-  e: { digit: '3', sign: '' },
-  i: { digit: '1', sign: '!' },
-  l: { digit: '1', sign: '' },
-  o: { digit: '0', sign: '' },
-  s: { digit: '5', sign: '$' },
-  t: { digit: '7', sign: '' },
-};
 /** Letters with a stroke, which Unicode doesn't decompose. */
 const STROKED: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
-/** Cyrillic and Greek letters, and those that they look like. */
-const SEEN = 'асеіјкмнорѕтухвԁαικνορτυχ';
-const LATIN = 'aceijkmhopstyxbdaikvoptux';
 /** Letters that people write as two on another keyboard. */
 const SPELLED_OUT: Readonly<Record<string, string>> = {
   ä: 'ae',
@@ -79,15 +66,10 @@ export async function refuseWeakPassword(password: string, owner: PasswordOwner)
     refuse(`The password must have ${CHARACTERS_MIN} to ${CHARACTERS_MAX} characters.`);
   const words = knownWords([owner.email, owner.name, owner.companyName, owner.serviceName, 'Fieldledger']);
   const plainGiven = plain(given);
-  const rest = withoutKnown(plainGiven, [...COMMON_PHRASES, ...words, ...words.map(backwards)]);
+  const rest = withoutKnown(plainGiven, [...COMMON_PHRASES, ...words]);
   const hasKnown = rest !== plainGiven;
   const text = [...(hasKnown ? rest : given)].slice(0, ESTIMATED_CHARACTERS_MAX).join('');
-  let { score, advice } = await estimate({ text, words });
-  const read = joined(inLatin(text));
-  if (read !== text) {
-    const asRead = await estimate({ text: read, words });
-    if (asRead.score < score) ({ score, advice } = asRead);
-  }
+  const { score, advice } = await estimate({ text, words });
   if (score >= SCORE_MIN) return;
   const why = hasKnown
     ? 'People who guess try your name, your e-mail address and your company first. They try well-known phrases and the name of this service, too.'
@@ -123,21 +105,6 @@ function plain(text: string): string {
     .replace(/[łøđ]/g, (letter) => STROKED[letter] ?? letter);
 }
 
-/** A text with the letters of the Latin alphabet that others look like (UTS 39). */
-function inLatin(text: string): string {
-  return text.replaceAll(/[\u0370-\u052f]/g, (letter) => LATIN[SEEN.indexOf(letter.toLowerCase())] ?? letter);
-}
-
-/** Single characters that something sets apart, without that. */
-function joined(text: string): string {
-  return text.replaceAll(
-    /(?<![\p{L}\p{N}])([\p{L}\p{N}])[^\p{L}\p{N}]+(?=[\p{L}\p{N}](?![\p{L}\p{N}]))/gu,
-    '$1',
-  );
-}
-
-const backwards = (word: string) => [...word].reverse().join('');
-
 function spelledOut(text: string): string {
   return text
     .normalize('NFKC')
@@ -150,26 +117,11 @@ function withoutKnown(text: string, words: readonly string[]): string {
   const isShort = (word: string) => word.length < ANYWHERE_CHARACTERS_MIN;
   const rest = words
     .filter((word) => !isShort(word))
-    .reduce((left, word) => left.replaceAll(lookalikesOf(word), ''), text);
+    .reduce((left, word) => left.replaceAll(new RegExp([...word].join('[^\\p{L}\\p{N}]*'), 'gu'), ''), text);
   return rest.replaceAll(/\p{L}+/gu, (letters) => {
     const unknown = words.filter(isShort).reduce((left, word) => left.replaceAll(word, ''), letters);
     return unknown === '' ? '' : letters;
   });
-}
-
-/**
- * Finds a word, which has letters and digits alone, also when some of its letters were replaced or set apart. A sign such as
- * `@` either replaces the next letter or sets it apart. An expression that left this open would try the combinations: 200
- * signs would keep the server busy for hours.
- */
-function lookalikesOf(word: string): RegExp {
-  const letters = [...word].map((letter) => ({ letter, ...(LOOKALIKES[letter] ?? { digit: '', sign: '' }) }));
-  const signsReplace = letters.map(
-    ({ letter, digit, sign }, index) =>
-      `${index === 0 ? '' : `[^\\p{L}\\p{N}${sign}]*`}[${letter}${digit}${sign}]`,
-  );
-  const signsSetApart = letters.map(({ letter, digit }) => `[${letter}${digit}]`);
-  return new RegExp(`${signsReplace.join('')}|${signsSetApart.join('[^\\p{L}\\p{N}]*')}`, 'gu');
 }
 
 let thread: Tinypool | undefined;
