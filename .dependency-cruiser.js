@@ -225,7 +225,6 @@ const owners = {
   nodemailer: ['server/notices'],
   'prom-client': ['server/metrics'],
   commander: ['command-line', 'client', 'server/cli', 'demo'],
-  'cli-progress': ['command-line'],
   hucre: ['tables'],
   'ipaddr.js': ['server/webhooks', 'server/access'],
   tldts: ['server/webhooks'],

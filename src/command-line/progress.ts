@@ -1,5 +1,3 @@
-import cliProgress from 'cli-progress';
-
 import { listenForStop } from './stop.ts';
 
 /** A progress bar, if standard error is a terminal, and otherwise a line now and then. */
@@ -20,48 +18,59 @@ export async function watched<P extends Disposable, T>(
   return await work(bar, stop.signal);
 }
 
-/** How often a bar moves. */
-export const PROGRESS_MS = 100;
+/** How often a bar moves, and how often a line comes where there is no terminal. */
+const BAR_MS = 100;
 const LINE_MS = 10_000;
-
 /** Columns for the text beside a bar, so that a line fits the screen. */
 const TEXT_COLUMNS = 60;
 
-/** A bar that leaves room for the text beside it, and estimates the time left from its latest moves. */
-export function createBar(text: string): cliProgress.SingleBar {
-  return new cliProgress.SingleBar({
-    format: `{bar} {percentage}% | ${text}`,
-    barsize: Math.min(40, Math.max(5, process.stderr.columns - TEXT_COLUMNS)),
-    formatTime: (seconds, options, step) =>
-      // NaN until something is done.
-      Number.isFinite(seconds) ? `${cliProgress.Format.TimeFormat(seconds, options, step)} left` : '',
-    noTTYOutput: false,
-    etaBuffer: 5_000 / PROGRESS_MS,
-  });
-}
-
 /**
- * Shows a bar.
+ * Shows how far some work is.
  * @param unit what is counted, such as records.
  * @param divisor how many of what `update` is told make one of them.
  */
 export function showProgress(unit: string, divisor = 1): Progress {
-  const bar = createBar(`{value} of {total} ${unit} | {eta_formatted}`);
-  bar.start(1, 0);
-  const { isTTY } = process.stderr;
-  let movedAt = isTTY ? 0 : performance.now();
+  const count = (told: number) => Math.ceil(told / divisor);
+  const textOf = (done: number, total: number, left: string) =>
+    `${count(done)} of ${count(total)} ${unit}${left}`;
+  return showBar(textOf, { hasLines: true });
+}
+
+/**
+ * A bar with a text beside it.
+ * @param textOf gets how much time is left, as ` | 3m20s left`, once that is known.
+ * @param options.hasLines whether the text is written now and then where standard error is no terminal.
+ */
+export function showBar(
+  textOf: (done: number, total: number, left: string) => string,
+  { hasLines }: { hasLines: boolean },
+): Progress {
+  const { isTTY, columns } = process.stderr;
+  const width = Math.min(40, Math.max(5, columns - TEXT_COLUMNS));
+  const startedAt = performance.now();
+  let movedAt = isTTY ? 0 : startedAt;
   return {
     update(done, total) {
-      const mayWait = done < total || !isTTY;
-      if (mayWait && performance.now() < movedAt + (isTTY ? PROGRESS_MS : LINE_MS)) return;
-      movedAt = performance.now();
-      if (!isTTY)
-        process.stderr.write(`${Math.ceil(done / divisor)} of ${Math.ceil(total / divisor)} ${unit}\n`);
-      bar.setTotal(Math.ceil(total / divisor));
-      bar.update(Math.ceil(done / divisor));
+      const nowMs = performance.now();
+      if ((done < total || !isTTY) && nowMs < movedAt + (isTTY ? BAR_MS : LINE_MS)) return;
+      movedAt = nowMs;
+      if (!isTTY && hasLines) process.stderr.write(`${textOf(done, total, '')}\n`);
+      if (!isTTY) return;
+      const share = total > 0 ? done / total : 0;
+      const left = share > 0 ? ` | ${timeText(((nowMs - startedAt) * (1 - share)) / share)} left` : '';
+      const bar = '█'.repeat(Math.round(width * share)).padEnd(width, '░');
+      process.stderr.write(`\r${bar} ${Math.floor(100 * share)}% | ${textOf(done, total, left)}\x1b[K`);
     },
-    [Symbol.dispose]: () => bar.stop(),
+    [Symbol.dispose]: () => void (isTTY && movedAt > 0 && process.stderr.write('\n')),
   };
+}
+
+/** A length of time, such as 3m20s. */
+function timeText(ms: number): string {
+  const seconds = Math.round(ms / 1000);
+  if (seconds < 60) return `${seconds}s`;
+  const minutes = Math.floor(seconds / 60);
+  return minutes < 60 ? `${minutes}m${seconds % 60}s` : `${Math.floor(minutes / 60)}h${minutes % 60}m`;
 }
 
 /** Bars for the steps of a command, one after the other. */

@@ -9,7 +9,7 @@ import { sync, type SyncProgress, type SyncResult } from '../sync/sync.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { openService, type Service } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
-import { createBar } from '../../command-line/progress.ts';
+import { showBar } from '../../command-line/progress.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
@@ -48,7 +48,7 @@ async function pull(
 ): Promise<SyncResult> {
   const { client, source, pace } = service;
   const sink = openSqliteCopy(into, { source });
-  using bar = showBar(pace);
+  using bar = showDetails(pace);
   try {
     return await sync(client, { sink, details, signal, ...(bar && { onProgress: bar.update }) });
   } catch (error) {
@@ -64,19 +64,19 @@ interface Bar extends Disposable {
 }
 
 /** A progress bar of the details. Only on a terminal, because counting them takes requests. */
-function showBar(pace: Service['pace']): Bar | undefined {
+function showDetails(pace: Service['pace']): Bar | undefined {
   if (!process.stderr.isTTY) return undefined;
-  const bar = createBar('{doing} | {left} left');
-  bar.start(1, 0, { doing: 'asking', left: '?' });
+  let doing = 'asking';
+  const left = (done: number, total: number) => timeText(pace.secondsFor(Math.max(0, total - done)));
+  const bar = showBar((done, total) => `${doing} | ${left(done, total)} left`, { hasLines: false });
   return {
     update({ resource, recordCount, details: { done, total } }) {
-      bar.setTotal(Math.max(total, done, 1));
       // Counting the documents first may take a minute.
       const isCounting = recordCount === 0 && done === 0 && total > 0;
-      const doing = isCounting ? `${total} documents to read` : `${resource} | ${recordCount} records`;
-      bar.update(done, { doing, left: timeText(pace.secondsFor(Math.max(0, total - done))) });
+      doing = isCounting ? `${total} documents to read` : `${resource} | ${recordCount} records`;
+      bar.update(done, Math.max(total, done, 1));
     },
-    [Symbol.dispose]: () => bar.stop(),
+    [Symbol.dispose]: () => bar[Symbol.dispose](),
   };
 }
 

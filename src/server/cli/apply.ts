@@ -14,7 +14,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import { isAway } from '../store/engines/open-engine.ts';
 import { withDatabase } from './database.ts';
 import { NotSentError, sendFeed, type SendTexts } from './send-feed.ts';
-import { createBar, PROGRESS_MS } from '../../command-line/progress.ts';
+import { showBar } from '../../command-line/progress.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import { describeError, type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
@@ -209,19 +209,15 @@ interface Progress extends Disposable {
 
 /** A bar for a feed of known size, unless the answers themselves go to the screen. */
 function showProgress(file: string): Progress {
-  const size = file === STDIN ? 0 : statSync(file).size;
-  if (size === 0 || process.stdout.isTTY)
-    return { update: () => undefined, [Symbol.dispose]: () => undefined };
-  const bar = createBar('{lines} lines | {eta_formatted}');
-  bar.start(size, 0, { lines: 0 });
-  let movedAt = 0;
+  const size = file === STDIN || process.stdout.isTTY ? 0 : statSync(file).size;
+  let lineCount = 0;
+  const bar = showBar((_done, _total, left) => `${lineCount} lines${left}`, { hasLines: false });
   return {
     update(bytesRead, lines) {
-      if (bytesRead < size && performance.now() < movedAt + PROGRESS_MS) return;
-      movedAt = performance.now();
-      bar.update(bytesRead, { lines });
+      lineCount = lines;
+      if (size > 0) bar.update(bytesRead, size);
     },
-    [Symbol.dispose]: () => bar.stop(),
+    [Symbol.dispose]: () => bar[Symbol.dispose](),
   };
 }
 

@@ -2,11 +2,13 @@ import {
   BinaryBitmap,
   DecodeHintType,
   HybridBinarizer,
+  NotFoundException,
   QRCodeReader,
+  type Result,
   ResultMetadataType,
+  ResultPoint,
   RGBLuminanceSource,
 } from '@zxing/library';
-import jsQR from 'jsqr';
 import t from 'tap';
 
 import { transferText } from '../../../src/server/invoice-pdf/payment-code.ts';
@@ -28,21 +30,34 @@ const changed = (supplier: object, record: object = {}, other: object = {}): Pri
 /** Three pixels a point are 216 to the inch: a telephone that has the whole page in view. */
 const SCALE = 3;
 
-/** Its types are for another kind of module than it is. */
-const readByJsqr = jsQR as unknown as typeof jsQR.default;
 const TRY_HARDER = new Map([[DecodeHintType.TRY_HARDER, true]]);
 
-/** The texts that two foreign programs read on the pages. */
+function readCode(bitmap: BinaryBitmap): Result | undefined {
+  try {
+    return new QRCodeReader().decode(bitmap, TRY_HARDER);
+  } catch (error) {
+    if (error instanceof NotFoundException) return undefined;
+    throw error;
+  }
+}
+
+/** A code is 17 modules wide and four for each version; the middles of its upper corners are 7 modules less apart. */
+function versionOf([, topLeft, topRight]: ResultPoint[]): number {
+  const { estimatedModuleSize: size = NaN } = topLeft as { estimatedModuleSize?: number };
+  const apart = topLeft && topRight ? ResultPoint.distance(topLeft, topRight) : NaN;
+  return Math.round((apart / size + 7 - 17) / 4);
+}
+
+/** The texts that a foreign program reads on the pages. */
 async function readCodes(bytes: Buffer) {
-  const found: { jsqr: string; zxing: string; level: unknown; version: number }[] = [];
+  const found: { text: string; level: unknown; version: number }[] = [];
   for (const { data, width, height } of await pixelsOf(bytes, SCALE)) {
-    const read = readByJsqr(data, width, height, { inversionAttempts: 'dontInvert' });
-    if (!read) continue;
     const grey = Uint8ClampedArray.from({ length: width * height }, (_, index) => data[index * 4 + 1] ?? 0);
-    const source = new RGBLuminanceSource(grey, width, height);
-    const result = new QRCodeReader().decode(new BinaryBitmap(new HybridBinarizer(source)), TRY_HARDER);
+    const bitmap = new BinaryBitmap(new HybridBinarizer(new RGBLuminanceSource(grey, width, height)));
+    const result = readCode(bitmap);
+    if (!result) continue;
     const level = result.getResultMetadata().get(ResultMetadataType.ERROR_CORRECTION_LEVEL);
-    found.push({ jsqr: read.data, zxing: result.getText(), level, version: read.version });
+    found.push({ text: result.getText(), level, version: versionOf(result.getResultPoints()) });
   }
   return found;
 }
@@ -57,7 +72,7 @@ const OWN = lines(
   'INV-2026-0001',
 );
 
-t.test('two readers read the transfer on the page, on each paper and in each length', async (t) => {
+t.test('a foreign reader reads the transfer on the page, on each paper and in each length', async (t) => {
   const longest = { bankAccountName: 'Ἀθῆναι '.repeat(11), bic: 'AIBKIE2D' };
   const read: [document: PrintedDocument, text: string | undefined][] = [
     [plain, OWN],
@@ -70,7 +85,7 @@ t.test('two readers read the transfer on the page, on each paper and in each len
   ];
   for (const [document, text] of read) {
     const found = await readCodes(await renderer.render(document));
-    t.match(found, [{ jsqr: text, zxing: text, level: 'M' }]);
+    t.match(found, [{ text, level: 'M' }]);
     t.equal(found.length, 1);
     t.ok((found[0]?.version ?? 40) <= 13, `version ${found[0]?.version}`);
   }

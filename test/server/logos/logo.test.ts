@@ -1,6 +1,5 @@
 import { deflateSync } from 'node:zlib';
 import { type Canvas, createCanvas } from '@napi-rs/canvas';
-import { encode } from 'fast-png';
 import t from 'tap';
 import { logoFromFile, readLogo } from '../../../src/server/logos/logo.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
@@ -40,9 +39,7 @@ const rowOf = (left: readonly number[], right: readonly number[], count = SIZE.w
   [left, right].flatMap((bytes) => Array.from({ length: count }, () => bytes).flat());
 const rowsOf = (row: readonly number[]) => Array.from({ length: SIZE.height }, () => row).flat();
 
-const halves = (left: readonly number[], right: readonly number[]) => rowsOf(rowOf(left, right));
-
-/** The same with the byte for no filter before each row, as PNG files have it. */
+/** The rows of both halves, with the byte for no filter before each, as PNG files have it. */
 const scanlines = (left: readonly number[], right: readonly number[], count?: number) =>
   Buffer.from(rowsOf([0, ...rowOf(left, right, count)]));
 
@@ -72,12 +69,15 @@ function interlaced(left: readonly number[], right: readonly number[], bytesOfRo
   return Buffer.from(bytes);
 }
 
-const encoded = (channels: 1 | 2 | 3 | 4, left: number[], right: number[]) =>
-  png(encode({ ...SIZE, channels, depth: 8, data: Uint8Array.from(halves(left, right)) }));
-const encoded16 = (channels: 3 | 4, left: number[], right: number[]) =>
-  png(encode({ ...SIZE, channels, depth: 16, data: Uint16Array.from(halves(left, right)) }));
 const raw = (type: number[], data: Buffer, others: [string, Buffer][] = []) =>
   rawPng(SIZE.width, SIZE.height, type, data, others);
+/** The kind of PNG with so many numbers for a pixel. */
+const KINDS = { 1: 0, 2: 4, 3: 2, 4: 6 };
+const encoded = (channels: 1 | 2 | 3 | 4, left: number[], right: number[]) =>
+  raw([8, KINDS[channels]], scanlines(left, right));
+const bytesOf16 = (numbers: number[]) => numbers.flatMap((number) => [number >> 8, number & 255]);
+const encoded16 = (channels: 3 | 4, left: number[], right: number[]) =>
+  raw([16, KINDS[channels]], scanlines(bytesOf16(left), bytesOf16(right)));
 
 const BLACK = [0, 0, 0];
 const palette: [string, Buffer] = ['PLTE', Buffer.from([...GREY, ...RED])];

@@ -1,4 +1,4 @@
-import { encode } from 'fast-png';
+import { createCanvas } from '@napi-rs/canvas';
 import t from 'tap';
 
 import { logoFromFile } from '../../../src/server/logos/logo.ts';
@@ -103,8 +103,9 @@ onSqlite('a server without the portal has nothing there', { portal: undefined },
   }
 });
 
-const picture = { width: 64, height: 32, data: new Uint8Array(64 * 32 * 3).fill(90), channels: 3 };
-const logo = logoFromFile(Buffer.from(encode(picture)));
+const canvas = createCanvas(64, 32);
+canvas.getContext('2d').fillRect(0, 0, 64, 32);
+const logo = logoFromFile(await canvas.encode('png'));
 const VENDOR = {
   look: { accent: '#7a1fa2', logo },
   serviceName: 'Acme',
