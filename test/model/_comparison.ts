@@ -82,7 +82,7 @@ function snapshotOf({ supplier }: Kept) {
   const { vatId: id = '' } = shown;
   const scheme = SCHEMES[id.slice(0, 2)];
   const electronicAddress = scheme === undefined ? {} : { electronicAddress: { scheme, id } };
-  return { ...shown, ...electronicAddress, logoSha256, hasPaymentCode: true };
+  return { ...shown, ...electronicAddress, logoSha256 };
 }
 
 async function compareEvents(engine: Engine, company: ModelCompany): Promise<void> {

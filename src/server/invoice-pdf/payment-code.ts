@@ -36,7 +36,7 @@ export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): Pa
 
 /** The lines of the code; undefined where a rule of EPC069-12 can't be met. */
 export function transferText(printed: PrintedDocument, amountMinor: number): string | undefined {
-  const { record, hasPaymentCode } = printed;
+  const { record } = printed;
   const means = meansOf(printed);
   const [account = { id: '' }] = means.accounts;
   const iban = compactAccount(account.id);
@@ -44,7 +44,7 @@ export function transferText(printed: PrintedDocument, amountMinor: number): str
   const name = holderOf(account, printed);
   const reference = oneLine(means.reference);
   const isPayable = record.currency === 'EUR' && amountMinor > 0 && amountMinor <= AMOUNT_MINOR_MAX;
-  if (!hasPaymentCode || !isPayable || !isReached(iban, bic)) return undefined;
+  if (!isPayable || !isReached(iban, bic)) return undefined;
   if (name === '' || reference === '' || reference.length > REFERENCE_MAX) return undefined;
   const amount = `EUR${decimalAmount(amountMinor, 'EUR')}`;
   const payee = [...name].slice(0, NAME_MAX).join('').trim();

@@ -83,16 +83,16 @@ onSqlite('an issued document', async (t, office) => {
     });
   }
 
-  await t.test('keeps the operator’s colour, and has a code only since there are codes', async (t) => {
+  await t.test('keeps the operator’s colour', async (t) => {
     const company = await start();
     const draft = await company.apply(invoiceDraft());
     const coloured = { ...office.backoffice, accent: '#7a1fa2' };
     await applyChange(coloured, { company: company.id, id: 'coloured', ...issue(draft.id) });
     const kept = await supplierOf(engine, company, draft.id);
-    t.match(kept, { accent: '#7a1fa2', hasPaymentCode: true });
-    t.match(await findSupplier(engine.db, company.id, kept), { accent: '#7a1fa2', hasPaymentCode: true });
+    t.match(kept, { accent: '#7a1fa2' });
+    t.match(await findSupplier(engine.db, company.id, kept), { accent: '#7a1fa2' });
     const shown = await findSupplier(engine.db, company.id, { ...profile, logoSha256: null });
-    t.strictSame([shown.accent, shown.hasPaymentCode], [undefined, undefined]);
+    t.equal(shown.accent, undefined);
   });
 
   await t.test('can’t be edited, discarded or issued again', async (t) => {

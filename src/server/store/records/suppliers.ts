@@ -11,8 +11,6 @@ export type Supplier = Omit<CompanyProfile, 'logo'>;
 interface Look {
   /** The operator's accent colour at the issue, as `#rrggbb`; ours where it has none. */
   accent?: string | undefined;
-  /** Whether an invoice has a QR code for its payment; absent on documents that were issued before there were codes. */
-  hasPaymentCode?: true | undefined;
 }
 
 export type KeptSupplier = Supplier &
@@ -45,10 +43,10 @@ export async function findSupplier(
       .executeTakeFirst();
     // Written from checked settings.
     const { logo, ...supplier } = JSON.parse(row?.profile ?? '{}') as CompanyProfile;
-    return { supplier, logo, hasPaymentCode: true };
+    return { supplier, logo };
   }
-  const { logoSha256, accent, hasPaymentCode, ...supplier } = kept;
-  const shown = { supplier, accent, hasPaymentCode };
+  const { logoSha256, accent, ...supplier } = kept;
+  const shown = { supplier, accent };
   if (logoSha256 === null) return { ...shown, logo: undefined };
   const row = await logoQuery(db, company, logoSha256).select('data_url').executeTakeFirst();
   if (!row) throw new Error(`The logo ${logoSha256} isn't stored.`);

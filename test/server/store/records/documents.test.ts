@@ -42,15 +42,15 @@ onEachEngine('the store of documents', async (t, backoffice) => {
     const kept = found?.supplier ?? null;
     const electronicAddress = { scheme: '9935', id: irishProfile.vatId };
     const supplier = { ...irishProfile, electronicAddress };
-    t.strictSame({ ...kept, logoSha256: null }, { ...supplier, logoSha256: null, hasPaymentCode: true });
-    const shown = { supplier, logo: LOGO, accent: undefined, hasPaymentCode: true };
+    t.strictSame({ ...kept, logoSha256: null }, { ...supplier, logoSha256: null });
+    const shown = { supplier, logo: LOGO, accent: undefined };
     t.strictSame(await findSupplier(db, company.id, kept), shown);
     await t.rejects(findSupplier(db, other.id, kept), /isn't stored/);
     t.equal((await findPrintable(db, company.id, draft.id))?.supplier, null);
     t.equal(await findPrintable(db, other.id, invoice.id), undefined);
-    const present = { supplier: irishProfile, logo: LOGO, hasPaymentCode: true };
+    const present = { supplier: irishProfile, logo: LOGO };
     t.strictSame(await findSupplier(db, company.id, null), present);
-    const absent = { supplier: {}, logo: undefined, hasPaymentCode: true };
+    const absent = { supplier: {}, logo: undefined };
     t.strictSame(await findSupplier(db, 'nobody', null), absent);
   });
 
