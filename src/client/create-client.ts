@@ -1,7 +1,7 @@
 import { checkedSecret, createExchange, unreadable } from './exchange.ts';
-import type { Answer, Ask, EtagStore, Exchange } from './exchange.ts';
+import type { HttpAnswer, Ask, EtagStore, HttpExchange } from './exchange.ts';
 import { createListing } from './listing.ts';
-import type { Page } from './listing.ts';
+import type { ResultPage } from './listing.ts';
 import { operations } from './operations.ts';
 import type { CallOptions, DownloadedFile, Operation, OperationId } from './operations.ts';
 import { Pace } from './pace.ts';
@@ -128,7 +128,7 @@ type Method = (...args: unknown[]) => unknown;
 
 function methodOf(
   { path, answer }: (typeof operations)[OperationId],
-  exchange: Exchange,
+  exchange: HttpExchange,
   ofClient: AbortSignal | undefined,
 ): Method {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
@@ -170,14 +170,14 @@ function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined):
   return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
-async function readRecord(exchange: Exchange, ask: Ask): Promise<unknown> {
+async function readRecord(exchange: HttpExchange, ask: Ask): Promise<unknown> {
   const answer = await exchange(ask);
   const { data } = envelopeOf(ask, answer);
   if (!isRecord(data)) throw unreadable(ask.path, answer.headers);
   return data;
 }
 
-async function readFile(exchange: Exchange, ask: Ask): Promise<DownloadedFile> {
+async function readFile(exchange: HttpExchange, ask: Ask): Promise<DownloadedFile> {
   const { bytes, headers } = await exchange(ask);
   const fileName = fileNameIn(headers.get('Content-Disposition') ?? '');
   if (fileName === undefined) throw unreadable(ask.path, headers);
@@ -201,9 +201,9 @@ function decoded(encoded: string): string | undefined {
   }
 }
 
-function listOf(exchange: Exchange, ask: Ask): unknown {
+function listOf(exchange: HttpExchange, ask: Ask): unknown {
   const { cursor: first, ...filters } = ask.query;
-  const readPage = async (cursor: unknown): Promise<Page<unknown>> => {
+  const readPage = async (cursor: unknown): Promise<ResultPage<unknown>> => {
     const answer = await exchange({ ...ask, query: { limit: LIMIT_MAX, ...filters, cursor } });
     const { data, nextCursor } = envelopeOf(ask, answer);
     if (!Array.isArray(data) || !data.every(isRecord) || nextCursor === undefined)
@@ -231,7 +231,7 @@ function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
 
-function envelopeOf({ path }: Ask, { json, headers }: Answer): Envelope {
+function envelopeOf({ path }: Ask, { json, headers }: HttpAnswer): Envelope {
   if (typeof json === 'object' && json !== null && 'data' in json) return json;
   throw unreadable(path, headers);
 }

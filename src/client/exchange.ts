@@ -42,7 +42,7 @@ export interface Ask {
   signal: AbortSignal | undefined;
 }
 
-export interface Answer {
+export interface HttpAnswer {
   bytes: Uint8Array<ArrayBuffer>;
   /** The value of the body; undefined where the body isn't JSON. */
   json: unknown;
@@ -50,7 +50,7 @@ export interface Answer {
 }
 
 /** Sends a request in the pace of the rate limit, and again where that can help. */
-export type Exchange = (ask: Ask) => Promise<Answer>;
+export type HttpExchange = (ask: Ask) => Promise<HttpAnswer>;
 
 /** The first and the longest wait before another try, where the answer doesn't say how long. */
 const RETRY_MS = { first: 500, max: 60_000 };
@@ -61,7 +61,7 @@ const TEMPORARY_STATUSES = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 52
 const ANSWER_MEGABYTES_MAX = 64;
 
 /** Creates the way of one client to the service. */
-export function createExchange(settings: ExchangeSettings): Exchange {
+export function createExchange(settings: ExchangeSettings): HttpExchange {
   const { etags, clock } = settings;
   return async (ask) => {
     const url = addressOf(ask, settings.baseUrl);
@@ -94,7 +94,7 @@ async function sendOnce(
   settings: ExchangeSettings,
   ask: Ask,
   stored: StoredAnswer | undefined,
-): Promise<Answer | Failure> {
+): Promise<HttpAnswer | Failure> {
   const { pace, timeoutMs, fetch = globalThis.fetch } = settings;
   const turn = await pace.nextTurn(ask.signal);
   let answered: Response | undefined;
@@ -122,7 +122,7 @@ async function sendOnce(
   }
 }
 
-function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): Answer {
+function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): HttpAnswer {
   return { bytes, json: jsonIn(bytes), headers };
 }
 
@@ -190,7 +190,7 @@ function withTimeout(signal: AbortSignal | undefined, timeoutMs: number): AbortS
 async function keep(
   etags: EtagStore | undefined,
   url: string,
-  { bytes, headers }: Answer,
+  { bytes, headers }: HttpAnswer,
   stored: StoredAnswer | undefined,
 ): Promise<void> {
   const etag = headers.get('ETag');

@@ -4,7 +4,7 @@ import { parseBaseUrl, parseServiceName } from '../command-line/given-values.ts'
 import { quote, UsageError, withoutSecrets } from '../errors.ts';
 import {
   type Environment,
-  integer,
+  integerSetting,
   listed,
   matching,
   onOrOff,
@@ -40,7 +40,7 @@ const settings = {
   port: {
     help: 'port that the server listens on; 0 for any free one',
     fallback: '8080',
-    parse: integer(0, 65_535),
+    parse: integerSetting(0, 65_535),
   },
   baseUrl: {
     help: 'address that integrators use, with or without /api/v1, published everywhere; unless set, where the server listens',
@@ -64,7 +64,7 @@ const settings = {
   databasePoolMax: {
     help: 'connections to PostgreSQL that one process keeps at most',
     fallback: '10',
-    parse: integer(1, 1_000),
+    parse: integerSetting(1, 1_000),
   },
   serviceName: {
     help: 'name of the service, shown in the published contract and in the User-Agent of webhooks',
@@ -84,22 +84,22 @@ const settings = {
   rateLimitPerMinute: {
     help: 'requests that one key may make in a minute; the contract promises 120',
     fallback: '120',
-    parse: integer(1, 10_000_000),
+    parse: integerSetting(1, 10_000_000),
   },
   wrongKeysPerMinute: {
     help: 'requests without a right key that one address may make in a minute',
     fallback: '120',
-    parse: integer(1, 10_000_000),
+    parse: integerSetting(1, 10_000_000),
   },
   trustedProxies: {
     help: 'reverse proxies in front whose X-Forwarded-For is believed; 0 when clients connect directly',
     fallback: '0',
-    parse: integer(0, 10),
+    parse: integerSetting(0, 10),
   },
   connectionsPerNetworkMax: {
     help: 'connections that one network (an IPv4 address, an IPv6 /64) may have; with TRUSTED_PROXIES any number, because the proxy bounds them',
     fallback: '100',
-    parse: integer(1, 10_000),
+    parse: integerSetting(1, 10_000),
   },
   hstsSubdomains: {
     help: 'on if browsers are to keep to https for all names below that of BASE_URL too',
@@ -113,12 +113,12 @@ const settings = {
   shutdownDelaySeconds: {
     help: 'time after SIGTERM in which /readyz says 503 and requests are still served, so that a load balancer notices',
     fallback: '0',
-    parse: integer(0, 600),
+    parse: integerSetting(0, 600),
   },
   shutdownSeconds: {
     help: 'time that requests under way get to finish after SIGTERM and that delay',
     fallback: '10',
-    parse: integer(0, 600),
+    parse: integerSetting(0, 600),
   },
   managementHost: {
     help: 'address of MANAGEMENT_PORT',
@@ -127,7 +127,7 @@ const settings = {
   },
   managementPort: {
     help: 'port of /metrics, /healthz and /readyz for operators, of `serve` and of `deliver`; 0 for any free one; unless set, there is none',
-    parse: integer(0, 65_535),
+    parse: integerSetting(0, 65_535),
   },
   managementNames: {
     help: 'comma-separated host names by which /metrics may be asked for, besides addresses and names without a dot',
@@ -141,12 +141,12 @@ const settings = {
   },
   feedPort: {
     help: 'port on which business systems send their changes over HTTP; 0 for any free one; unless set, there is none',
-    parse: integer(0, 65_535),
+    parse: integerSetting(0, 65_535),
   },
   feedRequestsPerMinute: {
     help: 'requests that one feed token may make in a minute, of each process',
     fallback: '6000',
-    parse: integer(1, 1_000_000),
+    parse: integerSetting(1, 1_000_000),
   },
   webhookSecretKey: {
     help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks and second factors; PostgreSQL needs it, SQLite has a key beside its file',
@@ -166,12 +166,12 @@ const settings = {
   deliveriesMax: {
     help: 'webhook deliveries that one process makes at once; at most 4 of them for one webhook',
     fallback: '64',
-    parse: integer(1, 1_000),
+    parse: integerSetting(1, 1_000),
   },
   changeIdDays: {
     help: 'days for which the id of a change of a feed is kept; a change that is sent again later is made again',
     fallback: '90',
-    parse: integer(1, 36_500),
+    parse: integerSetting(1, 36_500),
   },
   ownAddresses: {
     help: 'comma-separated public addresses that lead to this service, and that webhooks therefore never call',
@@ -218,12 +218,12 @@ const settings = {
   portalIdleMinutes: {
     help: 'time without use after which an administrator is signed out',
     fallback: '30',
-    parse: integer(5, 1_440),
+    parse: integerSetting(5, 1_440),
   },
   portalSessionHours: {
     help: 'time after which an administrator has to sign in again, however busy',
     fallback: '12',
-    parse: integer(1, 720),
+    parse: integerSetting(1, 720),
   },
 } as const satisfies Record<string, Setting>;
 

@@ -4,7 +4,7 @@ import { quotePath, readSecretFile } from '../command-line/given-values.ts';
  * Parsers of settings. The message of an error completes "NAME must be ...".
  */
 
-export const integer = (from: number, to: number) => (text: string) => {
+export const integerSetting = (from: number, to: number) => (text: string) => {
   const value = Number(text);
   if (!/^\d+$/.test(text) || value < from || value > to) throw new Error(`an integer from ${from} to ${to}`);
   return value;

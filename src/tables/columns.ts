@@ -2,7 +2,7 @@ import { decimalAmount } from '../contract/currencies.ts';
 import type { JsonSchema } from '../contract/document.ts';
 
 /** A column of a table that a spreadsheet opens. */
-export interface Column {
+export interface SheetColumn {
   /** The member's name, with those of the objects around it: `totals.grossMinor`. */
   name: string;
   kind: 'text' | 'number' | 'amount' | 'boolean' | 'date' | 'time';
@@ -14,19 +14,19 @@ export interface Column {
  * The columns of records by their schema: each member, and each member of an object inside. Beside an amount in minor
  * units there is the decimal amount, `totals.gross`.
  */
-export function columnsOf(schema: JsonSchema, path: readonly string[] = []): Column[] {
-  return Object.entries(schema.properties ?? {}).flatMap(([member, inner]): Column[] => {
+export function columnsOf(schema: JsonSchema, path: readonly string[] = []): SheetColumn[] {
+  return Object.entries(schema.properties ?? {}).flatMap(([member, inner]): SheetColumn[] => {
     const inside = [...path, member];
     if (inner.properties) return columnsOf(inner, inside);
     const textOf = (record: object) => cellText(valueAt(record, inside));
-    const column: Column = { name: inside.join('.'), kind: kindOf(inner), textOf };
+    const column: SheetColumn = { name: inside.join('.'), kind: kindOf(inner), textOf };
     if (!member.endsWith('Minor')) return [column];
     const name = column.name.slice(0, -'Minor'.length);
     return [column, { name, kind: 'amount', textOf: (record) => amountAt(record, inside) }];
   });
 }
 
-function kindOf({ type = [], format, pattern }: JsonSchema): Column['kind'] {
+function kindOf({ type = [], format, pattern }: JsonSchema): SheetColumn['kind'] {
   const types = [type].flat();
   if (types.includes('boolean')) return 'boolean';
   if (types.includes('integer') || types.includes('number')) return 'number';
@@ -66,7 +66,7 @@ function amountAt(record: object, path: readonly string[]): string {
 const CELL_LENGTH_MAX = 32_767;
 
 /** Shortens a text that is too long for a cell, marks it, and counts it by column. */
-export function fitted(text: string, { name }: Column, shortened: Map<string, number>): string {
+export function fitted(text: string, { name }: SheetColumn, shortened: Map<string, number>): string {
   if (text.length <= CELL_LENGTH_MAX) return text;
   shortened.set(name, (shortened.get(name) ?? 0) + 1);
   // Doesn't cut a surrogate pair in half.

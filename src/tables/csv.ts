@@ -1,4 +1,4 @@
-import { type Column, fitted } from './columns.ts';
+import { type SheetColumn, fitted } from './columns.ts';
 
 /** How a table is written for the programs of a country. */
 export interface CsvStyle {
@@ -10,13 +10,13 @@ export interface CsvStyle {
 /** Tells programs that the file is UTF-8; without it some spreadsheets take it for another encoding. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-export function csvHead(columns: readonly Column[], { separator }: CsvStyle): string {
+export function csvHead(columns: readonly SheetColumn[], { separator }: CsvStyle): string {
   return `${BYTE_ORDER_MARK}${columns.map(({ name }) => quoted(name)).join(separator)}\r\n`;
 }
 
 /** A record as a line of a table; `shortened` counts as {@link fitted} does. */
 export function csvLine(
-  columns: readonly Column[],
+  columns: readonly SheetColumn[],
   record: object,
   { separator, decimal }: CsvStyle,
   shortened: Map<string, number>,

@@ -1,8 +1,8 @@
 import { writeXlsxStream } from 'hucre/xlsx';
 
-import { type Column, fitted } from './columns.ts';
+import { type SheetColumn, fitted } from './columns.ts';
 
-const FORMATS: Partial<Record<Column['kind'], string>> = {
+const FORMATS: Partial<Record<SheetColumn['kind'], string>> = {
   amount: '0.00##',
   date: 'yyyy-mm-dd',
   time: 'yyyy-mm-dd hh:mm:ss',
@@ -18,7 +18,7 @@ const DIGITS_MAX = 15;
  */
 export function xlsxPieces(
   title: string,
-  columns: readonly Column[],
+  columns: readonly SheetColumn[],
   pages: AsyncIterable<object[]>,
   shortened: Map<string, number>,
 ): AsyncIterable<Uint8Array> {
@@ -40,7 +40,7 @@ export function xlsxPieces(
   return stream as unknown as AsyncIterable<Uint8Array>;
 }
 
-function cellOf(text: string, { kind }: Column): string | number | boolean | Date | null {
+function cellOf(text: string, { kind }: SheetColumn): string | number | boolean | Date | null {
   if (text === '') return null;
   if (kind === 'boolean') return text === 'true';
   if (kind === 'date' || kind === 'time') {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { table } from '../../src/server/cli/table.ts';
+import { textTable } from '../../src/server/cli/table.ts';
 import { createTerminal } from '../../src/command-line/terminal.ts';
 import { callCommand, openWorkplace } from '../_command.ts';
 
@@ -106,8 +106,8 @@ t.test('a table has its columns below their headings', (t) => {
     ['1', 'Ünïcode'],
     ['22', ''],
   ];
-  t.equal(table(['id', 'name'], rows, 'None.'), 'ID  NAME\n1   Ünïcode\n22');
-  t.equal(table(['id', 'name'], [], 'None.'), 'None.');
+  t.equal(textTable(['id', 'name'], rows, 'None.'), 'ID  NAME\n1   Ünïcode\n22');
+  t.equal(textTable(['id', 'name'], [], 'None.'), 'None.');
   t.end();
 });
 

@@ -4,7 +4,7 @@ import { companyInstant, isTimeZone } from '../../contract/company-time.ts';
 import { type Resource, resources } from '../sync/sink.ts';
 import { unknownName, UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
-import { type Column, columnsOf } from '../../tables/columns.ts';
+import { type SheetColumn, columnsOf } from '../../tables/columns.ts';
 import { csvHead, csvLine } from '../../tables/csv.ts';
 import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
 import { recordPages, type RecordsOptions, recordsSchema } from './exported-records.ts';
@@ -207,7 +207,7 @@ function checkForm({ format, columns, separator, decimal }: ExportOptions): void
 }
 
 /** @throws UsageError for a name that no column has. */
-function chosen(resource: Exported, columns: Column[], names?: string[]): Column[] {
+function chosen(resource: Exported, columns: SheetColumn[], names?: string[]): SheetColumn[] {
   if (names?.length === 0) throw new UsageError('--columns names none.');
   if (!names) return columns;
   const known = new Map(columns.map((column) => [column.name, column]));
@@ -223,7 +223,7 @@ type Pages = object[][] | Promise<AsyncIterable<object[]>>;
 /** The file piece by piece, once its first page is there. */
 async function piecesOf(
   title: string,
-  columns: Column[],
+  columns: SheetColumn[],
   pages: Pages,
   { format, decimal = '.', separator = decimal === ',' ? ';' : ',' }: ExportOptions,
   tally: Tally,

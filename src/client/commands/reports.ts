@@ -2,7 +2,7 @@ import type { JsonSchema } from '../../contract/document.ts';
 import { companyDay, machineZone } from '../../contract/company-time.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 import { receivableSchema } from '../../tables/receivables.ts';
-import { readCopy, type Row } from '../sync/read-copy.ts';
+import { readCopy, type CopyRow } from '../sync/read-copy.ts';
 
 const text: JsonSchema = { type: 'string' };
 const number: JsonSchema = { type: 'integer' };
@@ -51,7 +51,7 @@ export function reportRows(
   report: Report,
   { from = '', month, timeZone = machineZone(), overdueOn }: ReportOptions,
   { tell }: Terminal,
-): { rows: Row[]; asOf: string } {
+): { rows: CopyRow[]; asOf: string } {
   const { columns, rows: which, needsDetails } = reports[report];
   const today = overdueOn ?? companyDay(timeZone, new Date());
   const select = `SELECT ${Object.keys(columns).join(', ')} FROM ${report} ${which}`;

@@ -15,7 +15,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 export function readArguments(tool: OperationTool, given: Arguments) {
   const { fields, ...others } = statedArguments(tool, given);
   const ids = tool.ids.map((name) => {
-    const id = textOf(others[name] ?? '');
+    const id = textArgument(others[name] ?? '');
     if (typeof others[name] === 'boolean' || !ID.test(id))
       throw new UsageError(`${name} must be the id of a record, not ${quote(id)}.`);
     return id;
@@ -23,7 +23,7 @@ export function readArguments(tool: OperationTool, given: Arguments) {
   const query = Object.entries(others).filter(([name]) => !tool.ids.includes(name));
   return {
     ids,
-    query: Object.fromEntries(query.map(([name, value]) => [name, textOf(value)])),
+    query: Object.fromEntries(query.map(([name, value]) => [name, textArgument(value)])),
     chosen: fields === undefined ? (record: object) => record : choice(fields, tool.fields),
   };
 }
@@ -43,13 +43,13 @@ export function statedArguments(
 
 /** Some models write a list as text with commas. */
 function choice(given: unknown, known: readonly string[]): (record: object) => object {
-  const fields = [given].flat().flatMap((item) => textOf(item).split(/, */));
+  const fields = [given].flat().flatMap((item) => textArgument(item).split(/, */));
   for (const field of fields)
     if (!known.includes(field)) throw new UsageError(unknownName(field, 'one of the fields', known));
   return (record) =>
     Object.fromEntries(Object.entries(record).filter(([name]) => name === 'id' || fields.includes(name)));
 }
 
-export function textOf(value: unknown): string {
+export function textArgument(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }

@@ -4,9 +4,9 @@ import { companyDay, machineZone } from '../../contract/company-time.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
 import type { JsonSchema } from '../../contract/document.ts';
 import { quote, UsageError } from '../../errors.ts';
-import { type CopyReader, readCopy, type Row } from '../sync/read-copy.ts';
+import { type CopyReader, readCopy, type CopyRow } from '../sync/read-copy.ts';
 import { CUSTOMER, LEDGER_SUMS } from '../sync/views.ts';
-import { type Arguments, statedArguments, textOf } from './arguments.ts';
+import { type Arguments, statedArguments, textArgument } from './arguments.ts';
 import type { OperationTool } from './tools.ts';
 
 /** A question that a copy answers in one call. */
@@ -134,7 +134,7 @@ function checkedArguments(tool: CopyTool, args: Arguments): Record<string, strin
   const { properties, required = [] } = tool.inputSchema;
   const forms = Object.entries(FORMS).filter(([name]) => name in properties);
   const checked = forms.map(([name, [form, words]]) => {
-    const text = textOf(given[name] ?? '');
+    const text = textArgument(given[name] ?? '');
     if (text === '' && !required.includes(name)) return [name, null];
     if (!form.test(text)) throw new UsageError(`${name} must be ${words}, not ${quote(text)}.`);
     return [name, text];
@@ -152,7 +152,7 @@ const KNOWN = `SELECT customerId, customerName AS customer, json_group_array(nam
  * The customers with an id or a name; where there are none, those whose names have all its parts; and the others of these.
  * @throws UsageError where there is nobody.
  */
-function customersOf(given: string, rows: CopyReader['rows']): { ids: unknown[]; others: Row[] } {
+function customersOf(given: string, rows: CopyReader['rows']): { ids: unknown[]; others: CopyRow[] } {
   // As JSON has it, a name is told from its parts by quotes.
   const asked = JSON.stringify(folded(given));
   const parts = asked.slice(1, -1).split(' ');
@@ -196,7 +196,7 @@ function pageOf(
 }
 
 /** A table that has no rows yet, and all its rows with decimal amounts. */
-function tableOf(name: string, found: Row[]) {
+function tableOf(name: string, found: CopyRow[]) {
   const columns = Object.keys(found[0] ?? {}).map((column) => column.replace(/Minor$/, ''));
   const all = found.map((row) =>
     Object.entries(row).map(([column, value]) =>

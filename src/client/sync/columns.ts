@@ -3,7 +3,7 @@ import { schemaNames } from '../../contract/records.ts';
 import { brokenContract } from '../errors.ts';
 import { type Resource, resources } from './sink.ts';
 
-export interface Column {
+export interface CopyColumn {
   name: string;
   type: 'TEXT' | 'INTEGER' | 'REAL';
   /** Whether it holds what is inside a member as JSON; SQLite keeps a boolean as 0 or 1. */
@@ -14,13 +14,13 @@ export interface Column {
 const SHOWN_MAX = 60;
 
 /** The columns of each resource, as the contract has its members. */
-export function readColumns(): Record<Resource, Column[]> {
+export function readColumns(): Record<Resource, CopyColumn[]> {
   const { schemas } = contractDocument().components;
   const columns = resources.map((resource) => {
     const { properties = {} } = schemas[wholeSchema(resource)] ?? {};
     return [resource, Object.entries(properties).map(([name, schema]) => ({ name, ...kindOf(schema) }))];
   });
-  return Object.fromEntries(columns) as Record<Resource, Column[]>;
+  return Object.fromEntries(columns) as Record<Resource, CopyColumn[]>;
 }
 
 /** The name of the schema that the whole record of a resource has. */
@@ -29,7 +29,7 @@ export function wholeSchema(resource: Resource): string {
   return whole;
 }
 
-function kindOf({ type = [] }: JsonSchema): Pick<Column, 'type' | 'holds'> {
+function kindOf({ type = [] }: JsonSchema): Pick<CopyColumn, 'type' | 'holds'> {
   const [only, ...others] = [type].flat().filter((name) => name !== 'null');
   if (others.length > 0) return { type: 'TEXT', holds: 'json' };
   if (only === 'string') return { type: 'TEXT', holds: 'value' };
@@ -43,7 +43,7 @@ function kindOf({ type = [] }: JsonSchema): Pick<Column, 'type' | 'holds'> {
  * The value of a column; null where the record has no such member.
  * @throws ApiError for a value that the contract doesn't allow there.
  */
-export function columnValue({ name, type, holds }: Column, record: object): string | number | null {
+export function columnValue({ name, type, holds }: CopyColumn, record: object): string | number | null {
   const value = (record as Record<string, unknown>)[name] ?? null;
   if (value === null) return null;
   if (holds === 'json') return JSON.stringify(value);
@@ -53,7 +53,7 @@ export function columnValue({ name, type, holds }: Column, record: object): stri
   return typeof value === 'boolean' ? Number(value) : (value as string | number);
 }
 
-const fits: Record<Column['type'], (value: unknown) => boolean> = {
+const fits: Record<CopyColumn['type'], (value: unknown) => boolean> = {
   TEXT: (value) => typeof value === 'string',
   INTEGER: Number.isSafeInteger,
   REAL: (value) => typeof value === 'number',

@@ -4,14 +4,14 @@ import { inSentences } from './in-sentences.ts';
 import { CopyError, type SyncState } from './sink.ts';
 import { WITH_VIEWS } from './views.ts';
 
-export type Row = Record<string, string | number | null>;
+export type CopyRow = Record<string, string | number | null>;
 
 /** A copy while it is read. */
 export interface CopyReader {
   /** Everything that had changed by this time is in it. */
   asOf: string;
   /** The rows of a query over its tables and views. */
-  rows: (select: string, values?: Row) => Row[];
+  rows: (select: string, values?: CopyRow) => CopyRow[];
 }
 
 /**
@@ -33,7 +33,7 @@ export function readCopy<T>(
       const asOf = timeOf(path, keptIn(db).state, needsDetails);
       const rows: CopyReader['rows'] = (select, values = {}) =>
         // The columns are texts and numbers.
-        db.prepare(`${WITH_VIEWS}\n${select}`).all({ today, ...values }) as Row[];
+        db.prepare(`${WITH_VIEWS}\n${select}`).all({ today, ...values }) as CopyRow[];
       return work({ asOf, rows });
     });
   } catch (error) {

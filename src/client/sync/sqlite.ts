@@ -6,7 +6,7 @@ import '../supported-node.js';
 import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync as Connection, StatementSync } from 'node:sqlite';
 
-import { type Column, columnValue, readColumns } from './columns.ts';
+import { type CopyColumn, columnValue, readColumns } from './columns.ts';
 import { keptIn, openCopyFile, openDatabase } from './copy-file.ts';
 import { changedMeanwhile, inSentences, isBusy } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, type Sink, type SyncState } from './sink.ts';
@@ -33,7 +33,7 @@ interface Opened {
   revision: number;
   state: SyncState | undefined;
   statements: Map<Resource, { put: StatementSync; remove: StatementSync }>;
-  columns: Record<Resource, Column[]>;
+  columns: Record<Resource, CopyColumn[]>;
 }
 
 /**
@@ -106,7 +106,7 @@ function openedFrom(db: Connection, revision: number): Opened {
 /** Adds the columns that the contract has gained. Their resources are then read anew. */
 function withoutOutdated(db: Connection, columns: Opened['columns'], state: SyncState): SyncState {
   const namesIn = db.prepare('SELECT name FROM pragma_table_info(?)');
-  const outdated = (Object.entries(columns) as [Resource, Column[]][]).flatMap(([resource, wanted]) => {
+  const outdated = (Object.entries(columns) as [Resource, CopyColumn[]][]).flatMap(([resource, wanted]) => {
     const there = new Set(namesIn.all(resource).map(({ name }) => name));
     const missing = wanted.filter(({ name }) => !there.has(name));
     return missing.length > 0 ? [{ resource, missing }] : [];
@@ -146,7 +146,7 @@ function create(path: string, source: string, batch: Batch): Opened {
   }
 }
 
-function createTable(resource: string, columns: readonly Column[]): string {
+function createTable(resource: string, columns: readonly CopyColumn[]): string {
   const defined = columns.map(
     ({ name, type }) => `"${name}" ${type}${name === 'id' ? ' PRIMARY KEY NOT NULL' : ''}`,
   );

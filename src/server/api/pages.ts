@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { type JsonText, listEnvelope } from '../../contract/json-text.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { AppError } from '../../errors.ts';
-import type { Page, PageRequest } from '../store/lists/lists.ts';
+import type { ListPage, PageRequest } from '../store/lists/lists.ts';
 
 /** A list's filters; one that isn't given is left out. */
 type Filters = Readonly<Record<string, string | number | undefined>>;
@@ -30,7 +30,7 @@ export function requestedPage(
 export function answerPage<T>(
   operationId: OperationId,
   { limit: _limit, cursor: _cursor, ...filters }: ListParameters,
-  { records, lastId }: Page<T>,
+  { records, lastId }: ListPage<T>,
 ): {
   status: 200;
   body: JsonText<{ data: T[]; nextCursor: string | null }>;

@@ -41,7 +41,7 @@ export type Outcome =
   | { status: 'skipped'; record: JsonText<unknown> | null | undefined };
 
 /** A business system that sends changes over HTTP, by its feed token. */
-export interface Sender {
+export interface ChangeSender {
   /** The id of the feed token. */
   token: string;
   /** Null for all of them. */
@@ -96,12 +96,20 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
  * @param sender who sends it over HTTP; undefined for an operator, who may send anything.
  * @throws Refusal when the move can't be made; what the database's driver throws when the database can't be used.
  */
-export async function applyChange(backoffice: Backoffice, change: Change, sender?: Sender): Promise<Outcome> {
+export async function applyChange(
+  backoffice: Backoffice,
+  change: Change,
+  sender?: ChangeSender,
+): Promise<Outcome> {
   return applyParsed(backoffice, asJson(change), sender);
 }
 
 /** The same for a value that `JSON.parse` has made, whatever it is. */
-export async function applyParsed(backoffice: Backoffice, value: unknown, sender?: Sender): Promise<Outcome> {
+export async function applyParsed(
+  backoffice: Backoffice,
+  value: unknown,
+  sender?: ChangeSender,
+): Promise<Outcome> {
   const checked = checkedChange(value);
   if (sender) refuseForeign(checked, sender);
   return backoffice.engine.transaction((transaction) => makeMove(backoffice, transaction, checked, sender));
@@ -111,7 +119,7 @@ export async function applyParsed(backoffice: Backoffice, value: unknown, sender
  * @throws Refusal for a change that the sender's token isn't for. A company that it isn't for is as unknown as one that
  *   doesn't exist.
  */
-function refuseForeign({ id, company, change }: Change, { companies, changes }: Sender): void {
+function refuseForeign({ id, company, change }: Change, { companies, changes }: ChangeSender): void {
   if (id === undefined)
     throw new Refusal('invalid_change', 'The change has no id, which every change over HTTP needs.', '/id');
   if (companies?.includes(company) === false) throw unknownCompany(company);
@@ -135,7 +143,7 @@ export async function applyTogether(backoffice: Backoffice, changes: readonly Ch
 export async function applyParsedTogether(
   backoffice: Backoffice,
   values: readonly unknown[],
-  sender?: Sender,
+  sender?: ChangeSender,
 ): Promise<Outcome[]> {
   const checked = values.map(checkedChange);
   if (sender) for (const change of checked) refuseForeign(change, sender);

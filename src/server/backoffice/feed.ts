@@ -1,7 +1,7 @@
 import type { Answer } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { AppError } from '../../errors.ts';
-import { applyParsed, applyParsedTogether, isImport, type Outcome, type Sender } from './apply.ts';
+import { applyParsed, applyParsedTogether, isImport, type Outcome, type ChangeSender } from './apply.ts';
 import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
@@ -83,7 +83,7 @@ function mayShare(line: FeedLine): boolean {
 export async function answerTogether(
   backoffice: Backoffice,
   lines: readonly FeedLine[],
-  sender?: Sender,
+  sender?: ChangeSender,
 ): Promise<FeedAnswer[] | undefined> {
   if (lines.length < 2) return undefined;
   try {
@@ -114,12 +114,12 @@ export function answerLine(backoffice: Backoffice, line: FeedLine): Promise<Feed
 export function answerLine(
   backoffice: Backoffice,
   line: FeedLine,
-  sender: Sender,
+  sender: ChangeSender,
 ): Promise<FeedAnswer | 'revoked'>;
 export async function answerLine(
   backoffice: Backoffice,
   line: FeedLine,
-  sender?: Sender,
+  sender?: ChangeSender,
 ): Promise<FeedAnswer | 'revoked'> {
   const { number, bytesRead } = line;
   const start = { line: number, ...idOf(line) };

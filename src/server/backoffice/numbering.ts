@@ -11,7 +11,7 @@ import {
   highestNumber,
   kindsIn,
   type Numbered,
-  takeNumber as takeNextOf,
+  takeNextNumber,
 } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
@@ -39,7 +39,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
       ? hasQuoteNumber(transaction, company.id, number)
       : hasSeriesNumber(transaction, company.id, number, kinds);
   const takeAfter = async (last: number) => {
-    const count = await takeNextOf(transaction, company.id, series, last);
+    const count = await takeNextNumber(transaction, company.id, series, last);
     if (count > NUMBER_MAX)
       throw new Refusal('limit_reached', `The series ${series} has no numbers left.`, '/with/id');
     const number = inSeries(series, count);

@@ -19,7 +19,7 @@ import type { PortalLink } from '../store/accounts/link-rows.ts';
 import { COMPANY, scopesIn, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
-import { table } from './table.ts';
+import { textTable } from './table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 interface SetOptions {
@@ -209,5 +209,5 @@ function tableOf(administrators: readonly Administrator[]): string {
     return [email, name, state, createdAt, ...flags, scopesText(held)];
   });
   const headings = ['e-mail', 'name', 'state', 'since', 'may invite', 'second factor', 'scopes'];
-  return table(headings, rows, 'There are no administrators.');
+  return textTable(headings, rows, 'There are no administrators.');
 }

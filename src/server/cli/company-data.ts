@@ -19,7 +19,7 @@ import {
 } from '../store/company-data/export.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { readPdf } from '../store/records/documents.ts';
-import type { Row } from '../store/stored-tables.ts';
+import type { TableRow } from '../store/stored-tables.ts';
 import { withDatabase } from './database.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import { type Progress, showProgress, watched } from '../../command-line/progress.ts';
@@ -158,7 +158,7 @@ async function writeCompany(engine: Engine, company: string, { folder, signal }:
   const watch = watching(bar, signal);
   const total = await countCompanyRows(engine, company);
   const exported = { rowCount: 0, pdfCount: 0 };
-  const copyPdf = async (row: Row): Promise<string> => {
+  const copyPdf = async (row: TableRow): Promise<string> => {
     exported.pdfCount += 1;
     return writePdf(folder, row, (await readPdf(engine.db, company, String(row.invoice))) ?? '');
   };
@@ -176,7 +176,7 @@ async function writeCompany(engine: Engine, company: string, { folder, signal }:
 }
 
 /** Names it by its id too, as documents of two kinds may have the same number; without a number that can't be a file name. */
-function writePdf(folder: string, { number, invoice }: Row, bytes: Uint8Array | string): string {
+function writePdf(folder: string, { number, invoice }: TableRow, bytes: Uint8Array | string): string {
   const prefix = /^\w[\w.-]{0,99}$/.test(String(number)) ? `${String(number)}_` : '';
   const file = `documents/${prefix}${String(invoice)}.pdf`;
   writeFileSync(join(folder, file), bytes, { mode: 0o600 });

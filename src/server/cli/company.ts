@@ -14,7 +14,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import { addCompanyDataCommands } from './company-data.ts';
 import { integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
-import { table } from './table.ts';
+import { textTable } from './table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger company create|set|list|changes|export|erase`. */
@@ -83,7 +83,7 @@ function changesTable(changes: readonly Omit<NotedChange & { id: string }, 'cont
     token ?? '',
     id,
   ]);
-  return table(['applied', 'change', 'record', 'token', 'id'], rows, 'No change is remembered.');
+  return textTable(['applied', 'change', 'record', 'token', 'id'], rows, 'No change is remembered.');
 }
 
 interface SettingOptions extends CompanyProfile {
@@ -189,7 +189,7 @@ function tableOf(companies: readonly Company[]): string {
     company.issuedElsewhere.join(',') || 'none',
   ]);
   const headings = ['id', 'name', 'api', 'subscription', 'invoicing', 'time zone', 'currency', 'modules'];
-  return table([...headings, 'issued elsewhere'], rows, 'There are no companies.');
+  return textTable([...headings, 'issued elsewhere'], rows, 'There are no companies.');
 }
 
 function companyText(company: Company): string {

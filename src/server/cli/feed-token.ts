@@ -7,7 +7,7 @@ import { createFeedToken, revokeFeedToken } from '../access/feed-tokens.ts';
 import { type FeedToken, listFeedTokens } from '../store/keys/feed-tokens.ts';
 import { scopesIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
-import { table } from './table.ts';
+import { textTable } from './table.ts';
 
 type CreateOptions = Omit<
   Parameters<typeof createFeedToken>[1],
@@ -81,5 +81,5 @@ function tableOf(tokens: readonly FeedToken[]): string {
     accessText({ scopes: links.portalScopes, mayInvite: links.portalMayInvite }) || 'none',
   ]);
   const headings = ['id', 'name', 'state', 'created', 'last used', 'companies', 'changes', 'portal links'];
-  return table(headings, rows, 'There are no feed tokens.');
+  return textTable(headings, rows, 'There are no feed tokens.');
 }

@@ -6,7 +6,7 @@ import type { UsedKey } from '../store/keys/keys.ts';
 import { COMPANY, scopesIn, scopesText } from './arguments.ts';
 import { tellSwitches } from './company.ts';
 import { withDatabase } from './database.ts';
-import { table } from './table.ts';
+import { textTable } from './table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger key create|list|revoke`. */
@@ -57,5 +57,5 @@ function tableOf(keys: readonly UsedKey[], now: Date): string {
     const state = revokedAt === null ? lasting : `revoked ${revokedAt}`;
     return [id, name, state, createdAt, usedAt ?? 'never', scopesText(held)];
   });
-  return table(['id', 'name', 'state', 'created', 'last used', 'scopes'], rows, 'There are no keys.');
+  return textTable(['id', 'name', 'state', 'created', 'last used', 'scopes'], rows, 'There are no keys.');
 }

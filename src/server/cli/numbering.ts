@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { getNumbering, type KindNumbering, setNumbering } from '../backoffice/numbering.ts';
 import { COMPANY, integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
-import { table } from './table.ts';
+import { textTable } from './table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 const LAST_MAX = 999_999_998;
@@ -40,5 +40,5 @@ export function numberingCommand(terminal: Terminal): Command {
 
 function tableOf(numbering: readonly KindNumbering[]): string {
   const rows = numbering.map(({ kind, format, next }) => [kind, format, next]);
-  return table(['kind', 'format', 'next'], rows, '');
+  return textTable(['kind', 'format', 'next'], rows, '');
 }

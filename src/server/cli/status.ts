@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { type CompanyStatus, listCompanyStatus } from '../store/records/company-status.ts';
 import { withDatabase } from './database.ts';
-import { table } from './table.ts';
+import { textTable } from './table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger status`: how all companies are doing. */
@@ -22,7 +22,7 @@ export function statusCommand(terminal: Terminal): Command {
           'keys limited',
           'name',
         ];
-        terminal.show(companies, table(headings, rows, 'There are no companies.'));
+        terminal.show(companies, textTable(headings, rows, 'There are no companies.'));
       });
     });
 }

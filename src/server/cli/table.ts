@@ -3,7 +3,7 @@
  * @param rows the texts of each row, as many as there are headings.
  * @param nothing the sentence that stands in place of a table without rows.
  */
-export function table(
+export function textTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
   nothing: string,

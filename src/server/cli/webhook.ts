@@ -17,7 +17,7 @@ import {
 import { listUnreadable, openSecretBox, sealSecrets, takeSecretBox } from '../webhooks/secret-key.ts';
 import { COMPANY, integerIn } from './arguments.ts';
 import { withDatabase } from './database.ts';
-import { table } from './table.ts';
+import { textTable } from './table.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
@@ -230,7 +230,7 @@ function webhookTable(webhooks: readonly Webhook[]): string {
     const chosen = events.length === moveEventKinds.length ? 'all' : events.join(',');
     return [id, createdAt, pausedAt === null ? '' : `since ${pausedAt}`, url, chosen];
   });
-  return table(['id', 'created', 'paused', 'address', 'events'], rows, 'There are no webhooks.');
+  return textTable(['id', 'created', 'paused', 'address', 'events'], rows, 'There are no webhooks.');
 }
 
 const EVENT_COLUMNS = Math.max(...moveEventKinds.map((kind) => kind.length));

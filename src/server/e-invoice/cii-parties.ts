@@ -1,4 +1,4 @@
-import type { Address, Delivery, Identifier, Party, Payee } from './model.ts';
+import type { PostalAddress, Delivery, Identifier, Party, Payee } from './model.ts';
 import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
 
 /** A party (BG-4, BG-7, BG-11) under the name of its role. */
@@ -69,7 +69,7 @@ function taxRegistration(id: string | undefined, schemeID: string): string | und
   return optionalElement('ram:SpecifiedTaxRegistration', optionalLeaf('ram:ID', id, { schemeID }));
 }
 
-function postalAddress({ postcode, line1, line2, line3, town, region, countryCode }: Address): string {
+function postalAddress({ postcode, line1, line2, line3, town, region, countryCode }: PostalAddress): string {
   return element(
     'ram:PostalTradeAddress',
     optionalLeaf('ram:PostcodeCode', postcode),

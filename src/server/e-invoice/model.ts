@@ -120,7 +120,7 @@ export interface Party {
   /** BT-34, BT-49, with a scheme from the EAS list. */
   electronicAddress?: Identifier | undefined;
   /** BG-5, BG-8. */
-  address: Address;
+  address: PostalAddress;
   /** BG-6, BG-9: BT-41 to 43, BT-56 to 58. */
   contact: { name?: string | undefined; phone?: string | undefined; email?: string | undefined };
 }
@@ -135,7 +135,7 @@ export interface Payee {
 }
 
 /** BG-5, BG-8, BG-12 or BG-15. */
-export interface Address {
+export interface PostalAddress {
   /** BT-35, BT-50, BT-64, BT-75. */
   line1?: string | undefined;
   /** BT-36, BT-51, BT-65, BT-76. */
@@ -160,7 +160,7 @@ export interface Delivery {
   /** BT-72. */
   date?: string | undefined;
   /** BG-15. */
-  address?: Address | undefined;
+  address?: PostalAddress | undefined;
 }
 
 /** BG-14 (BT-73 and BT-74) or BG-26 (BT-134 and BT-135). */

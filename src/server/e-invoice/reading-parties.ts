@@ -1,7 +1,7 @@
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
 import { type GivenAddress, linesBeside } from '../../contract/addresses.ts';
 import type { DocumentTerms, Identifier as GivenIdentifier } from '../../contract/feed.ts';
-import type { Address, Delivery, EInvoice, Identifier, Party, Payee } from './model.ts';
+import type { PostalAddress, Delivery, EInvoice, Identifier, Party, Payee } from './model.ts';
 import { oneLine, optionalText } from './xml-text.ts';
 
 export function sellerOf({ supplier }: PrintedDocument): Party {
@@ -69,7 +69,7 @@ export function representativeOf({ terms }: PrintedDocument): EInvoice['taxRepre
  * When and where it was delivered. The day is the one that is given, or else that of the supply: with a period, its last
  * one. The place is the one that is given, or else the site. Goods that go to another member state need a place of delivery (BR-IC-12), which without a site is the customer's address.
  */
-export function deliveryOf({ record, terms }: PrintedDocument): Delivery {
+export function readDelivery({ record, terms }: PrintedDocument): Delivery {
   const { buyer, supplyDate, vatBreakdown } = record;
   const isAtBuyer = vatBreakdown.some(({ category }) => category === 'K');
   const given: DocumentTerms['delivery'] = terms?.delivery ?? {};
@@ -99,7 +99,7 @@ function registrationOf(given: {
 }
 
 /** The norm has three lines, so the third takes the rest. */
-function addressOf(given: GivenAddress & { countryCode?: string }): Address {
+function addressOf(given: GivenAddress & { countryCode?: string }): PostalAddress {
   const [line1, line2, ...others] = linesBeside(given);
   return {
     line1,

@@ -1,6 +1,6 @@
 import type { DocumentTerms } from '../../contract/feed.ts';
 import { compactAccount, isIban } from '../../contract/ibans.ts';
-import { type Account, meansOf } from '../invoice-pdf/means-of-payment.ts';
+import { type PayeeAccount, meansOf } from '../invoice-pdf/means-of-payment.ts';
 import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
 import { asksForPayment } from '../invoice-pdf/wording.ts';
 import type { CreditTransfer, PaymentInstructions } from './model.ts';
@@ -33,7 +33,7 @@ function statedPayment(
   };
 }
 
-function accountOf(given: Account): CreditTransfer {
+function accountOf(given: PayeeAccount): CreditTransfer {
   const id = compactAccount(given.id);
   return {
     id,

@@ -7,7 +7,14 @@ import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
 import { asksForPayment, dueDateOf, taxPointOf } from '../invoice-pdf/wording.ts';
 import type { EInvoice, Line, Note, PrecedingInvoice, SupportingDocument, VatBreakdown } from './model.ts';
 import { documentAllowanceCharges, lineAmounts, rateOf, totalsOf } from './reading-amounts.ts';
-import { buyerOf, deliveryOf, identifierOf, payeeOf, representativeOf, sellerOf } from './reading-parties.ts';
+import {
+  buyerOf,
+  readDelivery,
+  identifierOf,
+  payeeOf,
+  representativeOf,
+  sellerOf,
+} from './reading-parties.ts';
 import { paymentOf } from './reading-payment.ts';
 import { oneLine, optionalText } from './xml-text.ts';
 
@@ -52,7 +59,7 @@ export function readDocument(document: PrintedDocument): EInvoice {
     buyer: buyerOf(document),
     payee: payeeOf(document),
     taxRepresentative: representativeOf(document),
-    delivery: deliveryOf(document),
+    delivery: readDelivery(document),
     invoicingPeriod: record.supplyPeriod ?? undefined,
     payment: paymentOf(document),
     allowanceCharges: documentAllowanceCharges(document),

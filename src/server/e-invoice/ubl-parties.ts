@@ -1,4 +1,4 @@
-import type { Address, Delivery, Identifier, Party, Payee } from './model.ts';
+import type { PostalAddress, Delivery, Identifier, Party, Payee } from './model.ts';
 import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
 
 /** The schemes of PartyTaxScheme: of the VAT number, and of another number of the tax office. */
@@ -89,7 +89,7 @@ function partyTax(id: string | undefined, scheme: string): string | undefined {
   return id && element('cac:PartyTaxScheme', leaf('cbc:CompanyID', id), taxScheme(scheme));
 }
 
-function postalAddress(name: string, address: Address): string {
+function postalAddress(name: string, address: PostalAddress): string {
   return element(
     name,
     optionalLeaf('cbc:StreetName', address.line1),

@@ -8,7 +8,7 @@ import { type FeedLine, LINE_BYTES_MAX, readChange, readFeedLines } from '../bac
 /** The forms of a batch, and of its answers. */
 export type BatchForm = 'application/json' | 'application/x-ndjson';
 
-export interface Batch {
+export interface ChangeBatch {
   form: BatchForm;
   /** Each is read when it is asked for: a value takes much more memory than its text. */
   lines: Iterable<FeedLine> | AsyncIterable<FeedLine>;
@@ -21,7 +21,7 @@ const CHANGES_MAX = 1_000;
  * long changes nothing.
  * @throws AppError `invalid_request` for a body that isn't a batch, whatever its changes are.
  */
-export async function readBatch(req: IncomingMessage): Promise<Batch> {
+export async function readChangeBatch(req: IncomingMessage): Promise<ChangeBatch> {
   const form = formOf(req);
   const bytes = await bytesOf(req);
   return { form, lines: form === 'application/json' ? itemsOf(bytes) : linesOf(bytes) };

@@ -8,7 +8,7 @@ import { laySums } from './totals.ts';
 import { balanceOf, dateText, numberOf } from './wording.ts';
 
 /** A payment, refund or credit note of an invoice. */
-export interface Entry {
+export interface StatementEntry {
   day: string;
   kind: 'Payment' | 'Refund' | 'Credit note';
   /** The method in words; undefined for a credit note. */
@@ -19,8 +19,8 @@ export interface Entry {
 }
 
 /** The payments, refunds and credits of an invoice since its issue, day by day. */
-export function entriesOf({ payments = [], refunds = [], creditNotes }: Invoice): Entry[] {
-  const entries: Entry[] = [
+export function entriesOf({ payments = [], refunds = [], creditNotes }: Invoice): StatementEntry[] {
+  const entries: StatementEntry[] = [
     ...payments.map(({ paidOn, method, amountMinor }) => ({
       ...{ day: paidOn, kind: 'Payment' as const, method: method.replaceAll('_', ' ') },
       settledMinor: amountMinor,

@@ -2,7 +2,7 @@ import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
 import { moneyFormat, quantityText } from './amounts.ts';
 import type { PrintedDocument } from './printed-document.ts';
-import type { Line } from './wording.ts';
+import type { InvoiceLine } from './wording.ts';
 
 /** A discount or charge in words, with its amount, which is below zero for a discount. */
 interface AdjustmentText {
@@ -25,6 +25,6 @@ export function adjustmentText(
 }
 
 /** The amount of a line: with VAT where the prices include it. */
-export function shownMinor({ id, amountMinor }: Line, { amounts }: PrintedDocument): number {
+export function shownMinor({ id, amountMinor }: InvoiceLine, { amounts }: PrintedDocument): number {
   return amounts?.lines[id]?.grossMinor ?? amountMinor;
 }

@@ -8,7 +8,7 @@ import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable, type NaturalColumn, naturalWidths, placeColumns, type TextTable } from './table.ts';
 import { unitText } from './units.ts';
-import { type Line, periodText, pricesIncludeVat, showsVat, vatOfLine } from './wording.ts';
+import { type InvoiceLine, periodText, pricesIncludeVat, showsVat, vatOfLine } from './wording.ts';
 
 /** The unit of things that are only counted (UN/ECE Recommendation 20). */
 const ONE = 'C62';
@@ -66,7 +66,7 @@ function columnsOf(printed: PrintedDocument): NaturalColumn[] {
   ];
 }
 
-function textsOf(printed: PrintedDocument, line: Line): string[] {
+function textsOf(printed: PrintedDocument, line: InvoiceLine): string[] {
   const { plain } = moneyFormat(printed.record.currency);
   const { allowances = [], charges = [] } = printed.amounts?.lines[line.id] ?? {};
   const adjusted = [
@@ -111,21 +111,21 @@ function aboutItem(terms: LineTerms): string[] {
 }
 
 /** The price as it was given: exact, and with VAT where the prices include it. */
-function givenPrice({ id, unitPriceMinor }: Line, { record, amounts }: PrintedDocument): string {
+function givenPrice({ id, unitPriceMinor }: InvoiceLine, { record, amounts }: PrintedDocument): string {
   const { given, grossMinor, unitPrice, priceBaseQuantity } = amounts?.lines[id] ?? {};
   const priceMinor =
     priceBaseQuantity === undefined && grossMinor === undefined ? undefined : given?.unitPriceMinor;
   return unitPrice ?? decimalAmount(priceMinor ?? unitPriceMinor, record.currency);
 }
 
-function unitPriceText(line: Line, printed: PrintedDocument): string {
+function unitPriceText(line: InvoiceLine, printed: PrintedDocument): string {
   const price = priceText(givenPrice(line, printed), printed.record.currency);
   const base = printed.amounts?.lines[line.id]?.priceBaseQuantity;
   return base === undefined ? price : `${price} per ${quantityText(base)}`;
 }
 
 /** The price before its discount, and the discount (BT-148, BT-147). */
-function discountTexts(line: Line, printed: PrintedDocument): string[] {
+function discountTexts(line: InvoiceLine, printed: PrintedDocument): string[] {
   const discount = printed.terms?.lines?.[line.id]?.priceDiscount;
   if (discount === undefined) return [];
   const [before, less] = [sumOfPrices(givenPrice(line, printed), discount), discount].map((price) =>

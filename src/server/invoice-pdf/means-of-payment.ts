@@ -28,7 +28,7 @@ const CARDS = ['48', '54', '55'];
 /** Not defined, for a transfer to an account that nobody has named. */
 const UNDEFINED = '1';
 
-export interface Account {
+export interface PayeeAccount {
   id: string;
   name?: string | undefined;
   bic?: string | undefined;
@@ -40,7 +40,7 @@ export interface MeansOfPayment {
   /** The means in words (BT-82): as the document says, or by its code. Undefined where the document states none. */
   text: string | undefined;
   /** The accounts to pay into (BG-17): the document's own, or for a transfer the company's. */
-  accounts: readonly Account[];
+  accounts: readonly PayeeAccount[];
   /** Whether these are the company's. */
   isOwn: boolean;
   /** What the payer states (BT-83). */
@@ -64,10 +64,10 @@ export function meansOf({ record, supplier, terms }: PrintedDocument): MeansOfPa
   return { code: codeWith(accounts, meansCode), text, accounts, isOwn, reference, taken };
 }
 
-const codeWith = (accounts: readonly Account[], code: string) =>
+const codeWith = (accounts: readonly PayeeAccount[], code: string) =>
   accounts.length === 0 && TRANSFERS.includes(code) ? UNDEFINED : code;
 
-function transferTo([own]: readonly Account[], currency: string): string {
+function transferTo([own]: readonly PayeeAccount[], currency: string): string {
   return currency === 'EUR' && isIban(compactAccount(own?.id)) ? '58' : '30';
 }
 

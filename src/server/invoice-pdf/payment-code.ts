@@ -2,7 +2,7 @@ import { encode } from 'uqr';
 
 import { decimalAmount } from '../../contract/currencies.ts';
 import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
-import { type Account, meansOf } from './means-of-payment.ts';
+import { type PayeeAccount, meansOf } from './means-of-payment.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
 /** A QR code as its dark modules: where each run of them begins, and how long it is. */
@@ -53,7 +53,7 @@ export function transferText(printed: PrintedDocument, amountMinor: number): str
   return Buffer.byteLength(text) > BYTES_MAX ? undefined : text;
 }
 
-function holderOf(account: Account, { supplier, terms }: PrintedDocument): string {
+function holderOf(account: PayeeAccount, { supplier, terms }: PrintedDocument): string {
   return oneLine(account.name ?? terms?.payee?.name ?? supplier.legalName);
 }
 

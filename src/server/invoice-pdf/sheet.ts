@@ -20,7 +20,7 @@ export interface Box {
 }
 
 /** A height on a page. */
-export interface Place {
+export interface SheetPlace {
   page: number;
   y: number;
 }
@@ -92,7 +92,7 @@ export class Sheet {
   }
 
   /** Continues at another place, such as beside what was drawn. */
-  goTo({ page, y }: Place): void {
+  goTo({ page, y }: SheetPlace): void {
     this.document.switchToPage(page);
     this.page = page;
     this.y = y;

@@ -5,7 +5,7 @@ import type { DocumentTerms } from '../../contract/feed.ts';
 import { paymentAddress } from '../../contract/payment-links.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
-import { type Account, inGroups, meansOf } from './means-of-payment.ts';
+import { type PayeeAccount, inGroups, meansOf } from './means-of-payment.ts';
 import { paymentCodeOf } from './payment-code.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
@@ -231,7 +231,7 @@ function nothingDue(printed: PrintedDocument): Statement {
 }
 
 /** An account as people of its country write it: with sort code and number where a British IBAN holds them. */
-function bankDetails({ id, name, bic }: Account): (readonly [string, string])[] {
+function bankDetails({ id, name, bic }: PayeeAccount): (readonly [string, string])[] {
   const compact = compactAccount(id);
   const [, sortCode, account] = /^GB\d\d[A-Z]{4}(\d{6})(\d{8})$/.exec(compact) ?? [];
   const isBritish = sortCode !== undefined && account !== undefined;

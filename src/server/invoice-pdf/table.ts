@@ -2,7 +2,7 @@ import type { Align, Sheet, Tag } from './sheet.ts';
 import type { TextBlock, TextStyle } from './text-blocks.ts';
 
 /** A column of a table, with its place on the page. Measures are in points, here and below. */
-export interface Column {
+export interface PrintedColumn {
   head?: string;
   x: number;
   width: number;
@@ -28,7 +28,7 @@ export interface NaturalColumn {
 
 type Rule = readonly [color: string, thickness?: number];
 
-export interface Row {
+export interface PrintedRow {
   texts: readonly string[];
   style: TextStyle;
   /** The height of one line, if it is another than that of the style. */
@@ -39,11 +39,11 @@ export interface Row {
   below?: Rule;
 }
 
-export interface Table {
-  columns: readonly Column[];
+export interface PrintedTable {
+  columns: readonly PrintedColumn[];
   /** How the heads of the columns are set, where there are any: they are drawn on each page. */
-  heads?: Omit<Row, 'texts'>;
-  rows: readonly Row[];
+  heads?: Omit<PrintedRow, 'texts'>;
+  rows: readonly PrintedRow[];
   hasRowHeads: boolean;
 }
 
@@ -89,7 +89,7 @@ export function placeColumns(
   columns: readonly NaturalColumn[],
   [, ...others]: readonly number[],
   space: { x: number; width: number },
-): Column[] {
+): PrintedColumn[] {
   const widths = [space.width - sumWidths(others) - GUTTER, ...others];
   return columns.map(({ head, align }, index) => {
     const before = widths.slice(0, index);
@@ -98,7 +98,7 @@ export function placeColumns(
 }
 
 /** Lays out a table, of which a document has several kinds; all are drawn here. */
-export function layTable(sheet: Sheet, { columns, heads, rows, hasRowHeads }: Table): LaidTable {
+export function layTable(sheet: Sheet, { columns, heads, rows, hasRowHeads }: PrintedTable): LaidTable {
   const head = heads && layHead(sheet, columns, heads);
   const body = rows.map((row) => {
     const laid = layRow(sheet, columns, row);
@@ -111,18 +111,18 @@ export function layTable(sheet: Sheet, { columns, heads, rows, hasRowHeads }: Ta
   };
 }
 
-interface Cell extends Column {
+interface Cell extends PrintedColumn {
   block: TextBlock;
   scope?: 'Row' | 'Column';
 }
 
-interface LaidRow extends Row {
+interface LaidRow extends PrintedRow {
   cells: readonly Cell[];
   lineCount: number;
   leading: number;
 }
 
-function layRow(sheet: Sheet, columns: readonly Column[], row: Row): LaidRow {
+function layRow(sheet: Sheet, columns: readonly PrintedColumn[], row: PrintedRow): LaidRow {
   const cells = columns.map((column, index): Cell => {
     const block = sheet.text(row.texts[index] ?? '', column.style ?? row.style, column.width);
     return { ...column, block };
@@ -131,7 +131,7 @@ function layRow(sheet: Sheet, columns: readonly Column[], row: Row): LaidRow {
   return { leading: row.style.leading, ...row, cells, lineCount };
 }
 
-function layHead(sheet: Sheet, columns: readonly Column[], heads: Omit<Row, 'texts'>): LaidRow {
+function layHead(sheet: Sheet, columns: readonly PrintedColumn[], heads: Omit<PrintedRow, 'texts'>): LaidRow {
   const row = layRow(sheet, columns, { ...heads, texts: columns.map(({ head = '' }) => head) });
   const highest = Math.max(...row.cells.map(({ block }) => block.height));
   const cells = row.cells.map((cell) => ({

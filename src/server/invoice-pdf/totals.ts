@@ -7,7 +7,7 @@ import { moneyFormat } from './amounts.ts';
 import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { Sheet } from './sheet.ts';
-import { type LaidTable, layTable, type Row } from './table.ts';
+import { type LaidTable, layTable, type PrintedRow } from './table.ts';
 import {
   categoryText,
   dateText,
@@ -109,7 +109,7 @@ export function laySums(
     sheet.panel(panel, GRAND.leading + 2 * GRAND_PADDING, TINT);
     sheet.rule(sheet.y, panel, ACCENT, 1);
   };
-  const rows = sums.map(([label, amountMinor], index): Row => {
+  const rows = sums.map(([label, amountMinor], index): PrintedRow => {
     const texts = [label, withSymbol(amountMinor)];
     return index === sums.length - 1
       ? { texts, style: GRAND, padding: GRAND_PADDING, behind: behindGrand }

@@ -3,7 +3,7 @@ import { rateText } from '../../contract/currencies.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
-export type Line = Invoice['lines'][number];
+export type InvoiceLine = Invoice['lines'][number];
 
 const titles: Record<Invoice['kind'], string> = {
   invoice: 'Invoice',
@@ -133,7 +133,7 @@ export function isMarginOnly({ lines }: Invoice): boolean {
   return lines.length > 0 && lines.every(isMargin);
 }
 
-export function vatOfLine(line: Line, printed: PrintedDocument): string {
+export function vatOfLine(line: InvoiceLine, printed: PrintedDocument): string {
   if (line.vatCategory === 'AE') {
     const rate = hidesReverseCharge(printed) ? undefined : printed.reverseChargeRates[line.id];
     return rate === undefined ? 'Reverse charge' : `Reverse charge ${rateText(rate)}`;

@@ -25,12 +25,12 @@ import type { AdministratorsRoute, Route } from './routes.ts';
 import { withQuery } from './views/form.ts';
 import { administratorPage, guestPage } from './views/frame.ts';
 import {
-  type FileReply,
+  type DownloadReply,
   type GuestVisit,
-  type Notice,
+  type ActionMessage,
   redirect,
   type RedirectReply,
-  type Reply,
+  type PortalReply,
   signedOut,
   type Visit,
 } from './visit.ts';
@@ -100,7 +100,7 @@ async function replyOnce(
   visit: Visit,
   { page: ask, endsSession = false }: AdministratorsRoute,
   answering: Answering,
-): Promise<Reply> {
+): Promise<PortalReply> {
   const { session, act } = visit;
   const { form } = act.by;
   if (form === undefined) return ask(visit, answering);
@@ -231,7 +231,7 @@ interface Answered {
   answering: Answering;
 }
 
-async function write(reply: Reply, { req, res, visit, answering }: Answered): Promise<void> {
+async function write(reply: PortalReply, { req, res, visit, answering }: Answered): Promise<void> {
   if (reply.kind === 'page') {
     // A HEAD request shows nothing, so it must not use up a notice that is shown once.
     const notice = visit && req.method !== 'HEAD' ? await noticeFor(visit, answering) : undefined;
@@ -252,7 +252,7 @@ async function write(reply: Reply, { req, res, visit, answering }: Answered): Pr
   req.resume();
 }
 
-async function sendFile({ body }: FileReply, req: Request, res: Response): Promise<void> {
+async function sendFile({ body }: DownloadReply, req: Request, res: Response): Promise<void> {
   if (Buffer.isBuffer(body)) res.send(body);
   else if (req.method === 'HEAD') res.end();
   else
@@ -263,11 +263,14 @@ async function sendFile({ body }: FileReply, req: Request, res: Response): Promi
 }
 
 /** The notice of the form in the page's address. */
-async function noticeFor({ session, query }: Visit, { engine }: Answering): Promise<Notice | undefined> {
+async function noticeFor(
+  { session, query }: Visit,
+  { engine }: Answering,
+): Promise<ActionMessage | undefined> {
   const form = query.get(DONE);
   const notice = form === null ? undefined : await takeNotice(engine, session, form);
   // `keepReply` wrote it.
-  return notice === undefined ? undefined : (JSON.parse(notice) as Notice);
+  return notice === undefined ? undefined : (JSON.parse(notice) as ActionMessage);
 }
 
 function writeRedirect(

@@ -1,12 +1,12 @@
 import type { Writable } from 'node:stream';
 
 import { MINUTE_MS } from '../../contract/durations.ts';
-import type { Column } from '../../tables/columns.ts';
+import type { SheetColumn } from '../../tables/columns.ts';
 import { csvHead, csvLine } from '../../tables/csv.ts';
 import { PageError } from './page-error.ts';
 import { countText } from './views/formats.ts';
 import { html, type Html } from './views/html.ts';
-import type { FileReply } from './visit.ts';
+import type { DownloadReply } from './visit.ts';
 
 /** They take a server some seconds. */
 const ROWS_MAX = 50_000;
@@ -38,9 +38,9 @@ export function downloadLinks(rowCount: number, addressOf: (format: Format) => s
 
 /** A table as a file, which is written while its rows are read. */
 export async function tableFile(
-  { name, format, columns }: { name: string; format: Format; columns: readonly Column[] },
+  { name, format, columns }: { name: string; format: Format; columns: readonly SheetColumn[] },
   pages: AsyncIterable<object[]>,
-): Promise<FileReply> {
+): Promise<DownloadReply> {
   // The contract's texts fit into a cell, so that none is.
   const shortened = new Map<string, number>();
   async function* csvPieces() {

@@ -4,7 +4,7 @@ import type { Services } from './options.ts';
 import { guessRefusal } from './page-error.ts';
 import { accountField, button, form, textField } from './views/form.ts';
 import { html } from './views/html.ts';
-import { page, type Page, type PageReply, type Reply, type Visit } from './visit.ts';
+import { page, type PortalPage, type PageReply, type PortalReply, type Visit } from './visit.ts';
 
 /** The field of a form with a password or a code. */
 const PROOF = 'proof';
@@ -15,7 +15,7 @@ const SECRET_FIELDS = /password|^present$/;
  * Asks an action for its reply. If it needs a fresh proof of who is signed in, the reply is the form again, with what was
  * filled in and a field for the proof. The form that comes back brings the proof, which is checked first.
  */
-export async function askWithProof(visit: Visit, services: Services, ask: Page): Promise<Reply> {
+export async function askWithProof(visit: Visit, services: Services, ask: PortalPage): Promise<PortalReply> {
   const { engine, limits, secrets } = services;
   const { act, form: filled } = visit;
   const given = filled.get(PROOF);

@@ -34,7 +34,7 @@ import { showUsage } from './pages/usage.ts';
 import { pause, remove, resume, sendPing, showWebhook } from './pages/webhook.ts';
 import { registerWebhook, showNewWebhook, showWebhooks } from './pages/webhooks.ts';
 import type { DownloadKind } from './download.ts';
-import type { GuestPage, Page } from './visit.ts';
+import type { GuestPage, PortalPage } from './visit.ts';
 
 /**
  * A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. An action that
@@ -49,7 +49,8 @@ export type Route = {
   needsPasswords?: boolean;
   isOpen?: boolean;
 } & (
-  { access: 'administrators'; page: Page; downloads?: DownloadKind } | { access: 'guests'; page: GuestPage }
+  | { access: 'administrators'; page: PortalPage; downloads?: DownloadKind }
+  | { access: 'guests'; page: GuestPage }
 );
 
 export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
@@ -140,11 +141,11 @@ export const routes: readonly Route[] = [
 ];
 
 /** A page for administrators who are signed in; other visitors are sent to the sign-in page and back. */
-function get(path: string, page: Page): AdministratorsRoute {
+function get(path: string, page: PortalPage): AdministratorsRoute {
   return { method: 'get', path, access: 'administrators', page };
 }
 
-function post(path: string, page: Page): Route {
+function post(path: string, page: PortalPage): Route {
   return { method: 'post', path, access: 'administrators', page };
 }
 

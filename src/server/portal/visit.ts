@@ -6,8 +6,8 @@ import type { Services } from './options.ts';
 import type { Html } from './views/html.ts';
 import type { SectionKey } from './views/navigation.ts';
 
-export type Page = (visit: Visit, services: Services) => Promise<Reply> | Reply;
-export type GuestPage = (visit: GuestVisit, services: Services) => Promise<Reply> | Reply;
+export type PortalPage = (visit: Visit, services: Services) => Promise<PortalReply> | PortalReply;
+export type GuestPage = (visit: GuestVisit, services: Services) => Promise<PortalReply> | PortalReply;
 
 /** A request for a page, or a form, from a browser that need not be signed in. */
 export interface GuestVisit {
@@ -45,13 +45,13 @@ export interface Visit extends GuestVisit {
 }
 
 /** The message of an action, which the next page shows once. */
-export interface Notice {
+export interface ActionMessage {
   text: string;
   /** Secrets that can't be shown again, each with a button that copies it. */
   secrets: readonly { label: string; value: string; hint?: string }[];
 }
 
-export type Reply = PageReply | RedirectReply | FileReply;
+export type PortalReply = PageReply | RedirectReply | DownloadReply;
 
 export interface PageReply {
   kind: 'page';
@@ -67,14 +67,14 @@ export interface PageReply {
 export interface RedirectReply {
   kind: 'redirect';
   to: string;
-  notice?: Notice;
+  notice?: ActionMessage;
   /** Gives the browser the tokens of its sessions, the one to be used first, or takes them away. */
   sessions?: readonly string[] | 'ended';
   /** The new value of the cookie that proves sign-ins from this browser. */
   browser?: string;
 }
 
-export interface FileReply {
+export interface DownloadReply {
   kind: 'file';
   headers: Readonly<Record<string, string>>;
   /** Pieces are sent as they are made. */
@@ -91,7 +91,7 @@ export function page(
 }
 
 /** Leads to a page, which shows once what was done. */
-export function redirect(to: string, text?: string, secrets: Notice['secrets'] = []): RedirectReply {
+export function redirect(to: string, text?: string, secrets: ActionMessage['secrets'] = []): RedirectReply {
   return { kind: 'redirect', to, ...(text !== undefined && { notice: { text, secrets } }) };
 }
 

@@ -31,7 +31,7 @@ export function paidMinor({ payments = [], refunds = [] }: Pick<Invoice, 'paymen
 }
 
 function partOf(text: string | null): string {
-  return ` ${wordsOf(text ?? '')}`.slice(0, PART_LENGTH_MAX).toWellFormed();
+  return ` ${searchWordsOf(text ?? '')}`.slice(0, PART_LENGTH_MAX).toWellFormed();
 }
 
 /** Letters that Unicode takes apart no further, as people type them who don't have them. */
@@ -48,7 +48,7 @@ const typedAs: Record<string, string> = {
 };
 
 /** The words of a text with a blank between them, in small letters without accents: `Seán Ørsted` is `sean orsted`. */
-export function wordsOf(text: string): string {
+export function searchWordsOf(text: string): string {
   return text
     .normalize('NFKD')
     .toLowerCase()

@@ -10,7 +10,7 @@ import { allTables } from './tables/tables.ts';
 /** All that a store keeps: what a table refers to comes before it. */
 export const STORED_TABLES = allTables.filter(({ isOfDatabase, isCounter }) => !isOfDatabase && !isCounter);
 
-export type Row = Record<string, unknown>;
+export type TableRow = Record<string, unknown>;
 
 /** Whether rows of a table belong to companies. */
 export const isOfCompanies = (table: Table) => table.name === 'companies' || 'company' in table.columns;
@@ -26,10 +26,10 @@ export function writtenColumns({ columns }: Table): string[] {
 }
 
 /** The row with the greatest key; undefined where there is none, or no key. */
-export async function lastRow(engine: Engine, { name, key }: Table): Promise<Row | undefined> {
+export async function lastRow(engine: Engine, { name, key }: Table): Promise<TableRow | undefined> {
   if (key.length === 0) return undefined;
   const order = sql.join(key.map((column) => sql`${sql.ref(column)} DESC`));
-  const { rows } = await sql<Row>`
+  const { rows } = await sql<TableRow>`
     SELECT ${columnList(key)} FROM ${sql.table(name)} ORDER BY ${order} LIMIT 1`.execute(engine.db);
   return rows[0];
 }

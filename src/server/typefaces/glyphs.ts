@@ -2,7 +2,7 @@ import type { Font } from 'fontkit';
 import { mirrored } from './direction.ts';
 
 /** A glyph, moved from where the pen stands. Measures are in units of the font, here and below. */
-export interface Part {
+export interface PlacedGlyph {
   id: number;
   x: number;
   y: number;
@@ -15,7 +15,7 @@ export interface Glyph {
   /** Tells it from all others of its face: a form that stands for two letters is two glyphs. */
   key: string;
   /** None for what is drawn with the letter before it, such as an accent. */
-  parts: readonly Part[];
+  parts: readonly PlacedGlyph[];
   advanceWidth: number;
   codePoint: number;
 }
@@ -184,7 +184,7 @@ function formsOf(text: string): string {
  */
 function placed(glyphs: readonly Shaped[], text: string): Placed[] {
   let pen = 0;
-  const parts = glyphs.map(({ id, xAdvance, xOffset, yOffset }): Part => {
+  const parts = glyphs.map(({ id, xAdvance, xOffset, yOffset }): PlacedGlyph => {
     const part = { id, x: pen + xOffset, y: yOffset };
     pen += xAdvance;
     return part;

@@ -1,5 +1,5 @@
 import type { Font } from 'fontkit';
-import type { Part } from './glyphs.ts';
+import type { PlacedGlyph } from './glyphs.ts';
 
 /** fontkit's subset of a TrueType font, which pdfkit embeds; its types lack all of this. */
 interface Subset {
@@ -14,7 +14,7 @@ interface Subset {
 
 /** A glyph that is drawn anew, of parts that may come from several fonts. */
 export interface Outlined {
-  parts: readonly Part[];
+  parts: readonly PlacedGlyph[];
   advanceWidth: number;
 }
 
@@ -79,7 +79,7 @@ function outlineOf(contours: readonly Point[][]): { bytes: Uint8Array; left: num
   return { bytes: Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]), left };
 }
 
-function contoursOf(font: Font, { id, x, y }: Part): Point[][] {
+function contoursOf(font: Font, { id, x, y }: PlacedGlyph): Point[][] {
   const contours: Point[][] = [];
   for (const { command, args } of font.getGlyph(id).path.commands) {
     if (command === 'moveTo') contours.push([]);

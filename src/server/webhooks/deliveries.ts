@@ -9,11 +9,7 @@ import {
   authorisedTransaction,
 } from '../store/accounts/authorised-transaction.ts';
 import { insertPing, resendDelivery, resendUnsent } from '../store/deliveries/deliveries-history.ts';
-import {
-  countUnsent,
-  listDeliveries as listStoredDeliveries,
-  type UnsentChoice,
-} from '../store/deliveries/deliveries-list.ts';
+import { countUnsent, listDeliveryRows, type UnsentChoice } from '../store/deliveries/deliveries-list.ts';
 import {
   type DeliveryDetail,
   type DeliveryRecord,
@@ -58,7 +54,7 @@ export async function listDeliveries(
   if (!webhook) throw unknownWebhook(of);
   if (before !== undefined && !(await findDelivery(engine.db, { ...of, id: before })))
     throw new UsageError(`The webhook ${quote(of.webhook)} has no delivery ${quote(before)}.`);
-  const found = await listStoredDeliveries(engine.db, { ...webhook, ...of }, {}, { before, countMax: limit });
+  const found = await listDeliveryRows(engine.db, { ...webhook, ...of }, {}, { before, countMax: limit });
   return { deliveries: found.deliveries, nextBefore: found.before ?? null };
 }
 

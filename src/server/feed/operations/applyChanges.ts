@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { answerLine, answerTogether, type FeedAnswer, groupsOf, notTried } from '../../backoffice/feed.ts';
 import type { FeedLine } from '../../backoffice/feed-lines.ts';
 import { AppError, unavailable } from '../../../errors.ts';
-import { type BatchForm, invalid, readBatch } from '../batch.ts';
+import { type BatchForm, invalid, readChangeBatch } from '../batch.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 
 /** A few changes can be answered with a long record each. */
@@ -21,7 +21,7 @@ export async function applyChanges({
   metrics,
   req,
 }: FeedRequest): Promise<FeedReply> {
-  const { form, lines } = await readBatch(req);
+  const { form, lines } = await readChangeBatch(req);
   const sender = { token, companies, changes };
   const answers = new BatchAnswers(() => req.socket.destroyed);
   for await (const group of groupsOf(lines)) {

@@ -19,11 +19,11 @@ import { badge } from '../views/notice.ts';
 import { facts, named, table } from '../views/table.ts';
 import { noticesForm } from './notices.ts';
 import { secondFactorPart } from './second-factor.ts';
-import { page, type Page, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, signedOut, type Visit } from '../visit.ts';
 
-export const showAccount: Page = (visit, services) => accountPage(visit, services);
+export const showAccount: PortalPage = (visit, services) => accountPage(visit, services);
 
-export const changeOwnPassword: Page = async (visit, services) => {
+export const changeOwnPassword: PortalPage = async (visit, services) => {
   const { administrator, act, form: filled, browser: known } = visit;
   const { engine, limits, serviceName } = services;
   try {
@@ -41,7 +41,7 @@ export const changeOwnPassword: Page = async (visit, services) => {
 };
 
 /** Ends one session or all. */
-export const endOwnSessions: Page = async (visit, { engine }) => {
+export const endOwnSessions: PortalPage = async (visit, { engine }) => {
   const { act, session, tokens, params } = visit;
   const isOther = params.id !== undefined && params.id !== session.id;
   await endSessions(engine, { ...act, id: params.id, tokens: isOther ? [] : tokens });

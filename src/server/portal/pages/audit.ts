@@ -11,11 +11,11 @@ import { browserName, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { pagination, table } from '../views/table.ts';
-import { page, type Page, type Visit } from '../visit.ts';
+import { page, type PortalPage, type Visit } from '../visit.ts';
 
 const PAGE_ENTRIES = 50;
 
-export const showAudit: Page = async (visit, { engine }) => {
+export const showAudit: PortalPage = async (visit, { engine }) => {
   const { company, query } = visit;
   const filter = filterOf(query);
   const before = query.get('before') ?? undefined;

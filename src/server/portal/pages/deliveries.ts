@@ -3,7 +3,7 @@ import { HISTORY_MS, MINUTE_MS } from '../../../contract/durations.ts';
 import type { EventKind } from '../../../contract/events.ts';
 import {
   countUnsent,
-  listDeliveries,
+  listDeliveryRows,
   type ListedWebhook,
   type StateGroup,
 } from '../../store/deliveries/deliveries-list.ts';
@@ -17,7 +17,7 @@ import { boundedCountText, time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { amount, pagination, table } from '../views/table.ts';
-import { page, type Page, type Visit } from '../visit.ts';
+import { page, type PortalPage, type Visit } from '../visit.ts';
 import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webhook-access.ts';
 
 const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
@@ -34,13 +34,13 @@ const stateNames: Record<StateGroup, string> = {
 };
 
 /** The deliveries of a webhook, the newest first. The filters are part of the address. */
-export const showDeliveries: Page = async (visit, { engine }) => {
+export const showDeliveries: PortalPage = async (visit, { engine }) => {
   const { company, query, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
   const chosen = chosenOf(visit, webhook);
   const of = { ...webhook, company: company.id, webhook: webhook.id };
   const before = query.get('before')?.slice(0, 100);
-  const found = await listDeliveries(engine.db, of, chosen, { before, countMax: PAGE_DELIVERIES });
+  const found = await listDeliveryRows(engine.db, of, chosen, { before, countMax: PAGE_DELIVERIES });
   const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
   const newerCount = await countSince(engine, of, chosen, new Date(made));
   return page(
@@ -69,7 +69,7 @@ export const showDeliveries: Page = async (visit, { engine }) => {
 async function countSince(engine: Engine, of: ListedWebhook, chosen: Chosen, madeAt: Date): Promise<number> {
   if (Number.isNaN(madeAt.getTime())) return 0;
   const from = new Date(Math.max(madeAt.getTime(), chosen.from?.getTime() ?? 0));
-  return (await listDeliveries(engine.db, of, { ...chosen, from }, { countMax: NEWER_MAX })).deliveries
+  return (await listDeliveryRows(engine.db, of, { ...chosen, from }, { countMax: NEWER_MAX })).deliveries
     .length;
 }
 

@@ -14,16 +14,16 @@ import { countText, exactTime, supportLink } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { copyButton, emptyState } from '../views/notice.ts';
 import { amount, facts, named, table } from '../views/table.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
 
-export const showDelivery: Page = async (visit, services) => {
+export const showDelivery: PortalPage = async (visit, services) => {
   const webhook = await getOwnWebhook(services.engine, visit);
   return deliveryPage(services, visit, webhook, await getVisible(services.engine, visit, webhook));
 };
 
 /** Sends a delivery again. The form names the last attempt that was shown, so a second click does nothing. */
-export const sendAgain: Page = async (visit, services) => {
+export const sendAgain: PortalPage = async (visit, services) => {
   const { act, form: filled } = visit;
   const { engine } = services;
   const webhook = await getOwnWebhook(engine, visit);

@@ -20,17 +20,17 @@ import { stateBadge } from '../views/document-state.ts';
 import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { amount, facts, named, table } from '../views/table.ts';
-import { type FileReply, page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { type DownloadReply, page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments, searchBehind } from './documents.ts';
 import { handOverPart } from './hand-overs.ts';
 
-export const showDocument: Page = async (visit, { engine }) => {
+export const showDocument: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   return documentPage(visit, engine);
 };
 
 /** Hands the document over to the access point again. */
-export const handOneOver: Page = async (visit, { engine }) => {
+export const handOneOver: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const id = visit.params.id ?? '';
   try {
@@ -81,7 +81,7 @@ function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice):
 }
 
 /** The e-invoice of a document, in the syntax that the address asks for. */
-export const downloadEInvoice: Page = async (visit, { engine }) => {
+export const downloadEInvoice: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const found = await findEInvoice(engine, visit.company.id, visit.params.id ?? '');
   const format = visit.query.get('format');
@@ -97,11 +97,11 @@ export const downloadEInvoice: Page = async (visit, { engine }) => {
 };
 
 /** The PDF that the API serves, under the same name. */
-export const downloadDocument: Page = async (visit, { documents }) =>
+export const downloadDocument: PortalPage = async (visit, { documents }) =>
   download(visit, documents, documents.prepare);
 
 /** The invoice's payments, credits and balance as of today. */
-export const downloadStatement: Page = async (visit, { documents }) =>
+export const downloadStatement: PortalPage = async (visit, { documents }) =>
   download(visit, documents, (found) =>
     documents.prepareStatement(found, companyDay(visit.company.timeZone, visit.now)),
   );
@@ -110,7 +110,7 @@ async function download(
   visit: Visit,
   { find }: Documents,
   prepare: Documents['prepare'],
-): Promise<FileReply> {
+): Promise<DownloadReply> {
   refuseWithoutDocuments(visit);
   const found = await find(visit.company.id, visit.params.id ?? '');
   const file = found && (await prepare(found));

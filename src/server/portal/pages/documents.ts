@@ -2,7 +2,7 @@ import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { contractDocument } from '../../../contract/document.ts';
 import type { InvoiceSummary } from '../../../contract/records.ts';
-import { type Column as FileColumn, columnsOf } from '../../../tables/columns.ts';
+import { type SheetColumn as FileColumn, columnsOf } from '../../../tables/columns.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import {
   allDocuments,
@@ -21,7 +21,7 @@ import { countText, dayText } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { amount, named, pagination, table } from '../views/table.ts';
-import { page, type Page, type PageReply, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, type Visit } from '../visit.ts';
 
 const PATH = '/portal/documents';
 const PAGE_DOCUMENTS = 25;
@@ -45,7 +45,7 @@ function downloadColumns(): FileColumn[] {
   });
 }
 
-export const showDocuments: Page = async (visit, { engine }) => {
+export const showDocuments: PortalPage = async (visit, { engine }) => {
   const withheld = withoutDocuments(visit, 'Documents', 'documents');
   if (withheld) return withheld;
   const { company, query } = visit;

@@ -3,10 +3,10 @@ import { eventWords, exampleEvents } from '../../../contract/examples.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import { whyNot } from '../availability.ts';
 import { type Html, html } from '../views/html.ts';
-import { page, type Page, type Visit } from '../visit.ts';
+import { page, type PortalPage, type Visit } from '../visit.ts';
 
 /** Every event that a webhook can have: when it is sent, what it carries, and an example. */
-export const showEvents: Page = (visit) =>
+export const showEvents: PortalPage = (visit) =>
   page(
     'Events',
     html`<p><a href="/portal/webhooks">All webhooks</a></p>

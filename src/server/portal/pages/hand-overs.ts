@@ -14,7 +14,7 @@ import { boundedCountText, countText, exactTime, time, withIds } from '../views/
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
 import { amount, facts, named, table } from '../views/table.ts';
-import { page, type Page, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, redirect, type Visit } from '../visit.ts';
 import { kindNames, refuseWithoutDocuments } from './documents.ts';
 
 const LISTED_MAX = 100;
@@ -44,7 +44,7 @@ function problemText(problem: string): string {
 }
 
 /** The documents that the access point didn't take, as far as they are somebody's to see to. */
-export const showHandOvers: Page = async (visit, { engine }) => {
+export const showHandOvers: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const { company, now } = visit;
   const failed = await listFailedHandOvers(engine.db, company.id, {
@@ -74,7 +74,7 @@ export const showHandOvers: Page = async (visit, { engine }) => {
   );
 };
 
-export const handAllOver: Page = async (visit, { engine }) => {
+export const handAllOver: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const count = await handOverAgain(engine, visit.act);
   return redirect(

@@ -24,14 +24,14 @@ import { dayText, time } from '../views/formats.ts';
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, emptyState, warning } from '../views/notice.ts';
 import { named, pagination, table } from '../views/table.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 
 const ENDED_AT_ONCE = 20;
 export const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
 /** The page warns from this number on. */
 const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
 
-export const showKeys: Page = (visit, services) => keysPage(visit, services);
+export const showKeys: PortalPage = (visit, services) => keysPage(visit, services);
 
 /** The filters of the active keys, by what the page's address says. */
 const filters = {
@@ -81,7 +81,7 @@ async function keysPage(
 }
 
 /** Renames a key, and sets its last day. */
-export const changeOldKey: Page = async (visit, services) => {
+export const changeOldKey: PortalPage = async (visit, services) => {
   const { act, params, form: filled } = visit;
   const [id, name, lastDay] = [params.id ?? '', filled.get('name') ?? '', filled.get('last-day') ?? ''];
   try {
@@ -93,7 +93,7 @@ export const changeOldKey: Page = async (visit, services) => {
 };
 
 /** Stops a key at once. Another company's key is not found. */
-export const revokeOldKey: Page = async ({ act: { company, by, now }, params }, { engine }) => {
+export const revokeOldKey: PortalPage = async ({ act: { company, by, now }, params }, { engine }) => {
   const id = params.id ?? '';
   const key = await revokeKey(engine, company, id, now, by).catch((error: unknown) => {
     throw error instanceof UsageError ? notFound() : error;

@@ -13,15 +13,15 @@ import { button, checkboxes, type Choice, form, textField } from '../views/form.
 import { html } from '../views/html.ts';
 import { warning } from '../views/notice.ts';
 import { scopeText } from '../views/scope-texts.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 import { ALL_IN_USE } from './keys.ts';
 
 const NAMED_MAX = 3;
 
-export const showNewKey: Page = (visit, { engine }) => newKeyPage(engine, visit);
+export const showNewKey: PortalPage = (visit, { engine }) => newKeyPage(engine, visit);
 
 /** Creates a key. The next page shows it once, with a command that tries it. */
-export const createNewKey: Page = async (visit, { engine, keyPrefix, baseUrl }) => {
+export const createNewKey: PortalPage = async (visit, { engine, keyPrefix, baseUrl }) => {
   const { company, administrator, act, form: filled } = visit;
   const name = filled.get('name') ?? '';
   const chosen = filled.getAll('scopes');

@@ -8,12 +8,12 @@ import { time } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { table } from '../views/table.ts';
-import { type GuestPage, page, type Page, redirect, type Visit } from '../visit.ts';
+import { type GuestPage, page, type PortalPage, redirect, type Visit } from '../visit.ts';
 
 const NOBODY_IS_MAILED = 'Nobody is mailed: the operator of this service has set up no mail server.';
 
 /** The notices of the signed-in administrator in the last 30 days. */
-export const showNotices: Page = async (visit, { engine, serviceName, isMailing = false }) => {
+export const showNotices: PortalPage = async (visit, { engine, serviceName, isMailing = false }) => {
   const notices = await listNotices(engine, visit.administrator);
   if (!isMailing) await markSeen(engine, visit.administrator);
   return page(
@@ -82,7 +82,7 @@ export function noticesForm(visit: Visit, isMailing: boolean): Html {
     }`;
 }
 
-export const chooseNotices: Page = async ({ administrator, act, form: filled }, { engine }) => {
+export const chooseNotices: PortalPage = async ({ administrator, act, form: filled }, { engine }) => {
   const wanted = filled.getAll('notices');
   const mutedNotices = noticeChoices.map(({ value }) => value).filter((value) => !wanted.includes(value));
   await authorisedTransaction(engine, act, ({ transaction }) =>

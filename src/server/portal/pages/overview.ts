@@ -28,7 +28,7 @@ import { healthSpans, needsLook, lastDayText, lastSuccess, healthBadge } from '.
 import { type Content, type Html, html } from '../views/html.ts';
 import { badge, steps } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
-import { page, type Page, type Visit } from '../visit.ts';
+import { page, type PortalPage, type Visit } from '../visit.ts';
 
 /** Of each webhook, so that ten of them cost no more than the rest of the page. */
 const FAILED_MAX = 100;
@@ -36,7 +36,7 @@ const FAILED_MAX = 100;
 const UNUSED_DAYS = 7;
 type Held = Awaited<ReturnType<typeof findHeld>>;
 
-export const showOverview: Page = async (visit, { engine, baseUrl, passwordsOff }) => {
+export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwordsOff }) => {
   const { company } = visit;
   const found = await lookAround(engine, visit);
   const needs = [

@@ -15,13 +15,13 @@ import { type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
 import { scopeText } from '../views/scope-texts.ts';
 import { named, table } from '../views/table.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 import { accessActions, mayInviteField } from './person-access.ts';
 
-export const showPeople: Page = (visit, services) => peoplePage(services, visit);
+export const showPeople: PortalPage = (visit, services) => peoplePage(services, visit);
 
 /** Makes an invitation, and mails it where that is asked for. Otherwise the next page shows its link once. */
-export const inviteSomebody: Page = async (visit, services) => {
+export const inviteSomebody: PortalPage = async (visit, services) => {
   const { engine, baseUrl, isMailing = false } = services;
   const { company, administrator, act, form: filled } = visit;
   const email = filled.get('email') ?? '';
@@ -54,12 +54,12 @@ export const inviteSomebody: Page = async (visit, services) => {
   }
 };
 
-export const withdraw: Page = async ({ act, params }, { engine }) => {
+export const withdraw: PortalPage = async ({ act, params }, { engine }) => {
   const { email } = await withdrawInvitation(engine, { ...act, id: params.id ?? '' });
   return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
 };
 
-export const requireOfAll: Page = async ({ act, form: filled }, { engine }) => {
+export const requireOfAll: PortalPage = async ({ act, form: filled }, { engine }) => {
   const isRequired = filled.get('required') === 'yes';
   await requireSecondFactor(engine, { ...act, isRequired });
   const text = `A second factor is ${isRequired ? 'required of all administrators now' : 'no longer required'}.`;

@@ -7,9 +7,9 @@ import type { ApiKey } from '../../store/keys/keys.ts';
 import { checkboxes, confirmForm } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
 import { scopeText } from '../views/scope-texts.ts';
-import { type Page, redirect, type Visit } from '../visit.ts';
+import { type PortalPage, redirect, type Visit } from '../visit.ts';
 
-export const removeSomebody: Page = async ({ act, params, form: filled }, { engine }) => {
+export const removeSomebody: PortalPage = async ({ act, params, form: filled }, { engine }) => {
   const removal = { ...act, id: params.id ?? '', revoke: filled.getAll('keys') };
   const { administrator, revoked, left } = await removeAdministrator(engine, removal);
   const sentences = [
@@ -21,7 +21,7 @@ export const removeSomebody: Page = async ({ act, params, form: filled }, { engi
 };
 
 /** Changes somebody's access, and ends what they made beyond it. */
-export const changeSomebody: Page = async ({ act, params, form: filled }, { engine }) => {
+export const changeSomebody: PortalPage = async ({ act, params, form: filled }, { engine }) => {
   const { administrator, ended, left } = await changeAccess(engine, {
     ...act,
     id: params.id ?? '',

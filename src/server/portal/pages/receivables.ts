@@ -14,7 +14,7 @@ import { countText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState } from '../views/notice.ts';
 import { amount, table } from '../views/table.ts';
-import { page, type Page } from '../visit.ts';
+import { page, type PortalPage } from '../visit.ts';
 import { distinctNames, dueText, withoutDocuments } from './documents.ts';
 
 const PATH = '/portal/receivables';
@@ -23,7 +23,7 @@ const CUSTOMERS_MAX = 100;
 const AGES = [90, 60, 30, 0];
 const ageNames = ['Not yet due', '1–30 days', '31–60 days', '61–90 days', 'Over 90 days'];
 
-export const showReceivables: Page = async (visit, { engine }) => {
+export const showReceivables: PortalPage = async (visit, { engine }) => {
   const withheld = withoutDocuments(visit, 'Receivables', 'receivables');
   if (withheld) return withheld;
   const { company, query, now } = visit;

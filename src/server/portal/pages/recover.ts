@@ -11,15 +11,15 @@ import { button, form } from '../views/form.ts';
 import { boundedCountText, countText } from '../views/formats.ts';
 import { type Html, html } from '../views/html.ts';
 import { emptyState, warning } from '../views/notice.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook } from '../webhook-access.ts';
 
 /** Says how many of the chosen deliveries would be sent again, before anything is sent. */
-export const showRecover: Page = async (visit, { engine }) =>
+export const showRecover: PortalPage = async (visit, { engine }) =>
   recoverPage(engine, visit, await getOwnWebhook(engine, visit), visit.query);
 
 /** Sends the chosen deliveries again, unless their number has changed since it was shown. */
-export const recoverChosen: Page = async (visit, { engine }) => {
+export const recoverChosen: PortalPage = async (visit, { engine }) => {
   const { act, form: filled, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
   try {

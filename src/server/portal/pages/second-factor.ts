@@ -16,13 +16,13 @@ import { button, confirmForm, form, textField } from '../views/form.ts';
 import { type Html, html } from '../views/html.ts';
 import { warning } from '../views/notice.ts';
 import { qrCode } from '../views/qr-code.ts';
-import { page, type Page, type PageReply, redirect, type RedirectReply, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type RedirectReply, type Visit } from '../visit.ts';
 
 export const SECOND_FACTOR_PATH = '/portal/account/second-factor';
 
-export const showSecondFactor: Page = (visit, services) => setUpPage(visit, services);
+export const showSecondFactor: PortalPage = (visit, services) => setUpPage(visit, services);
 
-export const addOwnSecondFactor: Page = async (visit, services) => {
+export const addOwnSecondFactor: PortalPage = async (visit, services) => {
   const { act, form: filled } = visit;
   const { engine, secrets } = services;
   const sealed = filled.get('sealed') ?? '';
@@ -36,13 +36,13 @@ export const addOwnSecondFactor: Page = async (visit, services) => {
   }
 };
 
-export const renewOwnRecoveryCodes: Page = async ({ act }, { engine }) =>
+export const renewOwnRecoveryCodes: PortalPage = async ({ act }, { engine }) =>
   withRecoveryCodes(
     'You have new recovery codes. The former ones no longer work.',
     await renewRecoveryCodes(engine, act),
   );
 
-export const removeOwnSecondFactor: Page = async ({ act, administrator }, { engine }) => {
+export const removeOwnSecondFactor: PortalPage = async ({ act, administrator }, { engine }) => {
   await removeSecondFactor(engine, act);
   return redirect('/portal/account', `Your second factor is removed. ${withoutFactor(administrator)}`);
 };

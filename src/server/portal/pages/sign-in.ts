@@ -10,7 +10,7 @@ import {
   type GuestVisit,
   ownPath,
   page,
-  type Page,
+  type PortalPage,
   type PageReply,
   redirect,
   signedOut,
@@ -38,7 +38,7 @@ export const signInWithPassword: GuestPage = async (visit, services) => {
   }
 };
 
-export const signOut: Page = async ({ act, session, tokens }, { engine }) => {
+export const signOut: PortalPage = async ({ act, session, tokens }, { engine }) => {
   await endSessions(engine, { ...act, id: session.id, tokens });
   return signedOut;
 };

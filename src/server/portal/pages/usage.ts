@@ -9,7 +9,7 @@ import { healthSpans } from '../views/health.ts';
 import { type Html, html } from '../views/html.ts';
 import { badge, emptyState } from '../views/notice.ts';
 import { amount, facts, named, table } from '../views/table.ts';
-import { page, type Page, type Visit } from '../visit.ts';
+import { page, type PortalPage, type Visit } from '../visit.ts';
 
 /** Hours of 30 days of 220 keys. */
 const ROWS_MAX = 720 * 220;
@@ -19,7 +19,7 @@ interface Counts {
   limited: number;
 }
 
-export const showUsage: Page = async (visit, { engine, rateLimitPerMinute }) => {
+export const showUsage: PortalPage = async (visit, { engine, rateLimitPerMinute }) => {
   const { company, now } = visit;
   const { days, spans } = healthSpans(company.timeZone, now);
   const from = spans[0]?.from.toISOString() ?? '';

@@ -22,14 +22,14 @@ import {
   lastSuccess,
   healthBadge,
 } from '../views/health.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
 
-export const showWebhook: Page = async (visit, { engine }) =>
+export const showWebhook: PortalPage = async (visit, { engine }) =>
   webhookPage(engine, visit, await getOwnWebhook(engine, visit));
 
 /** Waits a little for the result, so that the page usually shows it at once. */
-export const sendPing: Page = async (visit, { engine, pingWaitMs = 3_000 }) => {
+export const sendPing: PortalPage = async (visit, { engine, pingWaitMs = 3_000 }) => {
   const webhook = await getOwnWebhook(engine, visit);
   const of = { company: webhook.company, webhook: webhook.id };
   try {
@@ -44,7 +44,7 @@ export const sendPing: Page = async (visit, { engine, pingWaitMs = 3_000 }) => {
 export const pause = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
 export const resume = changeOf(resumeWebhook, 'resumed. The deliveries that waited are sent now.');
 
-function changeOf(change: typeof pauseWebhook, what: string): Page {
+function changeOf(change: typeof pauseWebhook, what: string): PortalPage {
   return async (visit, { engine }) => {
     const { id } = await getOwnWebhook(engine, visit);
     await change(engine, visit.company.id, id, visit.now, visit.act.by);
@@ -52,7 +52,7 @@ function changeOf(change: typeof pauseWebhook, what: string): Page {
   };
 }
 
-export const remove: Page = async (visit, { engine }) => {
+export const remove: PortalPage = async (visit, { engine }) => {
   const { id, url } = await getOwnWebhook(engine, visit);
   await deleteWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
   const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;

@@ -19,10 +19,10 @@ import {
   lastSuccess,
   healthBadge,
 } from '../views/health.ts';
-import { page, type Page, type PageReply, redirect, type Visit } from '../visit.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../visit.ts';
 import { eventChoice, eventDetails } from './events.ts';
 
-export const showWebhooks: Page = async (visit, { engine }) => {
+export const showWebhooks: PortalPage = async (visit, { engine }) => {
   const { company, now } = visit;
   const webhooks = await listWebhooks(engine, company.id);
   const { spans } = healthSpans(company.timeZone, now);
@@ -86,7 +86,7 @@ function webhookTable(
 }
 
 /** The form for a new webhook. For the rotation of a secret, `?like=` fills in the address and events of another one. */
-export const showNewWebhook: Page = async (visit, { engine }) => {
+export const showNewWebhook: PortalPage = async (visit, { engine }) => {
   const { company, administrator, query } = visit;
   const like = query.get('like');
   if (like === null) return newPage(engine, visit, { url: '', events: [] });
@@ -97,7 +97,7 @@ export const showNewWebhook: Page = async (visit, { engine }) => {
 };
 
 /** Registers a webhook. The next page shows its secret once. */
-export const registerWebhook: Page = async (visit, { engine, secrets }) => {
+export const registerWebhook: PortalPage = async (visit, { engine, secrets }) => {
   const { administrator, act, form: filled } = visit;
   const url = (filled.get('url') ?? '').trim();
   const events = filled.getAll('events');

@@ -1,10 +1,10 @@
 import type { AssetPaths } from '../assets.ts';
 import type { PageError } from '../page-error.ts';
-import type { Notice, PageReply, Visit } from '../visit.ts';
+import type { ActionMessage, PageReply, Visit } from '../visit.ts';
 import { form } from './form.ts';
 import { supportLink, withIds } from './formats.ts';
 import { type Html, html } from './html.ts';
-import { navigation, placeOf } from './navigation.ts';
+import { navigation, sectionHeading } from './navigation.ts';
 import { noticeBox } from './notice.ts';
 
 export interface Common {
@@ -17,10 +17,10 @@ export function administratorPage(
   common: Common,
   visit: Visit,
   { title, section, content }: PageReply,
-  { notice, unseen }: { notice: Notice | undefined; unseen: number | undefined },
+  { notice, unseen }: { notice: ActionMessage | undefined; unseen: number | undefined },
 ): string {
   const { company, administrator } = visit;
-  const place = placeOf(section);
+  const place = sectionHeading(section);
   return htmlDocument(
     common,
     `${title} · ${company.name}`,

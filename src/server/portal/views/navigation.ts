@@ -60,7 +60,7 @@ const noticesOf = (unseen: number): Section => ({
 });
 
 /** The headings above a section, as its pages show them. */
-export function placeOf(current: SectionKey | undefined): string | undefined {
+export function sectionHeading(current: SectionKey | undefined): string | undefined {
   if (api.some(({ key }) => key === current)) return `${ACCESS} › ${API}`;
   return access.some(({ key }) => key === current) ? ACCESS : undefined;
 }

@@ -1,8 +1,8 @@
-import type { Notice } from '../visit.ts';
+import type { ActionMessage } from '../visit.ts';
 import { type Html, html } from './html.ts';
 
 /** The message of the last action, with secrets that are shown once. */
-export function noticeBox({ text, secrets }: Notice): Html {
+export function noticeBox({ text, secrets }: ActionMessage): Html {
   return html`<section class="notice done" role="status">
     <p>${text}</p>
     ${secrets.map(secretOnce)}

@@ -8,7 +8,7 @@ import {
   writtenColumns,
   isOfCompanies,
   ownRows,
-  type Row,
+  type TableRow,
   selectionOf,
   STORED_TABLES,
 } from '../stored-tables.ts';
@@ -17,7 +17,7 @@ import { readRow, type Table } from '../tables/table.ts';
 /** Some of a company's rows, as objects whose members are in camel case like the contract's. */
 export interface ExportedRows {
   table: string;
-  rows: Row[];
+  rows: TableRow[];
 }
 
 /** Rows that nobody outside understands are left out, and columns that are secret. PDFs are exported as files. */
@@ -39,7 +39,7 @@ export async function* readCompanyRows(engine: Engine, company: string): AsyncGe
     const columns = writtenColumns(table).filter((column) => !table.columns[column]?.isSecret);
     yield { table: table.name, rows: [] };
     const selection = { ...selectionOf(table, columns), where: ownRows(table, company) };
-    for await (const rows of batchesOf<Row>(engine.db, selection))
+    for await (const rows of batchesOf<TableRow>(engine.db, selection))
       yield { table: table.name, rows: rows.map((row) => exported(row, table, columns)) };
   }
 }
@@ -65,15 +65,15 @@ export async function* unprintedDocuments({ db }: Engine, company: string): Asyn
     for (const { id } of rows) yield id;
 }
 
-function exported(row: Row, table: Table, columns: readonly string[]): Row {
+function exported(row: TableRow, table: Table, columns: readonly string[]): TableRow {
   if ((resources as readonly string[]).includes(table.name)) return recordOf(row);
   const shown = columns.filter((column) => column !== 'company');
   return readRow(table, Object.fromEntries(shown.map((column) => [column, row[column]])));
 }
 
-function recordOf({ body, detail, unpublished }: Row): Row {
+function recordOf({ body, detail, unpublished }: TableRow): TableRow {
   // Written by rendering.
-  const record = JSON.parse(wholeText({ body, detail } as Parameters<typeof wholeText>[0])) as Row;
+  const record = JSON.parse(wholeText({ body, detail } as Parameters<typeof wholeText>[0])) as TableRow;
   return unpublished === undefined
     ? record
     : { ...record, unpublished: JSON.parse(unpublished as string) as unknown };

@@ -9,7 +9,7 @@ import type { Engine } from '../engines/engine.ts';
 import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';
 import { schemaDifferences } from '../migrations/schema-check.ts';
 import { batchesOf, columnList, countRows } from '../batches.ts';
-import { writtenColumns, lastRow, type Row, selectionOf, STORED_TABLES } from '../stored-tables.ts';
+import { writtenColumns, lastRow, type TableRow, selectionOf, STORED_TABLES } from '../stored-tables.ts';
 import type { Table } from '../tables/table.ts';
 
 export interface StoreCopying {
@@ -127,7 +127,7 @@ async function copyTable(
   // The baseline inserted this row.
   if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
   if (after !== undefined) await onRows(await countRows(target.db, sql.table(table.name)));
-  for await (const rows of batchesOf<Row>(source.db, { ...selectionOf(table, columns), after })) {
+  for await (const rows of batchesOf<TableRow>(source.db, { ...selectionOf(table, columns), after })) {
     const values = rows.map((row) => sql`(${sql.join(columns.map((column) => row[column]))})`);
     await target.transaction(async (transaction) => {
       await sql`
@@ -147,7 +147,7 @@ async function digestOf(
 ): Promise<string> {
   const columns = writtenColumns(table).sort();
   const digest = createHash('sha256');
-  for await (const rows of batchesOf<Row>(engine.db, selectionOf(table, columns))) {
+  for await (const rows of batchesOf<TableRow>(engine.db, selectionOf(table, columns))) {
     for (const row of rows)
       digest.update(`${JSON.stringify(columns.map((column) => textOf(row[column])))}\n`);
     await onRows(rows.length);
@@ -156,7 +156,7 @@ async function digestOf(
 }
 
 /** PostgreSQL's driver gives 64 bits as text, and SQLite's a number. */
-function textOf(value: Row[string]): string | null {
+function textOf(value: TableRow[string]): string | null {
   if (value === null || value === undefined) return null;
   return Buffer.isBuffer(value) ? value.toString('base64') : `${value as string | number}`;
 }

@@ -52,7 +52,7 @@ interface PageOptions {
  * Ids begin with their time, so a span of time is a range of ids. A page reads the most selective index: that of the state,
  * that of a single kind of event, or that of all deliveries. It stops after some thousand rows.
  */
-export async function listDeliveries(
+export async function listDeliveryRows(
   db: Connection,
   of: ListedWebhook,
   filter: DeliveryFilter,

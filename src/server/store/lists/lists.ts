@@ -20,7 +20,7 @@ export interface Range {
  * `among` names the first columns of an index that goes on with the id, in the order of that index. `{}` is the whole
  * company by its ids. The indexes are in ../tables/records.ts.
  */
-export interface Selection {
+export interface ListSelection {
   table: Resource;
   company: string;
   among: Readonly<Record<string, readonly string[]>>;
@@ -47,7 +47,7 @@ export interface Found<T> {
 }
 
 /** One page of a list, and the id after which the next page begins, null on the last page. */
-export interface Page<T> {
+export interface ListPage<T> {
   records: Found<T>[];
   lastId: string | null;
 }
@@ -59,8 +59,8 @@ const AFTER_ALL_IDS = '~';
 export async function readPage<T>(
   db: Connection,
   { after, limit }: PageRequest,
-  selection: Selection,
-): Promise<Page<T>> {
+  selection: ListSelection,
+): Promise<ListPage<T>> {
   const found = await readList(db, selection, { after, limit: limit + 1 });
   const rows = found.slice(0, limit);
   return { records: rows, lastId: found.length > limit ? (rows.at(-1)?.id ?? null) : null };
@@ -71,7 +71,7 @@ export async function readPage<T>(
  * order. With ranges, the matches of the first range that has few are sorted. Where each has many, the list scans the
  * company's index and passes over what doesn't match; that takes about 200 ms when the first match comes after a million rows.
  */
-async function readList(db: Connection, selection: Selection, page: PageRequest): Promise<ListedRow[]> {
+async function readList(db: Connection, selection: ListSelection, page: PageRequest): Promise<ListedRow[]> {
   if (Object.values(selection.among).some((values) => values.length === 0)) return [];
   if (selection.ranges.length === 0) return (await scanSql(dialectOf(db), selection, page).execute(db)).rows;
   const ranged = firstColumnAsRange(selection);
@@ -81,7 +81,7 @@ async function readList(db: Connection, selection: Selection, page: PageRequest)
 /** Undefined when every range has more matches than are sorted. */
 async function sortFew(
   db: Connection,
-  selection: Selection,
+  selection: ListSelection,
   page: PageRequest,
 ): Promise<ListedRow[] | undefined> {
   const { sortedMax } = dialectOf(db);
@@ -97,7 +97,7 @@ async function sortFew(
 
 async function scanSlices(
   db: Connection,
-  selection: Selection,
+  selection: ListSelection,
   { after: first, limit }: PageRequest,
 ): Promise<ListedRow[]> {
   const dialect = dialectOf(db);
@@ -115,7 +115,7 @@ async function scanSlices(
 }
 
 /** A single value of the index's first column, such as one customer, is a range too, and often one of few matches. */
-function firstColumnAsRange(selection: Selection): Selection {
+function firstColumnAsRange(selection: ListSelection): ListSelection {
   const [[column, values] = ['', []], ...others] = Object.entries(selection.among);
   if (values.length !== 1) return selection;
   const [value] = values;
@@ -129,7 +129,7 @@ function firstColumnAsRange(selection: Selection): Selection {
  */
 function scanSql(
   dialect: Dialect,
-  { table, company, among }: Selection,
+  { table, company, among }: ListSelection,
   { after, limit }: PageRequest,
 ): RawBuilder<ListedRow> {
   const combinations = Object.entries(among).reduce(
@@ -147,7 +147,7 @@ function scanSql(
 }
 
 /** Counts the matches of one range by its own index, but no further than `countMax`. */
-function countSql(index: number, countMax: number, selection: Selection): RawBuilder<{ count: number }> {
+function countSql(index: number, countMax: number, selection: ListSelection): RawBuilder<{ count: number }> {
   return sql`
     SELECT CAST(COUNT(*) AS INTEGER) AS count
     FROM (
@@ -158,7 +158,11 @@ function countSql(index: number, countMax: number, selection: Selection): RawBui
 }
 
 /** Finds the matches of one range by its own index, and sorts by id those that the whole selection wants. */
-function sortSql(index: number, selection: Selection, { after, limit }: PageRequest): RawBuilder<ListedRow> {
+function sortSql(
+  index: number,
+  selection: ListSelection,
+  { after, limit }: PageRequest,
+): RawBuilder<ListedRow> {
   const ranges = selection.ranges.filter((_range, other) => other !== index);
   const others = [
     sql`${withoutIndex('id')} > ${after}`,
@@ -175,7 +179,7 @@ function sortSql(index: number, selection: Selection, { after, limit }: PageRequ
 /** The id of a company's `slice`th row after `after`; no row if there are fewer. */
 function sliceEndSql(
   slice: number,
-  { table, company }: Selection,
+  { table, company }: ListSelection,
   after: string,
 ): RawBuilder<{ id: string }> {
   return sql`
@@ -191,7 +195,7 @@ function sliceEndSql(
  */
 function sliceSql(
   dialect: Dialect,
-  selection: Selection,
+  selection: ListSelection,
   { after, limit }: PageRequest,
   sliceEnd: string,
 ): RawBuilder<ListedRow> {
@@ -208,7 +212,7 @@ function sliceSql(
  * The records whose ids a query gives, in id order: rows that don't match are passed over in their index alone. SQLite
  * would begin an inner join with the records.
  */
-function recordsSql({ table, company }: Selection, ids: RawBuilder<unknown>): RawBuilder<ListedRow> {
+function recordsSql({ table, company }: ListSelection, ids: RawBuilder<unknown>): RawBuilder<ListedRow> {
   return sql`
     SELECT wanted.id, record.body, record.digest
     FROM (${ids}) AS wanted
@@ -216,7 +220,7 @@ function recordsSql({ table, company }: Selection, ids: RawBuilder<unknown>): Ra
     ORDER BY wanted.id`;
 }
 
-function inRange({ company, ranges }: Selection, index: number): RawBuilder<unknown>[] {
+function inRange({ company, ranges }: ListSelection, index: number): RawBuilder<unknown>[] {
   const bounds = ranges.slice(index, index + 1).flatMap((range) => boundsOf(range, column));
   return [sql`company = ${company}`, ...bounds];
 }
@@ -225,7 +229,7 @@ type Refer = (column: string) => RawBuilder<unknown>;
 const column: Refer = (name) => sql.ref(name);
 
 /** The conditions of a selection; ranges come first, as fewer rows match them. */
-function conditions({ among, ranges }: Selection, refer: Refer): RawBuilder<unknown>[] {
+function conditions({ among, ranges }: ListSelection, refer: Refer): RawBuilder<unknown>[] {
   const isAmong = Object.entries(among).map(([name, values]) => sql`${refer(name)} IN (${sql.join(values)})`);
   return [...ranges.flatMap((range) => boundsOf(range, refer)), ...isAmong];
 }

@@ -3,7 +3,7 @@ import { joinObjects } from '../../../contract/json-text.ts';
 import type { QueryParameters } from '../../../contract/operations.ts';
 import type { Invoice, InvoiceSummary } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import { type Found, type Page, type PageRequest, readPage, type Selection } from '../lists/lists.ts';
+import { type Found, type ListPage, type PageRequest, readPage, type ListSelection } from '../lists/lists.ts';
 import { findDetailed } from './records.ts';
 
 const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
@@ -18,7 +18,7 @@ export async function listInvoices(
   company: string,
   filters: InvoiceFilters,
   page: PageRequest,
-): Promise<Page<InvoiceSummary>> {
+): Promise<ListPage<InvoiceSummary>> {
   const { issuedFrom, issuedTo, updatedSince } = filters;
   const ranges = [
     ...(updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }]),
@@ -28,7 +28,7 @@ export async function listInvoices(
 }
 
 /** The index fixes status before kind, so a list that leaves one open names all of its values. */
-function columnsOf({ kind, status, customer }: InvoiceFilters): Selection['among'] {
+function columnsOf({ kind, status, customer }: InvoiceFilters): ListSelection['among'] {
   if (kind === undefined && status === 'all' && customer === undefined) return {};
   return {
     ...(customer === undefined ? {} : { customer: [customer] }),

@@ -34,7 +34,7 @@ export function kindsIn(series: string, formats: Partial<Record<string, string>>
  * Takes the next number of a series, from 1. The number is used only when the transaction commits.
  * @param after a number behind which it goes on, where the series hasn't come so far.
  */
-export async function takeNumber(
+export async function takeNextNumber(
   transaction: StoreTransaction,
   company: string,
   series: string,

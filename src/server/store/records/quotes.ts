@@ -5,11 +5,11 @@ import type { Quote, QuoteSummary } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import {
   type Found,
-  type Page,
+  type ListPage,
   type PageRequest,
   type Range,
   readPage,
-  type Selection,
+  type ListSelection,
 } from '../lists/lists.ts';
 import { findDetailed } from './records.ts';
 
@@ -30,7 +30,7 @@ export async function listQuotes(
   today: string,
   filters: QuoteFilters,
   page: PageRequest,
-): Promise<Page<QuoteSummary>> {
+): Promise<ListPage<QuoteSummary>> {
   const selection = { table: 'quotes', company, ...conditionsOf(filters, today) } as const;
   const { records, lastId } = await readPage<QuoteSummary>(db, page, selection);
   return { records: records.map((quote) => asOf(quote, today)), lastId };
@@ -39,7 +39,7 @@ export async function listQuotes(
 function conditionsOf(
   { status, customer, updatedSince, versions }: QuoteFilters,
   today: string,
-): Pick<Selection, 'among' | 'ranges'> {
+): Pick<ListSelection, 'among' | 'ranges'> {
   const ranges: Range[] = updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }];
   if (status === 'expired') ranges.push({ column: 'valid_until', to: dayBefore(today) });
   if (status === 'sent') ranges.push({ column: 'valid_until', from: today });

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import type { JsonText } from '../../../contract/json-text.ts';
 import type { Resource } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import { type Found, type Page, type PageRequest, readPage } from '../lists/lists.ts';
+import { type Found, type ListPage, type PageRequest, readPage } from '../lists/lists.ts';
 
 /** Reads one record of a table that has no separate details; undefined when the company has none with that id. */
 export async function findRecord<T>(
@@ -45,7 +45,7 @@ export async function listRecords<T>(
   company: string,
   updatedSince: string | undefined,
   page: PageRequest,
-): Promise<Page<T>> {
+): Promise<ListPage<T>> {
   const ranges = updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }];
   return readPage(db, page, { table, company, among: {}, ranges });
 }
@@ -57,7 +57,7 @@ export async function listFormSubmissions<T>(
   formId: string,
   createdSince: string | undefined,
   page: PageRequest,
-): Promise<Page<T>> {
+): Promise<ListPage<T>> {
   const ranges = createdSince === undefined ? [] : [{ column: 'created_at', from: createdSince }];
   return readPage(db, page, { table: 'submissions', company, among: { form_id: [formId] }, ranges });
 }

@@ -5,7 +5,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Invoice } from '../../../contract/records.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { Reads } from '../engines/engine.ts';
-import { BEFORE_CUSTOMER, wordsOf } from '../search-columns.ts';
+import { BEFORE_CUSTOMER, searchWordsOf } from '../search-columns.ts';
 
 /** A search of a company's documents; what is undefined or empty leaves them out of account. */
 export interface DocumentSearch {
@@ -129,7 +129,7 @@ function wordConditions(
   { position }: Dialect,
   { text, findsCustomers }: DocumentSearch,
 ): RawBuilder<unknown>[] {
-  const words = new Set(text.split(/\s+/).map(wordsOf));
+  const words = new Set(text.split(/\s+/).map(searchWordsOf));
   words.delete('');
   // Signs alone are no word, and found nowhere.
   if (words.size === 0) return text === '' ? [] : [sql`FALSE`];

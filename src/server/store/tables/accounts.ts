@@ -9,7 +9,7 @@ import {
   orNull,
   secret,
   secretInteger,
-  table,
+  defineTable,
   text,
 } from './table.ts';
 
@@ -22,7 +22,7 @@ import {
  * An account is unique within its company: one person may administer several companies, and no company learns of the others.
  * One who was removed may be invited again, as somebody else.
  */
-export const administrators = table({
+export const administrators = defineTable({
   name: 'administrators',
   columns: {
     company,
@@ -57,7 +57,7 @@ export const administrators = table({
   },
 });
 
-export const portalSessions = table({
+export const portalSessions = defineTable({
   name: 'portal_sessions',
   columns: {
     company: text,
@@ -90,7 +90,7 @@ export const portalSessions = table({
 });
 
 /** The result of each form that was sent in a session, so that a form does one thing once. It ends with its session. */
-export const formResults = table({
+export const formResults = defineTable({
   name: 'form_results',
   columns: {
     company: text,
@@ -109,7 +109,7 @@ export const formResults = table({
 });
 
 /** Invitations, and links that set a password anew. */
-export const portalLinks = table({
+export const portalLinks = defineTable({
   name: 'portal_links',
   columns: {
     company,
@@ -144,7 +144,7 @@ export const portalLinks = table({
  * On PostgreSQL only the owner changes what the audit trail says: a function of the owner removes what is too old, and whoever
  * migrates takes other roles the right to.
  */
-export const auditEntries = table({
+export const auditEntries = defineTable({
   name: 'audit_entries',
   columns: {
     company,
@@ -190,7 +190,7 @@ const auditOnPostgres = [
 ];
 
 /** A notice to a person, by e-mail and on their page, committed with what it tells of. */
-export const notices = table({
+export const notices = defineTable({
   name: 'notices',
   columns: {
     company,

@@ -1,6 +1,6 @@
 import type { ElectronicAddress, Identifier } from '../../../contract/feed.ts';
 import type { Module } from '../../../contract/scopes.ts';
-import { bigInteger, company, flag, integer, json, orElse, orNull, table, text } from './table.ts';
+import { bigInteger, company, flag, integer, json, orElse, orNull, defineTable, text } from './table.ts';
 
 /** The supplier's part of a document, with the details for payment (research: legal content of VAT documents). */
 export interface CompanyProfile {
@@ -38,7 +38,7 @@ export interface CompanyProfile {
 /** A kind of document that is issued here, or by the business system. */
 export type IssuedKind = 'invoice' | 'credit_note' | 'quote';
 
-export const companies = table({
+export const companies = defineTable({
   name: 'companies',
   columns: {
     id: text,
@@ -66,7 +66,7 @@ export const companies = table({
 });
 
 /** The stamp of each company's last change: apart, because every move writes it and a company's row carries its profile. */
-export const companyClocks = table({
+export const companyClocks = defineTable({
   name: 'company_clocks',
   columns: { company, last_stamp_ms: bigInteger },
   key: ['company'],
@@ -75,7 +75,7 @@ export const companyClocks = table({
 });
 
 /** A time that the API has told its readers, or a later one, in one row. */
-export const servedClock = table({
+export const servedClock = defineTable({
   name: 'served_clock',
   columns: { latest_ms: bigInteger },
   key: [],
@@ -83,7 +83,7 @@ export const servedClock = table({
 });
 
 /** The last number of each series that was given out; `series` is a number's format with its year filled in. */
-export const numberSeries = table({
+export const numberSeries = defineTable({
   name: 'number_series',
   columns: { company, series: text, last_number: integer },
   key: ['company', 'series'],
@@ -91,7 +91,7 @@ export const numberSeries = table({
 });
 
 /** Companies that were erased, without anything that is theirs: an operator who knows a company's id finds its erasure. */
-export const erasures = table({
+export const erasures = defineTable({
   name: 'erasures',
   columns: {
     id: text,

@@ -1,7 +1,7 @@
-import { integer, orNull, table, text } from './table.ts';
+import { integer, orNull, defineTable, text } from './table.ts';
 
 /** The generation of the store, in one row, or none until it is served: see ../records/generation.ts. */
-export const storeGeneration = table({
+export const storeGeneration = defineTable({
   name: 'store_generation',
   columns: { only_row: integer, generation: text },
   key: ['only_row'],
@@ -14,7 +14,7 @@ export const storeGeneration = table({
  * anew, `rendered_company` and `rendered_id` name the last record that is done; both are empty before the first, and null when
  * all are.
  */
-export const recordContracts = table({
+export const recordContracts = defineTable({
   name: 'record_contracts',
   columns: {
     resource: text,

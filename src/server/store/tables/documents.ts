@@ -1,11 +1,11 @@
-import { bytes, company, integer, json, oneOf, orElse, orNull, table, text } from './table.ts';
+import { bytes, company, integer, json, oneOf, orElse, orNull, defineTable, text } from './table.ts';
 
 /**
  * The PDF of each issued document, made once and never again: what was given out once is given out for ever. Drafts have none
  * here. The bytes come last, so that SQLite finds the rest without reading them; PostgreSQL keeps them apart, as they are,
  * because a PDF is compressed already.
  */
-export const documents = table({
+export const documents = defineTable({
   name: 'documents',
   columns: {
     company: text,
@@ -23,7 +23,7 @@ export const documents = table({
     engine === 'sqlite' ? [] : ['ALTER TABLE documents ALTER COLUMN bytes SET STORAGE EXTERNAL'],
 });
 
-export const logos = table({
+export const logos = defineTable({
   name: 'logos',
   columns: { company, sha256: text, data_url: text },
   key: ['company', 'sha256'],
@@ -41,7 +41,7 @@ export interface HandOverAttempt {
 }
 
 /** The way of an issued document to the operator's access point, committed with its issue and kept as long as the document. */
-export const handOvers = table({
+export const handOvers = defineTable({
   name: 'hand_overs',
   columns: {
     company,

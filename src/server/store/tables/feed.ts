@@ -1,8 +1,8 @@
 import type { Resource } from '../../../contract/records.ts';
-import { bigInteger, type Column, company, orNull, table, text } from './table.ts';
+import { bigInteger, type Column, company, orNull, defineTable, text } from './table.ts';
 
 /** The feed's changes that were made, by their ids, so that one that is sent again is answered with its record. */
-export const appliedChanges = table({
+export const appliedChanges = defineTable({
   name: 'applied_changes',
   columns: {
     company,
@@ -23,7 +23,7 @@ export const appliedChanges = table({
 });
 
 /** The last change of each source that was applied. */
-export const feedPositions = table({
+export const feedPositions = defineTable({
   name: 'feed_positions',
   columns: { company, source: text, sequence: bigInteger, change_id: orNull(text), applied_at: text },
   key: ['company', 'source'],

@@ -1,7 +1,18 @@
 import type { Scope } from '../../../contract/scopes.ts';
-import { bigInteger, company, flag, integer, json, orElse, orNull, secret, table, text } from './table.ts';
+import {
+  bigInteger,
+  company,
+  flag,
+  integer,
+  json,
+  orElse,
+  orNull,
+  secret,
+  defineTable,
+  text,
+} from './table.ts';
 
-export const apiKeys = table({
+export const apiKeys = defineTable({
   name: 'api_keys',
   columns: {
     company,
@@ -28,14 +39,14 @@ export const apiKeys = table({
  * When each key was used last. Uses and hours stand beside the keys and not in them, because every request reads a key's row and
  * none should find it being written.
  */
-export const keyUses = table({
+export const keyUses = defineTable({
   name: 'key_uses',
   columns: { company: text, key_id: text, used_at: text },
   key: ['company', 'key_id'],
 });
 
 /** The requests of a key in an hour. */
-export const keyHours = table({
+export const keyHours = defineTable({
   name: 'key_hours',
   columns: {
     company: text,
@@ -52,7 +63,7 @@ export const keyHours = table({
 });
 
 /** Processes that share a database share the count of each key's requests, which changes at every request. */
-export const keyCounts = table({
+export const keyCounts = defineTable({
   name: 'key_counts',
   columns: { company: text, key_id: text, points: integer, expire: bigInteger },
   key: ['company', 'key_id'],
@@ -62,14 +73,14 @@ export const keyCounts = table({
 });
 
 /** The counts of addresses and of whatever else is limited that has no company. */
-export const rateCounts = table({
+export const rateCounts = defineTable({
   name: 'rate_counts',
   columns: { key: text, points: integer, expire: bigInteger },
   key: ['key'],
   isCounter: true,
 });
 
-export const feedTokens = table({
+export const feedTokens = defineTable({
   name: 'feed_tokens',
   columns: {
     id: text,
@@ -91,7 +102,7 @@ export const feedTokens = table({
 });
 
 /** The companies of a token that isn't for all of them. */
-export const feedTokenCompanies = table({
+export const feedTokenCompanies = defineTable({
   name: 'feed_token_companies',
   columns: { company: text, token: text },
   key: ['company', 'token'],

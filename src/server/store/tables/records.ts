@@ -6,7 +6,7 @@ import {
   document,
   orElse,
   orNull,
-  table,
+  defineTable,
   text,
 } from './table.ts';
 
@@ -33,7 +33,7 @@ const detail = document;
 /** Unique with the company in each table of records. */
 const key = ['company', 'id'] as const;
 
-export const people = table({
+export const people = defineTable({
   name: 'people',
   columns: { company, id, digest, body: document },
   key,
@@ -45,7 +45,7 @@ const byChange = (name: string) => ({
   [`${name}_changed`]: '(company, updated_at, id)',
 });
 
-export const customers = table({
+export const customers = defineTable({
   name: 'customers',
   columns: { company, id, updated_at, digest, unpublished, body: document },
   key,
@@ -55,21 +55,21 @@ export const customers = table({
   },
 });
 
-export const forms = table({
+export const forms = defineTable({
   name: 'forms',
   columns: { company, id, updated_at, digest, body: document },
   key,
   indexes: byChange('forms'),
 });
 
-export const jobs = table({
+export const jobs = defineTable({
   name: 'jobs',
   columns: { company, id, updated_at, digest, body: document },
   key,
   indexes: byChange('jobs'),
 });
 
-export const submissions = table({
+export const submissions = defineTable({
   name: 'submissions',
   columns: {
     ...{ company, id, digest },
@@ -92,7 +92,7 @@ const searched = <Stored>(of: Column<Stored>, path: string) => computed(path, { 
 const amount = bigInteger as Column as Column<number | string>;
 const minor = (path: string) => `CAST(${path} AS BIGINT)`;
 
-export const invoices = table({
+export const invoices = defineTable({
   name: 'invoices',
   columns: {
     ...{ company, id, digest },
@@ -141,7 +141,7 @@ export const invoices = table({
   },
 });
 
-export const quotes = table({
+export const quotes = defineTable({
   name: 'quotes',
   columns: {
     ...{ company, id, digest },

@@ -137,7 +137,7 @@ export interface Table {
   readonly also?: (engine: EngineName) => readonly string[];
 }
 
-export function table<const Name extends string, const Own extends Columns>(
+export function defineTable<const Name extends string, const Own extends Columns>(
   definition: Table & {
     readonly name: Name;
     readonly columns: Own;

@@ -9,11 +9,11 @@ import {
   orNull,
   type RowOf,
   secret,
-  table,
+  defineTable,
   text,
 } from './table.ts';
 
-export const webhooks = table({
+export const webhooks = defineTable({
   name: 'webhooks',
   columns: {
     company,
@@ -46,7 +46,7 @@ export const webhooks = table({
   },
 });
 
-export const events = table({
+export const events = defineTable({
   name: 'events',
   columns: {
     company,
@@ -73,7 +73,7 @@ export const events = table({
  * The key is what lists walk. In SQLite it is the table itself: an event goes to ten webhooks, and each further tree is ten more
  * pages to write. Events and their deliveries go at the same age, so none refers to the other.
  */
-export const deliveries = table({
+export const deliveries = defineTable({
   name: 'deliveries',
   columns: {
     company: text,
@@ -114,7 +114,7 @@ export const deliveries = table({
     engine === 'sqlite' ? [] : ['ALTER TABLE deliveries SET (autovacuum_vacuum_scale_factor = 0.01)'],
 });
 
-export const deliveryAttempts = table({
+export const deliveryAttempts = defineTable({
   name: 'delivery_attempts',
   columns: {
     company: text,
@@ -140,7 +140,7 @@ export const deliveryAttempts = table({
 export type DeliveryState = RowOf<typeof deliveries>['state'];
 
 /** The attempts of one hour, from which the portal tells how a webhook is doing, however many deliveries it has. */
-export const webhookHours = table({
+export const webhookHours = defineTable({
   name: 'webhook_hours',
   columns: {
     company: text,

@@ -5,7 +5,7 @@ import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../../../src/server/store/records/invoices.ts';
 import type { Connection } from '../../../../src/server/store/dialects/dialect.ts';
 import { withDialect, withQueriesThrough } from '../_queries.ts';
-import type { Page, PageRequest } from '../../../../src/server/store/lists/lists.ts';
+import type { ListPage, PageRequest } from '../../../../src/server/store/lists/lists.ts';
 import { listQuotes } from '../../../../src/server/store/records/quotes.ts';
 import { listFormSubmissions, listRecords } from '../../../../src/server/store/records/records.ts';
 import { STORY_NOW } from '../../../_server.ts';
@@ -70,7 +70,7 @@ function makeRecords(): ResourceRecord[] {
   ];
 }
 
-type List = (db: Connection, page: PageRequest) => Promise<Page<unknown>>;
+type List = (db: Connection, page: PageRequest) => Promise<ListPage<unknown>>;
 interface Case {
   path: string;
   query: Record<string, string>;
@@ -167,7 +167,7 @@ async function crawl(db: Connection, list: List): Promise<string[]> {
   const ids: string[] = [];
   let after: string | null = '';
   while (after !== null) {
-    const page: Page<unknown> = await list(db, { after, limit: 97 });
+    const page: ListPage<unknown> = await list(db, { after, limit: 97 });
     ids.push(...page.records.map(({ body }) => (JSON.parse(body) as { id: string }).id));
     if (page.lastId !== null && page.lastId <= after) throw new Error('The list does not go on.');
     after = page.lastId;

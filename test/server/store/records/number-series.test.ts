@@ -2,19 +2,19 @@ import { createCompany } from '../../../../src/server/access/companies.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { lockForMoves } from '../../../../src/server/store/records/moves.ts';
-import { changeNumbering, takeNumber } from '../../../../src/server/store/records/number-series.ts';
+import { changeNumbering, takeNextNumber } from '../../../../src/server/store/records/number-series.ts';
 import { STORY_NOW } from '../../../_server.ts';
 import { onEachStore, openSeveral } from '../_stores.ts';
 
 /** Takes a number in a transaction of its own. */
 function take(engine: Engine, series: string, company = 'acme'): Promise<number> {
-  return engine.transaction((transaction) => takeNumber(transaction, company, series));
+  return engine.transaction((transaction) => takeNextNumber(transaction, company, series));
 }
 
 async function takeInVain(engine: Engine, series: string, count: number): Promise<void> {
   const undone = new Error('undone');
   const work = engine.transaction(async (transaction) => {
-    for (let taken = 0; taken < count; taken += 1) await takeNumber(transaction, 'acme', series);
+    for (let taken = 0; taken < count; taken += 1) await takeNextNumber(transaction, 'acme', series);
     throw undone;
   });
   await work.catch((error: unknown) => {
@@ -38,10 +38,10 @@ onEachStore('a series of numbers', async (t, { engine, url, name }) => {
 
   await t.test('gives several numbers to one transaction', async (t) => {
     const taken = await engine.transaction(async (transaction) => [
-      await takeNumber(transaction, 'acme', 'several'),
-      await takeNumber(transaction, 'acme', 'several'),
-      await takeNumber(transaction, 'acme', 'between'),
-      await takeNumber(transaction, 'acme', 'several'),
+      await takeNextNumber(transaction, 'acme', 'several'),
+      await takeNextNumber(transaction, 'acme', 'several'),
+      await takeNextNumber(transaction, 'acme', 'between'),
+      await takeNextNumber(transaction, 'acme', 'several'),
     ]);
     t.strictSame(taken, [1, 2, 1, 3]);
   });
@@ -82,7 +82,7 @@ onEachStore('numbers that are set while others are taken', async (t, { engine, u
   const move = () =>
     engine.transaction(async (transaction) => {
       await lockForMoves(transaction, 'acme');
-      taken.push(await takeNumber(transaction, 'acme', 'set'));
+      taken.push(await takeNextNumber(transaction, 'acme', 'set'));
     });
   // To the last number that was given out: whoever sets that doesn't mean to give one out twice.
   const set = () =>

@@ -6,7 +6,7 @@ import t from 'tap';
 import { loadExampleCompany } from '../../../../src/demo/load.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import type { Finding } from '../../../../src/server/store/verify/findings.ts';
-import { wordsOf } from '../../../../src/server/store/search-columns.ts';
+import { searchWordsOf } from '../../../../src/server/store/search-columns.ts';
 import { verifyStore } from '../../../../src/server/store/verify/verify.ts';
 import { callCommand } from '../../../_command.ts';
 import { openTestDatabase } from '../../../_server.ts';
@@ -137,7 +137,7 @@ t.test('a number that is missing or given twice is found, and an earlier one is 
   const renumber = async (from: string, to: string) => {
     const rows = await engine.run(
       `UPDATE invoices SET body = replace(body, '"number":"${from}"', '"number":"${to}"'),
-        search_words = replace(search_words, '${wordsOf(from)}', '${wordsOf(to)}')
+        search_words = replace(search_words, '${searchWordsOf(from)}', '${searchWordsOf(to)}')
       WHERE body ->> 'number' = '${from}' RETURNING id, body || detail AS stored`,
     );
     for (const { id, stored } of rows)
