@@ -96,7 +96,7 @@ export function unknownName(name: string, kind: string, known: readonly string[]
 /** Characters that turn the direction of writing for what follows (UAX #9 section 2). */
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** The same, and every control character but the end of a line and the tabulator: terminals obey them. */
+/** Characters that terminals obey: those, and control characters but the end of a line and the tabulator. */
 const CONTROLS = /[\u202a-\u202e\u2066-\u2069]|(?![\n\t])\p{Cc}/gu;
 
 /**

@@ -6,7 +6,7 @@ export type GivenAmounts = Pick<
   'pricesIncludeVat' | 'allowances' | 'charges' | 'prepayments' | 'roundingMinor' | 'cashRounding'
 >;
 
-/** The same of a line. */
+/** Amounts of a line. */
 export type GivenLineAmounts = Pick<
   DraftLine,
   'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity' | 'allowances' | 'charges'
@@ -28,7 +28,7 @@ export interface Adjustment {
 export interface DocumentAdjustment extends Adjustment {
   vatCategory: DraftLine['vatCategory'];
   vatRateBasisPoints: number;
-  /** Of a charge in a category E that no line has. */
+  /** For a charge in a category E that no line has. */
   vatExemptionReason?: string;
   vatExemptionReasonCode?: string;
 }

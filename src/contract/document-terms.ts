@@ -18,7 +18,7 @@ export const lineTermNames = [
   'originCountryCode',
 ] as const;
 
-/** The same of a customer. */
+/** Terms of a customer. */
 export const buyerTermNames = [
   'town',
   'region',
@@ -36,7 +36,7 @@ export type BuyerTerms = Pick<NamedBuyer, (typeof buyerTermNames)[number]>;
 /** The terms that a document shows beside the members of the contract. */
 export interface KeptTerms extends DocumentTerms {
   buyer?: BuyerTerms;
-  /** Of the lines that have any, by the line's id. */
+  /** Terms of the lines that have any, by the line's id. */
   lines?: Record<string, LineTerms>;
   /** Whether it goes over Peppol. */
   isPeppol?: boolean;

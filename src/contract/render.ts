@@ -14,7 +14,7 @@ export interface RenderedRecord {
   record: ResourceRecord['record'];
   body: JsonText<unknown>;
   detail: JsonText<unknown> | undefined;
-  /** Of both texts: SHA-1 in base64url, 27 characters. It tells versions apart, and protects nothing. */
+  /** SHA-1 of both texts in base64url, 27 characters. It tells versions apart, and protects nothing. */
   digest: string;
 }
 

@@ -1,6 +1,6 @@
 /** The company's services and prices. It is a building-services firm in Ireland. Prices are in cents without VAT. */
 export interface Work {
-  /** Of the job, the quote and the first line. */
+  /** Title of the job, the quote and the first line. */
   title: string;
   jobTypeId: string;
   /** In basis points, where Irish VAT is charged. */

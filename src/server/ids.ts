@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 export interface Ids {
   /** A UUIDv7 (RFC 9562 section 5.7) of a time. */
   uuid: (ms: number) => string;
-  /** The same behind a prefix, such as `job_`. */
+  /** A new id behind a prefix, such as `job_`. */
   prefixed: (prefix: string, ms: number) => string;
 }
 

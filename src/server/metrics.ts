@@ -14,7 +14,7 @@ export interface Metrics {
   documents: DocumentMetrics;
   /** Asks how many seconds the oldest mail has waited, whenever the metrics are read. */
   watchMails: (read: () => Promise<number>) => void;
-  /** The same of the oldest document for the access point. */
+  /** Reads how long the oldest document for the access point has waited. */
   watchHandOvers: (read: () => Promise<number>) => void;
   /** How many machines of the database don't answer. */
   watchMachines: (read: () => Promise<number>) => void;

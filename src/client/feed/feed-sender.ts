@@ -43,7 +43,7 @@ export interface FeedSender {
    * @throws ApiError when the feed refuses the request, NoAnswerError when it can't be reached for too long.
    */
   send: (changes: Iterable<Change> | AsyncIterable<Change>) => AsyncGenerator<Answered>;
-  /** The same for the texts of changes, none of which has a line feed. */
+  /** Sends changes as texts, none of which has a line feed. */
   sendTexts: (texts: readonly (string | Uint8Array)[]) => AsyncGenerator<AnswerText>;
 }
 

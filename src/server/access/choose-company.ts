@@ -19,7 +19,7 @@ import type { SignInLimits } from './sign-in-limits.ts';
 interface Choice extends Omit<Entry, 'formerTokens'> {
   tokens: readonly string[];
   company: string;
-  /** Of the account's second factor, if it was asked for. */
+  /** Code of the account's second factor, if one was asked for. */
   code?: string | undefined;
 }
 

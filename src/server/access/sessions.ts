@@ -37,7 +37,7 @@ export interface ActiveSession extends Session {
 export interface Entry extends Origin {
   /** The cookie that proves earlier sign-ins from it; see known-browsers.ts. */
   browser?: string | undefined;
-  /** Of its sessions, which end. */
+  /** Tokens of this browser's other sessions; they are ended. */
   formerTokens?: readonly string[];
   now: Date;
   lengths: SessionLengths;

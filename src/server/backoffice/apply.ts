@@ -104,7 +104,7 @@ export async function applyChange(
   return applyParsed(backoffice, asJson(change), sender);
 }
 
-/** The same for a value that `JSON.parse` has made, whatever it is. */
+/** Makes the move of a value that `JSON.parse` has made, whatever it is. */
 export async function applyParsed(
   backoffice: Backoffice,
   value: unknown,
@@ -139,7 +139,7 @@ export async function applyTogether(backoffice: Backoffice, changes: readonly Ch
   return applyParsedTogether(backoffice, changes.map(asJson));
 }
 
-/** The same for values that `JSON.parse` has made. */
+/** Makes the moves of values that `JSON.parse` has made. */
 export async function applyParsedTogether(
   backoffice: Backoffice,
   values: readonly unknown[],

@@ -210,7 +210,7 @@ export function legendsOf(terms: LegendTerms): ReasonOf {
   };
 }
 
-/** The same without the words that were filled in, so that they are filled in anew for the amounts as they are then. */
+/** A draft without the words that were filled in, so that they are filled in anew for the amounts as they are then. */
 export function asDraftWithoutLegends(
   lines: readonly Line[],
   unpublished: QuoteUnpublished,

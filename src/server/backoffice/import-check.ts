@@ -180,7 +180,7 @@ function isLike(item: Item, other: Item): boolean {
   return item.category === other.category && item.rateBasisPoints === other.rateBasisPoints;
 }
 
-/** By how much the amounts of an item may be off: nothing, or a minor unit for each of its lines. */
+/** Tolerance for the amounts of an item: nothing, or a minor unit for each of its lines. */
 function slackOf({ lines, tolerate }: Given): (item: Item) => number {
   if (tolerate === undefined) return () => 0;
   return ({ category, rateBasisPoints }) =>

@@ -149,7 +149,7 @@ export class Move {
     );
   }
 
-  /** The same of one that has to be there. @throws Refusal `unknown_record`. */
+  /** Finds one that has to be there. @throws Refusal `unknown_record`. */
   async getCustomer(id: string, path: string): Promise<StoredCustomer> {
     const found = await this.findCustomer(id);
     if (!found) throw unknownRecord('customers', id, path);
@@ -239,7 +239,7 @@ export class Move {
     return (await this.#shownSupplier()).supplier;
   }
 
-  /** The same, or as a document names it, kept with its logo for a document that is issued. */
+  /** The supplier as it is, or as a document names it, kept with its logo for a document that is issued. */
   async keepSupplier(named?: Supplier): Promise<KeptSupplier> {
     const shown = await this.#shownSupplier();
     const supplier = derivedTerms(named ?? shown.supplier);

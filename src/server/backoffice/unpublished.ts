@@ -22,9 +22,9 @@ export interface Unpublished {
   reverseChargeRates: Record<string, number>;
   /** Amounts that the API has no place for, where there are any. */
   amounts?: DocumentAmounts;
-  /** Of an issued document that asked for money: the last issued invoice that had this as paid before. */
+  /** For an issued document that asked for money: the last issued invoice that had this as paid before. */
   prepaidInvoiceId?: string;
-  /** Of an issued invoice: the rounding of its credit notes. */
+  /** For an issued invoice: the rounding of its credit notes. */
   creditedRoundingMinor?: number;
   /** The quote that was converted to it, which can be converted again when the draft is discarded. */
   quoteId: string | null;
@@ -34,11 +34,11 @@ export interface Unpublished {
   supplier: KeptSupplier | null;
   /** Whether the business system has issued it. */
   isImported?: boolean;
-  /** Of an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
+  /** For an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
-  /** The same in the accounting currency, where the invoice has one; a credit note keeps it up to date. */
+  /** Those amounts in the accounting currency, where the invoice has one; a credit note keeps them up to date. */
   creditedAccounted?: Invoice['vatBreakdown'];
-  /** Of an issued invoice: its voided payments and refunds. */
+  /** For an issued invoice: its voided payments and refunds. */
   voidedPayments: Payment[];
   voidedRefunds: Refund[];
 }

@@ -14,7 +14,7 @@ export type SendTexts = (
 /** A feed elsewhere doesn't take the changes; the message says why. */
 export class NotSentError extends Error {}
 
-/** Of lines; a line has up to 8 MB. */
+/** Bytes of lines in one request; a line has up to 8 MB. */
 const BATCH = { count: 100, size: 1_048_576, sizeOf: ({ bytes }: RawLine) => bytes?.length ?? 0 };
 
 /**

@@ -53,7 +53,7 @@ export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** The same; undefined when nothing is left of it. */
+/** Text on one line; undefined when nothing is left of it. */
 export function optionalText(text: string | null | undefined): string | undefined {
   return oneLine(text ?? '') || undefined;
 }

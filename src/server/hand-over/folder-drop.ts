@@ -9,7 +9,7 @@ const TAKEN = 'taken';
 
 export interface Drop {
   folder: string;
-  /** Of the file, without a slash. */
+  /** File name, without a slash. */
   name: string;
   text: string;
   /** Which no other attempt of the document has had. */

@@ -14,7 +14,7 @@ export interface PrintTask {
   databaseUrl: string;
   company: string;
   id: string;
-  /** The same for every document of a process. */
+  /** Alike for every document of a process. */
   accent: string | undefined;
   /** The day of a statement of account, which is printed instead. */
   statementOn: string | undefined;

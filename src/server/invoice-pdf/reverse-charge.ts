@@ -8,7 +8,7 @@ type Line = PrintedDocument['record']['lines'][number];
 /** HMRC's words for a document on which only some lines are under the domestic reverse charge (VATREVCON37100). */
 const MARKED_LINES =
   'Customer to account to HMRC for the reverse charge output tax on the VAT-exclusive price of items marked reverse charge.';
-/** The same for a credit note (VATREVCON39200). */
+/** Words for a credit note (VATREVCON39200). */
 const MARKED_LINES_CREDITED =
   'Customer to account to HMRC for the adjustment to reverse charge output tax on the VAT exclusive price of items marked reverse charge.';
 

@@ -12,7 +12,7 @@ export interface Statement {
   link?: { text: string; url: string } | undefined;
   /** Set as a table under both. */
   details: readonly (readonly [label: string, value: string])[];
-  /** Stands beside the text, for those who don't see it as `alt`. */
+  /** Symbol beside the text; those who don't see it get `alt`. */
   code?: (PaymentCode & { alt: string }) | undefined;
 }
 

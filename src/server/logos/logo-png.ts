@@ -3,7 +3,7 @@ import { PNG } from 'pngjs';
 import { orientationIn, type Picture, refuseBadSize, type StoredPicture, UPRIGHT } from './logo-picture.ts';
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-/** Of 16,000,000 pixels with 8 bits for each of four channels, with the bytes of the filters. */
+/** Bytes of 16,000,000 pixels with 8 bits for each of four channels, and of their filters. */
 const DATA_BYTES_MAX = 65_000_000;
 /** Samples of each pixel, by the colour type (PNG, third edition, 11.2.1). */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };

@@ -27,7 +27,7 @@ export interface MailMeans extends MailSettings {
 const MAILS_MAX = 20;
 const AT_ONCE = 4;
 const CONNECT_MS = 20_000;
-/** Of a whole attempt: a server that looks into a mail may answer late, and has it all the same (RFC 5321 section 4.5.3.2.6). */
+/** Time of a whole attempt: a server that looks into a mail may answer late, and has it all the same (RFC 5321 section 4.5.3.2.6). */
 const ATTEMPT_MS = 6 * MINUTE_MS;
 const LEASE_MS = 8 * MINUTE_MS;
 /** After this number of attempts they are two hours apart. */

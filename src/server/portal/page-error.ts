@@ -20,7 +20,7 @@ export class PageError extends Error {
   }
 }
 
-/** The same words for a page that doesn't exist and for one of another company. */
+/** One text for a page that doesn't exist and for one of another company. */
 export function notFound(): PageError {
   return new PageError(
     404,

@@ -36,7 +36,7 @@ function isOpen(queue: DueKey['queue'], now: Date): RawBuilder<boolean> {
   return sql<boolean>`state IN ('waiting', 'sending') AND due_at > ${oldest}`;
 }
 
-/** The same whose time has come: to be tried, or to be taken over from a worker whose lease has run out. */
+/** Rows whose time has come: to be tried, or to be taken over from a worker whose lease has run out. */
 function isDue(queue: DueKey['queue'], now: Date): RawBuilder<boolean> {
   return sql<boolean>`${isOpen(queue, now)} AND due_at <= ${now.toISOString()}`;
 }

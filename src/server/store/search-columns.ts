@@ -4,7 +4,7 @@ import type { RenderedRecord } from '../../contract/render.ts';
 /** Four parts of so many UTF-16 units fit into an entry of an index, for which PostgreSQL has some 2,700 bytes. */
 const PART_LENGTH_MAX = 150;
 
-/** Stands before the words of the customer's name, which not everybody may search. */
+/** Mark before the words of the customer's name, which not everybody may search. */
 export const BEFORE_CUSTOMER = '\t';
 
 /** The columns of a record that are searched, and that no database computes from its text. */

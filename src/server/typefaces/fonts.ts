@@ -17,7 +17,7 @@ export interface Face {
   name: string;
   /** The font that pdfkit embeds. */
   readonly source: Font;
-  /** By how much it is set smaller, so that its small letters are as high as the main font's. */
+  /** Scales its x-height to the main font's. */
   sizeFactor: number;
   /** Whether it has all characters of a text, and is for its script. */
   covers: (text: string) => boolean;
@@ -84,7 +84,7 @@ function facesOf(style: string, weight: number, fallback: string): Face[] {
   ];
 }
 
-/** The same fonts, of which those with a country's own forms of Chinese letters are asked first. */
+/** Fonts in the order in which a country's readers need them: those with its own forms of Chinese letters first. */
 export function fontsFor(country: string, fonts: Fonts): Fonts {
   const isOf = ({ countries = [] }: Face) => Number(countries.includes(country));
   const sorted = ([main, ...others]: readonly Face[]) =>

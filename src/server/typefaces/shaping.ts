@@ -12,7 +12,7 @@ export interface Run {
   width: number;
 }
 
-/** Stands for a character that no font has, so that its loss is seen. */
+/** Printed for a character that no font has, so that its loss is seen. */
 const REPLACEMENT = '\ufffd';
 
 /** Marks of things that are lost already, such as a picture in a copied text. The fonts have empty glyphs for some. */

@@ -30,7 +30,7 @@ export interface DeliveryPage {
 
 /** Deliveries on one page. */
 export const PAGE_MAX = 100;
-/** Of one delivery in total: its attempts are shown on one page. */
+/** Attempts of one delivery in total, which are shown on one page. */
 export const ATTEMPTS_MAX = 100;
 const RECOVER_BATCH = 100;
 /** Deliveries are counted up to this number before they are sent again. */

@@ -29,7 +29,7 @@ export async function openSecretBox(engine: Engine, settings: Settings): Promise
   return { ...box, missing, problem: missing.length > 0 ? problemOf(missing, settings) : undefined };
 }
 
-/** The same without looking at the stored secrets, for the commands that seal them anew or delete them. */
+/** Opens the box without looking at the stored secrets, for the commands that seal them anew or delete them. */
 export async function takeSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
   const file = keyFileOf(settings);
   if (file !== undefined && settings.webhookSecretKey === undefined && !existsSync(file)) {

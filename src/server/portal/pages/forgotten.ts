@@ -20,7 +20,7 @@ export const showForgotten: GuestPage = (visit, { isMailing, passwordsOff }) => 
   );
 };
 
-/** The same answer after the same work, whoever asks: the rest is done afterwards. */
+/** Answers alike after like work, whoever asks: the rest is done afterwards. */
 export const mailReset: GuestPage = async (visit, { engine, limits, isMailing }) => {
   if (!isMailing) throw notFound();
   const { form: filled, address, client, now } = visit;

@@ -30,7 +30,7 @@ import { badge, steps } from '../views/notice.ts';
 import { facts } from '../views/table.ts';
 import { page, type PortalPage, type Visit } from '../visit.ts';
 
-/** Of each webhook, so that ten of them cost no more than the rest of the page. */
+/** Bound for each webhook, so that ten of them cost no more than the rest of the page. */
 const FAILED_MAX = 100;
 /** A key that isn't used so long after it was made may have been forgotten. */
 const UNUSED_DAYS = 7;
@@ -94,7 +94,7 @@ export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwor
 
 interface Found {
   keys: UsedKey[];
-  /** Of the last 24 hours. */
+  /** Counts of the last 24 hours. */
   hours: KeyHour[];
   webhooks: Webhook[];
   health: Map<string, WebhookHealth>;

@@ -34,7 +34,7 @@ export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'err
   return outcomeText(error ?? String(status ?? ''));
 }
 
-/** The same for a row of a list: `204 · 79 ms`, or the class of error in place of the status. */
+/** An outcome in a row of a list: `204 · 79 ms`, or the class of error in place of the status. */
 export function attemptSummary({ status, error, totalMs }: KeptAttempt): string {
   return `${error ?? status} · ${countText(totalMs)}\u00a0ms`;
 }

@@ -96,7 +96,7 @@ export interface Choice {
   hint?: string;
   /** The reason why it is shown but can't be chosen. */
   unavailable?: string | undefined;
-  /** Stands below. */
+  /** Content below the choice. */
   more?: Html;
 }
 

@@ -16,7 +16,7 @@ export function time({ company }: InCompany, at: string | null, never = 'never')
   return html`<time datetime="${at}">${timeText(company.timeZone, at)}</time>`;
 }
 
-/** The same with seconds, to be compared with a server's log. */
+/** A time with seconds, to be compared with a server's log. */
 export function exactTime({ company }: InCompany, at: string): Html {
   return html`<time datetime="${at}">${timeText(company.timeZone, at)}:${at.slice(17, 19)}</time>`;
 }

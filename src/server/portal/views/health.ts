@@ -138,7 +138,7 @@ export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html
   });
 }
 
-/** The same as a table, without the days that had no attempts. */
+/** A table of the chart's figures, without the days that had no attempts. */
 export function attemptTable(health: WebhookHealth, { days }: HealthSpans): Html {
   const rows = days.flatMap((day, index) => {
     const { delivered, failed } = health.spans[index] ?? none;

@@ -36,7 +36,7 @@ export function warning(content: Html | string): Html {
   return html`<div class="notice problem"><p>${content}</p></div>`;
 }
 
-/** Stands in place of an empty list and says what to do about it. */
+/** Words in place of an empty list, which say what to do about it. */
 export function emptyState(title: string, content: Html | string): Html {
   return html`<div class="empty">
     <p class="title">${title}</p>

@@ -9,7 +9,7 @@ import { type HashedToken, isOfToken } from './session-rows.ts';
 
 /** A link that works once: it invites an administrator, or sets somebody's password anew. */
 export type PortalLink = Omit<RowOf<typeof portalLinks>, 'name' | 'feedToken'> & {
-  /** Of an invitation by a business system, which signs in without a password: the person's name, and the feed token. */
+  /** Name of the person and id of the feed token, where a business system invites; such a person has no password. */
   vouched?: { name: string; feedToken: string };
 };
 

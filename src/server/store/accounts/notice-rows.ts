@@ -51,7 +51,7 @@ export interface NewNotice {
   now: Date;
 }
 
-/** Of a kind, a person is told so often in 24 hours: nobody reads more, and a flood of one kind hides no other. */
+/** Notices of one kind for one person in 24 hours: nobody reads more, and a flood of one kind hides no other. */
 const TOLD_MAX = 20;
 
 /**

@@ -23,7 +23,7 @@ export interface LeasedDelivery extends DeliveryKey {
   secret: string;
   isWebhookDeleted: boolean;
   isWebhookPaused: boolean;
-  /** Of its company, now. */
+  /** Switches of its company, as they are now. */
   switches: Switches;
 }
 

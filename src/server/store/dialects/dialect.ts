@@ -19,7 +19,7 @@ export interface Dialect {
   isDistributed: boolean;
   /** Follows a SELECT whose rows are to be locked until the transaction ends. */
   readonly forUpdate: RawBuilder<unknown>;
-  /** The same, without the rows that somebody else has locked. */
+  /** Locks rows likewise, and passes over those that somebody else has locked. */
   readonly forUpdateSkipLocked: RawBuilder<unknown>;
   /** Follows a SELECT of rows whose removal has to wait. */
   readonly forKeyShare: RawBuilder<unknown>;

@@ -31,7 +31,7 @@ export function lockServing(databaseUrl: string): Disposable {
   return { [Symbol.dispose]: () => lock.close() };
 }
 
-/** The same file under another name is the same database. One that isn't there yet will lie in this folder. */
+/** A file is one database under each of its names. One that isn't there yet will lie in this folder. */
 function realPathOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }

@@ -16,7 +16,7 @@ export async function schemaDifferences(engine: Engine): Promise<string[]> {
   return differences((await engine.run(administration.schemaObjects)) as never[], administration, applied);
 }
 
-/** The same for a SQLite file with these migrations. */
+/** Compares the schema of a SQLite file with what these migrations make. */
 export function fileDifferences(database: Database.Database, applied: readonly string[]): string[] {
   const found = database.prepare<[], SchemaObject>(sqliteAdministration.schemaObjects).all();
   return differences(found, sqliteAdministration, applied);

@@ -46,7 +46,7 @@ function columnsToChange({ id: _id, createdAt: _at, ...members }: Company) {
 
 /** The times by which the changes of a company that is locked are stamped. */
 export interface CompanyClock {
-  /** Of the last change. */
+  /** Unix ms of the last change. */
   lastStampMs: number;
   /** The latest time that the API told its readers, or some seconds less; see served-clock.ts. */
   servedMs: number;

@@ -7,7 +7,7 @@ import { type DocumentSearch, entries, partsOf } from './searched-parts.ts';
 export interface Receivable {
   currency: string;
   customer: string;
-  /** Of one of the invoices. */
+  /** Buyer's place on one of the invoices. */
   place: string;
   count: number;
   /** The amounts due in minor units, by age: first what is not older than the last of the days, and at the end what is oldest. */

@@ -13,7 +13,7 @@ interface Row {
   body: string;
   detail?: string;
   digest: string;
-  /** Of documents, as are the words. PostgreSQL's driver gives large numbers as texts. */
+  /** Only documents have this, and the words. PostgreSQL's driver gives large numbers as texts. */
   paid_minor?: number | string;
   search_words?: string;
 }
