@@ -1,7 +1,7 @@
 import { checkedSecret, createExchange, unreadable } from './exchange.ts';
 import type { HttpAnswer, Ask, EtagStore, HttpExchange } from './exchange.ts';
 import { createListing } from './listing.ts';
-import type { ResultPage } from './listing.ts';
+import type { Page } from './listing.ts';
 import { operations } from './operations.ts';
 import type { CallOptions, DownloadedFile, Operation, OperationId } from './operations.ts';
 import { Pace } from './pace.ts';
@@ -203,7 +203,7 @@ function decoded(encoded: string): string | undefined {
 
 function listOf(exchange: HttpExchange, ask: Ask): unknown {
   const { cursor: first, ...filters } = ask.query;
-  const readPage = async (cursor: unknown): Promise<ResultPage<unknown>> => {
+  const readPage = async (cursor: unknown): Promise<Page<unknown>> => {
     const answer = await exchange({ ...ask, query: { limit: LIMIT_MAX, ...filters, cursor } });
     const { data, nextCursor } = envelopeOf(ask, answer);
     if (!Array.isArray(data) || !data.every(isRecord) || nextCursor === undefined)

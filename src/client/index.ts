@@ -20,7 +20,7 @@ export type { Client, ClientOptions } from './create-client.ts';
 export { ApiError, NoAnswerError, WebhookError } from './errors.ts';
 export type { ApiErrorDetail, WebhookErrorCode } from './errors.ts';
 export type { EtagStore, StoredAnswer } from './exchange.ts';
-export type { Listing, ResultPage } from './listing.ts';
+export type { Listing, Page } from './listing.ts';
 export type { CallOptions, DownloadedFile, Operation, OperationId, QueryOf } from './operations.ts';
 export type { ErrorCode, Event, EventKind } from './records.ts';
 export { verifyWebhook } from './verify-webhook.ts';

@@ -1,7 +1,7 @@
 import { brokenContract } from './errors.ts';
 
 /** One page of a list. */
-export interface ResultPage<Item> {
+export interface Page<Item> {
   /** The records of the page, in the order of their ids. */
   data: Item[];
   /** Whether another page follows. */
@@ -20,7 +20,7 @@ export interface ResultPage<Item> {
  */
 export interface Listing<Item> extends AsyncIterable<Item> {
   /** The pages, one after the other. */
-  pages: () => AsyncIterable<ResultPage<Item>>;
+  pages: () => AsyncIterable<Page<Item>>;
 }
 
 /**
@@ -28,10 +28,10 @@ export interface Listing<Item> extends AsyncIterable<Item> {
  * @param first cursor of the first page, undefined for the beginning
  */
 export function createListing<Item>(
-  readPage: (cursor: string | undefined) => Promise<ResultPage<Item>>,
+  readPage: (cursor: string | undefined) => Promise<Page<Item>>,
   first: string | undefined,
 ): Listing<Item> {
-  async function* pages(): AsyncGenerator<ResultPage<Item>, void, undefined> {
+  async function* pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let cursor = first;
     // Cursors are short: those of a million records take a megabyte.
     const seen = new Set([first]);

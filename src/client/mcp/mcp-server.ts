@@ -10,7 +10,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/stdio';
 
-import { type Client, type DownloadedFile, type Listing, NoAnswerError, type ResultPage } from '../index.ts';
+import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../index.ts';
 import { version } from '../../contract/version.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { answerFromCopy, type CopyTool, copyTools } from './copy-tools.ts';
@@ -144,16 +144,16 @@ async function answerOf(
   }
 }
 
-async function firstPage(listing: Listing<object>): Promise<ResultPage<object>> {
+async function firstPage(listing: Listing<object>): Promise<Page<object>> {
   for await (const page of listing.pages()) return page;
   throw new Error('A list has at least one page.');
 }
 
 /** A page with as many records as fit, or one. It is read again with fewer: only the service knows the cursor after them. */
 async function boundedPage(
-  read: (limit?: number) => Promise<ResultPage<object>>,
+  read: (limit?: number) => Promise<Page<object>>,
   limit?: number,
-): Promise<ResultPage<object>> {
+): Promise<Page<object>> {
   const page = await read(limit);
   const { length } = page.data;
   const fitting = countFitting(page.data);
@@ -176,7 +176,7 @@ function countFitting(records: readonly unknown[]): number {
 const NONE = 'No record has all that was asked for. Where an id is asked for, a name finds nothing.';
 
 /** A page, or the cursor and then as much of a record as fits: the records after it can be reached all the same. */
-function list({ data, nextCursor }: ResultPage<object>): CallToolResult {
+function list({ data, nextCursor }: Page<object>): CallToolResult {
   const whole = JSON.stringify({ data, nextCursor });
   // A model that gave a name for an id would read that there is nothing.
   if (data.length === 0) return records(whole, NONE);

@@ -1,5 +1,5 @@
 import { ApiError, brokenContract } from '../errors.ts';
-import type { ResultPage } from '../listing.ts';
+import type { Page } from '../listing.ts';
 import type { CallOptions } from '../operations.ts';
 import type { AnyRecord, ListAccess, Query } from './lists.ts';
 import type { ListState } from './sink.ts';
@@ -49,7 +49,7 @@ export function queryOf({ checkpoint, pass }: ListState): Query {
 }
 
 async function take(
-  { data, nextCursor, date }: ResultPage<AnyRecord>,
+  { data, nextCursor, date }: Page<AnyRecord>,
   state: ListState,
   complete: Complete,
 ): Promise<Changes> {

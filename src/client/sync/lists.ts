@@ -1,5 +1,5 @@
 import type { Client } from '../create-client.ts';
-import type { Listing, ResultPage } from '../listing.ts';
+import type { Listing, Page } from '../listing.ts';
 import type { CallOptions } from '../operations.ts';
 
 export interface Query {
@@ -20,7 +20,7 @@ export interface AnyRecord {
 /** The ways of a client to a list that has `updatedSince`. */
 export interface ListAccess {
   /** Reads page by page; each is asked for when it is needed. */
-  pages: (query: Query, options: CallOptions) => AsyncIterable<ResultPage<AnyRecord>>;
+  pages: (query: Query, options: CallOptions) => AsyncIterable<Page<AnyRecord>>;
 }
 
 /** The ways to a list whose records can be drafts and have details. */
@@ -37,9 +37,9 @@ export interface DocumentsAccess extends ListAccess {
 export function accessOf(
   client: Client,
   extent: 'all' | 'current',
-  check: (page: ResultPage<AnyRecord>) => void = () => undefined,
+  check: (page: Page<AnyRecord>) => void = () => undefined,
 ) {
-  async function* checked(listing: Listing<AnyRecord>): AsyncGenerator<ResultPage<AnyRecord>> {
+  async function* checked(listing: Listing<AnyRecord>): AsyncGenerator<Page<AnyRecord>> {
     for await (const page of listing.pages()) {
       check(page);
       yield page;
