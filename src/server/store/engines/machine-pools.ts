@@ -17,8 +17,8 @@ const COMPANIES_MAX = 10_000;
 export interface Lane {
   pool: pg.Pool;
   isAway: boolean;
-  /** Rejects for the statements that are under way once a machine is found not to answer. */
-  lost: PromiseWithResolvers<never>;
+  /** Ends each wait that is under way, once a machine is found not to answer. */
+  waits: Set<(reason: Error) => void>;
 }
 
 interface Look {
@@ -59,12 +59,16 @@ export class MachinePools implements Machines {
   }
 
   /** Waits for an answer, as long as the machines of the lane answer. */
-  async within<T>({ lost }: Lane, answer: Promise<T>): Promise<T> {
+  async within<T>({ waits }: Lane, answer: Promise<T>): Promise<T> {
+    // One for each wait: a promise that lives long would keep every answer that raced with it.
+    const { promise: lost, reject } = Promise.withResolvers<never>();
+    waits.add(reject);
     const slow = setInterval(() => this.suspect(), SLOW_MS);
     try {
-      return await Promise.race([answer, lost.promise]);
+      return await Promise.race([answer, lost]);
     } finally {
       clearInterval(slow);
+      waits.delete(reject);
     }
   }
 
@@ -165,17 +169,9 @@ function companyOf(text: string, parameters: readonly unknown[]): string | undef
 }
 
 function newLane(pool: pg.Pool): Lane {
-  return { pool, isAway: false, lost: neverYet() };
+  return { pool, isAway: false, waits: new Set() };
 }
 
-function loseWaiting(lane: Lane): void {
-  lane.lost.reject(unavailable({ cause: new Error("A machine doesn't answer.") }));
-  lane.lost = neverYet();
-}
-
-/** A promise that rejects when it is told to, whether or not anybody waits for it. */
-function neverYet(): PromiseWithResolvers<never> {
-  const later = Promise.withResolvers<never>();
-  later.promise.catch(() => undefined);
-  return later;
+function loseWaiting({ waits }: Lane): void {
+  for (const lose of waits) lose(unavailable({ cause: new Error("A machine doesn't answer.") }));
 }

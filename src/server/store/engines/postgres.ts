@@ -1,4 +1,4 @@
-import { unavailable } from '../../../errors.ts';
+import { AppError, unavailable } from '../../../errors.ts';
 import {
   CompiledQuery,
   Kysely,
@@ -249,15 +249,21 @@ function takenLater(
       }),
       within,
     );
-    if (begin !== undefined) await client.query(begin, []);
-    return client;
+    if (begin === undefined) return client;
+    try {
+      await client.query(begin, []);
+      return client;
+    } catch (error) {
+      client.release();
+      throw error;
+    }
   };
   const query = async (sql: string, parameters: readonly unknown[]) => {
     if (!taken && /^(?:begin|commit|rollback)/i.test(sql)) {
       begin = /^begin/i.test(sql) ? sql : undefined;
       return { command: 'BEGIN', rowCount: 0, rows: [] };
     }
-    taken ??= machines.laneFor(sql, parameters).then(take);
+    taken ??= machines.laneFor(sql, parameters).then(take).catch(rethrow);
     return (await taken).query(sql, parameters);
   };
   const release = () =>
@@ -283,5 +289,5 @@ function isOfRemote(error: unknown): boolean {
 
 /** Rethrows an error of PostgreSQL or of the connection, as `unavailable` unless it is the statement's fault. */
 function rethrow(error: unknown): never {
-  throw isRefusal(error) ? error : unavailable({ cause: error });
+  throw isRefusal(error) || error instanceof AppError ? error : unavailable({ cause: error });
 }
