@@ -98,11 +98,12 @@ export class MachinePools implements Machines {
   async #machineOf(company: string): Promise<string | undefined> {
     const known = this.#machines.get(company);
     if (known !== undefined) return known;
-    const asked = this.#general.pool.query<{ machine: string }>(
+    // The coordinator answers this alone, whatever machine is away.
+    const { rows } = await this.#general.pool.query<{ machine: string }>(
       `SELECT ${MACHINE} AS machine FROM ${PLACES} WHERE shardid = get_shard_id_for_distribution_column('companies', CAST($1 AS TEXT))`,
       [company],
     );
-    const [found] = (await this.within(this.#general, asked)).rows;
+    const [found] = rows;
     if (found && this.#machines.size < COMPANIES_MAX) this.#machines.set(company, found.machine);
     return found?.machine;
   }
