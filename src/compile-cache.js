@@ -12,7 +12,7 @@ export function keepCompiledCode() {
     const folder = join(process.env.XDG_CACHE_HOME || join(homedir(), '.cache'), 'fieldledger');
     mkdirSync(folder, { mode: 0o700, recursive: true });
     const { mode, uid } = lstatSync(folder);
-    // Whoever can write there has this user run their code.
+    // A user who can write there has this one run their code.
     if (uid === process.getuid() && (mode & 0o022) === 0) enableCompileCache(folder);
   } catch {
     // The user has no home, or none that can be written.

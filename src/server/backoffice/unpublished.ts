@@ -36,7 +36,7 @@ export interface Unpublished {
   isImported?: boolean;
   /** For an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
-  /** Those amounts in the accounting currency, where the invoice has one; a credit note keeps them up to date. */
+  /** Amounts taken, in the accounting currency, where the invoice has one; a credit note keeps them up to date. */
   creditedAccounted?: Invoice['vatBreakdown'];
   /** For an issued invoice: its voided payments and refunds. */
   voidedPayments: Payment[];

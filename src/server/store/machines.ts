@@ -86,7 +86,7 @@ export async function ofAllCompanies<Row>(
   return resultsOf(done.map((outcome) => ({ outcome }))).flatMap(({ rows }) => rows);
 }
 
-/** What machines that don't answer keep from being served; undefined when all do. */
+/** A sentence about machines that don't answer; undefined when all do. */
 export function machinesAway({ machines }: Engine): string | undefined {
   machines?.suspect();
   if (!machines || machines.away.length === 0) return undefined;

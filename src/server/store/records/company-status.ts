@@ -75,7 +75,7 @@ export async function listLastOfSources(engine: Engine): Promise<[source: string
       SELECT source, MAX(applied_at) AS at FROM feed_positions WHERE ${isReached('company')}
       GROUP BY source ORDER BY source LIMIT ${sql.lit(LABELS_MAX)}`,
   );
-  // The same source may feed companies on several machines.
+  // A source may feed companies on several machines.
   const latest = new Map(
     rows.sort((one, other) => (one.at < other.at ? -1 : 1)).map(({ source, at }) => [source, Date.parse(at)]),
   );

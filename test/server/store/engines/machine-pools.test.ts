@@ -53,7 +53,7 @@ t.test('a machine that is silent costs its own companies alone', async (t) => {
   // The look that this has begun is over before the machine freezes.
   await engine.machines?.reached();
 
-  // Whoever changes a company of the second machine now waits, as for a machine that is frozen.
+  // A change of a company on the second machine now waits, as for a machine that is frozen.
   const machine = new pg.Client(database.url);
   await using connection = new AsyncDisposableStack();
   connection.defer(() => machine.end());
