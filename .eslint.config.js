@@ -21,16 +21,20 @@ export default [
   },
   {
     // Whatever is done on somebody's authority is checked in the transaction that does it.
-    files: ['src/server/{portal,access,webhooks,cli}/**/*.ts'],
+    files: ['src/server/{portal,access,features,cli,commands}/**/*.ts'],
     ignores: [
       // These find out who somebody is: by a password, a link, a code, or the tokens that a password was given for.
-      'src/server/access/{administrators,choose-company,invitations,portal-links,sessions}.ts',
+      'src/server/features/{people/{invitations,portal-links},sign-in/{choose-company,sessions,sign-in}}.ts',
       // Whoever asks for a link proves nothing yet; its mail does.
-      'src/server/access/mailed-links.ts',
-      // A command of the operator or a change of the feed does it, on nobody else's authority.
-      'src/server/access/companies.ts',
+      'src/server/features/people/mailed-links.ts',
+      // A command of the operator does it, on nobody else's authority.
+      'src/server/features/{companies/erase,feed-tokens/stored-feed-tokens}.ts',
+      // The code in a mail's address is the authority.
+      'src/server/features/notices/stopping.ts',
+      // Workers write what they did and counted, on nobody's authority.
+      'src/server/features/{usage/key-usage,webhooks/webhook-outages,webhooks/deliveries/{deliveries-purge,results}}.ts',
       // A start makes the key of signing secrets, on nobody's authority.
-      'src/server/webhooks/secret-key.ts',
+      'src/server/features/webhooks/secret-key.ts',
     ],
     rules: {
       'no-restricted-syntax': [

@@ -84,10 +84,10 @@ failover: setup ## Kill the primary under a feed 20 times, and let its standby t
 	FAILOVERS=20 TEST_FILE_SECONDS=3600 $(NODE) test/run.ts test/server/store/engines/failover.test.ts
 
 backups: setup ## Kill a backup 100 times and look at what is left; some minutes
-	BACKUP_KILLS=100 TEST_FILE_SECONDS=1800 $(NODE) test/run.ts test/server/cli/backup.test.ts
+	BACKUP_KILLS=100 TEST_FILE_SECONDS=1800 $(NODE) test/run.ts test/server/commands/backup.test.ts
 
 deliveries: setup ## Kill delivery workers 1,000 times on SQLite and 200 on PostgreSQL, and hand-overs 100 times on each; an hour
-	DELIVERY_KILLS=1000 HAND_OVER_KILLS=100 TEST_PROCESSES=1 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/webhooks/delivery-kills.test.ts test/server/hand-over/kills.test.ts
+	DELIVERY_KILLS=1000 HAND_OVER_KILLS=100 TEST_PROCESSES=1 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/features/webhooks/deliveries/delivery-kills.test.ts test/server/features/hand-over/kills.test.ts
 
 upgrades: setup ## Upgrade 100,000 records, and kill that 100 times on each engine; half an hour
 	UPGRADE_RECORDS=100000 UPGRADE_KILLS=100 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/store/migrations/upgrade.test.ts

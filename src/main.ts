@@ -6,21 +6,21 @@ const groups = {
   'For integrators ("webhook sample" and "webhook play" too):': integratorsCommands,
   'For operators, the service:': {
     serve: async () => {
-      const { serveCommand } = await import('./server/cli/serve.ts');
+      const { serveCommand } = await import('./server/commands/serve.ts');
       const demo = await import('./demo/demo-command.ts');
       return (terminal: Terminal) => serveCommand(terminal, demo);
     },
-    deliver: async () => (await import('./server/cli/deliver.ts')).deliverCommand,
-    status: async () => (await import('./server/cli/status.ts')).statusCommand,
-    config: async () => (await import('./server/cli/config.ts')).configCommand,
+    deliver: async () => (await import('./server/commands/deliver.ts')).deliverCommand,
+    status: async () => (await import('./server/features/companies/status-command.ts')).statusCommand,
+    config: async () => (await import('./server/commands/config.ts')).configCommand,
     demo: async () => (await import('./demo/demo-command.ts')).demoCommand,
   },
   'For operators, companies:': {
-    company: async () => (await import('./server/cli/company.ts')).companyCommand,
-    admin: async () => (await import('./server/cli/admin.ts')).adminCommand,
-    key: async () => (await import('./server/cli/key.ts')).keyCommand,
+    company: async () => (await import('./server/features/companies/company-command.ts')).companyCommand,
+    admin: async () => (await import('./server/features/people/admin-command.ts')).adminCommand,
+    key: async () => (await import('./server/features/keys/key-command.ts')).keyCommand,
     webhook: async () => {
-      const { webhookCommand } = await import('./server/cli/webhook.ts');
+      const { webhookCommand } = await import('./server/features/webhooks/webhook-command.ts');
       const { receiverCommands } = await import('./client/commands/webhook.ts');
       return (terminal: Terminal) => {
         const command = webhookCommand(terminal);
@@ -29,22 +29,24 @@ const groups = {
         return command;
       };
     },
-    'feed-token': async () => (await import('./server/cli/feed-token.ts')).feedTokenCommand,
-    'portal-link': async () => (await import('./server/cli/portal-link.ts')).portalLinkCommand,
+    'feed-token': async () =>
+      (await import('./server/features/feed-tokens/feed-token-command.ts')).feedTokenCommand,
+    'portal-link': async () =>
+      (await import('./server/features/people/portal-link-command.ts')).portalLinkCommand,
     apply: async () => {
-      const { applyCommand } = await import('./server/cli/apply.ts');
+      const { applyCommand } = await import('./server/commands/apply.ts');
       const { createFeedSender } = await import('./client/feed/feed-sender.ts');
       return (terminal: Terminal) => applyCommand(terminal, createFeedSender);
     },
-    numbering: async () => (await import('./server/cli/numbering.ts')).numberingCommand,
-    document: async () => (await import('./server/cli/document.ts')).documentCommand,
+    numbering: async () => (await import('./server/commands/numbering.ts')).numberingCommand,
+    document: async () => (await import('./server/features/documents/document-command.ts')).documentCommand,
   },
   'For operators, the store:': {
-    migrate: async () => (await import('./server/cli/migrate.ts')).migrateCommand,
-    backup: async () => (await import('./server/cli/backup.ts')).backupCommand,
-    restore: async () => (await import('./server/cli/restore.ts')).restoreCommand,
-    copy: async () => (await import('./server/cli/copy.ts')).copyCommand,
-    verify: async () => (await import('./server/cli/verify.ts')).verifyCommand,
+    migrate: async () => (await import('./server/commands/migrate.ts')).migrateCommand,
+    backup: async () => (await import('./server/commands/backup.ts')).backupCommand,
+    restore: async () => (await import('./server/commands/restore.ts')).restoreCommand,
+    copy: async () => (await import('./server/commands/copy.ts')).copyCommand,
+    verify: async () => (await import('./server/commands/verify.ts')).verifyCommand,
   },
   'Commands:': {
     completion: async () => (await import('./command-line/completion.ts')).completionCommand,

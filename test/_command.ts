@@ -10,7 +10,7 @@ import { type Contents, createFilledDatabase, createFilledFile } from './_migrat
 import { createDatabase, startPostgres } from './_postgres.ts';
 import type { EngineName } from './_server.ts';
 import type { ServerPair } from './_standby.ts';
-import { createSecretBox } from '../src/server/secret-box.ts';
+import { createSecretBox } from '../src/server/process/secret-box.ts';
 
 const bin = join(import.meta.dirname, '..', 'src', 'fieldledger.js');
 

@@ -7,19 +7,19 @@ import { join } from 'node:path';
 import got, { type Got } from 'got';
 import type { Test } from 'tap';
 
-import { createKey } from '../src/server/access/keys.ts';
-import type { VendorLook } from '../src/server/vendor-look.ts';
+import { createKey } from '../src/server/features/keys/keys.ts';
+import type { VendorLook } from '../src/server/process/vendor-look.ts';
 import { scopes } from '../src/contract/scopes.ts';
 import { type Documents, openDocuments } from '../src/server/invoice-pdf/documents.ts';
-import { listen } from '../src/server/listen.ts';
-import { createLogger } from '../src/server/log.ts';
-import { createMetrics, type Metrics } from '../src/server/metrics.ts';
-import type { PortalSettings } from '../src/server/portal/options.ts';
+import { listen } from '../src/server/connections/listen.ts';
+import { createLogger } from '../src/server/process/log.ts';
+import { createMetrics, type Metrics } from '../src/server/process/metrics.ts';
+import type { PortalSettings } from '../src/server/views/services.ts';
 import { createServer } from '../src/server/server.ts';
 import type { Engine } from '../src/server/store/engines/engine.ts';
 import { openEngine } from '../src/server/store/engines/open-engine.ts';
-import { type KeyUsage, openKeyUsage } from '../src/server/store/keys/key-usage.ts';
-import { createSecretBox } from '../src/server/secret-box.ts';
+import { type KeyUsage, openKeyUsage } from '../src/server/features/usage/key-usage.ts';
+import { createSecretBox } from '../src/server/process/secret-box.ts';
 import { type Contents, createFilledDatabase, createFilledFile } from './_migrated.ts';
 import { startPostgres } from './_postgres.ts';
 

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import { describeConfig, readConfig } from '../src/server/config.ts';
+import { describeConfig, readConfig } from '../src/server/process/config.ts';
 import { moveEventKinds } from '../src/contract/events.ts';
 import { changeNames } from '../src/contract/feed.ts';
 import { openEngine } from '../src/server/store/engines/open-engine.ts';

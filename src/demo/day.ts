@@ -1,11 +1,11 @@
 import { MINUTE_MS } from '../contract/durations.ts';
 import { companyDay } from '../contract/company-time.ts';
-import { createCompany } from '../server/access/companies.ts';
-import { createIds } from '../server/ids.ts';
+import { createCompany } from '../server/backoffice/companies.ts';
+import { createIds } from '../server/process/ids.ts';
 import { setNumbering } from '../server/backoffice/numbering.ts';
 import type { DeliveredEvent } from '../contract/delivery-request.ts';
 import type { Customer, Form } from '../contract/records.ts';
-import type { AppendEvents } from '../server/store/deliveries/events.ts';
+import type { AppendEvents } from '../server/store/records/events.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
 import { exampleCompany, examplesOf, pick } from './example-company.ts';
 import { createRandom } from './random.ts';

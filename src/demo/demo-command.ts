@@ -2,15 +2,15 @@ import { basename, dirname, join } from 'node:path';
 
 import { Command } from 'commander';
 
-import { listAdministrators } from '../server/access/administrators.ts';
-import { invite } from '../server/access/invitations.ts';
-import type { Config } from '../server/config.ts';
+import { listAdministrators } from '../server/features/people/administrators.ts';
+import { invite } from '../server/features/people/invitations.ts';
+import type { Config } from '../server/process/config.ts';
 import { scopes } from '../contract/scopes.ts';
 import { exampleCompany } from './example-company.ts';
 import { demoKey, loadExampleCompany, loadGeneratedCompany } from './load.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
 import { integerIn } from '../server/cli/arguments.ts';
-import type { Demo } from '../server/cli/serve.ts';
+import type { Demo } from '../server/commands/serve.ts';
 import { withDatabase } from '../server/cli/database.ts';
 import { showProgress } from '../command-line/progress.ts';
 import type { Terminal } from '../command-line/terminal.ts';

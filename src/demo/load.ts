@@ -1,8 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { type CompanySettings, createCompany } from '../server/access/companies.ts';
-import { createKey, listKeys } from '../server/access/keys.ts';
+import { type CompanySettings, createCompany } from '../server/backoffice/companies.ts';
+import { createKey, listKeys } from '../server/features/keys/keys.ts';
 import { scopes } from '../contract/scopes.ts';
 import { findCompanyRow } from '../server/store/records/companies.ts';
 import type { Engine } from '../server/store/engines/engine.ts';

@@ -1,7 +1,7 @@
 import { applyTogether } from '../server/backoffice/apply.ts';
 import { openBackoffice } from '../server/backoffice/backoffice.ts';
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
-import type { AppendEvents } from '../server/store/deliveries/events.ts';
+import type { AppendEvents } from '../server/store/records/events.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
 import { createRandom } from './random.ts';
 

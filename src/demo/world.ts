@@ -1,4 +1,4 @@
-import { createIds } from '../server/ids.ts';
+import { createIds } from '../server/process/ids.ts';
 import type { Census } from './census.ts';
 import type { CustomerBook } from './customers.ts';
 import type { DemoForm } from './forms.ts';

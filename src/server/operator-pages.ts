@@ -4,12 +4,12 @@ import { isIP } from 'node:net';
 import express, { type ErrorRequestHandler, Router } from 'express';
 
 import { sendError } from './api/answer.ts';
-import { errorReply } from './api/error-replies.ts';
+import { errorReply } from './connections/error-replies.ts';
 import { AppError, quote, unavailable } from '../errors.ts';
-import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
-import type { Logger } from './log.ts';
-import { refuseBadHeaders } from './malformed-requests.ts';
-import type { Metrics } from './metrics.ts';
+import { createHttpServer, EVERY_ANSWER } from './connections/http-server.ts';
+import type { Logger } from './process/log.ts';
+import { refuseBadHeaders } from './connections/malformed-requests.ts';
+import type { Metrics } from './process/metrics.ts';
 import type { Engine } from './store/engines/engine.ts';
 import { machinesAway } from './store/machines.ts';
 import { createWriteProbe } from './store/records/served-clock.ts';

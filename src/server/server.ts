@@ -6,18 +6,18 @@ import proxyAddr from 'proxy-addr';
 
 import { sendError } from './api/answer.ts';
 import { type ApiOptions, createApi } from './api/api.ts';
-import { errorReply } from './api/error-replies.ts';
-import { type Exchange, exchangeOf } from './exchange.ts';
+import { errorReply } from './connections/error-replies.ts';
+import { type Exchange, exchangeOf } from './connections/exchange.ts';
 import { AppError } from '../errors.ts';
-import { createHttpServer, EVERY_ANSWER } from './http-server.ts';
-import type { Logger } from './log.ts';
-import { refuseBadHeaders } from './malformed-requests.ts';
-import type { Metrics } from './metrics.ts';
+import { createHttpServer, EVERY_ANSWER } from './connections/http-server.ts';
+import type { Logger } from './process/log.ts';
+import { refuseBadHeaders } from './connections/malformed-requests.ts';
+import type { Metrics } from './process/metrics.ts';
 import { createProbes, type ProbeOptions } from './operator-pages.ts';
-import type { PortalSettings } from './portal/options.ts';
+import type { PortalSettings } from './views/services.ts';
 import { createPortal, PORTAL_PATH } from './portal/portal.ts';
 import { createPublication, type PublicationOptions } from './publication/publication.ts';
-import type { KeyUsage } from './store/keys/key-usage.ts';
+import type { KeyUsage } from './features/usage/key-usage.ts';
 import { traceIdIn } from '../contract/trace-context.ts';
 
 export interface ServerOptions extends ApiOptions, ProbeOptions, PublicationOptions {

@@ -3,8 +3,8 @@ import { exampleCompany } from '../../src/demo/example-company.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { scopes } from '../../src/contract/scopes.ts';
-import { createCompany } from '../../src/server/access/companies.ts';
-import { createKey } from '../../src/server/access/keys.ts';
+import { createCompany } from '../../src/server/backoffice/companies.ts';
+import { createKey } from '../../src/server/features/keys/keys.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 
 export const COMPANY = 'bench';

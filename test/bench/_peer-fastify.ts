@@ -7,19 +7,20 @@
 import { randomUUID } from 'node:crypto';
 import { createRequire } from 'node:module';
 
-import { type Caller, createAuthentication } from '../../src/server/access/keys.ts';
+import type { Caller } from '../../src/server/connections/exchange.ts';
+import { createAuthentication } from '../../src/server/features/keys/keys.ts';
 import { createAllowance, WINDOW_SECONDS } from '../../src/server/api/allowance.ts';
 import { authorise } from '../../src/server/api/api.ts';
 import { digestOf } from '../../src/server/api/answer.ts';
 import type { AnyHandler, JsonReply } from '../../src/server/api/contract-backend.ts';
-import { errorReply } from '../../src/server/api/error-replies.ts';
+import { errorReply } from '../../src/server/connections/error-replies.ts';
 import { handlers } from '../../src/server/api/handlers.ts';
 import { contractOperations } from '../../src/contract/document.ts';
 import type { ContractOperation, ContractParameter } from '../../src/contract/document.ts';
 import type { OperationId } from '../../src/contract/operations.ts';
-import { createLogger } from '../../src/server/log.ts';
-import { createMetrics } from '../../src/server/metrics.ts';
-import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
+import { createLogger } from '../../src/server/process/log.ts';
+import { createMetrics } from '../../src/server/process/metrics.ts';
+import { openKeyUsage } from '../../src/server/features/usage/key-usage.ts';
 import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 
 /** `make bench` installs Fastify beside this file, so `make types` doesn't know it; these are the parts that are used. */

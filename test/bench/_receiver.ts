@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-import { createAuthority } from '../server/webhooks/_certificates.ts';
+import { createAuthority } from '../server/sending/_certificates.ts';
 
 export interface ReceiverPlace {
   port: number;

@@ -1,8 +1,8 @@
 import type { Change } from '../../src/contract/feed.ts';
-import { createCompany } from '../../src/server/access/companies.ts';
+import { createCompany } from '../../src/server/backoffice/companies.ts';
 import { applyChange } from '../../src/server/backoffice/apply.ts';
 import { type Backoffice, openBackoffice } from '../../src/server/backoffice/backoffice.ts';
-import { createFeedToken } from '../../src/server/access/feed-tokens.ts';
+import { createFeedToken } from '../../src/server/features/feed-tokens/feed-tokens.ts';
 import { applyFeed } from '../../src/server/backoffice/feed.ts';
 import { createFeedSender } from '../../src/client/feed/feed-sender.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../_server.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany } from '../../src/server/access/companies.ts';
+import { createCompany } from '../../src/server/backoffice/companies.ts';
 import { STORY_NOW } from '../_server.ts';
 import {
   addAdministrator,

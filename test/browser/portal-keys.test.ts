@@ -8,8 +8,8 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { invite } from '../../src/server/access/invitations.ts';
-import { ACTIVE_KEYS_MAX, revokeKey } from '../../src/server/access/keys.ts';
+import { invite } from '../../src/server/features/people/invitations.ts';
+import { ACTIVE_KEYS_MAX, revokeKey } from '../../src/server/features/keys/keys.ts';
 import { scopes } from '../../src/contract/scopes.ts';
 import { signatureOf } from '../../src/contract/delivery-request.ts';
 import { KEY_PREFIX, PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
@@ -21,9 +21,9 @@ import {
   startPortal,
   type TestPortal,
 } from '../server/portal/_portal.ts';
-import { startLoop } from '../server/webhooks/_delivery-loop.ts';
-import { HOST, startHttpsReceiver } from '../server/webhooks/_receivers.ts';
-import { senderTo } from '../server/webhooks/_senders.ts';
+import { startLoop } from '../server/features/webhooks/deliveries/_delivery-loop.ts';
+import { HOST, startHttpsReceiver } from '../server/sending/_receivers.ts';
+import { senderTo } from '../server/sending/_senders.ts';
 import { openBrowser } from './_browser.ts';
 import { axeViolations, fillIn, lookAt, lookAtPages, openWindow, picture, press } from './_portal-browser.ts';
 

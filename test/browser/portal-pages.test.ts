@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 
 import { scopes } from '../../src/contract/scopes.ts';
-import { openKeyUsage } from '../../src/server/store/keys/key-usage.ts';
+import { openKeyUsage } from '../../src/server/features/usage/key-usage.ts';
 import {
   addAdministrator,
   COMPANY,
@@ -13,9 +13,9 @@ import {
   startPortal,
   type TestPortal,
 } from '../server/portal/_portal.ts';
-import { addHistory } from '../server/portal/_history.ts';
-import { issueInvoice } from '../server/portal/_rich-invoice.ts';
-import { addWebhook } from '../server/portal/_webhooks.ts';
+import { addHistory } from '../server/features/webhooks/_history.ts';
+import { issueInvoice } from '../server/features/documents/_rich-invoice.ts';
+import { addWebhook } from '../server/features/webhooks/_registered.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../_server.ts';
 import { openBrowser } from './_browser.ts';
 import { fillIn, lookAtPages, openWindow } from './_portal-browser.ts';

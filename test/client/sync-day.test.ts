@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createCompany } from '../../src/server/access/companies.ts';
+import { createCompany } from '../../src/server/backoffice/companies.ts';
 import { applyChange } from '../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import { ApiError, createClient, NoAnswerError } from '../../src/client/index.ts';

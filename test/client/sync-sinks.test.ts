@@ -7,7 +7,7 @@ import t, { type Test } from 'tap';
 import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import type { Batch, SyncState } from '../../src/client/sync/sink.ts';
 import { openSqliteCopy } from '../../src/client/sync/sqlite.ts';
-import { runOnFullDisk } from '../server/cli/_full-disk.ts';
+import { runOnFullDisk } from '../server/commands/_full-disk.ts';
 import { company } from '../contract/_company.ts';
 import { readJsonLinesCopy, readSqliteCopy } from './_copies.ts';
 

@@ -1,5 +1,5 @@
-import { createCompany, type CompanySettings, setCompany } from '../../src/server/access/companies.ts';
-import { createKey, revokeKey } from '../../src/server/access/keys.ts';
+import { createCompany, type CompanySettings, setCompany } from '../../src/server/backoffice/companies.ts';
+import { createKey, revokeKey } from '../../src/server/features/keys/keys.ts';
 import type { ResourceRecord } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
 import { type Module, modules, type Scope, scopes } from '../../src/contract/scopes.ts';

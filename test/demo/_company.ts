@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';
 
-import { createCompany } from '../../src/server/access/companies.ts';
+import { createCompany } from '../../src/server/backoffice/companies.ts';
 import { type RecordOf, type Resource, type ResourceRecord, resources } from '../../src/contract/records.ts';
 import { generateCompany, generatedProfile } from '../../src/demo/generate-company.ts';
 import { openStory, type StoryChange } from '../../src/demo/story.ts';

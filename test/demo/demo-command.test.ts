@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { resources } from '../../src/contract/records.ts';
-import type { ApiKey } from '../../src/server/store/keys/keys.ts';
+import type { ApiKey } from '../../src/server/features/keys/stored-keys.ts';
 import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { openWorkplace, until } from '../_command.ts';
 import { exampleRecords } from '../_records.ts';

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 
-import { createCompany } from '../../src/server/access/companies.ts';
+import { createCompany } from '../../src/server/backoffice/companies.ts';
 import { moveEventKinds } from '../../src/contract/events.ts';
 import type { RenderedRecord } from '../../src/contract/render.ts';
 import { resources } from '../../src/contract/records.ts';

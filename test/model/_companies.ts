@@ -1,5 +1,5 @@
 /** The companies of a random sequence, opened in the service and in the model. */
-import { createCompany } from '../../src/server/access/companies.ts';
+import { createCompany } from '../../src/server/backoffice/companies.ts';
 import { setNumbering } from '../../src/server/backoffice/numbering.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { iso, type ModelCompany, openModelCompany } from './_model.ts';

@@ -1,5 +1,5 @@
 /** Runs random sequences of moves against the service and the model, and compares what both have come to. */
-import { setCompany } from '../../src/server/access/companies.ts';
+import { setCompany } from '../../src/server/backoffice/companies.ts';
 import { applyChange, type Outcome } from '../../src/server/backoffice/apply.ts';
 import { type Backoffice, openBackoffice } from '../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../src/server/backoffice/refusal.ts';

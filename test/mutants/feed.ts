@@ -2,8 +2,8 @@ import type { Mutant } from './_mutant.ts';
 
 const applying = ['test/server/feed/applying.test.ts'];
 const fileFeed = ['test/server/backoffice/feed.test.ts'];
-const companyData = ['test/server/cli/company-data.test.ts'];
-const restore = ['test/server/cli/restore.test.ts'];
+const companyData = ['test/server/features/companies/company-data-command.test.ts'];
+const restore = ['test/server/commands/restore.test.ts'];
 
 /** Changes that come in once and by those who may send them, and what is kept, put back and erased. */
 export const feed: readonly Mutant[] = [
@@ -51,7 +51,7 @@ export const feed: readonly Mutant[] = [
   },
   {
     fault: 'an erased company can still be read in the file of the database',
-    file: 'src/server/store/company-data/erase.ts',
+    file: 'src/server/features/companies/erase.ts',
     from: 'administration.leavesTraces && isVacuumLater;',
     to: 'administration.leavesTraces;',
     tests: companyData,
@@ -72,9 +72,9 @@ export const feed: readonly Mutant[] = [
   },
   {
     fault: "a signing secret can be opened as that of another company's webhook",
-    file: 'src/server/secret-box.ts',
+    file: 'src/server/process/secret-box.ts',
     from: 'return `${company}\\n${id}`;',
     to: 'return `${company.slice(0, 0)}\\n${id}`;',
-    tests: ['test/server/secret-box.test.ts'],
+    tests: ['test/server/process/secret-box.test.ts'],
   },
 ];

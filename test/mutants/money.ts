@@ -116,9 +116,9 @@ export const money: readonly Mutant[] = [
   },
   {
     fault: 'an invoice that is collected by direct debit asks its customer to pay',
-    file: 'src/server/invoice-pdf/means-of-payment.ts',
+    file: 'src/server/printed-document/means-of-payment.ts',
     from: "const DIRECT_DEBITS = ['49', '59'];",
     to: "const DIRECT_DEBITS = ['59'];",
-    tests: ['test/server/invoice-pdf/means-of-payment.test.ts'],
+    tests: ['test/server/printed-document/means-of-payment.test.ts'],
   },
 ];

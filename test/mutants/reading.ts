@@ -63,24 +63,27 @@ export const reading: readonly Mutant[] = [
   },
   {
     fault: 'an invoice is overdue on the day on which it is due',
-    file: 'src/server/store/records/overdue.ts',
+    file: 'src/server/features/documents/overdue.ts',
     from: 'due_date < ${today}',
     to: 'due_date <= ${today}',
-    tests: ['test/server/portal/overview.test.ts'],
+    tests: ['test/server/features/overview/overview-page.test.ts'],
   },
   {
     fault: 'receivables are a day older than they are',
-    file: 'src/server/store/records/receivables.ts',
+    file: 'src/server/features/documents/receivables.ts',
     from: 'WHEN due_date < ${day}',
     to: 'WHEN due_date <= ${day}',
-    tests: ['test/server/portal/documents.test.ts', 'test/server/store/records/document-search.test.ts'],
+    tests: [
+      'test/server/features/documents/documents-page.test.ts',
+      'test/server/features/documents/document-search.test.ts',
+    ],
   },
   {
     fault: "the day of receivables is that of UTC, and not of the company's time zone",
-    file: 'src/server/portal/pages/receivables.ts',
+    file: 'src/server/features/documents/receivables-page.ts',
     from: 'companyDay(company.timeZone, now)',
     to: "companyDay('UTC', now)",
-    tests: ['test/server/portal/days.test.ts'],
+    tests: ['test/server/features/documents/days.test.ts'],
   },
   {
     fault: 'a formula in wide letters runs in a spreadsheet',

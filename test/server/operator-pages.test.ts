@@ -4,8 +4,8 @@ import { connect } from 'node:net';
 import got from 'got';
 import t from 'tap';
 
-import { serveManagement } from '../../src/server/cli/management.ts';
-import { createLogger } from '../../src/server/log.ts';
+import { serveManagement } from '../../src/server/commands/management.ts';
+import { createLogger } from '../../src/server/process/log.ts';
 import {
   openTestDatabase,
   startExampleServer,

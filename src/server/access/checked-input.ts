@@ -104,3 +104,8 @@ export function refuseInviting(by: Pick<Administrator, 'mayInvite'> | 'operator'
   const reason = whyNotInvite(by);
   if (reason !== undefined) throw new UsageError(reason);
 }
+
+/** An administrator's access in words. */
+export function accessText({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>): string {
+  return [...scopes, ...(mayInvite ? ['may invite'] : [])].join(', ');
+}

@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 
 import { AppError } from '../../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { createRateCounter, type RateCounter } from '../store/keys/rate-counters.ts';
-import { networkOf } from './networks.ts';
+import { createRateCounter, type RateCounter } from '../store/rate-counters.ts';
+import { networkOf } from '../connections/networks.ts';
 
 const QUARTER_SECONDS = 900;
 const HOUR_SECONDS = 3600;

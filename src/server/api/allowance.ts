@@ -1,7 +1,7 @@
-import { networkOf } from '../access/networks.ts';
+import { networkOf } from '../connections/networks.ts';
 import { AppError } from '../../errors.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { type Counted, createOwnCounter, createRateCounter } from '../store/keys/rate-counters.ts';
+import { type Counted, createOwnCounter, createRateCounter } from '../store/rate-counters.ts';
 
 export interface AllowanceLimits {
   rateLimitPerMinute: number;

@@ -6,7 +6,7 @@ import Negotiator from 'negotiator';
 
 import type { JsonText } from '../../contract/json-text.ts';
 import type { JsonReply } from './contract-backend.ts';
-import type { ErrorReply } from './error-replies.ts';
+import type { ErrorReply } from '../connections/error-replies.ts';
 
 /** Smaller bodies aren't worth compressing. */
 const COMPRESSED_BYTES_MIN = 1_024;

@@ -2,19 +2,20 @@ import type { ServerResponse } from 'node:http';
 
 import type { RequestHandler } from 'express';
 
-import { type Caller, createAuthentication } from '../access/keys.ts';
+import type { Caller } from '../connections/exchange.ts';
+import { createAuthentication } from '../features/keys/keys.ts';
 import { moduleOf, type Scope } from '../../contract/scopes.ts';
 import { type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
 import { AppError } from '../../errors.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import type { Counted } from '../store/keys/rate-counters.ts';
+import type { Counted } from '../store/rate-counters.ts';
 import { openGeneration } from '../store/records/generation.ts';
 import { type AllowanceLimits, createAllowance, type Taken, WINDOW_SECONDS } from './allowance.ts';
 import { createSendingTurn, sendBody } from './answer.ts';
 import { type ContractRequest, createContractBackend, type Duties } from './contract-backend.ts';
-import { errorStatuses } from './error-replies.ts';
-import { type Exchange, exchangeOf } from '../exchange.ts';
+import { errorStatuses } from '../connections/error-replies.ts';
+import { type Exchange, exchangeOf } from '../connections/exchange.ts';
 import { createFileSender } from './file-answer.ts';
 import { handlers } from './handlers.ts';
 import { createLoadLimit } from './load-limit.ts';

@@ -16,7 +16,7 @@ import type { AnsweredFile, OperationId } from '../../contract/operations.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { createAjv } from '../../contract/validators.ts';
 import { AppError } from '../../errors.ts';
-import type { Exchange } from '../exchange.ts';
+import type { Exchange } from '../connections/exchange.ts';
 import type { HandlerNeeds } from './handler.ts';
 import {
   explainParameters,

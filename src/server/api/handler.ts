@@ -1,4 +1,4 @@
-import type { Caller } from '../access/keys.ts';
+import type { Caller } from '../connections/exchange.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { OperationId, PathParameters, QueryParameters, Reply } from '../../contract/operations.ts';

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Change } from '../../contract/feed.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import { appendEvents, type AppendEvents } from '../store/deliveries/events.ts';
+import { appendEvents, type AppendEvents } from '../store/records/events.ts';
 
 /** Each move needs a database, a clock and a source of randomness. */
 export interface Backoffice {

@@ -1,4 +1,4 @@
-import { addCompany as addCompanyTo, changeCompany, type CompanySettings } from '../access/companies.ts';
+import { addCompany as addCompanyTo, changeCompany, type CompanySettings } from './companies.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import { UsageError } from '../../errors.ts';
 import { logoFromDataUrl } from '../logos/logo.ts';

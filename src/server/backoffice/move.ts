@@ -7,7 +7,7 @@ import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.
 import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
-import type { CompanyEvent } from '../store/deliveries/events.ts';
+import type { CompanyEvent } from '../store/records/events.ts';
 import { type LockedCompany, setLastStamp } from '../store/records/moves.ts';
 import { addHandOver } from '../store/records/hand-overs.ts';
 import { findTexts, hasRecord, putRecord, removeRecord } from '../store/records/record-writes.ts';
@@ -19,7 +19,7 @@ import {
   type Supplier,
 } from '../store/records/suppliers.ts';
 import { derivedTerms } from './document-terms.ts';
-import { createIds } from '../ids.ts';
+import { createIds } from '../process/ids.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';

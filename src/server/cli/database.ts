@@ -1,9 +1,9 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { type Config, readConfig } from '../config.ts';
+import { type Config, readConfig } from '../process/config.ts';
 import { AppError, DatabaseAwayError, quote, UsageError } from '../../errors.ts';
-import { withoutPasswords } from '../setting-values.ts';
+import { withoutPasswords } from '../process/setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
 import { machinesAway } from '../store/machines.ts';

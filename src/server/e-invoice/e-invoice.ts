@@ -1,4 +1,4 @@
-import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { ciiText } from './cii.ts';
 import { inexpressible } from './expressible.ts';
 import { readDocument, typeCodes } from './reading.ts';

@@ -2,7 +2,7 @@
 import { countryCodes, currencyCodes, vatPrefixes } from '../../contract/code-lists.ts';
 import { minorDigits } from '../../contract/currencies.ts';
 import { quote } from '../../errors.ts';
-import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { oneLine } from './xml-text.ts';
 
 /** The categories of UNCL 5305 whose rules the back office keeps. */

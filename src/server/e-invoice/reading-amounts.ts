@@ -4,7 +4,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import { exactUnitPrice, priceWithoutVat, sumOfPrices } from '../../contract/prices.ts';
 import { lineAmountMinor, payableMinor, vatWithinMinor } from '../../contract/vat.ts';
-import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { AllowanceCharge, DocumentAllowanceCharge, Line, Totals } from './model.ts';
 import { optionalText } from './xml-text.ts';
 

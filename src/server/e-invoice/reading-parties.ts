@@ -1,4 +1,4 @@
-import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { type GivenAddress, linesBeside } from '../../contract/addresses.ts';
 import type { DocumentTerms, Identifier as GivenIdentifier } from '../../contract/feed.ts';
 import type { PostalAddress, Delivery, EInvoice, Identifier, Party, Payee } from './model.ts';

@@ -1,8 +1,8 @@
 import type { DocumentTerms } from '../../contract/feed.ts';
 import { compactAccount, isIban } from '../../contract/ibans.ts';
-import { type PayeeAccount, meansOf } from '../invoice-pdf/means-of-payment.ts';
-import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
-import { asksForPayment } from '../invoice-pdf/wording.ts';
+import { type PayeeAccount, meansOf } from '../printed-document/means-of-payment.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
+import { asksForPayment } from '../printed-document/wording.ts';
 import type { CreditTransfer, PaymentInstructions } from './model.ts';
 import { optionalText } from './xml-text.ts';
 

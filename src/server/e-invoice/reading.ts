@@ -3,8 +3,8 @@ import { decimalAmount } from '../../contract/currencies.ts';
 import type { KeptTerms, LineTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { isInEu } from '../../contract/vat-numbers.ts';
-import type { PrintedDocument } from '../invoice-pdf/printed-document.ts';
-import { asksForPayment, dueDateOf, taxPointOf } from '../invoice-pdf/wording.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
+import { asksForPayment, dueDateOf, taxPointOf } from '../printed-document/wording.ts';
 import type { EInvoice, Line, Note, PrecedingInvoice, SupportingDocument, VatBreakdown } from './model.ts';
 import { documentAllowanceCharges, lineAmounts, rateOf, totalsOf } from './reading-amounts.ts';
 import {

@@ -2,12 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
 
-import { createFeedAuthentication } from '../access/feed-tokens.ts';
+import { createFeedAuthentication } from '../features/feed-tokens/feed-tokens.ts';
 import { type Backoffice, openBackoffice } from '../backoffice/backoffice.ts';
 import { feedDocument } from '../../contract/feed.ts';
 import { AppError, quote, unknownName } from '../../errors.ts';
-import type { FeedToken } from '../store/keys/feed-tokens.ts';
-import { createOwnCounter } from '../store/keys/rate-counters.ts';
+import type { FeedToken } from '../features/feed-tokens/stored-feed-tokens.ts';
+import { createOwnCounter } from '../store/rate-counters.ts';
 import type { FeedExchange, FeedServerOptions } from './feed-server.ts';
 import { applyChanges } from './operations/applyChanges.ts';
 import { createPortalLink } from './operations/createPortalLink.ts';

@@ -5,13 +5,13 @@ import { finished } from 'node:stream';
 import type { ErrorRequestHandler, RequestHandler } from 'express';
 
 import { sendError } from '../api/answer.ts';
-import { errorReply } from '../api/error-replies.ts';
+import { errorReply } from '../connections/error-replies.ts';
 import { isDecodable, readQuery, refuseForeignBytes } from '../api/parameters.ts';
 import { AppError } from '../../errors.ts';
-import { createHttpServer, EVERY_ANSWER } from '../http-server.ts';
-import type { Logger } from '../log.ts';
-import { refuseBadHeaders } from '../malformed-requests.ts';
-import type { FeedMetrics } from '../metrics.ts';
+import { createHttpServer, EVERY_ANSWER } from '../connections/http-server.ts';
+import type { Logger } from '../process/log.ts';
+import { refuseBadHeaders } from '../connections/malformed-requests.ts';
+import type { FeedMetrics } from '../process/metrics.ts';
 import { createApplication, createProbes, type ProbeOptions } from '../operator-pages.ts';
 import { createFeedBackend } from './feed-backend.ts';
 

@@ -1,11 +1,11 @@
 import type { Invoice } from '../../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
 import { ACCENT, COLUMN, CONTENT_WIDTH, LEFT, RIGHT, RULE, STYLES } from './page-design.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable, type NaturalColumn, naturalWidths, placeColumns } from './table.ts';
 import { laySums } from './totals.ts';
-import { balanceOf, dateText, numberOf } from './wording.ts';
+import { balanceOf, dateText, numberOf } from '../printed-document/wording.ts';
 
 /** A payment, refund or credit note of an invoice. */
 export interface StatementEntry {

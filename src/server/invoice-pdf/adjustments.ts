@@ -1,8 +1,8 @@
 import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
 import { moneyFormat, quantityText } from './amounts.ts';
-import type { PrintedDocument } from './printed-document.ts';
-import type { InvoiceLine } from './wording.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
+import type { InvoiceLine } from '../printed-document/wording.ts';
 
 /** A discount or charge in words, with its amount, which is below zero for a discount. */
 interface AdjustmentText {

@@ -3,7 +3,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
 import { ADDRESS_TOP, COLUMN, RIGHT, RULE, STYLES } from './page-design.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable } from './table.ts';
 import type { TextStyle } from './text-blocks.ts';
@@ -20,7 +20,7 @@ import {
   titleOf,
   typeNames,
   warningOf,
-} from './wording.ts';
+} from '../printed-document/wording.ts';
 
 const WIDTH = RIGHT - COLUMN;
 const SPACE = { x: COLUMN, width: WIDTH };

@@ -4,11 +4,17 @@ import { sumOfPrices } from '../../contract/prices.ts';
 import { adjustmentText, shownMinor } from './adjustments.ts';
 import { moneyFormat, priceText, quantityText, shareText } from './amounts.ts';
 import { ACCENT, CONTENT_WIDTH, LEFT, RULE, STYLES } from './page-design.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable, type NaturalColumn, naturalWidths, placeColumns, type TextTable } from './table.ts';
 import { unitText } from './units.ts';
-import { type InvoiceLine, periodText, pricesIncludeVat, showsVat, vatOfLine } from './wording.ts';
+import {
+  type InvoiceLine,
+  periodText,
+  pricesIncludeVat,
+  showsVat,
+  vatOfLine,
+} from '../printed-document/wording.ts';
 
 /** The unit of things that are only counted (UN/ECE Recommendation 20). */
 const ONE = 'C62';

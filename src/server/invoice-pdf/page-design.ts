@@ -1,4 +1,4 @@
-import { LIGHT_GROUND } from '../vendor-look.ts';
+import { LIGHT_GROUND } from '../process/vendor-look.ts';
 import type { TextStyle } from './text-blocks.ts';
 
 /** In points; a millimetre is 2.8346 of them. */

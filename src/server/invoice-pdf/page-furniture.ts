@@ -1,8 +1,8 @@
 import { CONTENT_WIDTH, FOOT_MARGIN, LEFT, PAGE_WIDTH, RULE, STYLES, TOP } from './page-design.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
-import { isDraft, nameOf, supplierName } from './wording.ts';
+import { isDraft, nameOf, supplierName } from '../printed-document/wording.ts';
 
 /** Draws the head of every page but the first, and the mark across each page of a draft. */
 export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {

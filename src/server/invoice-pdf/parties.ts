@@ -2,10 +2,10 @@ import { writtenLines } from '../../contract/addresses.ts';
 import type { DocumentTerms } from '../../contract/feed.ts';
 import type { Logo } from '../logos/logo.ts';
 import { COLUMN, LEFT, RIGHT, STYLES, TOP } from './page-design.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import { balancedBlock, type TextStyle } from './text-blocks.ts';
-import { countryName, supplierName } from './wording.ts';
+import { countryName, supplierName } from '../printed-document/wording.ts';
 
 const LOGO_BOX = { width: 190, height: 62 };
 /** A browser's size of 96 pixels to the inch: larger, a small picture is a blur of squares. */

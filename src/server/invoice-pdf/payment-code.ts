@@ -2,8 +2,8 @@ import { encode } from 'uqr';
 
 import { decimalAmount } from '../../contract/currencies.ts';
 import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
-import { type PayeeAccount, meansOf } from './means-of-payment.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import { type PayeeAccount, meansOf } from '../printed-document/means-of-payment.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 
 /** A QR code as its dark modules: where each run of them begins, and how long it is. */
 export interface PaymentCode {

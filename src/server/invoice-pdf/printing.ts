@@ -7,9 +7,9 @@ import { type DocumentHead, findPrintable, keepPdf } from '../store/records/docu
 import { findSupplier, supplierOn } from '../store/records/suppliers.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Renderer } from './render.ts';
-import { hasStatement, isDraft } from './wording.ts';
+import { hasStatement, isDraft } from '../printed-document/wording.ts';
 
 /** Even 1,000 lines and a large logo stay far below it, so a larger PDF is a fault. */
 const PDF_BYTES_MAX = 16 * 1024 * 1024;

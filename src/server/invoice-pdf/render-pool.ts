@@ -4,9 +4,9 @@ import { extname, join } from 'node:path';
 import { Tinypool } from 'tinypool';
 
 import { type AppError, unavailable } from '../../errors.ts';
-import type { Logger } from '../log.ts';
-import { TOLERATE_MISSING_PROC } from '../memory-usage.ts';
-import type { DocumentMetrics } from '../metrics.ts';
+import type { Logger } from '../process/log.ts';
+import { TOLERATE_MISSING_PROC } from '../process/memory-usage.ts';
+import type { DocumentMetrics } from '../process/metrics.ts';
 import type { Printed } from './printing.ts';
 import type { Failure, PrintTask, WorkerAnswer } from './render-worker.ts';
 

@@ -10,13 +10,13 @@ import { E_INVOICE_FILE, metadata } from './metadata.ts';
 import { ADDRESS_TOP, COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
 import { drawPageFeet, drawPageHead } from './page-furniture.ts';
 import { drawBuyer, drawSupplier } from './parties.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { Sheet } from './sheet.ts';
 import { drawStatement } from './statement-drawing.ts';
 import { accountStatementsOf, statementsOf } from './statements.ts';
 import { layTotals } from './totals.ts';
 import { vatSummary } from './vat-summary.ts';
-import { isDraft, nameOf, supplierName, titleOf } from './wording.ts';
+import { isDraft, nameOf, supplierName, titleOf } from '../printed-document/wording.ts';
 import { escapeXml } from '../e-invoice/xml-text.ts';
 
 /** Makes PDFs. It keeps its fonts and the last logos, so a process makes one renderer. */

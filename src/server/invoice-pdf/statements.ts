@@ -5,9 +5,9 @@ import type { DocumentTerms } from '../../contract/feed.ts';
 import { paymentAddress } from '../../contract/payment-links.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
-import { type PayeeAccount, inGroups, meansOf } from './means-of-payment.ts';
+import { type PayeeAccount, inGroups, meansOf } from '../printed-document/means-of-payment.ts';
 import { paymentCodeOf } from './payment-code.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
 import type { Statement } from './statement-drawing.ts';
 import {
@@ -21,7 +21,7 @@ import {
   overpaidMinor,
   pricesIncludeVat,
   titleOf,
-} from './wording.ts';
+} from '../printed-document/wording.ts';
 
 /** The statements of a statement of account: how to pay what is left. */
 export function accountStatementsOf(printed: PrintedDocument): Statement[] {

@@ -4,7 +4,7 @@ import { peppolProblems } from '../e-invoice/peppol.ts';
 import { readDocument } from '../e-invoice/reading.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findPrinted } from './printing.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 
 /** The e-invoice of a stored document, or why it has none, as a sentence. */
 export interface StoredEInvoice {

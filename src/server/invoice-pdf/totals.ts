@@ -5,7 +5,7 @@ import { payableMinor } from '../../contract/vat.ts';
 import { adjustmentText, shownMinor } from './adjustments.ts';
 import { moneyFormat } from './amounts.ts';
 import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { type LaidTable, layTable, type PrintedRow } from './table.ts';
 import {
@@ -17,7 +17,7 @@ import {
   overpaidMinor,
   pricesIncludeVat,
   showsVat,
-} from './wording.ts';
+} from '../printed-document/wording.ts';
 
 /** The panel stands out to both sides, so that the last amount is in one column with those above it. */
 const HANG = 9;

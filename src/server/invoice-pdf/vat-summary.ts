@@ -1,7 +1,7 @@
 import type { Invoice } from '../../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
 import { ACCENT, LEFT, RULE, STYLES } from './page-design.ts';
-import type { PrintedDocument } from './printed-document.ts';
+import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { type LaidTable, layTable, naturalWidths, placeColumns, sumWidths, type TextTable } from './table.ts';
 import type { TextBlock } from './text-blocks.ts';
@@ -13,7 +13,7 @@ import {
   isMarginOnly,
   isSilent,
   showsVat,
-} from './wording.ts';
+} from '../printed-document/wording.ts';
 
 /** The sums of each VAT category and rate, measured before they are drawn. */
 export interface VatSummary {

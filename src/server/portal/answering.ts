@@ -5,25 +5,26 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Request, RequestHandler, Response } from 'express';
 
 import { getCompany } from '../store/records/companies.ts';
-import { PASSWORDS_OFF } from '../access/passwords.ts';
-import { type ActiveSession, listBrowserSessions } from '../access/sessions.ts';
+import { PASSWORDS_OFF } from '../features/sign-in/passwords.ts';
+import { listBrowserSessions } from '../features/sign-in/sessions.ts';
+import type { ActiveSession } from '../store/accounts/session-rows.ts';
 import { type Administrator, lacksSecondFactor } from '../store/accounts/administrator-rows.ts';
 import { UsageError } from '../../errors.ts';
-import { exchangeOf } from '../exchange.ts';
+import { exchangeOf } from '../connections/exchange.ts';
 import { AuthorityEndedError, FormUsedError } from '../store/accounts/authorised-transaction.ts';
 import { findFormResult, keepFormResult, takeNotice } from '../store/accounts/sent-forms.ts';
 import { countUnseen } from '../store/accounts/notice-rows.ts';
 import type { AssetPaths } from './assets.ts';
 import type { Cookies } from './cookies.ts';
-import type { createDownloadLimit } from './download.ts';
-import { formTokenFor } from './form-tokens.ts';
-import type { Services } from './options.ts';
-import { notWellFormed, PageError, toPageError } from './page-error.ts';
-import { SECOND_FACTOR_PATH } from './pages/second-factor.ts';
+import type { createDownloadLimit } from '../views/download.ts';
+import { formTokenFor } from '../views/form-tokens.ts';
+import type { Services } from '../views/services.ts';
+import { notWellFormed, PageError, toPageError } from '../views/page-error.ts';
+import { SECOND_FACTOR_PATH } from '../features/sign-in/second-factor-page.ts';
 import { askWithProof } from './proof-page.ts';
 import type { AdministratorsRoute, Route } from './routes.ts';
-import { withQuery } from './views/form.ts';
-import { administratorPage, guestPage } from './views/frame.ts';
+import { withQuery } from '../views/form.ts';
+import { administratorPage, guestPage } from './frame.ts';
 import {
   type DownloadReply,
   type GuestVisit,
@@ -33,7 +34,7 @@ import {
   type PortalReply,
   signedOut,
   type Visit,
-} from './visit.ts';
+} from '../views/visit.ts';
 
 export interface Answering extends Services {
   countDownload: ReturnType<typeof createDownloadLimit>;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 
 import { Router } from 'express';
 
-import { accentStyle, type VendorLook } from '../vendor-look.ts';
+import { accentStyle, type VendorLook } from '../process/vendor-look.ts';
 
 /** Addresses of the files that pages need. Each holds a hash of the file, so browsers may keep it for ever. */
 export interface AssetPaths {

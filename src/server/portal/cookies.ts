@@ -1,11 +1,11 @@
 import type { CookieOptions, Request, Response } from 'express';
 
 import { DAY_MS } from '../../contract/durations.ts';
-import { KNOWN_DAYS_MAX } from '../access/known-browsers.ts';
+import { KNOWN_DAYS_MAX } from '../features/sign-in/known-browsers.ts';
 import { isToken } from '../access/tokens.ts';
 
 const SEPARATOR = '~';
-/** More sessions than a sign-in begins (../access/administrators.ts). */
+/** More sessions than a sign-in begins (../features/sign-in/sign-in.ts). */
 const SESSIONS_MAX = 50;
 
 /**

@@ -1,21 +1,21 @@
 import { type ErrorRequestHandler, type Request, type RequestHandler, Router, text } from 'express';
 import helmet from 'helmet';
 
-import { useSession } from '../access/sessions.ts';
+import { useSession } from '../features/sign-in/sessions.ts';
 import { createSignInLimits } from '../access/sign-in-limits.ts';
 import { mintToken } from '../access/tokens.ts';
-import { exchangeOf } from '../exchange.ts';
+import { exchangeOf } from '../connections/exchange.ts';
 import { createAssets } from './assets.ts';
 import { createCookies } from './cookies.ts';
-import { createDownloadLimit } from './download.ts';
-import { FORM_TOKEN_FIELD, formIdOf, isFormToken, isFromOwnPage } from './form-tokens.ts';
-import type { PortalOptions } from './options.ts';
-import { notFound, PageError, toPageError } from './page-error.ts';
+import { createDownloadLimit } from '../views/download.ts';
+import { FORM_TOKEN_FIELD, formIdOf, isFormToken, isFromOwnPage } from '../views/form-tokens.ts';
+import type { PortalOptions } from '../views/services.ts';
+import { notFound, PageError, toPageError } from '../views/page-error.ts';
 import { answer, type Answering, type Visitor, visitorOf } from './answering.ts';
 import { routes } from './routes.ts';
-import { COMPANIES_PATH } from './pages/companies.ts';
-import { errorPage } from './views/frame.ts';
-import { signedOut } from './visit.ts';
+import { COMPANIES_PATH } from '../features/sign-in/choose-company-page.ts';
+import { errorPage } from './frame.ts';
+import { signedOut } from '../views/visit.ts';
 
 export const PORTAL_PATH = '/portal';
 const FORM_BYTES_MAX = 32 * 1024;

@@ -1,10 +1,10 @@
-import { COME_AGAIN, prove } from '../access/proof.ts';
+import { COME_AGAIN, prove } from '../features/sign-in/proof.ts';
 import { ProofNeededError } from '../store/accounts/authorised-transaction.ts';
-import type { Services } from './options.ts';
-import { guessRefusal } from './page-error.ts';
-import { accountField, button, form, textField } from './views/form.ts';
-import { html } from './views/html.ts';
-import { page, type PortalPage, type PageReply, type PortalReply, type Visit } from './visit.ts';
+import type { Services } from '../views/services.ts';
+import { guessRefusal } from '../views/page-error.ts';
+import { accountField, button, form, textField } from '../views/form.ts';
+import { html } from '../views/html.ts';
+import { page, type PortalPage, type PageReply, type PortalReply, type Visit } from '../views/visit.ts';
 
 /** The field of a form with a password or a code. */
 const PROOF = 'proof';

@@ -1,40 +1,40 @@
-import { changeOwnPassword, endOwnSessions, showAccount } from './pages/account.ts';
-import { showAudit } from './pages/audit.ts';
-import { chooseOneCompany, showCompanies } from './pages/companies.ts';
-import { showDeliveries } from './pages/deliveries.ts';
-import { sendAgain, showDelivery } from './pages/delivery.ts';
+import { changeOwnPassword, endOwnSessions, showAccount } from '../features/account/account-page.ts';
+import { showAudit } from '../features/people/audit-page.ts';
+import { chooseOneCompany, showCompanies } from '../features/sign-in/choose-company-page.ts';
+import { showDeliveries } from '../features/webhooks/deliveries/deliveries-page.ts';
+import { sendAgain, showDelivery } from '../features/webhooks/deliveries/delivery-page.ts';
 import {
   downloadDocument,
   downloadEInvoice,
   downloadStatement,
   handOneOver,
   showDocument,
-} from './pages/document.ts';
-import { showDocuments } from './pages/documents.ts';
-import { showEvents } from './pages/events.ts';
-import { mailReset, showForgotten } from './pages/forgotten.ts';
-import { handAllOver, showHandOvers } from './pages/hand-overs.ts';
-import { acceptInvitation, openInvitation, showInvitation } from './pages/invitation.ts';
-import { changeOldKey, revokeOldKey, showKeys } from './pages/keys.ts';
-import { createNewKey, showNewKey } from './pages/new-key.ts';
-import { chooseNotices, showNotices, showStop, stopByLink } from './pages/notices.ts';
-import { showOverview } from './pages/overview.ts';
-import { inviteSomebody, requireOfAll, showPeople, withdraw } from './pages/people.ts';
-import { showReceivables } from './pages/receivables.ts';
-import { changeSomebody, removeSomebody } from './pages/person-access.ts';
-import { recoverChosen, showRecover } from './pages/recover.ts';
+} from '../features/documents/document-page.ts';
+import { showDocuments } from '../features/documents/documents-page.ts';
+import { showEvents } from '../features/webhooks/events-page.ts';
+import { mailReset, showForgotten } from '../features/people/forgotten-page.ts';
+import { handAllOver, showHandOvers } from '../features/hand-over/hand-overs-page.ts';
+import { acceptInvitation, openInvitation, showInvitation } from '../features/people/invitation-page.ts';
+import { changeOldKey, revokeOldKey, showKeys } from '../features/keys/keys-page.ts';
+import { createNewKey, showNewKey } from '../features/keys/new-key-page.ts';
+import { chooseNotices, showNotices, showStop, stopByLink } from '../features/notices/notices-page.ts';
+import { showOverview } from '../features/overview/overview-page.ts';
+import { inviteSomebody, requireOfAll, showPeople, withdraw } from '../features/people/people-page.ts';
+import { showReceivables } from '../features/documents/receivables-page.ts';
+import { changeSomebody, removeSomebody } from '../features/people/person-access-page.ts';
+import { recoverChosen, showRecover } from '../features/webhooks/deliveries/recover-page.ts';
 import {
   addOwnSecondFactor,
   removeOwnSecondFactor,
   renewOwnRecoveryCodes,
   showSecondFactor,
-} from './pages/second-factor.ts';
-import { showSignIn, signInWithPassword, signOut } from './pages/sign-in.ts';
-import { showUsage } from './pages/usage.ts';
-import { pause, remove, resume, sendPing, showWebhook } from './pages/webhook.ts';
-import { registerWebhook, showNewWebhook, showWebhooks } from './pages/webhooks.ts';
-import type { DownloadKind } from './download.ts';
-import type { GuestPage, PortalPage } from './visit.ts';
+} from '../features/sign-in/second-factor-page.ts';
+import { showSignIn, signInWithPassword, signOut } from '../features/sign-in/sign-in-page.ts';
+import { showUsage } from '../features/usage/usage-page.ts';
+import { pause, remove, resume, sendPing, showWebhook } from '../features/webhooks/webhook-page.ts';
+import { registerWebhook, showNewWebhook, showWebhooks } from '../features/webhooks/webhooks-page.ts';
+import type { DownloadKind } from '../views/download.ts';
+import type { GuestPage, PortalPage } from '../views/visit.ts';
 
 /**
  * A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. An action that
@@ -58,15 +58,15 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
 /**
  * Every page and action of the portal. The form of an action carries the form token, which is checked before.
  *
- * To add one: write a file in `pages/` with a function that takes the visit and the services that it needs, as its
- * neighbours do; list it here; if it is a section, add it to views/navigation.ts; and list its address in
- * test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an action
- * `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an error
- * page (see page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`). Look a
- * record up by `visit.company.id` and its id together. An action makes its change in an authorised transaction
+ * To add one: write a file named …-page.ts in the folder of its idea, with a function that takes the visit and the services
+ * that it needs, as its neighbours do; list it here; if it is a section, add it to ../views/navigation.ts; and list its
+ * address in test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an
+ * action `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an
+ * error page (../views/page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`).
+ * Look a record up by `visit.company.id` and its id together. An action makes its change in an authorised transaction
  * (../store/accounts/authorised-transaction.ts) on the authority of `visit.act`, and is listed in
- * test/server/portal/_forms.ts. The transaction asks for a fresh proof of who is signed in (proof-page.ts), unless
- * it is told that the action needs none.
+ * test/server/portal/_forms.ts. The transaction asks for a fresh proof of who is signed in (proof-page.ts), unless it is
+ * told that the action needs none.
  */
 export const routes: readonly Route[] = [
   guestGet('/sign-in', showSignIn),

@@ -1,4 +1,4 @@
-import { accentStyle, type VendorLook } from '../vendor-look.ts';
+import { accentStyle, type VendorLook } from '../process/vendor-look.ts';
 
 const STYLE = `
   :root { color-scheme: light dark; }

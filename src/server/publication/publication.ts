@@ -15,7 +15,7 @@ import {
 import { DAY_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { AppError } from '../../errors.ts';
-import type { VendorLook } from '../vendor-look.ts';
+import type { VendorLook } from '../process/vendor-look.ts';
 import { changelogFeed, changelogPage } from './changelog.ts';
 import { openapi30 } from './openapi-30.ts';
 import { llmsText } from './llms-text.ts';

@@ -40,7 +40,7 @@ export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecre
   }
 }
 
-/** The first characters of a sealed secret, which name its key; see ../secret-box.ts. */
+/** The first characters of a sealed secret, which name its key; see ../process/secret-box.ts. */
 const SEAL_LENGTH = 'sealed1.00000000'.length;
 
 /** The first characters of all sealed secrets, without those of deleted webhooks. */

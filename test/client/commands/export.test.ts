@@ -27,7 +27,7 @@ import { answers, startService } from '../_service.ts';
 import { callCommand } from '../../_command.ts';
 import { company } from '../../contract/_company.ts';
 import { startExampleServer, STORY_NOW } from '../../_server.ts';
-import { runOnFullDisk } from '../../server/cli/_full-disk.ts';
+import { runOnFullDisk } from '../../server/commands/_full-disk.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'fieldledger-export-'));
 const server = await startExampleServer('sqlite');

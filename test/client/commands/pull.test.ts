@@ -16,7 +16,7 @@ import { openWorkplace, until } from '../../_command.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { keyFor, startExampleServer, startTestServer } from '../../_server.ts';
-import { runOnFullDisk } from '../../server/cli/_full-disk.ts';
+import { runOnFullDisk } from '../../server/commands/_full-disk.ts';
 
 /** How often a pull is killed; `make sync` asks for more. */
 const KILLS = Number(process.env.SYNC_KILLS ?? 3);

@@ -7,7 +7,7 @@ import t from 'tap';
 import { resources } from '../../../src/contract/records.ts';
 import { callCommand } from '../../_command.ts';
 import { keyFor, startExampleServer } from '../../_server.ts';
-import { createAuthority } from '../../server/webhooks/_certificates.ts';
+import { createAuthority } from '../../server/sending/_certificates.ts';
 import { answers, type Behaviour, listen, silentAddress, startService } from '../_service.ts';
 
 /* What pull, export and mcp say of a service and a key: they have them in the same way, and tell of them in the same words. */

@@ -1,6 +1,6 @@
-import { createCompany } from '../../../src/server/access/companies.ts';
-import { proposeSecondFactor } from '../../../src/server/access/second-factor.ts';
-import { beginSession } from '../../../src/server/access/sessions.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
+import { proposeSecondFactor } from '../../../src/server/features/sign-in/second-factor.ts';
+import { beginSession } from '../../../src/server/features/sign-in/sessions.ts';
 import type { SignedIn } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';

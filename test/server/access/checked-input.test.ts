@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { checkedEmail, checkedName, grantedScopes } from '../../../src/server/access/checked-input.ts';
-import { checkedKeyName } from '../../../src/server/access/keys.ts';
+import { checkedKeyName } from '../../../src/server/features/keys/keys.ts';
 import { feedDocument } from '../../../src/contract/feed.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import { createAjv } from '../../../src/contract/validators.ts';

@@ -2,16 +2,16 @@ import { hash, scryptSync } from 'node:crypto';
 
 import t from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
-import { getLink } from '../../../src/server/access/invitations.ts';
-import { createAuthentication } from '../../../src/server/access/keys.ts';
-import { knownBrowserOf, rememberBrowser } from '../../../src/server/access/known-browsers.ts';
-import { hashPassword, isPassword } from '../../../src/server/access/passwords.ts';
-import { useSession } from '../../../src/server/access/sessions.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
+import { getLink } from '../../../src/server/features/people/invitations.ts';
+import { createAuthentication } from '../../../src/server/features/keys/keys.ts';
+import { knownBrowserOf, rememberBrowser } from '../../../src/server/features/sign-in/known-browsers.ts';
+import { hashPassword, isPassword } from '../../../src/server/features/sign-in/passwords.ts';
+import { useSession } from '../../../src/server/features/sign-in/sessions.ts';
 import { tokenHash } from '../../../src/server/access/tokens.ts';
-import { formTokenFor, isFormToken } from '../../../src/server/portal/form-tokens.ts';
+import { formTokenFor, isFormToken } from '../../../src/server/views/form-tokens.ts';
 import { authorisedTransaction } from '../../../src/server/store/accounts/authorised-transaction.ts';
-import { insertKey } from '../../../src/server/store/keys/keys.ts';
+import { insertKey } from '../../../src/server/features/keys/stored-keys.ts';
 import { addAdministrator, addCompany, COMPANY, inviteAs } from '../portal/_portal.ts';
 import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';
 import { onEachStore } from '../store/_stores.ts';

@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import t from 'tap';
 
-import { networkOf } from '../../../src/server/access/networks.ts';
+import { networkOf } from '../../../src/server/connections/networks.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { AppError } from '../../../src/errors.ts';
 import { openTestDatabase } from '../../_server.ts';

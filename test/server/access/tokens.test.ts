@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { knownBrowserOf, rememberBrowser } from '../../../src/server/access/known-browsers.ts';
+import { knownBrowserOf, rememberBrowser } from '../../../src/server/features/sign-in/known-browsers.ts';
 import { isToken, mintToken, mintTokenOf, tokenHash } from '../../../src/server/access/tokens.ts';
 import { STORY_NOW } from '../../_server.ts';
 

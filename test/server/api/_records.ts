@@ -13,7 +13,7 @@ import type {
 import { renderRecord } from '../../../src/contract/render.ts';
 import { examplesOf } from '../../../src/demo/example-company.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { createCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
 import { putRecords } from '../../_records.ts';
 import { type EngineName, keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { revokeKey } from '../../../src/server/access/keys.ts';
+import { revokeKey } from '../../../src/server/features/keys/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { until } from '../../_command.ts';
 import {

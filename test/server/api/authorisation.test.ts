@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
-import { revokeKey } from '../../../src/server/access/keys.ts';
+import { createCompany, setCompany } from '../../../src/server/backoffice/companies.ts';
+import { revokeKey } from '../../../src/server/features/keys/keys.ts';
 import { modules, scopes } from '../../../src/contract/scopes.ts';
 import { keyFor, startEmptyServer, startTestServer, STORY_NOW, type TestServer } from '../../_server.ts';
 import { invoiceOf, store, uuidOf } from './_records.ts';

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
 import { requestedPage, sealCursor } from '../../../src/server/api/pages.ts';
 import { anyCharacter } from '../../_characters.ts';
 import { keyFor, STORY_NOW } from '../../_server.ts';

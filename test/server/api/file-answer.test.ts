@@ -6,7 +6,7 @@ import got from 'got';
 import t, { type Test } from 'tap';
 
 import { sendError } from '../../../src/server/api/answer.ts';
-import { errorReply } from '../../../src/server/api/error-replies.ts';
+import { errorReply } from '../../../src/server/connections/error-replies.ts';
 import { createFileSender } from '../../../src/server/api/file-answer.ts';
 
 /** More than a connection takes that nobody reads from. */

@@ -1,8 +1,8 @@
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
-import { revokeKey } from '../../../src/server/access/keys.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
+import { revokeKey } from '../../../src/server/features/keys/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { engineNames, keyFor, startEmptyServer, STORY_NOW } from '../../_server.ts';
 

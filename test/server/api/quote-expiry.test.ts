@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
 import { keyFor, startEmptyServer, STORY_NOW, type TestServer } from '../../_server.ts';
 import { crawl, readPage } from './_crawl.ts';
 import { quoteOf, startAcme, store, uuidOf } from './_records.ts';

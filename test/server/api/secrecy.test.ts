@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { migrate } from '../../../src/server/store/migrations/migrate.ts';
 import { openWorkplace, until } from '../../_command.ts';

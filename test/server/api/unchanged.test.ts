@@ -3,12 +3,12 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 
 import t from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
-import { revokeKey } from '../../../src/server/access/keys.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
+import { revokeKey } from '../../../src/server/features/keys/keys.ts';
 import { resources } from '../../../src/contract/records.ts';
 import { keepPdf } from '../../../src/server/store/records/documents.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import type { KeyUsage } from '../../../src/server/store/keys/key-usage.ts';
+import type { KeyUsage } from '../../../src/server/features/usage/key-usage.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW, type TestServer } from '../../_server.ts';
 import { knownPath, operations } from '../../contract/_contract.ts';
 import { crawl } from './_crawl.ts';

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import t from 'tap';
 
 import type { components } from '../../../generated/openapi.ts';
-import { type CompanySettings, createCompany } from '../../../src/server/access/companies.ts';
+import { type CompanySettings, createCompany } from '../../../src/server/backoffice/companies.ts';
 import { applyChange, type Outcome } from '../../../src/server/backoffice/apply.ts';
 import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';

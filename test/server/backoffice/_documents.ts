@@ -1,5 +1,5 @@
 /** Companies that issue documents, and the documents that they draft. */
-import type { CompanySettings } from '../../../src/server/access/companies.ts';
+import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { customerSave } from './_changes.ts';

@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import type { Test } from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
 import type { Answer } from '../../../src/contract/feed.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { migrate } from '../../../src/server/store/migrations/migrate.ts';

@@ -1,5 +1,5 @@
 /** Companies that are registered for VAT here and there, and their customers. */
-import type { CompanySettings } from '../../../src/server/access/companies.ts';
+import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import type { WithOf } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 

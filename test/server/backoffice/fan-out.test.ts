@@ -1,4 +1,4 @@
-import { type CompanySettings, setCompany } from '../../../src/server/access/companies.ts';
+import { type CompanySettings, setCompany } from '../../../src/server/backoffice/companies.ts';
 import type { MoveEventKind } from '../../../src/contract/events.ts';
 import { type Module, modules } from '../../../src/contract/scopes.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';

@@ -1,5 +1,5 @@
-import type { CompanySettings } from '../../../src/server/access/companies.ts';
-import { setCompany } from '../../../src/server/access/companies.ts';
+import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
+import { setCompany } from '../../../src/server/backoffice/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { without } from '../../model/_model.ts';

@@ -1,4 +1,4 @@
-import type { CompanySettings } from '../../../src/server/access/companies.ts';
+import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { findPrinted } from '../../../src/server/invoice-pdf/printing.ts';

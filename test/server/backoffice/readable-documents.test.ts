@@ -1,5 +1,5 @@
 /** An issued document has to stay readable: letters that can be set, names that are seen, codes that exist. */
-import { createCompany, setCompany } from '../../../src/server/access/companies.ts';
+import { createCompany, setCompany } from '../../../src/server/backoffice/companies.ts';
 import { checkStored } from '../../../src/server/backoffice/document-check.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';

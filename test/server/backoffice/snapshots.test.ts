@@ -1,4 +1,4 @@
-import { type CompanySettings, setCompany } from '../../../src/server/access/companies.ts';
+import { type CompanySettings, setCompany } from '../../../src/server/backoffice/companies.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { findSupplier, type KeptSupplier } from '../../../src/server/store/records/suppliers.ts';

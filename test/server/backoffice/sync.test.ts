@@ -5,8 +5,8 @@ import { join } from 'node:path';
 
 import t, { type Test } from 'tap';
 
-import { createCompany } from '../../../src/server/access/companies.ts';
-import { createKey } from '../../../src/server/access/keys.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
+import { createKey } from '../../../src/server/features/keys/keys.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { scopes } from '../../../src/contract/scopes.ts';

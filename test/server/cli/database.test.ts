@@ -8,7 +8,7 @@ import t, { type Test } from 'tap';
 
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { migrations as steps } from '../../../src/server/store/migrations/migrate.ts';
-import { purge } from '../../../src/server/webhooks/purge.ts';
+import { purge } from '../../../src/server/commands/purge.ts';
 import { openWorkplace, type Workplace } from '../../_command.ts';
 import { freePort } from '../../_postgres.ts';
 

@@ -6,7 +6,7 @@ import { documentAllowanceCharges } from '../../../src/server/e-invoice/reading-
 import { readDocument } from '../../../src/server/e-invoice/reading.ts';
 import { inexpressible } from '../../../src/server/e-invoice/expressible.ts';
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { documentsByName } from '../invoice-pdf/_documents.ts';
 import { richTerms } from '../invoice-pdf/_rich-documents.ts';
 import { brokenRules } from './_en16931-rules.ts';

@@ -4,7 +4,7 @@ import type { Document } from 'slimdom';
 import t, { type Test } from 'tap';
 
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { creditNoteOf, invoiceDraft, issued, openIssuer, payment, refund } from '../backoffice/_documents.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';

@@ -11,7 +11,7 @@ import t from 'tap';
 import { decimalAmount, decimalText, minorDigits, rateText } from '../../../src/contract/currencies.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import {
   dateText,
@@ -19,7 +19,7 @@ import {
   showsVat,
   taxPoints,
   typeNames,
-} from '../../../src/server/invoice-pdf/wording.ts';
+} from '../../../src/server/printed-document/wording.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { createTestBackoffice } from '../backoffice/_backoffice.ts';
 import { conformanceProblems } from '../invoice-pdf/_conformance.ts';

@@ -7,11 +7,11 @@ import type { ValidateFunction } from 'ajv/dist/2020.js';
 import got, { type Response } from 'got';
 import type { Test } from 'tap';
 
-import { createFeedToken } from '../../../src/server/access/feed-tokens.ts';
+import { createFeedToken } from '../../../src/server/features/feed-tokens/feed-tokens.ts';
 import { createFeedServer } from '../../../src/server/feed/feed-server.ts';
-import { listen } from '../../../src/server/listen.ts';
-import { createLogger, type Logger } from '../../../src/server/log.ts';
-import { createMetrics, type Metrics } from '../../../src/server/metrics.ts';
+import { listen } from '../../../src/server/connections/listen.ts';
+import { createLogger, type Logger } from '../../../src/server/process/log.ts';
+import { createMetrics, type Metrics } from '../../../src/server/process/metrics.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { closed, root, type Schema, strictAjv } from '../../contract/_contract.ts';
 import { KEY_PREFIX, STORY_NOW } from '../../_server.ts';

@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import got from 'got';
 
-import { revokeFeedToken } from '../../../src/server/access/feed-tokens.ts';
-import { createLogger } from '../../../src/server/log.ts';
+import { revokeFeedToken } from '../../../src/server/features/feed-tokens/feed-tokens.ts';
+import { createLogger } from '../../../src/server/process/log.ts';
 import { until } from '../../_command.ts';
 import { keyFor, startTestServer, STORY_NOW } from '../../_server.ts';
 import { connectTo, type RawConnection } from '../../_socket.ts';

@@ -1,4 +1,4 @@
-import { changeCompany } from '../../../src/server/access/companies.ts';
+import { changeCompany } from '../../../src/server/backoffice/companies.ts';
 import { COMPANY, EMAIL, onSqlite, PASSWORD } from '../portal/_portal.ts';
 import { follow, linkOf, openFeed } from './_portal-links.ts';
 

@@ -4,10 +4,10 @@ import { deserialize, serialize } from 'node:v8';
 
 import t, { type Test } from 'tap';
 
-import type { CompanySettings } from '../../../src/server/access/companies.ts';
+import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { findPrintable } from '../../../src/server/store/records/documents.ts';

@@ -1,5 +1,5 @@
 /** Sales of the two countries in every VAT situation, as their invoices are drafted. */
-import type { CompanySettings } from '../../../src/server/access/companies.ts';
+import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import type { DraftLine, NewInvoice } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';

@@ -1,4 +1,4 @@
-import { setCompany } from '../../../src/server/access/companies.ts';
+import { setCompany } from '../../../src/server/backoffice/companies.ts';
 import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
 import { createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';

@@ -4,7 +4,7 @@ import t from 'tap';
 
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import { E_INVOICE_FILE, metadata } from '../../../src/server/invoice-pdf/metadata.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { loadFonts } from '../../../src/server/typefaces/fonts.ts';
 import { printable } from '../../../src/server/typefaces/shaping.ts';
 import { conformanceProblems } from './_conformance.ts';

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 
 import type { Test } from 'tap';
 
-import { setCompany } from '../../../src/server/access/companies.ts';
+import { setCompany } from '../../../src/server/backoffice/companies.ts';
 import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
 import { asOfIssue, createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';

@@ -4,7 +4,7 @@ import t from 'tap';
 import { exampleCompany } from '../../../src/demo/example-company.ts';
 import { generatedProfile } from '../../../src/demo/generate-company.ts';
 import { quantityText, shareText } from '../../../src/server/invoice-pdf/amounts.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { balancedBlock } from '../../../src/server/invoice-pdf/text-blocks.ts';
 import { loadFonts } from '../../../src/server/typefaces/fonts.ts';

@@ -2,7 +2,7 @@ import t from 'tap';
 
 import { compactAccount } from '../../../src/contract/ibans.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { printedExamples } from './_documents.ts';
 

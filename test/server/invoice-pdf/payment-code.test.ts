@@ -12,7 +12,7 @@ import {
 import t from 'tap';
 
 import { transferText } from '../../../src/server/invoice-pdf/payment-code.ts';
-import type { PrintedDocument } from '../../../src/server/invoice-pdf/printed-document.ts';
+import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { documentsByName } from './_documents.ts';
 import { pixelsOf } from './_reading.ts';

@@ -4,8 +4,8 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import t, { type Test } from 'tap';
 
 import { RenderPool, type RenderPoolOptions } from '../../../src/server/invoice-pdf/render-pool.ts';
-import type { Logger } from '../../../src/server/log.ts';
-import { createMetrics } from '../../../src/server/metrics.ts';
+import type { Logger } from '../../../src/server/process/log.ts';
+import { createMetrics } from '../../../src/server/process/metrics.ts';
 import { openWorkplace, until } from '../../_command.ts';
 import { openTestDatabase } from '../../_server.ts';
 import { invoiceDraft, issued, openIssuer } from '../backoffice/_documents.ts';

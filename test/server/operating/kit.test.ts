@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import t from 'tap';
 
 import { LINE_BYTES_MAX } from '../../../src/server/backoffice/feed-lines.ts';
-import { describeConfig, readConfig } from '../../../src/server/config.ts';
+import { describeConfig, readConfig } from '../../../src/server/process/config.ts';
 
 /*
  * Holds the files for operators against the program's settings, and the units against systemd where it is installed.

@@ -5,7 +5,7 @@ import got from 'got';
 import t from 'tap';
 import { parse } from 'yaml';
 
-import { createMetrics } from '../../../src/server/metrics.ts';
+import { createMetrics } from '../../../src/server/process/metrics.ts';
 import { openWorkplace } from '../../_command.ts';
 
 /*

@@ -1,8 +1,8 @@
-import { proposeSecondFactor } from '../../../src/server/access/second-factor.ts';
+import { proposeSecondFactor } from '../../../src/server/features/sign-in/second-factor.ts';
 import { type Route, routes } from '../../../src/server/portal/routes.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
-import { ping } from '../../../src/server/webhooks/deliveries.ts';
+import { ping } from '../../../src/server/features/webhooks/deliveries/deliveries.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';
 import {
   addAdministrator,
@@ -16,7 +16,7 @@ import {
   type TestPortal,
   typedTwice,
 } from './_portal.ts';
-import { addWebhook } from './_webhooks.ts';
+import { addWebhook } from '../features/webhooks/_registered.ts';
 import { totpAt } from '../../_totp.ts';
 
 export const actions = routes.filter(({ method }) => method === 'post');

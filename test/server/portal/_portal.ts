@@ -3,15 +3,15 @@ import { hash, randomBytes, randomUUIDv7, scryptSync } from 'node:crypto';
 import t, { type Test } from 'tap';
 
 import { grantedScopes } from '../../../src/server/access/checked-input.ts';
-import { createCompany } from '../../../src/server/access/companies.ts';
-import { invite } from '../../../src/server/access/invitations.ts';
-import { createKey } from '../../../src/server/access/keys.ts';
-import { beginSession } from '../../../src/server/access/sessions.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
+import { invite } from '../../../src/server/features/people/invitations.ts';
+import { createKey } from '../../../src/server/features/keys/keys.ts';
+import { beginSession } from '../../../src/server/features/sign-in/sessions.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { scopes } from '../../../src/contract/scopes.ts';
 import { exampleCompany } from '../../../src/demo/example-company.ts';
-import { createLogger } from '../../../src/server/log.ts';
-import type { Services } from '../../../src/server/portal/options.ts';
+import { createLogger } from '../../../src/server/process/log.ts';
+import type { Services } from '../../../src/server/views/services.ts';
 import {
   type AccountKey,
   type Administrator,
@@ -19,7 +19,7 @@ import {
 } from '../../../src/server/store/accounts/administrator-rows.ts';
 import type { SignedIn } from '../../../src/server/store/accounts/authorised-transaction.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import type { ApiKey } from '../../../src/server/store/keys/keys.ts';
+import type { ApiKey } from '../../../src/server/features/keys/stored-keys.ts';
 import { listSessionRows } from '../../../src/server/store/accounts/session-rows.ts';
 import {
   type EngineName,
@@ -221,7 +221,7 @@ export async function signedInAs(engine: Engine, account: AccountKey, client = '
 }
 
 /**
- * The form in which a password is stored (src/server/access/passwords.ts), made in a few milliseconds. All accounts of an
+ * The form in which a password is stored (src/server/features/sign-in/passwords.ts), made in a few milliseconds. All accounts of an
  * address have the same salt.
  */
 function hashQuickly(password: string, email: string): string {

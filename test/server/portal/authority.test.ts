@@ -1,4 +1,4 @@
-import type { Visit } from '../../../src/server/portal/visit.ts';
+import type { Visit } from '../../../src/server/views/visit.ts';
 import {
   AuthorityEndedError,
   ProofNeededError,

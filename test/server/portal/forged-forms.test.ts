@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { formTokenFor, isFormToken, isFromOwnPage } from '../../../src/server/portal/form-tokens.ts';
-import { ownPath } from '../../../src/server/portal/visit.ts';
+import { formTokenFor, isFormToken, isFromOwnPage } from '../../../src/server/views/form-tokens.ts';
+import { ownPath } from '../../../src/server/views/visit.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
 import { anyCharacter, webAddress } from '../../_characters.ts';
 import { COMPANY, hiddenFields, onSqlite, textOf } from './_portal.ts';

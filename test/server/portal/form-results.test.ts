@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { listKeys } from '../../../src/server/access/keys.ts';
+import { listKeys } from '../../../src/server/features/keys/keys.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
 import { RESULTS_OF_SESSION_MAX } from '../../../src/server/store/accounts/sent-forms.ts';
 import { engineNames, KEY_PREFIX, openTestDatabase, startTestServer } from '../../_server.ts';
@@ -17,7 +17,7 @@ import {
   typedTwice,
   Visitor,
 } from './_portal.ts';
-import { addWebhook } from './_webhooks.ts';
+import { addWebhook } from '../features/webhooks/_registered.ts';
 
 const KEY = new RegExp(`${KEY_PREFIX}\\.${COMPANY}\\.[0-9a-f]{12}\\.[\\w-]{43}`);
 const FIELDS = { name: 'Ledger export', scopes: 'jobs:read' };

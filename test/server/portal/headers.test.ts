@@ -2,7 +2,7 @@ import { createCanvas } from '@napi-rs/canvas';
 import t from 'tap';
 
 import { logoFromFile } from '../../../src/server/logos/logo.ts';
-import { accentStyle, parseAccent } from '../../../src/server/vendor-look.ts';
+import { accentStyle, parseAccent } from '../../../src/server/process/vendor-look.ts';
 import { EMAIL, onSqlite, PASSWORD } from './_portal.ts';
 
 const POLICY = [

@@ -1,11 +1,11 @@
 import { scopes } from '../../../src/contract/scopes.ts';
-import { createCompany } from '../../../src/server/access/companies.ts';
+import { createCompany } from '../../../src/server/backoffice/companies.ts';
 import { routes } from '../../../src/server/portal/routes.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { everything, formsOf, pathOf } from './_forms.ts';
 import { COLLEAGUE, COMPANY, onSqlite, type TestPortal, type Visitor } from './_portal.ts';
-import { addHistory } from './_history.ts';
-import { addWebhook } from './_webhooks.ts';
+import { addHistory } from '../features/webhooks/_history.ts';
+import { addWebhook } from '../features/webhooks/_registered.ts';
 
 const RECORDS = { hasRecords: true };
 const PAID = '01a0a486-e8e0-7076-ace5-e31611d48e0a';

@@ -1,26 +1,26 @@
 import t, { type Test } from 'tap';
 
-import { createFeedToken } from '../../../src/server/access/feed-tokens.ts';
-import { makePortalLink } from '../../../src/server/access/portal-links.ts';
-import { acceptLink, invite } from '../../../src/server/access/invitations.ts';
-import { askForReset } from '../../../src/server/access/mailed-links.ts';
+import { createFeedToken } from '../../../src/server/features/feed-tokens/feed-tokens.ts';
+import { makePortalLink } from '../../../src/server/features/people/portal-links.ts';
+import { acceptLink, invite } from '../../../src/server/features/people/invitations.ts';
+import { askForReset } from '../../../src/server/features/people/mailed-links.ts';
 import { createSignInLimits } from '../../../src/server/access/sign-in-limits.ts';
 import { loadExampleCompany } from '../../../src/demo/load.ts';
-import { eraseCompany } from '../../../src/server/store/company-data/erase.ts';
+import { eraseCompany } from '../../../src/server/features/companies/erase.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
-import { stopMails } from '../../../src/server/notices/stopping.ts';
-import { tellLosses, tellOutages } from '../../../src/server/store/deliveries/webhook-outages.ts';
+import { stopMails } from '../../../src/server/features/notices/stopping.ts';
+import { tellLosses, tellOutages } from '../../../src/server/features/webhooks/webhook-outages.ts';
 import { distribution } from '../../../src/server/store/distribute.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
 import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { openGeneration } from '../../../src/server/store/records/generation.ts';
-import { purge, purgeChangeIds } from '../../../src/server/webhooks/purge.ts';
+import { purge, purgeChangeIds } from '../../../src/server/commands/purge.ts';
 import { resources } from '../../../src/contract/records.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../../_server.ts';
 import { addAdministrator, COMPANY, EMAIL, PASSWORD, Visitor } from '../portal/_portal.ts';
-import { handOverOnce, pointAt } from '../hand-over/_hand-over.ts';
-import { mailOnce } from '../notices/_mail-server.ts';
-import { answer, scriptedSender, startLoop } from '../webhooks/_delivery-loop.ts';
+import { handOverOnce, pointAt } from '../features/hand-over/_hand-over.ts';
+import { mailOnce } from '../features/notices/_mail-server.ts';
+import { answer, scriptedSender, startLoop } from '../features/webhooks/deliveries/_delivery-loop.ts';
 import { withQueriesThrough } from './_queries.ts';
 
 /** The tables that Citus spreads by company, with the column that says of which one a row is. */

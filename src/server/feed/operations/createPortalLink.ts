@@ -1,6 +1,6 @@
 import { type PortalLinkRequest, portalLinkProblem } from '../../../contract/feed.ts';
 import { UsageError } from '../../../errors.ts';
-import { makePortalLink } from '../../access/portal-links.ts';
+import { makePortalLink } from '../../features/people/portal-links.ts';
 import { invalid, readValue } from '../batch.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 

@@ -1,5 +1,5 @@
 import { AppError } from '../../../errors.ts';
-import type { FeedToken } from '../../store/keys/feed-tokens.ts';
+import type { FeedToken } from '../../features/feed-tokens/stored-feed-tokens.ts';
 import { findCompanyRow } from '../../store/records/companies.ts';
 import { findPosition } from '../../store/records/moves.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';

@@ -55,7 +55,7 @@ export async function insertAdministrator(
 /** The stored password of somebody who has none, and comes in by portal links. */
 export const NO_PASSWORD = '';
 
-/** The second proof that an account is asked for beside its password; see ../../access/second-factor.ts. */
+/** The second proof that an account is asked for beside its password; see ../../features/sign-in/second-factor.ts. */
 export interface SecondFactor {
   /** Sealed. */
   secret: string;

@@ -39,7 +39,7 @@ export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
 }
 
-/** The last proof of who is signed in is too old for this change, so nothing was done; see ../../access/proof.ts. */
+/** The last proof of who is signed in is too old for this change, so nothing was done; see ../../features/sign-in/proof.ts. */
 export class ProofNeededError extends Error {
   override readonly name = 'ProofNeededError';
 }

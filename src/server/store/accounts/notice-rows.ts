@@ -15,7 +15,7 @@ import { type AccountKey, listAdministratorRows } from './administrator-rows.ts'
 
 /**
  * The kinds of notices. Most are actions of the audit trail, which adds their notices (audit-trail.ts). `reset.asked` and
- * `invitation.created` mail a link; the latter's recipient has no account. See ../../notices/texts.ts for their words.
+ * `invitation.created` mail a link; the latter's recipient has no account. See features/notices/texts.ts for their words.
  */
 export type NoticeKind =
   | 'webhook.failing'
@@ -40,7 +40,7 @@ export type NoticeKind =
 export interface NewNotice {
   company: string;
   kind: NoticeKind;
-  /** The values in its sentences, by name (../../notices/texts.ts). Never a secret. */
+  /** The values in its sentences, by name (features/notices/texts.ts). Never a secret. */
   details: Readonly<Record<string, string>>;
   /** The one administrator whom it concerns, or null for somebody who is invited; all administrators, unless given. */
   administrator?: string | null;

@@ -2,7 +2,7 @@ import { createSecretKey, hkdfSync, type KeyObject } from 'node:crypto';
 
 import type { ExpressionBuilder } from 'kysely';
 
-import { openSealed, seal } from '../../secret-box.ts';
+import { openSealed, seal } from '../../process/secret-box.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 

@@ -8,6 +8,18 @@ import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 /** A session, without its token. */
 export type Session = RowOf<typeof portalSessions>;
 
+/** The time for which sessions last. */
+export interface SessionLengths {
+  /** Without use. */
+  idleMinutes: number;
+  /** Even while it is used. */
+  hoursMax: number;
+}
+
+export interface ActiveSession extends Session {
+  token: string;
+}
+
 /** A session that was found by its token, and its administrator. */
 export interface FoundSession {
   session: Session;

@@ -3,7 +3,7 @@ import { callbackify } from 'node:util';
 
 import pg from 'pg';
 
-import { hostListOf, withHostList } from '../../setting-values.ts';
+import { hostListOf, withHostList } from '../../process/setting-values.ts';
 
 /** Connections to one of several hosts. */
 export interface PostgresHosts {

@@ -30,7 +30,7 @@ export const administrators = defineTable({
     /** In lower case; of a company's administrators who aren't disabled, one has it. */
     email: text,
     name: text,
-    /** A slow hash with its parameters; see ../../access/passwords.ts. Empty for somebody who comes in by portal links alone. */
+    /** A slow hash with its parameters; see ../../features/sign-in/passwords.ts. Empty for somebody who comes in by portal links alone. */
     password: secret,
     /** Their access, which they may also give to keys and to other administrators. */
     scopes: json<Scope[]>(),
@@ -95,7 +95,7 @@ export const formResults = defineTable({
   columns: {
     company: text,
     session: text,
-    /** Which form it was; see ../../portal/form-tokens.ts. */
+    /** Which form it was; see ../../views/form-tokens.ts. */
     form: text,
     done_at: text,
     /** Null until the answer is written. */

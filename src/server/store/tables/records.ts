@@ -136,7 +136,7 @@ export const invoices = defineTable({
     // document but those that are shown. What has a total in common stands together, because SQLite would sort all entries.
     invoices_searched:
       '(company, status, kind, currency, place, gross_minor, balance_minor, paid_minor, due_date, customer, search_words)',
-    // Overdue invoices are read without the rest (../records/overdue.ts).
+    // Overdue invoices are read without the rest (../../features/documents/overdue.ts).
     invoices_due: '(company, due_date, currency, balance_minor) WHERE balance_minor > 0',
   },
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { backUp } from '../../../../src/server/store/backup/backup.ts';
 import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
 

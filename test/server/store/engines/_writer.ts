@@ -2,7 +2,7 @@
 import { writeSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 
 const engine = await openEngine(process.argv[2] ?? '');

@@ -1,11 +1,11 @@
 import pg from 'pg';
 import t from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { machinesAway, ofAllCompanies } from '../../../../src/server/store/machines.ts';
 import { listCompanies } from '../../../../src/server/store/records/companies.ts';
-import { listCompanyStatus } from '../../../../src/server/store/records/company-status.ts';
+import { listCompanyStatus } from '../../../../src/server/features/companies/company-status.ts';
 import { sql } from 'kysely';
 import { until } from '../../../_command.ts';
 import { openTestDatabase, STORY_NOW } from '../../../_server.ts';

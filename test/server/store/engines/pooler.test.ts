@@ -1,7 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { loadExampleCompany } from '../../../../src/demo/load.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
@@ -13,8 +13,13 @@ import { jobCreate, openStaffedCompany } from '../../backoffice/_changes.ts';
 import { feedOf } from '../../backoffice/_feed.ts';
 import { createTestBackoffice } from '../../backoffice/_backoffice.ts';
 import { addAdministrator, EMAIL, PASSWORD, Visitor } from '../../portal/_portal.ts';
-import { answer, deliveryRows, scriptedSender, startLoop } from '../../webhooks/_delivery-loop.ts';
-import { fillDeliveries } from '../deliveries/_deliveries.ts';
+import {
+  answer,
+  deliveryRows,
+  scriptedSender,
+  startLoop,
+} from '../../features/webhooks/deliveries/_delivery-loop.ts';
+import { fillDeliveries } from '../../features/webhooks/deliveries/_deliveries.ts';
 import { startPooler } from './_pooler.ts';
 
 const given = process.env.TEST_POSTGRES_URL;

@@ -6,7 +6,7 @@ import t from 'tap';
 
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { startPostgres } from '../../../_postgres.ts';
-import { createAuthority } from '../../webhooks/_certificates.ts';
+import { createAuthority } from '../../sending/_certificates.ts';
 
 const authority = createAuthority();
 

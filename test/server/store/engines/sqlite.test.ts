@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { AppError } from '../../../../src/errors.ts';
 import { listCompanies } from '../../../../src/server/store/records/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';

@@ -1,7 +1,7 @@
 import pg from 'pg';
 import t from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { describeError } from '../../../../src/command-line/terminal.ts';
 import { AppError } from '../../../../src/errors.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';

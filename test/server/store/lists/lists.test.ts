@@ -1,5 +1,5 @@
 // It takes longer than others: it fills each engine with 17,000 records.
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import type { ResourceRecord } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { type InvoiceFilters, listInvoices } from '../../../../src/server/store/records/invoices.ts';

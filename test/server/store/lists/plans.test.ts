@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { hasDetail, resources } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';

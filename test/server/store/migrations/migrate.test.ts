@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { migrate, migrations, planMigration } from '../../../../src/server/store/migrations/migrate.ts';
 import type { Migration } from '../../../../src/server/store/migrations/migration.ts';

@@ -8,7 +8,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import got from 'got';
 import t from 'tap';
 
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { version } from '../../../../src/contract/version.ts';
 import { openWorkplace, type Outcome, type Running, SECRET_KEY, type Workplace } from '../../../_command.ts';

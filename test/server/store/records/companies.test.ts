@@ -1,4 +1,4 @@
-import { createCompany, setCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany, setCompany } from '../../../../src/server/backoffice/companies.ts';
 import {
   type Administrator,
   findAccounts,

@@ -1,4 +1,4 @@
-import { createCompany } from '../../../../src/server/access/companies.ts';
+import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { lockForMoves } from '../../../../src/server/store/records/moves.ts';

@@ -1,0 +1,115 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { type Config, readConfig } from '../process/config.ts';
+import { DatabaseAwayError } from '../../errors.ts';
+import { listen } from '../connections/listen.ts';
+import { createLogger, type Logger } from '../process/log.ts';
+import { createManagement, createUnready, type ManagementOptions } from '../operator-pages.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { isAway, openEngine } from '../store/engines/open-engine.ts';
+import { listenAs } from './ports.ts';
+import { listenForStop } from '../../command-line/stop.ts';
+import type { Terminal } from '../../command-line/terminal.ts';
+
+type ManagementConfig = Pick<Config, 'managementHost' | 'managementPort' | 'managementNames'>;
+
+/**
+ * Serves probes and metrics on MANAGEMENT_PORT, if the operator has set one: there no crowd of clients delays them.
+ * @returns their address, of which disposing closes every connection.
+ * @throws UsageError when the port is taken or the address isn't this machine's.
+ */
+export async function serveManagement(
+  config: ManagementConfig,
+  options: Omit<ManagementOptions, 'managementNames'>,
+): Promise<AsyncDisposable & { address: string | undefined }> {
+  const { managementHost: host, managementPort: port, managementNames } = config;
+  if (port === undefined) return { address: undefined, [Symbol.asyncDispose]: async () => undefined };
+  return serveOn(MANAGEMENT, { host, port }, createManagement({ ...options, managementNames }));
+}
+
+const MANAGEMENT = { host: 'MANAGEMENT_HOST', port: 'MANAGEMENT_PORT' } as const;
+
+async function serveOn(
+  settings: Parameters<typeof listenAs>[0],
+  place: { host: string; port: number },
+  server: Server,
+): Promise<AsyncDisposable & { address: string }> {
+  const connections = await listenAs(settings, place, () => listen(server, place));
+  // A server that listens on a port has an address of this shape.
+  const { address, family, port } = server.address() as AddressInfo;
+  return {
+    address: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    async [Symbol.asyncDispose]() {
+      const closed = once(server, 'close');
+      server.close();
+      // A connection that asked to CONNECT is none of the server's own any more.
+      for (const socket of connections) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+const RETRY_MS = 1_000;
+
+/**
+ * Runs a command that serves, and again after each time that the database was away. Meanwhile its ports say that the process
+ * lives and isn't ready. A signal to stop ends the wait.
+ * @param options.isPublic whether the command serves the public port.
+ * @throws what the command throws for another reason.
+ */
+export async function withPatience(
+  terminal: Terminal,
+  { isPublic }: { isPublic: boolean },
+  command: () => Promise<void>,
+): Promise<void> {
+  const config = readConfig(terminal.environment);
+  for (;;) {
+    try {
+      await command();
+      return;
+    } catch (error) {
+      if (!(error instanceof DatabaseAwayError)) throw error;
+      createLogger(config.logLevel).warn({ reason: error.message }, 'database.away');
+    }
+    using stop = listenForStop();
+    await using ports = new AsyncDisposableStack();
+    if (isPublic) ports.use(await serveOn(PUBLIC, config, createUnready()));
+    const { feedHost, feedPort, managementHost: host, managementPort: port } = config;
+    if (isPublic && feedPort !== undefined)
+      ports.use(await serveOn(FEED, { host: feedHost, port: feedPort }, createUnready()));
+    if (port !== undefined) ports.use(await serveOn(MANAGEMENT, { host, port }, createUnready()));
+    do await pause(RETRY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
+    while (!stop.signal.aborted && !(await answers(config.databaseUrl)));
+    if (stop.signal.aborted) return;
+  }
+}
+
+export const PUBLIC = { host: 'HOST', port: 'PORT' } as const;
+export const FEED = { host: 'FEED_HOST', port: 'FEED_PORT' } as const;
+
+async function answers(databaseUrl: string): Promise<boolean> {
+  try {
+    await using engine = await openEngine(databaseUrl, { poolMax: 1 });
+    await engine.run('SELECT 1');
+    return true;
+  } catch (error) {
+    // The command reports other faults.
+    return !isAway(error);
+  }
+}
+
+/** With a larger difference, readers on another machine take the times of changes for old. */
+const CLOCK_MS_MAX = 3_000;
+
+/** Tells the log when this machine's clock isn't that of PostgreSQL's machine. */
+export async function compareClocks(engine: Engine, log: Logger): Promise<void> {
+  if (!engine.dialect.isShared) return;
+  const askedMs = Date.now();
+  const [row] = await engine.run('SELECT EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS ms');
+  const aheadMs = (askedMs + Date.now()) / 2 - Number(row?.ms);
+  if (Math.abs(aheadMs) > CLOCK_MS_MAX)
+    log.warn({ secondsAheadOfDatabase: Math.round(aheadMs / 1000) }, 'clock.differs');
+}

@@ -1,0 +1,74 @@
+import { setTimeout as pause } from 'node:timers/promises';
+
+import { DAY_MS, HISTORY_MS } from '../../contract/durations.ts';
+import type { Logger } from '../process/log.ts';
+import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
+import { removeDeleted, removeOld } from '../features/webhooks/deliveries/deliveries-purge.ts';
+import type { Engine } from '../store/engines/engine.ts';
+import { settleOldHandOvers } from '../store/records/hand-overs.ts';
+import { removeBefore } from '../store/stored-tables.ts';
+import { notices, portalLinks, portalSessions } from '../store/tables/accounts.ts';
+import { appliedChanges } from '../store/tables/feed.ts';
+import { webhookHours } from '../store/tables/webhooks.ts';
+import { keepDoing } from '../sending/repeating.ts';
+
+/** How long attempts stay counted by the hour: longer than any page looks back. */
+const COUNTED_DAYS = 32;
+/** Pauses between two rounds, and between two passes of one, in which other work has its turn. */
+const ROUND_MS = 60_000;
+const PASS_MS = 20;
+
+/** Removes deliveries that are older than the history, those of deleted webhooks, and old ids of changes, until it is disposed of. */
+export function keepPurging(
+  engine: Engine,
+  {
+    now,
+    log,
+    changeIdDays,
+    roundMs = ROUND_MS,
+  }: { now: () => Date; log: Logger; changeIdDays: number; roundMs?: number },
+): AsyncDisposable {
+  const work = async (signal: AbortSignal) => {
+    await purge(engine, now, signal);
+    await purgeChangeIds(engine, { now, days: changeIdDays, signal });
+  };
+  const onError = (err: unknown) => log.warn({ err }, 'deliveries.not-purged');
+  return keepDoing(work, { everyMs: roundMs, onError });
+}
+
+/**
+ * Removes old deliveries, those of deleted webhooks, old counts and notices, what has ended in the portal, old attempts of
+ * hand-overs and old entries of audit trails, and gives up documents that nothing hands over, in short passes.
+ */
+export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
+  let after: string | undefined = '';
+  await untilDone(signal, async () => {
+    after = await removeOld(engine, new Date(now().getTime() - HISTORY_MS), after ?? '');
+    return after !== undefined;
+  });
+  await untilDone(signal, () => removeDeleted(engine));
+  const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
+  for (const [table, before] of [
+    [webhookHours, firstHour],
+    [notices, new Date(now().getTime() - HISTORY_MS).toISOString()],
+    [portalSessions, now().toISOString()],
+    [portalLinks, now().toISOString()],
+  ] as const)
+    await untilDone(signal, () => removeBefore(engine, table, before));
+  await untilDone(signal, () => settleOldHandOvers(engine, now()));
+  await forgetOldEntries(engine, now());
+}
+
+/** Forgets ids of changes that were made so many days ago, in short passes. */
+export async function purgeChangeIds(
+  engine: Engine,
+  { now, days, signal }: { now: () => Date; days: number; signal?: AbortSignal },
+): Promise<void> {
+  const before = new Date(now().getTime() - days * DAY_MS).toISOString();
+  await untilDone(signal, () => removeBefore(engine, appliedChanges, before));
+}
+
+/** Makes passes until one says that there is no more to do. */
+async function untilDone(signal: AbortSignal | undefined, pass: () => Promise<boolean>): Promise<void> {
+  while (!signal?.aborted && (await pass())) await pause(PASS_MS);
+}

@@ -1,0 +1,64 @@
+import { once } from 'node:events';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { networkOf } from './networks.ts';
+
+/** The listen backlog; the system may allow fewer. */
+const BACKLOG = 4_096;
+
+/** More connections than this are closed at once, so that a flood can't use up the memory. */
+const CONNECTIONS_MAX = 10_000;
+
+export interface ListenOptions {
+  host: string;
+  port: number;
+  connectionsMax?: number;
+  /** Connections that one network (an IPv4 address, an IPv6 /64) may have; any number behind trusted proxies. */
+  connectionsPerNetworkMax?: number;
+  trustedProxies?: number;
+  /** Told of each connection that is refused because there are too many. */
+  metrics?: { connectionRefused: () => void };
+}
+
+/**
+ * Has a server answer on a port, or on any that is free if it is 0.
+ * @returns its open connections, kept up to date.
+ * @throws the system's error when the port is taken, or the address isn't this machine's.
+ */
+export async function listen(
+  server: Server,
+  {
+    host,
+    port,
+    connectionsMax = CONNECTIONS_MAX,
+    connectionsPerNetworkMax = Infinity,
+    trustedProxies = 0,
+    metrics,
+  }: ListenOptions,
+): Promise<ReadonlySet<Socket>> {
+  const connections = new Set<Socket>();
+  const countsByNetwork = new Map<string, number>();
+  server.on('connection', (socket) => {
+    connections.add(socket);
+    const network = networkOf(socket.remoteAddress ?? '');
+    const count = (countsByNetwork.get(network) ?? 0) + 1;
+    countsByNetwork.set(network, count);
+    socket.once('close', () => {
+      connections.delete(socket);
+      const rest = (countsByNetwork.get(network) ?? 0) - 1;
+      if (rest > 0) countsByNetwork.set(network, rest);
+      else countsByNetwork.delete(network);
+    });
+    // A proxy's clients all have its address.
+    if (count > connectionsPerNetworkMax && trustedProxies === 0) {
+      socket.resetAndDestroy();
+      metrics?.connectionRefused();
+    }
+  });
+  server.on('drop', () => metrics?.connectionRefused());
+  server.maxConnections = connectionsMax;
+  server.listen({ host, port, backlog: BACKLOG });
+  await once(server, 'listening');
+  return connections;
+}

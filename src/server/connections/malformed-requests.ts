@@ -1,0 +1,128 @@
+import { randomUUID } from 'node:crypto';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+import { errorBody } from './error-replies.ts';
+import type { ErrorCode } from '../../contract/operations.ts';
+import { AppError } from '../../errors.ts';
+
+/** `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2); an http URI has no empty host (RFC 9110). */
+const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
+
+/** Lets a request pass whose headers leave no doubt. @throws AppError `invalid_request` for another. */
+export function refuseBadHeaders(req: IncomingMessage, _res: ServerResponse, next: () => void): void {
+  const problem = problemOfHeaders(req);
+  if (problem !== undefined)
+    throw new AppError('invalid_request', `The request is not well-formed: ${problem}`);
+  next();
+}
+
+/**
+ * The problem with the headers of a request that Node's parser took, as the end of a sentence. Of two headers that may
+ * come only once Node keeps the first, while a proxy in front may have looked at the second.
+ */
+function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
+  let hosts = 0;
+  let authorizations = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? '';
+    // Compares lengths first, which is quicker.
+    if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+    else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
+  }
+  if (hosts > 1) return 'it has more than one Host header.';
+  if (authorizations > 1) return 'it has more than one Authorization header.';
+  if (headers.host === undefined) return httpVersion === '1.1' ? 'it has no Host header.' : undefined;
+  return HOST.test(headers.host) ? undefined : 'its Host header is not a host with or without a port.';
+}
+
+/** Answers what Node's parser refuses, and CONNECT, which it hands over as a bare socket, with an error's body. */
+export function refuseMalformedRequests(
+  server: Server,
+  headersOfEveryAnswer: () => Record<string, string>,
+): void {
+  const latest = new WeakMap<Socket, ServerResponse>();
+  for (const event of ['request', 'checkExpectation']) {
+    server.prependListener(event, ({ socket }: IncomingMessage, res: ServerResponse) =>
+      latest.set(socket, res),
+    );
+  }
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    const last = latest.get(socket);
+    const refusal = { code: 'invalid_request', ...problemOf(error, last, server) } as const;
+    refuseMalformed(socket, last, refusal, headersOfEveryAnswer());
+  });
+  server.on('connect', (_req, socket: Socket) => {
+    // The socket is ours now: without a listener, a reset would end the process.
+    socket.on('error', () => socket.destroy());
+    const message = 'This path answers GET and HEAD, not CONNECT.';
+    refuseRaw(socket, { status: 405, code: 'method_not_allowed', message }, headersOfEveryAnswer());
+  });
+}
+
+function problemOf(
+  { code }: NodeJS.ErrnoException,
+  last: ServerResponse | undefined,
+  { headersTimeout, requestTimeout }: Server,
+): Pick<RawRefusal, 'status' | 'message'> {
+  if (code === 'HPE_HEADER_OVERFLOW')
+    return { status: 400, message: 'The request is not well-formed: its headers are larger than 16 kB.' };
+  if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 400, message: 'The request is not well-formed.' };
+  // Node has one error for both limits. Without a request that waits for its body, the headers are late.
+  const [what, ms] =
+    last?.req.complete === false ? ['request', requestTimeout] : ["request's headers", headersTimeout];
+  return { status: 408, message: `The ${what} must be complete within ${ms / 1000} seconds.` };
+}
+
+const REASONS = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout' };
+
+/** An error that is written on a connection as it is: there is no request to answer. */
+interface RawRefusal {
+  status: keyof typeof REASONS;
+  code: ErrorCode;
+  message: string;
+}
+
+/**
+ * Refuses what the parser didn't take, and ends the connection. Each request gets one answer: bytes that are malformed
+ * may belong to the body of a request that has its answer, or follow one that waits for its own.
+ * @param latest the answer to the connection's latest request whose headers were well-formed.
+ */
+function refuseMalformed(
+  socket: Socket,
+  latest: ServerResponse | undefined,
+  refusal: RawRefusal,
+  headers: Record<string, string>,
+): void {
+  const isInBody = latest?.req.complete === false;
+  const isAnswered = isInBody && latest.headersSent;
+  const end = isAnswered ? () => socket.destroySoon() : () => refuseRaw(socket, refusal, headers);
+  const mayEndNow = !latest || latest.closed || !socket.writable || (isInBody && !isAnswered);
+  if (mayEndNow) end();
+  else latest.once('close', end);
+}
+
+/** Writes an error on a connection that carries no request, and ends it. */
+function refuseRaw(
+  socket: Socket,
+  { status, code, message }: RawRefusal,
+  headers: Record<string, string>,
+): void {
+  // Waits, because the client may still be reading the last answer.
+  if (!socket.writable) return;
+  const body = errorBody(code, message);
+  const lines = [
+    `HTTP/1.1 ${status} ${REASONS[status]}`,
+    'Content-Type: application/json',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    'Cache-Control: private, no-cache',
+    'Vary: Accept-Encoding',
+    // Node writes this one by itself wherever it knows of a request (RFC 9110 section 6.6.1).
+    `Date: ${new Date().toUTCString()}`,
+    `X-Request-Id: ${randomUUID()}`,
+    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(status === 405 ? ['Allow: GET, HEAD'] : []),
+    'Connection: close',
+  ];
+  socket.end(`${lines.join('\r\n')}\r\n\r\n${body}`);
+}

@@ -1,0 +1,220 @@
+import { readFileSync, statSync } from 'node:fs';
+
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import { type CompanySettings, createCompany, setCompany } from '../../backoffice/companies.ts';
+import { listOf } from '../../../command-line/given-values.ts';
+import { type Module, modules } from '../../../contract/scopes.ts';
+import { logoFromFile } from '../../logos/logo.ts';
+import { type Company, getCompany, listCompanies } from '../../store/records/companies.ts';
+import type { CompanyProfile } from '../../store/tables/companies.ts';
+import { listCompanyStatus } from './company-status.ts';
+import { listChanges, type NotedChange } from '../../store/records/moves.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { addCompanyDataCommands } from './company-data-command.ts';
+import { integerIn } from '../../cli/arguments.ts';
+import { withDatabase } from '../../cli/database.ts';
+import { textTable } from '../../cli/table.ts';
+import type { Terminal } from '../../../command-line/terminal.ts';
+
+/** `fieldledger company create|set|list|changes|export|erase`. */
+export function companyCommand(terminal: Terminal): Command {
+  const command = new Command('company').description('companies and their switches');
+  withSettings(command.command('create'))
+    .description('create a company; the API and invoicing stay off until asked for')
+    .argument('<id>', 'lower-case letters, digits and hyphens; a part of every key')
+    .action(async (id: string, options: SettingOptions) => {
+      await withDatabase(terminal, async (engine) => {
+        const settings = { apiEnabled: false, invoicingEnabled: false, ...settingsOf(options) };
+        const company = await createCompany(engine, id, settings, new Date());
+        terminal.show(company, `Created.\n${companyText(company)}`);
+        await tellSwitches(terminal, engine, id);
+      });
+    });
+  withSettings(command.command('set'))
+    .description("change a company's settings; other settings stay")
+    .argument('<id>')
+    .action(async (id: string, options: SettingOptions) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await setCompany(engine, id, settingsOf(options));
+        terminal.show(company, companyText(company));
+      });
+    });
+  command
+    .command('list')
+    .description('list the companies')
+    .action(async () => {
+      await withDatabase(terminal, async (engine) => {
+        const companies = await listCompanies(engine);
+        const status = new Map((await listCompanyStatus(engine, new Date())).map((one) => [one.id, one]));
+        const shown = companies.map((one) => ({
+          ...one,
+          lastChangeAt: status.get(one.id)?.lastChangeAt ?? null,
+        }));
+        terminal.show(shown, tableOf(companies));
+      });
+    });
+  command
+    .command('changes')
+    .description(
+      "list a company's changes by a feed, the latest first: what they changed, and whose token brought them",
+    )
+    .argument('<id>')
+    .option('--token <token-id>', 'only those that this feed token brought')
+    .option('--record <record-id>', 'only those of this record')
+    .option('--limit <count>', 'at most so many', integerIn(1, 10_000), 100)
+    .action(async (id: string, options: { token?: string; record?: string; limit: number }) => {
+      await withDatabase(terminal, async (engine) => {
+        await getCompany(engine, id);
+        const changes = await listChanges(engine, id, options);
+        const shown = changes.map(({ contentDigest: _, ...change }) => change);
+        terminal.show(shown, changesTable(shown));
+      });
+    });
+  addCompanyDataCommands(command, terminal);
+  return command;
+}
+
+function changesTable(changes: readonly Omit<NotedChange & { id: string }, 'contentDigest'>[]): string {
+  const rows = changes.map(({ id, change, recordId, appliedAt, token }) => [
+    appliedAt,
+    change,
+    recordId ?? '',
+    token ?? '',
+    id,
+  ]);
+  return textTable(['applied', 'change', 'record', 'token', 'id'], rows, 'No change is remembered.');
+}
+
+interface SettingOptions extends CompanyProfile {
+  name?: string;
+  api?: boolean;
+  subscription?: boolean;
+  invoicing?: boolean;
+  handOver?: boolean;
+  modules?: Module[];
+  timeZone?: string;
+  currency?: string;
+}
+
+function withSettings(command: Command): Command {
+  return command
+    .option('--name <name>', 'name that people know it by')
+    .option('--api [on|off]', 'API access: on, also without the word, or off', onOrOff)
+    .option('--subscription [on|off]', 'active subscription', onOrOff)
+    .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', onOrOff)
+    .option('--hand-over [on|off]', 'documents go to the access point', onOrOff)
+    .option(
+      '--modules <modules>',
+      `what the plan includes, comma-separated, of ${modules.join(', ')}`,
+      (text) => [...new Set(listOf(text))],
+    )
+    .option('--time-zone <zone>', 'IANA time zone, such as Europe/Dublin')
+    .option('--currency <code>', 'own currency, such as EUR')
+    .option('--legal-name <name>')
+    .option('--trading-name <name>')
+    .option('--address-lines <lines>', 'separated by semicolons', (text) => listOf(text, ';'))
+    .option('--postcode <code>', 'Eircode or postcode')
+    .option('--country-code <code>', 'IE or GB')
+    .option('--vat-id <number>', 'VAT number with its country prefix')
+    .option('--company-number <number>')
+    .option('--email <address>')
+    .option('--phone <number>')
+    .option('--website <address>')
+    .option('--bank-account-name <name>')
+    .option('--iban <iban>')
+    .option('--bic <bic>')
+    .option(
+      '--payment-link <address>',
+      'where customers pay: https, with {number} and {amount} in their places',
+    )
+    .option('--late-payment-terms <text>', 'printed where a document says how to pay')
+    .addOption(new Option('--page-size <size>', 'paper of documents').choices(['A4', 'Letter']))
+    .addOption(new Option('--logo <file>', 'PNG or JPEG picture').argParser(readLogo));
+}
+
+function settingsOf(options: SettingOptions): Partial<CompanySettings> {
+  const {
+    name,
+    api,
+    subscription,
+    invoicing,
+    handOver,
+    modules: included,
+    timeZone,
+    currency,
+    ...profile
+  } = options;
+  // Commander adds the option of every command.
+  delete (profile as { json?: boolean }).json;
+  const settings = {
+    name,
+    apiEnabled: api,
+    subscriptionActive: subscription,
+    invoicingEnabled: invoicing,
+    handOver,
+    modules: included,
+    timeZone,
+    currency,
+    profile,
+  };
+  return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
+}
+
+/** Tells how to switch on the API or invoicing, when one of them is off. */
+export async function tellSwitches(terminal: Terminal, engine: Engine, id: string): Promise<void> {
+  const { apiEnabled, invoicingEnabled } = await getCompany(engine, id);
+  const off = [
+    ...(apiEnabled ? [] : [{ what: 'API access', option: '--api' }]),
+    ...(invoicingEnabled ? [] : [{ what: 'invoicing', option: '--invoicing' }]),
+  ];
+  if (off.length === 0) return;
+  const what = off.map((one) => one.what).join(' and ');
+  const options = off.map(({ option }) => option).join(' ');
+  terminal.tell(`Off for this company: ${what}. To switch on: fieldledger company set ${id} ${options}\n`);
+}
+
+const state = (isOn: boolean) => (isOn ? 'on' : 'off');
+
+function tableOf(companies: readonly Company[]): string {
+  const rows = companies.map((company) => [
+    company.id,
+    company.name,
+    state(company.apiEnabled),
+    state(company.subscriptionActive),
+    state(company.invoicingEnabled),
+    company.timeZone,
+    company.currency,
+    company.modules.length === modules.length ? 'all' : company.modules.join(',') || 'none',
+    company.issuedElsewhere.join(',') || 'none',
+  ]);
+  const headings = ['id', 'name', 'api', 'subscription', 'invoicing', 'time zone', 'currency', 'modules'];
+  return textTable([...headings, 'issued elsewhere'], rows, 'There are no companies.');
+}
+
+function companyText(company: Company): string {
+  return [
+    `${company.id}  ${company.name}`,
+    `  api ${state(company.apiEnabled)}, subscription ${state(company.subscriptionActive)}, invoicing ${state(company.invoicingEnabled)}`,
+    `  modules ${company.modules.join(', ') || 'none'}; ${company.timeZone}; ${company.currency}`,
+    ...(company.issuedElsewhere.length === 0
+      ? []
+      : [`  issued by the business system: ${company.issuedElsewhere.join(', ')}`]),
+    ...(company.handOver ? ['  documents go to the access point'] : []),
+  ].join('\n');
+}
+
+function onOrOff(text: string): boolean {
+  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('It must be on or off.');
+  return text === 'on';
+}
+
+function readLogo(path: string): string {
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (!file?.isFile()) throw new InvalidArgumentError('There is no such file.');
+  try {
+    return logoFromFile(readFileSync(path));
+  } catch (error) {
+    throw new InvalidArgumentError(`Documents can't show it: ${(error as Error).message}.`);
+  }
+}

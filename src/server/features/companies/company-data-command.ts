@@ -1,0 +1,179 @@
+import { hash } from 'node:crypto';
+import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { type Command, Option } from 'commander';
+
+import { getCompany } from '../../store/records/companies.ts';
+import { quote, UsageError } from '../../../errors.ts';
+import { findPrinted } from '../../invoice-pdf/printing.ts';
+import type { Renderer } from '../../invoice-pdf/render.ts';
+import { eraseCompany } from './erase.ts';
+import { unfinishedPath } from '../../../command-line/unfinished-file.ts';
+import { countCompanyRows, countUnprinted, readCompanyRows, unprintedDocuments } from './export.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { readPdf } from '../../store/records/documents.ts';
+import type { TableRow } from '../../store/stored-tables.ts';
+import { withDatabase } from '../../cli/database.ts';
+import { listenForStop } from '../../../command-line/stop.ts';
+import { type Progress, showProgress, watched } from '../../../command-line/progress.ts';
+import type { Terminal } from '../../../command-line/terminal.ts';
+
+/** `fieldledger company export|erase`: what a processor owes by GDPR articles 20 and 17. */
+export function addCompanyDataCommands(command: Command, terminal: Terminal): void {
+  command
+    .command('export')
+    .description('write all that a company has into a new folder: JSON Lines, and the PDFs of its documents')
+    .argument('<id>')
+    .argument('<folder>', 'created by this command, once all is written')
+    .action(async (id: string, folder: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const { rowCount, pdfCount } = await exportCompany(engine, id, folder);
+        const count = (value: number) => value.toLocaleString('en');
+        terminal.show(
+          { company: id, folder, rowCount, pdfCount },
+          `${folder} has all of ${id}: ${count(rowCount)} rows and ${count(pdfCount)} PDFs.`,
+        );
+      });
+    });
+  command
+    .command('erase')
+    .description('remove a company and all that it has, for good; a backup still has it')
+    .argument('<id>')
+    .requiredOption('--confirm <id>', 'the id once more')
+    .addOption(
+      new Option('--vacuum <when>', 'when SQLite writes its file anew, while nobody else writes')
+        .choices(['now', 'later'])
+        .default('now'),
+    )
+    .action(async (id: string, { confirm, vacuum }: { confirm: string; vacuum: 'now' | 'later' }) => {
+      if (confirm !== id)
+        throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
+      await withDatabase(terminal, async (engine) => {
+        const isVacuumLater = vacuum === 'later';
+        const {
+          id: erasure,
+          rowCount,
+          isTraced,
+        } = await watched(showProgress('rows erased'), (bar, signal) =>
+          eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update, isVacuumLater }),
+        );
+        const left = isTraced
+          ? ' Unused parts of the file still have some of it: repeat the command without "--vacuum later".'
+          : '';
+        terminal.show(
+          { company: id, erasure, rowCount },
+          `${id} is erased: ${rowCount.toLocaleString('en')} rows. The erasure ${erasure} is kept, without the company's name or id. Backups still have the company.${left}`,
+        );
+      });
+    });
+}
+
+interface Exported {
+  rowCount: number;
+  pdfCount: number;
+}
+
+/**
+ * Writes a company's rows and PDFs into a folder beside its place, for its owner alone, and puts it there when it is whole.
+ * @throws UsageError when there is no such company, something is in the place, or the disk is full.
+ */
+async function exportCompany(engine: Engine, company: string, folder: string): Promise<Exported> {
+  await getCompany(engine, company);
+  const place = resolve(folder);
+  if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
+  // As long as the folder is unfinished: a signal that comes between the two parts would leave it behind.
+  using stop = listenForStop();
+  let unfinished: string | undefined;
+  try {
+    const made = unfinishedPath(place);
+    unfinished = made;
+    mkdirSync(join(made, 'documents'), { recursive: true, mode: 0o700 });
+    const writing = { folder: made, signal: stop.signal };
+    const printedCount = await printMissing(engine, company, writing);
+    const { rowCount, pdfCount } = await writeCompany(engine, company, writing);
+    renameSync(made, place);
+    return { rowCount, pdfCount: printedCount + pdfCount };
+  } catch (error) {
+    if (unfinished !== undefined) rmSync(unfinished, { recursive: true, force: true });
+    throw error instanceof Error && 'syscall' in error
+      ? new UsageError(`${folder} can't be written: ${error.message}. Nothing was written.`)
+      : error;
+  }
+}
+
+/** Reports progress. */
+type Watch = (done: number, total: number) => Promise<void>;
+
+/** @returns a function that moves the bar, and throws a UsageError after a signal to stop. */
+function watching(bar: Progress, signal: AbortSignal): Watch {
+  return async (done, total) => {
+    bar.update(done, total);
+    // SQLite runs synchronously, so this lets signals be noticed.
+    await turn();
+    if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was written.`);
+  };
+}
+
+/**
+ * Prints the documents whose PDF nobody has asked for yet, into the folder alone: kept, they would double the database.
+ * @returns their number.
+ */
+async function printMissing(engine: Engine, company: string, { folder, signal }: Writing): Promise<number> {
+  using bar = showProgress('documents printed');
+  const watch = watching(bar, signal);
+  const total = await countUnprinted(engine, company);
+  let done = 0;
+  let renderer: Renderer | undefined;
+  for await (const id of unprintedDocuments(engine, company)) {
+    // Loaded here, because few commands need its fonts.
+    const { createRenderer } = await import('../../invoice-pdf/render.ts');
+    renderer ??= createRenderer();
+    const found = await findPrinted(engine.db, company, id);
+    if (!found) continue;
+    const { number } = found.current;
+    const bytes = await renderer.render(found.printed);
+    const file = writePdf(folder, { number, invoice: id }, bytes);
+    const row = { invoice: id, number, sha256: hash('sha256', bytes), byteCount: bytes.length, file };
+    appendFileSync(join(folder, 'documents.jsonl'), `${JSON.stringify(row)}\n`, { mode: 0o600 });
+    done += 1;
+    await watch(done, Math.max(done, total));
+  }
+  return done;
+}
+
+interface Writing {
+  folder: string;
+  signal: AbortSignal;
+}
+
+async function writeCompany(engine: Engine, company: string, { folder, signal }: Writing): Promise<Exported> {
+  using bar = showProgress('rows exported');
+  const watch = watching(bar, signal);
+  const total = await countCompanyRows(engine, company);
+  const exported = { rowCount: 0, pdfCount: 0 };
+  const copyPdf = async (row: TableRow): Promise<string> => {
+    exported.pdfCount += 1;
+    return writePdf(folder, row, (await readPdf(engine.db, company, String(row.invoice))) ?? '');
+  };
+  for await (const { table, rows } of readCompanyRows(engine, company)) {
+    let lines = '';
+    for (const row of rows) {
+      const shown = table === 'documents' ? { ...row, file: await copyPdf(row) } : row;
+      lines += `${JSON.stringify(shown)}\n`;
+    }
+    appendFileSync(join(folder, `${table}.jsonl`), lines, { mode: 0o600 });
+    exported.rowCount += rows.length;
+    await watch(exported.rowCount, total);
+  }
+  return exported;
+}
+
+/** Names it by its id too, as documents of two kinds may have the same number; without a number that can't be a file name. */
+function writePdf(folder: string, { number, invoice }: TableRow, bytes: Uint8Array | string): string {
+  const prefix = /^\w[\w.-]{0,99}$/.test(String(number)) ? `${String(number)}_` : '';
+  const file = `documents/${prefix}${String(invoice)}.pdf`;
+  writeFileSync(join(folder, file), bytes, { mode: 0o600 });
+  return file;
+}

@@ -1,0 +1,155 @@
+import { createHash, randomUUID } from 'node:crypto';
+import { setImmediate as turn } from 'node:timers/promises';
+
+import { sql } from 'kysely';
+
+import { quote, UsageError } from '../../../errors.ts';
+import { countRows } from '../../store/batches.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { lockCompany } from '../../store/records/companies.ts';
+import { deleteSome, isOfCompanies, ownRows, STORED_TABLES } from '../../store/stored-tables.ts';
+import type { Table } from '../../store/tables/table.ts';
+
+/** Options, progress and stop of an erasure. */
+export interface Erasing {
+  now: Date;
+  signal: AbortSignal;
+  onProgress: (done: number, total: number) => void;
+  /** On SQLite: don't rewrite the file now. Another erasure, or the same one repeated, does it later. */
+  isVacuumLater?: boolean;
+}
+
+export interface Erased {
+  id: string;
+  /** Removed rows, those of earlier calls included. */
+  rowCount: number;
+  /** Whether unused parts of the file still hold erased data. */
+  isTraced: boolean;
+}
+
+/** Rows that one transaction removes: SQLite does nothing else meanwhile. */
+const ROWS_AT_ONCE = 500;
+
+/** Children first, because of the foreign keys. */
+const tables = STORED_TABLES.filter(isOfCompanies).reverse();
+
+/**
+ * Removes all that belongs to a company (GDPR articles 17 and 28(3)(g)), in small transactions. The first one removes the row
+ * that every change of a company locks, and switches the API off, so that nothing is added any more. An interrupted erasure
+ * continues when it is called again. An entry of `erasures` stays.
+ * @throws UsageError when there is no such company, or after a stop.
+ */
+export async function eraseCompany(
+  engine: Engine,
+  company: string,
+  { now, signal, onProgress, isVacuumLater = false }: Erasing,
+): Promise<Erased> {
+  const { administration } = engine.dialect;
+  await administration.prepareErasure(engine.run);
+  const id = await beginErasure(engine, company, now);
+  let total = 0;
+  for (const table of tables)
+    total += await countRows(engine.db, sql.table(table.name), ownRows(table, company));
+  let done = 0;
+  for (const table of tables.filter(({ name }) => name !== 'companies')) {
+    let removed = ROWS_AT_ONCE;
+    while (removed === ROWS_AT_ONCE) {
+      removed = await engine.transaction((transaction) => removeSome(transaction, table, { company, id }));
+      done += removed;
+      onProgress(done, total);
+      // SQLite runs synchronously, so this lets signals be noticed.
+      await turn();
+      if (signal.aborted)
+        throw new UsageError(
+          `Stopped by ${String(signal.reason)}. The same command goes on where this one was.`,
+        );
+    }
+  }
+  await removeRest(engine, company, id);
+  onProgress(total, total);
+  const isTraced = administration.leavesTraces && isVacuumLater;
+  if (!isTraced) await administration.removeTraces(engine.run);
+  return { id, rowCount: await endErasures(engine, { id, now, isWaiting: isTraced }), isTraced };
+}
+
+/** @returns the id of the erasure: a new one, or that of the interrupted one. */
+async function beginErasure(engine: Engine, company: string, now: Date): Promise<string> {
+  const digest = createHash('sha256').update(company).digest('hex');
+  return engine.transaction(async (transaction) => {
+    // Waits for a change that is under way; later changes find no company.
+    await lockCompany(transaction, company);
+    const found = await transaction
+      .updateTable('companies')
+      .set({ api_enabled: 0 })
+      .where('id', '=', company)
+      .executeTakeFirst();
+    const earlier = await transaction
+      .selectFrom('erasures')
+      .select(['id', 'ended_at'])
+      .where('company_sha256', '=', digest)
+      .orderBy('started_at', 'desc')
+      .executeTakeFirst();
+    if (earlier?.ended_at === null) return earlier.id;
+    if (found.numUpdatedRows === 0n) {
+      const erased = earlier ? `: it was erased on ${earlier.ended_at.slice(0, 10)}` : '';
+      throw new UsageError(`There is no company ${quote(company)}${erased}.`);
+    }
+    await transaction.deleteFrom('company_clocks').where('company', '=', company).execute();
+    const id = randomUUID();
+    await transaction
+      .insertInto('erasures')
+      .values({ id, company_sha256: digest, started_at: now.toISOString(), ended_at: null, row_count: 1 })
+      .execute();
+    return id;
+  });
+}
+
+interface Step {
+  company: string;
+  id: string;
+}
+
+async function removeSome(
+  transaction: StoreTransaction,
+  table: Table,
+  { company, id }: Step,
+): Promise<number> {
+  const removed = await deleteSome(transaction, table, company, { countMax: ROWS_AT_ONCE });
+  await transaction
+    .updateTable('erasures')
+    .set({ row_count: sql`row_count + ${sql.lit(removed)}` })
+    .where('id', '=', id)
+    .execute();
+  return removed;
+}
+
+/** Removes the company itself, and rows that were added by transactions that had begun before the erasure. */
+async function removeRest(engine: Engine, company: string, id: string): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    await engine.dialect.administration.endCompany(transaction, company);
+    for (const table of tables) {
+      let removed = ROWS_AT_ONCE;
+      while (removed === ROWS_AT_ONCE) removed = await removeSome(transaction, table, { company, id });
+    }
+  });
+}
+
+/** Ends all erasures whose rows are gone, unless the file must still be rewritten. @returns the number of removed rows. */
+async function endErasures(
+  engine: Engine,
+  { id, now, isWaiting }: { id: string; now: Date; isWaiting: boolean },
+): Promise<number> {
+  return engine.transaction(async (transaction) => {
+    const at = now.toISOString();
+    await transaction.updateTable('erasures').set({ rows_gone_at: at }).where('id', '=', id).execute();
+    if (!isWaiting)
+      await transaction
+        .updateTable('erasures')
+        .set({ ended_at: at })
+        .where('rows_gone_at', 'is not', null)
+        .where('ended_at', 'is', null)
+        .execute();
+    const erasures = transaction.selectFrom('erasures').select('row_count').where('id', '=', id);
+    return (await erasures.executeTakeFirstOrThrow()).row_count;
+  });
+}

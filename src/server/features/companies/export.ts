@@ -1,0 +1,80 @@
+import { sql } from 'kysely';
+
+import { wholeText } from '../../../contract/render.ts';
+import { resources } from '../../../contract/records.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { batchesOf, countRows } from '../../store/batches.ts';
+import {
+  writtenColumns,
+  isOfCompanies,
+  ownRows,
+  type TableRow,
+  selectionOf,
+  STORED_TABLES,
+} from '../../store/stored-tables.ts';
+import { readRow, type Table } from '../../store/tables/table.ts';
+
+/** Some of a company's rows, as objects whose members are in camel case like the contract's. */
+export interface ExportedRows {
+  table: string;
+  rows: TableRow[];
+}
+
+/** Rows that nobody outside understands are left out, and columns that are secret. PDFs are exported as files. */
+const tables = STORED_TABLES.filter((table) => isOfCompanies(table) && !table.isInternal);
+
+export async function countCompanyRows(engine: Engine, company: string): Promise<number> {
+  let count = 0;
+  for (const table of tables)
+    count += await countRows(engine.db, sql.table(table.name), ownRows(table, company));
+  return count;
+}
+
+/**
+ * Reads all data of a company in batches, table by table; an empty table gives one empty batch. The reads share no
+ * transaction. A record is as the API shows it, and `unpublished` has what its document needs beside that.
+ */
+export async function* readCompanyRows(engine: Engine, company: string): AsyncGenerator<ExportedRows> {
+  for (const table of tables) {
+    const columns = writtenColumns(table).filter((column) => !table.columns[column]?.isSecret);
+    yield { table: table.name, rows: [] };
+    const selection = { ...selectionOf(table, columns), where: ownRows(table, company) };
+    for await (const rows of batchesOf<TableRow>(engine.db, selection))
+      yield { table: table.name, rows: rows.map((row) => exported(row, table, columns)) };
+  }
+}
+
+const DOCUMENTS_AT_ONCE = 100;
+
+/** A company's issued documents that have no PDF yet. */
+const unprinted = (company: string) => ({
+  columns: sql`i.id`,
+  from: sql`invoices AS i LEFT JOIN documents AS d ON d.company = i.company AND d.invoice = i.id`,
+  where: sql<boolean>`i.company = ${company} AND i.status = 'issued' AND d.invoice IS NULL`,
+  key: ['i.id'],
+  rowsMax: DOCUMENTS_AT_ONCE,
+});
+
+export async function countUnprinted({ db }: Engine, company: string): Promise<number> {
+  const { from, where } = unprinted(company);
+  return countRows(db, from, where);
+}
+
+export async function* unprintedDocuments({ db }: Engine, company: string): AsyncGenerator<string> {
+  for await (const rows of batchesOf<{ id: string }>(db, unprinted(company)))
+    for (const { id } of rows) yield id;
+}
+
+function exported(row: TableRow, table: Table, columns: readonly string[]): TableRow {
+  if ((resources as readonly string[]).includes(table.name)) return recordOf(row);
+  const shown = columns.filter((column) => column !== 'company');
+  return readRow(table, Object.fromEntries(shown.map((column) => [column, row[column]])));
+}
+
+function recordOf({ body, detail, unpublished }: TableRow): TableRow {
+  // Written by rendering.
+  const record = JSON.parse(wholeText({ body, detail } as Parameters<typeof wholeText>[0])) as TableRow;
+  return unpublished === undefined
+    ? record
+    : { ...record, unpublished: JSON.parse(unpublished as string) as unknown };
+}

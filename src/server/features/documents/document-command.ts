@@ -1,0 +1,194 @@
+import { hash } from 'node:crypto';
+
+import { Command, Option } from 'commander';
+
+import { companyDay } from '../../../contract/company-time.ts';
+import { checkStored, type CheckedRecord } from '../../backoffice/document-check.ts';
+import { openBackoffice } from '../../backoffice/backoffice.ts';
+import { handOverAgain } from '../hand-over/again.ts';
+import { quote, UsageError } from '../../../errors.ts';
+import type { EInvoiceFormat } from '../../e-invoice/e-invoice.ts';
+import { createDocuments, type DocumentFile, type Documents } from '../../invoice-pdf/documents.ts';
+import { createPrint } from '../../invoice-pdf/printing.ts';
+import { findEInvoice } from '../../invoice-pdf/stored-e-invoice.ts';
+import { type Company, getCompany, listCompanies } from '../../store/records/companies.ts';
+import { locateDocument, type LocatedDocument } from '../../store/records/documents.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { withDatabase } from '../../cli/database.ts';
+import { checkOut, STDOUT, writeOut } from '../../../command-line/out-file.ts';
+import { listenForStop } from '../../../command-line/stop.ts';
+import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
+
+/** `fieldledger document pdf|statement|xml|check|hand-over`. */
+export function documentCommand(terminal: Terminal): Command {
+  const command = new Command('document').description('invoices, credit notes and pro formas as documents');
+  const writing = (name: string, description: string, prepare: Prepare) =>
+    addressed(command.command(name))
+      .description(description)
+      .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
+      .action(async (id: string, options: { company?: string; out: string }) => {
+        checkOut(options.out);
+        await withDatabase(terminal, async (engine, { portalAccent: accent }) => {
+          const company = await companyOf(engine, id, options.company);
+          await writePdf(engine, { company, id, accent, out: options.out, prepare }, terminal);
+        });
+      });
+  writing('pdf', 'write the PDF of a document: the one that the API serves', ({ prepare }, found) =>
+    prepare(found),
+  );
+  writing(
+    'statement',
+    'write a PDF with the payments, credits and balance of an issued invoice as of today',
+    async ({ prepareStatement }, found, { timeZone }) => {
+      const file = await prepareStatement(found, companyDay(timeZone, new Date()));
+      if (file) return file;
+      throw new UsageError(`The document ${quote(found.id)} is no issued invoice, and has no statement.`);
+    },
+  );
+  addressed(command.command('xml'))
+    .description('write the e-invoice of a document: in CII, as its PDF has it inside, or in UBL')
+    .addOption(new Option('--format <format>', 'its syntax').choices(['cii', 'ubl']).makeOptionMandatory())
+    .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
+    .action(async (id: string, options: { company?: string; format: EInvoiceFormat; out: string }) => {
+      checkOut(options.out);
+      await withDatabase(terminal, (engine) => writeEInvoice(engine, id, options, terminal));
+    });
+  addressed(command.command('check'))
+    .description('check the legal contents of a document; a draft is checked as if it were issued now')
+    .action(async (id: string, options: { company?: string }) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await companyOf(engine, id, options.company);
+        const checked = await checkStored(openBackoffice(engine), company, id, new Date());
+        terminal.show(resultOf(checked), textOf(checked));
+        if (missingIn(checked) > 0) throw new ToldFailure();
+      });
+    });
+  addressed(command.command('hand-over'))
+    .description('hand a document over to the access point again')
+    .action(async (id: string, options: { company?: string }) => {
+      await withDatabase(terminal, async (engine) => {
+        const company = await companyOf(engine, id, options.company);
+        await handOverAgain(engine, { company, id, now: new Date() });
+        terminal.show({ id, company }, 'It is handed over again.');
+      });
+    });
+  return command;
+}
+
+type Prepare = (
+  documents: Documents,
+  found: LocatedDocument,
+  company: Company,
+) => Promise<DocumentFile | undefined>;
+
+interface Writing {
+  company: string;
+  id: string;
+  accent: string | undefined;
+  out: string;
+  prepare: Prepare;
+}
+
+function addressed(command: Command): Command {
+  return (
+    command
+      // Case does not matter in a UUID (RFC 9562 section 4); in the store it is lower.
+      .argument('<document-id>', 'id of the document', (id: string) => id.toLowerCase())
+      .option('--company <company>', 'id of the company, where more than one has such a document')
+  );
+}
+
+/**
+ * Finds the company of a document.
+ * @throws UsageError when there is none, or more than one.
+ */
+async function companyOf(engine: Engine, id: string, given: string | undefined): Promise<string> {
+  const candidates = given === undefined ? await listCompanies(engine) : [await getCompany(engine, given)];
+  const having: string[] = [];
+  for (const company of candidates)
+    if (await locateDocument(engine.db, company.id, id)) having.push(company.id);
+  const [company, ...others] = having;
+  if (company === undefined) {
+    throw new UsageError(
+      given === undefined
+        ? `No company has a document ${quote(id)}.`
+        : `The company ${quote(given)} has no document ${quote(id)}.`,
+    );
+  }
+  if (others.length > 0) {
+    throw new UsageError(
+      `The companies ${having.map(quote).join(', ')} have a document ${quote(id)}; name one with --company.`,
+    );
+  }
+  return company;
+}
+
+async function writePdf(
+  engine: Engine,
+  { company, id, accent, out, prepare }: Writing,
+  terminal: Terminal,
+): Promise<void> {
+  // Loaded here, because no other command needs its fonts.
+  const { createRenderer } = await import('../../invoice-pdf/render.ts');
+  const documents = createDocuments(engine, createPrint(engine, createRenderer(), accent));
+  const found = await documents.find(company, id);
+  const file = found && (await prepare(documents, found, await getCompany(engine, company)));
+  if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
+  await writeFile({ name: file.name, bytes: await file.read(), out }, terminal);
+}
+
+async function writeEInvoice(
+  engine: Engine,
+  id: string,
+  { company: given, format, out }: { company?: string; format: EInvoiceFormat; out: string },
+  terminal: Terminal,
+): Promise<void> {
+  const company = await companyOf(engine, id, given);
+  const found = await findEInvoice(engine, company, id);
+  // It was there just now.
+  if (!found) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
+  if (found.absence !== undefined) throw new UsageError(found.absence);
+  await writeFile({ name: found.name, bytes: Buffer.from(found.text(format)), out }, terminal);
+}
+
+async function writeFile(
+  { name, bytes, out }: { name: string; bytes: Buffer; out: string },
+  terminal: Terminal,
+): Promise<void> {
+  const { result, prose } = reportOf(name, bytes, out);
+  using stop = listenForStop();
+  await writeOut(out, [bytes], { terminal, signal: stop.signal });
+  if (out === STDOUT) terminal.conclude(result, prose);
+  else terminal.show(result, prose);
+}
+
+function reportOf(name: string, bytes: Buffer, out: string) {
+  const where = out === STDOUT ? 'standard output' : out;
+  const prose = `${name}: ${bytes.length.toLocaleString('en')} bytes, written to ${where}`;
+  const sha256 = hash('sha256', bytes);
+  return { result: { name, sha256, bytes: bytes.length, file: out === STDOUT ? null : out }, prose };
+}
+
+function missingIn({ items }: CheckedRecord): number {
+  return items.filter(({ problem }) => problem !== undefined).length;
+}
+
+function resultOf({ record, items, eInvoiceProblem }: CheckedRecord) {
+  const { id, kind, status, number } = record;
+  const listed = items.map(({ item, source, problem }) => ({ item, source, problem: problem ?? null }));
+  return { id, kind, status, number, items: listed, eInvoiceProblem };
+}
+
+function textOf(checked: CheckedRecord): string {
+  const { record, items, eInvoiceProblem } = checked;
+  const lines = items.map(({ item, source, problem }) =>
+    problem === undefined ? `present  ${item} (${source})` : `MISSING  ${item} (${source}): ${problem}`,
+  );
+  const missing = missingIn(checked);
+  const name = `${record.kind.replace('_', ' ')} ${record.number ?? `${record.id}, a draft`}`;
+  const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
+  // No law asks for one, so nothing is missing without it.
+  const note =
+    eInvoiceProblem === null ? [] : [`no e-invoice: EN 16931 can't express it, for ${eInvoiceProblem}`];
+  return [`${name}: ${items.length} items, ${verdict}`, ...lines, ...note].join('\n');
+}

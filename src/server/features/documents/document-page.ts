@@ -1,0 +1,203 @@
+import { companyDay } from '../../../contract/company-time.ts';
+import { amountText } from '../../../contract/currencies.ts';
+import type { Invoice } from '../../../contract/records.ts';
+import { handOverAgain } from '../hand-over/again.ts';
+import { entriesOf } from '../../invoice-pdf/account-statement.ts';
+import { moneyFormat } from '../../invoice-pdf/amounts.ts';
+import type { Documents } from '../../invoice-pdf/documents.ts';
+import { contentDisposition } from '../../invoice-pdf/file-name.ts';
+import { linesOf } from '../../invoice-pdf/lines-table.ts';
+import type { PrintedDocument } from '../../printed-document/printed-document.ts';
+import { findPrinted } from '../../invoice-pdf/printing.ts';
+import { eInvoiceOf, findEInvoice, type StoredEInvoice } from '../../invoice-pdf/stored-e-invoice.ts';
+import type { TextTable } from '../../invoice-pdf/table.ts';
+import { sumsOf } from '../../invoice-pdf/totals.ts';
+import { type VatTable, vatTablesOf } from '../../invoice-pdf/vat-summary.ts';
+import { hasStatement } from '../../printed-document/wording.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { notFound, refusalOf } from '../../views/page-error.ts';
+import { stateBadge } from './document-state.ts';
+import { dayText, time, kindNames } from '../../views/formats.ts';
+import { refuseWithoutDocuments } from '../../views/availability.ts';
+import { type Content, type Html, html } from '../../views/html.ts';
+import { amount, facts, named, table } from '../../views/table.ts';
+import {
+  type DownloadReply,
+  page,
+  type PortalPage,
+  type PageReply,
+  redirect,
+  type Visit,
+} from '../../views/visit.ts';
+import { searchBehind } from './documents-page.ts';
+import { handOverPart } from '../hand-over/hand-overs-page.ts';
+
+export const showDocument: PortalPage = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  return documentPage(visit, engine);
+};
+
+/** Hands the document over to the access point again. */
+export const handOneOver: PortalPage = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const id = visit.params.id ?? '';
+  try {
+    await handOverAgain(engine, { ...visit.act, id });
+    return redirect(`/portal/documents/${id}`, 'The document is handed over again.');
+  } catch (error) {
+    return documentPage(visit, engine, refusalOf(error));
+  }
+};
+
+async function documentPage(visit: Visit, engine: Engine, problem?: string): Promise<PageReply> {
+  const found = await findPrinted(engine.db, visit.company.id, visit.params.id ?? '');
+  if (!found) throw notFound();
+  const { current: document, printed } = found;
+  const { kind, number, id, note } = document;
+  return page(
+    `${kindNames[kind]} ${number ?? '(draft)'}`,
+    html`<p>
+        <a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a>
+        ${
+          hasStatement(document) &&
+          html`<a href="/portal/documents/${id}/statement">Download a statement of account of today</a>`
+        }
+      </p>
+      ${eInvoiceLinks(id, eInvoiceOf(printed))} ${facts(factsOf(visit, document))}
+      ${note !== null && html`<p class="note">${note}</p>`}
+      <h2>Lines</h2>
+      ${textTable('Lines', linesOf(printed))}
+      <h2>Totals</h2>
+      ${totalsTable(printed)} ${vatTablesOf(printed).map(vatPart)} ${settlementOf(document)}
+      ${await handOverPart(visit, engine, { id, problem })}
+      <p><a href="${searchBehind(visit)}">Back to the search</a></p>`,
+    { section: 'documents', isRefused: problem !== undefined },
+  );
+}
+
+function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice): Html {
+  if (absence !== undefined) return html`<p>${absence}</p>`;
+  const problems = peppolProblems();
+  return html`<p>
+    Download its e-invoice as <a href="/portal/documents/${id}/xml?format=ubl">UBL</a>, for networks such as
+    Peppol, or as <a href="/portal/documents/${id}/xml?format=cii">CII</a>, which the PDF has inside.
+    ${
+      problems.length > 0 &&
+      `Peppol would refuse it, and its UBL follows EN 16931 alone: ${problems.join(', ')}.`
+    }
+  </p>`;
+}
+
+/** The e-invoice of a document, in the syntax that the address asks for. */
+export const downloadEInvoice: PortalPage = async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const found = await findEInvoice(engine, visit.company.id, visit.params.id ?? '');
+  const format = visit.query.get('format');
+  if (!found || found.absence !== undefined || (format !== 'cii' && format !== 'ubl')) throw notFound();
+  return {
+    kind: 'file',
+    headers: {
+      'Content-Type': 'application/xml; charset=utf-8',
+      'Content-Disposition': contentDisposition(`${found.name}-${format}`, 'xml'),
+    },
+    body: Buffer.from(found.text(format)),
+  };
+};
+
+/** The PDF that the API serves, under the same name. */
+export const downloadDocument: PortalPage = async (visit, { documents }) =>
+  download(visit, documents, documents.prepare);
+
+/** The invoice's payments, credits and balance as of today. */
+export const downloadStatement: PortalPage = async (visit, { documents }) =>
+  download(visit, documents, (found) =>
+    documents.prepareStatement(found, companyDay(visit.company.timeZone, visit.now)),
+  );
+
+async function download(
+  visit: Visit,
+  { find }: Documents,
+  prepare: Documents['prepare'],
+): Promise<DownloadReply> {
+  refuseWithoutDocuments(visit);
+  const found = await find(visit.company.id, visit.params.id ?? '');
+  const file = found && (await prepare(found));
+  if (!file) throw notFound();
+  return {
+    kind: 'file',
+    headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': contentDisposition(file.name) },
+    body: await file.read(),
+  };
+}
+
+function factsOf(visit: Visit, document: Invoice): [string, Content][] {
+  const { customer, buyer, currency, creditedInvoice, amountDueMinor, creditBalanceMinor } = document;
+  return [
+    ['State', stateBadge(document, companyDay(visit.company.timeZone, visit.now))],
+    [
+      'Customer',
+      html`<a href="/portal/documents?customer=${encodeURIComponent(customer.id)}">${customer.name}</a>
+        <code>${customer.id}</code>`,
+    ],
+    ['Billed to', [buyer.legalName ?? buyer.name, ...buyer.addressLines].join(', ')],
+    ['Issued', document.issuedAt === null ? 'Not yet' : time(visit, document.issuedAt)],
+    ['Date', dayText(document.issueDate)],
+    ['Due', dayText(document.dueDate)],
+    ['Supplied', dayText(document.supplyDate)],
+    ['Total', amountText(document.totals.grossMinor, currency)],
+    ['Left to pay', amountDueMinor === undefined ? undefined : amountText(amountDueMinor, currency)],
+    ['Paid too much', creditBalanceMinor ? amountText(creditBalanceMinor, currency) : undefined],
+    ['Corrects', creditedInvoice && documentLink(creditedInvoice)],
+    ['Id', html`<code>${document.id}</code>`],
+  ];
+}
+
+function documentLink({ id, number }: { id: string; number: string | null }): Html {
+  return html`<a href="/portal/documents/${id}">${number ?? 'a draft'}</a>`;
+}
+
+/** A table of the PDF. */
+function textTable(caption: string, { columns, rows }: TextTable): Html {
+  return table({
+    caption,
+    columns: columns.map(({ head, align }, index) => {
+      if (align === 'right') return amount(head);
+      return index === 0 ? head : named(head);
+    }),
+    rows: rows.map((cells) => cells.map(inLines)),
+  });
+}
+
+function inLines(text: string): Html {
+  return html`${text.split('\n').map((line, index) => html`${index > 0 && html`<br />`}${line}`)}`;
+}
+
+function totalsTable(printed: PrintedDocument): Html {
+  const { withSymbol } = moneyFormat(printed.record.currency);
+  return table({
+    caption: 'Totals',
+    columns: ['Sum', amount('Amount')],
+    rows: sumsOf(printed).map(([label, amountMinor]) => [label, withSymbol(amountMinor)]),
+  });
+}
+
+function vatPart({ title, caption, ...texts }: VatTable): Html {
+  return html`<h2>${title}</h2>
+    ${caption !== '' && html`<p>${caption}</p>`} ${textTable(title, texts)}`;
+}
+
+function settlementOf(document: Invoice): Html {
+  const rows = entriesOf(document);
+  if (rows.length === 0) return html``;
+  return html`<h2>Payments and credits</h2>
+    ${table({
+      caption: 'Payments and credits',
+      columns: ['Day', 'Entry', 'Method', amount('Amount')],
+      rows: rows.map(({ day, kind, method, creditNote, settledMinor }) => [
+        dayText(day),
+        kind,
+        creditNote ? documentLink(creditNote) : method,
+        moneyFormat(document.currency).withSymbol(settledMinor),
+      ]),
+    })}`;
+}

@@ -1,0 +1,260 @@
+import { companyDay } from '../../../contract/company-time.ts';
+import { amountText } from '../../../contract/currencies.ts';
+import { contractDocument } from '../../../contract/document.ts';
+import { type SheetColumn as FileColumn, columnsOf } from '../../../tables/columns.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import {
+  allDocuments,
+  type DocumentTotal,
+  firstCustomers,
+  type FoundDocument,
+  searchDocuments,
+} from './document-search.ts';
+import type { DocumentSearch } from './searched-parts.ts';
+import { whyNotShown } from '../../views/availability.ts';
+import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
+import type { Problems } from '../../views/page-error.ts';
+import { daysOverdue, stateBadge, stateNames, stateOf } from './document-state.ts';
+import { filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { countText, dayText, kindNames } from '../../views/formats.ts';
+import { type Content, type Html, html } from '../../views/html.ts';
+import { emptyState } from '../../views/notice.ts';
+import { amount, named, pagination, table } from '../../views/table.ts';
+import { page, type PortalPage, type PageReply, type Visit } from '../../views/visit.ts';
+
+const PATH = '/portal/documents';
+const PAGE_DOCUMENTS = 25;
+const CUSTOMERS_MAX = 200;
+const SEARCH_CHARACTERS_MAX = 100;
+
+/** A list's members, as `fieldledger export invoices` writes them, and what only the single document tells. */
+function downloadColumns(): FileColumn[] {
+  const { properties } = contractDocument().components.schemas.InvoiceSummary ?? {};
+  return columnsOf({
+    properties: {
+      ...{ state: { type: 'string' }, ...properties, amountDueMinor: { type: 'integer' } },
+      ...{ overdue: { type: 'boolean' }, daysOverdue: { type: 'integer' } },
+    },
+  });
+}
+
+export const showDocuments: PortalPage = async (visit, { engine }) => {
+  const withheld = withoutDocuments(visit, 'Documents', 'documents');
+  if (withheld) return withheld;
+  const { company, query } = visit;
+  const { search, problems } = searchIn(visit);
+  const isRefused = Object.keys(problems).length > 0;
+  const part = { after: query.get('after') || undefined, limit: PAGE_DOCUMENTS + 1 };
+  const { found, totals } = isRefused
+    ? { found: [], totals: [] }
+    : await searchDocuments(engine, company.id, search, part);
+  const count = totals.reduce((sum, total) => sum + total.count, 0);
+  const format = downloadIn(query, count);
+  if (format && !isRefused)
+    return tableFile(
+      { name: 'documents', format, columns: downloadColumns() },
+      downloadRows(engine, company.id, search),
+    );
+  return page(
+    'Documents',
+    html`${await searchForm(visit, engine, search, { problems, found })}
+      <h2>${count === 1 ? '1 document' : `${countText(count)} documents`}</h2>
+      ${count > 0 && totalsTable(totals)}
+      ${count > 0 && downloadLinks(count, (as) => addressOf(search, { format: as }))}
+      ${documentPage(found, search, part.after)}`,
+    // A download that is too large is shown why.
+    { section: 'documents', isRefused: isRefused || (query.has('format') && count > 0) },
+  );
+};
+
+/** The page of an administrator who sees no documents. */
+export function withoutDocuments(
+  visit: Visit,
+  title: string,
+  section: 'documents' | 'receivables',
+): PageReply | undefined {
+  const reason = whyNotShown(visit, 'invoices');
+  return reason === undefined
+    ? undefined
+    : page(title, emptyState('No documents are shown to you', reason), { section });
+}
+
+/** The search in the address of a page. A value that can't be searched for is a problem of its field, and left out. */
+function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } {
+  const { query, company, now } = visit;
+  const problems: Record<string, string> = {};
+  const given = (field: string, isKnown: (value: string) => boolean, rule: string) => {
+    const value = query.get(field) || undefined;
+    if (value === undefined || isKnown(value)) return value;
+    problems[field] = `“${value}” ${rule}`;
+    return undefined;
+  };
+  // Only what is known is given.
+  const chosen = <Name extends string>(field: string, names: Record<Name, string>) =>
+    given(field, (value) => Object.hasOwn(names, value), 'isn’t one of these.') as Name | undefined;
+  const day = (field: string) => given(field, isDay, 'is not a day such as 2026-11-20.');
+  const search = {
+    text: (query.get('search') ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX),
+    findsCustomers: whyNotShown(visit, 'customers') === undefined,
+    kind: chosen('kind', kindNames),
+    state: chosen('state', stateNames),
+    customer: query.get('customer') || undefined,
+    from: day('from'),
+    to: day('to'),
+    today: companyDay(company.timeZone, now),
+  };
+  return { search, problems };
+}
+
+function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const at = new Date(`${text}T00:00:00Z`);
+  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
+}
+
+async function* downloadRows(
+  engine: Engine,
+  company: string,
+  search: DocumentSearch,
+): AsyncGenerator<object[]> {
+  // A draft that is issued meanwhile would be in the file twice, or not at all.
+  await using moment = await engine.snapshot();
+  for await (const found of allDocuments(moment, company, search))
+    yield found.map(({ document }) => {
+      const days = daysOverdue(document, search.today);
+      return { ...document, state: stateOf(document), overdue: days > 0, daysOverdue: days };
+    });
+}
+
+async function searchForm(
+  visit: Visit,
+  engine: Engine,
+  search: DocumentSearch,
+  { problems, found }: { problems: Problems; found: readonly FoundDocument[] },
+): Promise<Html> {
+  const noCustomers = whyNotShown(visit, 'customers');
+  const customers = await customerChoices(visit, engine, search, found);
+  const choices = (all: string, names: Record<string, string>) =>
+    Object.entries({ '': all, ...names }).map(([value, label]) => ({ value, label }));
+  return html`${filterForm(
+      PATH,
+      html`${textField({
+        name: 'search',
+        label: noCustomers === undefined ? 'Number, customer or reference' : 'Number or reference',
+        type: 'search',
+        value: search.text,
+        isRequired: false,
+        lengthMax: SEARCH_CHARACTERS_MAX,
+      })}
+      ${select({ name: 'kind', label: 'Kind', choices: choices('Any', kindNames), chosen: search.kind ?? '', problem: problems.kind })}
+      ${select({ name: 'state', label: 'State', choices: choices('Any', stateNames), chosen: search.state ?? '', problem: problems.state })}
+      ${select({ name: 'customer', label: 'Customer', choices: customers, chosen: search.customer ?? '' })}
+      ${textField({ name: 'from', label: 'Issued from', type: 'date', value: search.from ?? '', isRequired: false, problem: problems.from })}
+      ${textField({ name: 'to', label: 'to', type: 'date', value: search.to ?? '', isRequired: false, problem: problems.to })}`,
+    )}
+    <p class="hint">
+      The search finds words, and beginnings of words; each has to match. Drafts have no day of issue.
+      ${customers.length > CUSTOMERS_MAX && `The first ${CUSTOMERS_MAX} customers can be chosen here, and each one in the list of documents.`}
+      ${noCustomers !== undefined && `Customers can’t be searched. ${noCustomers}`}
+    </p>`;
+}
+
+async function customerChoices(
+  { company }: Visit,
+  engine: Engine,
+  { customer, findsCustomers }: DocumentSearch,
+  found: readonly FoundDocument[],
+): Promise<{ value: string; label: string }[]> {
+  const first = findsCustomers ? await firstCustomers(engine, company.id, CUSTOMERS_MAX) : [];
+  if (customer !== undefined && !first.some(({ id }) => id === customer))
+    first.push({ id: customer, name: found[0]?.document.customer.name ?? customer });
+  const names = [...distinctNames(first)].map(([value, label]) => ({ value, label }));
+  return [{ value: '', label: 'Any' }, ...names];
+}
+
+/** The names of customers by their ids; where several have one name, with the id beside it. */
+export function distinctNames(customers: readonly { id: string; name: string }[]): Map<string, string> {
+  const names = new Map(customers.map(({ id, name }) => [id, name]));
+  const ofName = Map.groupBy(names.keys(), (id) => names.get(id));
+  return new Map(
+    [...names].map(([id, name]) => [id, ofName.get(name)?.length === 1 ? name : `${name} (${id})`]),
+  );
+}
+
+function totalsTable(totals: readonly DocumentTotal[]): Html {
+  return table({
+    caption: 'Totals',
+    columns: ['Documents', ...['Count', 'Total', 'Left to pay'].map(amount)],
+    rows: totals.map(({ currency, kind, status, count, grossMinor, dueMinor }) => [
+      `${kindNames[kind]}s in ${currency}${status === 'draft' ? ', drafts' : ''}`,
+      countText(count),
+      amountText(grossMinor, currency),
+      dueText(dueMinor, currency),
+    ]),
+  });
+}
+
+function documentPage(
+  found: readonly FoundDocument[],
+  search: DocumentSearch,
+  after: string | undefined,
+): Html {
+  const shown = found.slice(0, PAGE_DOCUMENTS);
+  return html`${documentTable(shown, search, after)}
+  ${pagination({
+    newest: after === undefined ? undefined : addressOf(search),
+    older: found.length > shown.length ? addressOf(search, { after: shown.at(-1)?.place }) : undefined,
+  })}`;
+}
+
+/** @param after the place of the page, which a document's page leads back to with the search. */
+function documentTable(
+  found: readonly FoundDocument[],
+  search: DocumentSearch,
+  after: string | undefined,
+): Html {
+  if (found.length === 0)
+    return emptyState('No documents found', 'Try fewer words, or choose “Any” in some of the fields.');
+  const names = distinctNames(found.map(({ document }) => document.customer));
+  return table({
+    caption: 'Documents',
+    columns: [
+      ...['Number', 'Kind', 'Customer', named('Issued')],
+      ...['Total', 'Left to pay'].map(amount),
+      'State',
+    ],
+    rows: found.map(({ document }) => [
+      html`<span class="id"
+        ><a href="${addressOf(search, { after }, `${PATH}/${document.id}`)}"
+          >${document.number ?? 'Draft'}</a
+        ></span
+      >`,
+      kindNames[document.kind],
+      html`<a href="${addressOf({ ...search, customer: document.customer.id })}"
+        >${names.get(document.customer.id)}</a
+      >`,
+      dayText(document.issueDate),
+      amountText(document.totals.grossMinor, document.currency),
+      dueText(document.amountDueMinor ?? 0, document.currency),
+      stateBadge(document, search.today),
+    ]),
+  });
+}
+
+/** An amount that is due. A card leaves none out. */
+export function dueText(dueMinor: number, currency: string): Content {
+  return dueMinor === 0 ? html`<span class="none">—</span>` : amountText(dueMinor, currency);
+}
+
+function addressOf(
+  { text, kind, state, customer, from, to }: DocumentSearch,
+  more: { after?: string | undefined; format?: string } = {},
+  path = PATH,
+): string {
+  return withQuery(path, { search: text, kind, state, customer, from, to, ...more });
+}
+
+/** The search from which a document's page was opened. */
+export function searchBehind(visit: Visit): string {
+  return addressOf(searchIn(visit).search, { after: visit.query.get('after') ?? undefined });
+}

@@ -1,0 +1,50 @@
+import { sql } from 'kysely';
+
+import type { Engine } from '../../store/engines/engine.ts';
+import { type DocumentSearch, entries, partsOf } from './searched-parts.ts';
+
+/** The open invoices of a customer in a currency. */
+export interface Receivable {
+  currency: string;
+  customer: string;
+  /** Buyer's place on one of the invoices. */
+  place: string;
+  count: number;
+  /** The amounts due in minor units, by age: first what is not older than the last of the days, and at the end what is oldest. */
+  dueMinor: number[];
+}
+
+/**
+ * Reads what each customer owes, by how long ago it was due. It scans a part of the index of searches.
+ * @param days the oldest first; what was due before one of them is older than it.
+ */
+export async function readReceivables(
+  engine: Engine,
+  company: string,
+  days: readonly string[],
+): Promise<Receivable[]> {
+  const receivables = new Map<string, Receivable>();
+  const ages = days.map((day, index) => sql`WHEN due_date < ${day} THEN ${sql.lit(days.length - index)}`);
+  const open: DocumentSearch = { text: '', findsCustomers: false, state: 'open', today: '' };
+  for await (const part of partsOf(engine, company, open)) {
+    const { currency } = part;
+    const { rows } = await sql<
+      Omit<Receivable, 'count' | 'currency' | 'dueMinor'> &
+        Record<'age', number> &
+        Record<'count' | 'due', number | string>
+    >`
+      SELECT customer, CASE ${sql.join(ages, sql` `)} ELSE 0 END AS age,
+        MAX(place) AS place, COUNT(*) AS count, SUM(balance_minor) AS due
+      FROM ${entries(engine, company, part, open)}
+      GROUP BY customer, age`.execute(engine.db);
+    for (const { customer, place, count, age, due } of rows) {
+      const key = `${currency} ${customer}`;
+      const none = { currency, customer, place, count: 0, dueMinor: [0, ...days.map(() => 0)] };
+      const receivable = receivables.get(key) ?? none;
+      receivable.count += Number(count);
+      receivable.dueMinor[age] = (receivable.dueMinor[age] ?? 0) + Number(due);
+      receivables.set(key, receivable);
+    }
+  }
+  return [...receivables.values()];
+}

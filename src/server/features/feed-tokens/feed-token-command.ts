@@ -1,0 +1,85 @@
+import { Command } from 'commander';
+
+import { listOf } from '../../../command-line/given-values.ts';
+import type { Terminal } from '../../../command-line/terminal.ts';
+import { accessText } from '../../access/checked-input.ts';
+import { createFeedToken, revokeFeedToken } from './feed-tokens.ts';
+import { type FeedToken, listFeedTokens } from './stored-feed-tokens.ts';
+import { scopesIn } from '../../cli/arguments.ts';
+import { withDatabase } from '../../cli/database.ts';
+import { textTable } from '../../cli/table.ts';
+
+type CreateOptions = Omit<
+  Parameters<typeof createFeedToken>[1],
+  'keyPrefix' | 'now' | 'companies' | 'changes'
+> &
+  Record<'companies' | 'changes', ReturnType<typeof namesIn>>;
+
+/** `fieldledger feed-token create|list|revoke`. */
+export function feedTokenCommand(terminal: Terminal): Command {
+  const command = new Command('feed-token').description(
+    'tokens with which business systems send changes over HTTP',
+  );
+  command
+    .command('create')
+    .description('create a token and show it, once')
+    .requiredOption('--name <name>', 'the business system that uses it')
+    .requiredOption('--companies <ids>', 'the companies that it is for, comma-separated; or all', namesIn)
+    .requiredOption('--changes <names>', 'its changes, comma-separated, such as job.create; or all', namesIn)
+    .option(
+      '--portal-links <scopes>',
+      'it may make portal links, which give at most these scopes; or all',
+      scopesIn,
+    )
+    .option('--portal-invites', 'its portal links may let people invite others')
+    .action(async ({ companies, changes, ...options }: CreateOptions) => {
+      await withDatabase(terminal, async (engine, { keyPrefix }) => {
+        const created = await createFeedToken(engine, {
+          ...{ keyPrefix, ...options, now: new Date() },
+          ...{ companies: limitOf(companies), changes: limitOf(changes) },
+        });
+        terminal.tell('Keep this token in a secret store; it is shown only now.\n');
+        terminal.show({ token: created.token, ...created.record }, created.token);
+      });
+    });
+  command
+    .command('list')
+    .description('list the tokens, without their secrets')
+    .action(async () => {
+      await withDatabase(terminal, async (engine) => {
+        const tokens = await listFeedTokens(engine);
+        terminal.show(tokens, tableOf(tokens));
+      });
+    });
+  command
+    .command('revoke')
+    .description('revoke a token; it stops working at once')
+    .argument('<token-id>', 'id of the token, the second of its three parts')
+    .action(async (id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        await revokeFeedToken(engine, id, new Date());
+        terminal.show({ id, revoked: true }, `Revoked ${id}.`);
+      });
+    });
+  return command;
+}
+
+/** Reads names between commas, or the word for all. */
+const namesIn = (text: string) => (text === 'all' ? 'all' : listOf(text));
+
+const limitOf = (names: ReturnType<typeof namesIn>) => (names === 'all' ? null : names);
+
+function tableOf(tokens: readonly FeedToken[]): string {
+  const rows = tokens.map(({ id, name, companies, changes, createdAt, revokedAt, usedAt, ...links }) => [
+    id,
+    name,
+    revokedAt === null ? 'active' : `revoked ${revokedAt}`,
+    createdAt,
+    usedAt ?? 'never',
+    companies?.join(',') ?? 'all',
+    changes?.join(',') ?? 'all',
+    accessText({ scopes: links.portalScopes, mayInvite: links.portalMayInvite }) || 'none',
+  ]);
+  const headings = ['id', 'name', 'state', 'created', 'last used', 'companies', 'changes', 'portal links'];
+  return textTable(headings, rows, 'There are no feed tokens.');
+}

@@ -1,0 +1,105 @@
+import { randomBytes } from 'node:crypto';
+
+import { changeNames } from '../../../contract/feed.ts';
+import { AppError, quote, unknownName, UsageError } from '../../../errors.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import {
+  type FeedToken,
+  findFeedToken,
+  insertFeedToken,
+  noteFeedTokenUse,
+  revokeFeedTokenRow,
+} from './stored-feed-tokens.ts';
+import { checkedLine, grantedScopes } from '../../access/checked-input.ts';
+import { bearerParts, isSecretOf, mintToken, tokenHash } from '../../access/tokens.ts';
+
+const ID_BYTES = 6;
+const NAME_CHARACTERS_MAX = 100;
+/** The last use is written down once in this time. */
+const USE_MS = 60_000;
+
+interface NewFeedToken {
+  keyPrefix: string;
+  name: string;
+  /** Undefined for all of them. */
+  companies?: readonly string[] | null;
+  changes?: readonly string[] | null;
+  /** The scopes that its portal links may give, and whether they may let people invite; undefined for none. */
+  portalLinks?: readonly string[] | undefined;
+  portalInvites?: boolean | undefined;
+  now: Date;
+}
+
+/**
+ * Makes a feed token of the form `<key_prefix>-feed.<id>.<secret>`.
+ * @returns the token, whose secret can't be shown again, and its record.
+ * @throws UsageError for an invalid name, an empty list, an unknown company, an unknown change, or an unknown scope.
+ */
+export async function createFeedToken(
+  engine: Engine,
+  { keyPrefix, name, companies, changes, now, ...links }: NewFeedToken,
+): Promise<{ token: string; record: FeedToken }> {
+  if (companies?.length === 0 || changes?.length === 0)
+    throw new UsageError('A list is empty. Name companies and changes, or "all".');
+  const known = changeNames();
+  const unknown = changes?.find((change) => !known.includes(change));
+  if (unknown !== undefined) throw new UsageError(unknownName(unknown, 'a change of the feed', known));
+  const secret = mintToken();
+  const record: FeedToken = {
+    id: randomBytes(ID_BYTES).toString('hex'),
+    name: checkedLine(name, 'The name of a token', NAME_CHARACTERS_MAX),
+    companies: companies ? [...new Set(companies)] : null,
+    changes: changes ? [...new Set(changes)] : null,
+    portalScopes: checkedLinks(links),
+    portalMayInvite: links.portalInvites ?? false,
+    createdAt: now.toISOString(),
+    revokedAt: null,
+    usedAt: null,
+  };
+  await insertFeedToken(engine, record, tokenHash(secret));
+  return { token: [`${keyPrefix}-feed`, record.id, secret].join('.'), record };
+}
+
+/** The scopes that a token's portal links may give. */
+function checkedLinks({ portalLinks, portalInvites }: Pick<NewFeedToken, 'portalLinks' | 'portalInvites'>) {
+  if (portalInvites && !portalLinks)
+    throw new UsageError('A token whose portal links let people invite needs the scopes of these links.');
+  return portalLinks ? grantedScopes(portalLinks, 'operator') : [];
+}
+
+/**
+ * Revokes a token, which stops working at once: also in the middle of a batch.
+ * @throws UsageError when there is no such token.
+ */
+export async function revokeFeedToken(engine: Engine, id: string, now: Date): Promise<void> {
+  if (!(await revokeFeedTokenRow(engine, id, now.toISOString())))
+    throw new UsageError(`There is no feed token ${quote(id)}.`);
+}
+
+/** Finds the token that an Authorization header stands for. */
+export type AuthenticateFeed = (authorization: string | undefined) => Promise<FeedToken>;
+
+/**
+ * Builds the check of feed tokens, which looks each one up.
+ * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
+ *   (right secret, but revoked).
+ */
+export function createFeedAuthentication(
+  engine: Engine,
+  { keyPrefix, now }: { keyPrefix: string; now: () => Date },
+): AuthenticateFeed {
+  const shape = { what: 'a feed token', placeholder: 'FEED_TOKEN', prefix: `${keyPrefix}-feed`, count: 2 };
+  return async (authorization) => {
+    const [id = '', secret = ''] = bearerParts(authorization, shape);
+    const found = await findFeedToken(engine.db, id);
+    const isRight = isSecretOf(tokenHash(secret), found?.secretSha256);
+    if (!found || !isRight) throw new AppError('invalid_key', 'The feed token is missing or wrong.');
+    const { token } = found;
+    if (token.revokedAt !== null) throw new AppError('revoked_key', 'This feed token was revoked.');
+    const usedMs = token.usedAt === null ? -Infinity : Date.parse(token.usedAt);
+    if (Math.abs(now().getTime() - usedMs) > USE_MS)
+      // A use that can't be written down keeps nobody out.
+      await noteFeedTokenUse(engine, token.id, now().toISOString()).catch(() => undefined);
+    return token;
+  };
+}

@@ -1,0 +1,82 @@
+import { type Selectable, sql } from 'kysely';
+
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { getCompany } from '../../store/records/companies.ts';
+import { feedTokens } from '../../store/tables/keys.ts';
+import { readRow, type RowOf, writeRow } from '../../store/tables/table.ts';
+import type { Tables } from '../../store/tables/tables.ts';
+
+/** A token of the feed over HTTP, without its secret. */
+export type FeedToken = Omit<RowOf<typeof feedTokens>, 'forAllCompanies'> & {
+  /** The companies that it may send changes of; null for all of them. */
+  companies: string[] | null;
+};
+
+/** Adds a token. @throws UsageError when one of its companies doesn't exist. */
+export async function insertFeedToken(
+  engine: Engine,
+  { companies, ...token }: FeedToken,
+  secretSha256: string,
+): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    for (const company of companies ?? []) await getCompany({ db: transaction }, company);
+    await transaction
+      .insertInto('feed_tokens')
+      .values({
+        ...writeRow(feedTokens, { ...token, forAllCompanies: companies === null }),
+        secret_sha256: secretSha256,
+      })
+      .execute();
+    for (const company of companies ?? [])
+      await transaction.insertInto('feed_token_companies').values({ company, token: token.id }).execute();
+  });
+}
+
+export async function listFeedTokens(engine: Engine): Promise<FeedToken[]> {
+  const rows = await engine.db
+    .selectFrom('feed_tokens')
+    .selectAll()
+    .orderBy('created_at')
+    .orderBy('id')
+    .execute();
+  const found = await engine.db.selectFrom('feed_token_companies').selectAll().orderBy('company').execute();
+  const companiesOf = Map.groupBy(found, ({ token }) => token);
+  return rows.map((row) => toToken(row, companiesOf.get(row.id) ?? []));
+}
+
+/** A token with the digest of its secret; undefined where there is none with that id. */
+export async function findFeedToken(
+  db: Engine['db'] | StoreTransaction,
+  id: string,
+): Promise<{ token: FeedToken; secretSha256: string } | undefined> {
+  const row = await db.selectFrom('feed_tokens').selectAll().where('id', '=', id).executeTakeFirst();
+  if (!row) return undefined;
+  const companies = await db
+    .selectFrom('feed_token_companies')
+    .selectAll()
+    .where('token', '=', id)
+    .orderBy('company')
+    .execute();
+  return { token: toToken(row, companies), secretSha256: row.secret_sha256 };
+}
+
+/** Marks a token revoked, unless it is already. @returns whether there is such a token. */
+export async function revokeFeedTokenRow(engine: Engine, id: string, at: string): Promise<boolean> {
+  const rows = await engine.write(
+    sql`UPDATE feed_tokens SET revoked_at = COALESCE(revoked_at, ${at}) WHERE id = ${id} RETURNING id`,
+  );
+  return rows.length > 0;
+}
+
+/** Writes down that a token was used. */
+export async function noteFeedTokenUse(engine: Engine, id: string, at: string): Promise<void> {
+  await engine.write(sql`UPDATE feed_tokens SET used_at = ${at} WHERE id = ${id}`);
+}
+
+function toToken(
+  row: Selectable<Tables['feed_tokens']>,
+  companies: readonly { company: string }[],
+): FeedToken {
+  const { forAllCompanies, ...token } = readRow(feedTokens, row);
+  return { ...token, companies: forAllCompanies ? null : companies.map(({ company }) => company) };
+}

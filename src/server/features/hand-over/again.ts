@@ -1,0 +1,70 @@
+import { HISTORY_MS } from '../../../contract/durations.ts';
+import { maySee } from '../../../contract/withholding.ts';
+import { quote, UsageError } from '../../../errors.ts';
+import { type Authority, authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
+import {
+  findHandOver,
+  HAND_OVER_ATTEMPTS_MAX,
+  type HandOver,
+  queueAgain,
+} from '../../store/records/hand-overs.ts';
+
+import type { Engine } from '../../store/engines/engine.ts';
+
+/** Failed documents that one form has handed over again: those of a day, and more come with the next. */
+const AGAIN_MAX = 1_000;
+
+/** The time since which what has failed is shown to be somebody's to see to. */
+export function failedSince(now: Date): Date {
+  return new Date(now.getTime() - HISTORY_MS);
+}
+
+interface Again {
+  company: string;
+  /** The document; all that have failed lately, unless given. */
+  id?: string;
+  now: Date;
+  by?: Authority;
+}
+
+/**
+ * Hands a document over again, or all that have failed lately, with the schedule from its beginning.
+ * @param again.by the authority: an operator, unless given.
+ * @returns how many.
+ * @throws UsageError when the company hands no such document over, it was handed over or is being sent, or has had 100
+ *   attempts, and when the administrator may not see documents; what `authorisedTransaction` throws.
+ */
+export async function handOverAgain(
+  engine: Engine,
+  { company, id, now, by = 'operator' }: Again,
+): Promise<number> {
+  return authorisedTransaction(engine, { company, by, now, isProofNeeded: false }, async (authorised) => {
+    const { transaction } = authorised;
+    if (authorised.by !== 'operator' && !maySee(authorised.by.scopes, 'invoices'))
+      throw new UsageError('You have no access to documents. Ask an administrator who has it.');
+    if (id !== undefined) refuseAgain(await findHandOver(transaction, company, id), id, authorised.by);
+    const which = id === undefined ? { since: failedSince(now), countMax: AGAIN_MAX } : { id };
+    const count = await queueAgain(transaction, company, which, now);
+    if (id !== undefined && count === 0) throw beingSent(id);
+    const details = id === undefined ? { documents: String(count) } : { document: id };
+    if (count > 0)
+      await authorised.record({ action: 'document.handed_over_again', subject: id ?? company, details });
+    return count;
+  });
+}
+
+function refuseAgain(found: HandOver | undefined, id: string, by: unknown): void {
+  if (!found) throw new UsageError(`The company hands no document ${quote(id)} over.`);
+  if (found.state === 'sending') throw beingSent(id);
+  // An operator may know that the access point has lost it.
+  if (found.state === 'handed_over' && by !== 'operator')
+    throw new UsageError(`The document ${quote(id)} was handed over already.`);
+  if (found.attemptCount >= HAND_OVER_ATTEMPTS_MAX)
+    throw new UsageError(
+      `The document ${quote(id)} has had ${HAND_OVER_ATTEMPTS_MAX} attempts, which is the limit.`,
+    );
+}
+
+function beingSent(id: string): UsageError {
+  return new UsageError(`The document ${quote(id)} is being sent at this moment; look at its result first.`);
+}

@@ -1,0 +1,227 @@
+import { ACTIVE_KEYS_MAX, changeKey, KEY_NAME_CHARACTERS_MAX, lastDayOf, revokeKey } from './keys.ts';
+import { companyDay } from '../../../contract/company-time.ts';
+import { UsageError } from '../../../errors.ts';
+import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
+import { type EndedBefore, hasEnded, listActiveKeys, listEndedKeys, type UsedKey } from './stored-keys.ts';
+import { stoppedWarning } from '../../views/availability.ts';
+import type { Services } from '../../views/services.ts';
+import { notFound, type Problems, problemsOf } from '../../views/page-error.ts';
+import { confirmForm, filterForm, select, textField } from '../../views/form.ts';
+import { dayText, time } from '../../views/formats.ts';
+import { type Content, type Html, html } from '../../views/html.ts';
+import { badge, emptyState, warning } from '../../views/notice.ts';
+import { named, pagination, table } from '../../views/table.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+
+const ENDED_AT_ONCE = 20;
+export const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
+/** The page warns from this number on. */
+const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
+
+export const showKeys: PortalPage = (visit, services) => keysPage(visit, services);
+
+/** The filters of the active keys, by what the page's address says. */
+const filters = {
+  all: ['All', () => true],
+  'never-used': ['Never used', ({ usedAt }) => usedAt === null],
+  left: ['Made by somebody who left', (_key, maker) => maker !== undefined && maker.disabledAt !== null],
+} satisfies Record<string, [label: string, has: (key: UsedKey, maker?: Administrator) => boolean]>;
+
+async function keysPage(
+  visit: Visit,
+  { engine, keyPrefix }: Services,
+  refused?: Refused,
+): Promise<PageReply> {
+  const { company, query, now } = visit;
+  const before = placeIn(query.get('before'));
+  const [active, ended, people] = await Promise.all([
+    listActiveKeys(engine, company.id, now),
+    listEndedKeys(engine, company.id, { now, before, limit: ENDED_AT_ONCE + 1 }),
+    listAdministratorRows(engine.db, company.id),
+  ]);
+  const makers = new Map(people.map((one) => [one.id, one]));
+  const shown: Shown = { visit, keyPrefix, makers, refused };
+  const found = Object.entries(filters).map(([value, [label, has]]) => {
+    const keys = active.filter((key) => has(key, makers.get(key.madeBy ?? '')));
+    return { value, label: `${label} (${keys.length})`, keys };
+  });
+  const chosen = found.find(({ value }) => value === query.get('show')) ?? found[0];
+  return page(
+    'API keys',
+    html`${stoppedWarning(visit)}
+      <p>
+        A key lets one of your programs read ${company.name}’s data through the API, which
+        <a href="/">the reference</a> describes. Give each program its own key, so that you can stop one
+        without the others.
+      </p>
+      ${standing(active.length)}
+      ${active.length > 0 && filterForm('/portal/keys', select({ name: 'show', label: 'Active keys', choices: found, chosen: chosen?.value ?? '' }))}
+      ${activeTable(shown, chosen?.keys ?? [])}
+      <h2>Keys that have ended</h2>
+      ${endedTable(shown, ended.slice(0, ENDED_AT_ONCE))}
+      ${pagination({
+        newest: before && '/portal/keys',
+        older: ended.length > ENDED_AT_ONCE ? addressAfter(ended[ENDED_AT_ONCE - 1]) : undefined,
+      })}`,
+    { section: 'keys', isRefused: refused !== undefined },
+  );
+}
+
+/** Renames a key, and sets its last day. */
+export const changeOldKey: PortalPage = async (visit, services) => {
+  const { act, params, form: filled } = visit;
+  const [id, name, lastDay] = [params.id ?? '', filled.get('name') ?? '', filled.get('last-day') ?? ''];
+  try {
+    const key = await changeKey(services.engine, { ...act, id, name, lastDay });
+    return redirect('/portal/keys', `The key “${key.name}” is changed.`);
+  } catch (error) {
+    return keysPage(visit, services, { id, name, lastDay, problems: problemsOf(error) });
+  }
+};
+
+/** Stops a key at once. Another company's key is not found. */
+export const revokeOldKey: PortalPage = async ({ act: { company, by, now }, params }, { engine }) => {
+  const id = params.id ?? '';
+  const key = await revokeKey(engine, company, id, now, by).catch((error: unknown) => {
+    throw error instanceof UsageError ? notFound() : error;
+  });
+  const text = `The key “${key.name}” is revoked. Its next request is answered with 401 revoked_key.`;
+  return redirect('/portal/keys', text);
+};
+
+interface Shown {
+  visit: Visit;
+  keyPrefix: string;
+  makers: ReadonlyMap<string, Administrator>;
+  refused: Refused | undefined;
+}
+
+/** A key's form that was refused, as it was filled in. */
+interface Refused {
+  id: string;
+  name: string;
+  lastDay: string;
+  problems: Problems;
+}
+
+function standing(count: number): Html {
+  const left = ACTIVE_KEYS_MAX - count;
+  if (left <= 0) {
+    return warning(ALL_IN_USE);
+  }
+  return html`<p>
+      <strong>${count} of ${ACTIVE_KEYS_MAX}</strong> keys in
+      use.${count >= NEARLY_ALL && html` You can create ${left} more; after that, revoke one first.`}
+    </p>
+    <p><a class="button" href="/portal/keys/new">Create a key</a></p>`;
+}
+
+function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
+  if (keys.length === 0)
+    return emptyState(
+      'There is no active key',
+      html`<a href="/portal/keys/new">Create one</a>, and try it at once with the command that comes with it.`,
+    );
+  return table({
+    caption: 'Active keys',
+    columns: ['Name', 'Scopes', named('Created'), named('Last used'), 'Action'],
+    rows: keys.map((key) => [
+      ...described(shown, key),
+      html`${key.endsAt !== null && html`<span class="hint">Until ${dayText(lastDayOf(key, shown.visit.company.timeZone) ?? null)}</span>`}
+      ${changeForm(shown, key)}
+      ${confirmForm(shown.visit, {
+        action: `/portal/keys/${key.id}/revoke`,
+        open: 'Revoke',
+        subject: `the key ${key.name}`,
+        question: `The API refuses every program that uses “${key.name}”, from its next request on. This can’t be undone.`,
+        confirm: 'Revoke it',
+      })}`,
+    ]),
+  });
+}
+
+function changeForm({ visit, refused }: Shown, key: UsedKey): Html {
+  const own = refused?.id === key.id ? refused : undefined;
+  const field = (name: string) => ({ name, id: `${name}-${key.id}`, problem: own?.problems[name] });
+  return confirmForm(visit, {
+    action: `/portal/keys/${key.id}/change`,
+    open: 'Change',
+    subject: `the key ${key.name}`,
+    question: own?.problems.form ?? own?.problems.scopes ?? 'Programs that use it notice nothing.',
+    content: html`${textField({
+      ...field('name'),
+      label: 'Name',
+      value: own?.name ?? key.name,
+      lengthMax: KEY_NAME_CHARACTERS_MAX,
+    })}
+    ${textField({
+      ...field('last-day'),
+      label: 'Last day',
+      hint: 'After it the API answers 401 revoked_key. Leave it empty for a key that goes on.',
+      type: 'date',
+      value: own?.lastDay ?? lastDayOf(key, visit.company.timeZone) ?? '',
+      isRequired: false,
+    })}`,
+    confirm: 'Change it',
+    kind: 'main',
+    isOpen: own !== undefined,
+  });
+}
+
+function endedTable(shown: Shown, keys: readonly UsedKey[]): Html {
+  if (keys.length === 0)
+    return emptyState('No key has ended', 'Revoked keys, and those past their last day, stay in this list.');
+  return table({
+    caption: 'Keys that have ended',
+    columns: ['Name', 'Scopes', named('Created'), named('Last used'), named('Ended')],
+    rows: keys.map((key) => [
+      ...described(shown, key),
+      html`${time(shown.visit, key.endsAt)}<br /><span class="hint"
+          >${key.revokedAt === null ? 'Its last day is over' : 'Revoked'}</span
+        >`,
+    ]),
+  });
+}
+
+function described(shown: Shown, key: UsedKey): Content[] {
+  const { visit, keyPrefix, makers } = shown;
+  const maker = key.madeBy === null ? 'the operator' : (makers.get(key.madeBy)?.name ?? 'somebody else');
+  return [
+    html`<strong>${key.name}</strong><br /><code class="hint whole"
+        >${keyPrefix}.${key.company}.${key.id}.…</code
+      >
+      ${brief(shown, key)}`,
+    html`<ul class="names">
+      ${key.scopes.map((scope) => html`<li>${badge('plain', scope)}</li>`)}
+    </ul>`,
+    html`${time(visit, key.createdAt)}<br /><span class="hint">by ${maker}</span>`,
+    time(visit, key.usedAt),
+  ];
+}
+
+/** The second line of a key on a phone, which opens all else of its row; wider windows show that at once. */
+function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
+  const { id, name, scopes, usedAt } = key;
+  const lastDay = lastDayOf(key, company.timeZone);
+  const used =
+    usedAt === null ? 'never used' : `used ${dayText(companyDay(company.timeZone, new Date(usedAt)))}`;
+  const ends = lastDay && `${hasEnded(key, now) ? 'ended' : 'ends'} ${dayText(lastDay)}`;
+  return html`<details class="brief">
+    <summary>
+      <span class="closed"
+        >…${id.slice(-4)} · ${scopes.length} ${scopes.length === 1 ? 'scope' : 'scopes'} ·
+        ${ends ?? used}</span
+      ><span class="opened">Less</span><span class="hidden">, the key ${name}</span>
+    </summary>
+  </details>`;
+}
+
+function addressAfter(key: UsedKey | undefined): string | undefined {
+  return key && `/portal/keys?before=${encodeURIComponent(`${key.endsAt} ${key.id}`)}`;
+}
+
+/** A place in the list. It isn't trusted: a made-up one gives another page of the same list. */
+function placeIn(text: string | null): EndedBefore | undefined {
+  const [endsAt, id] = (text ?? '').split(' ');
+  return endsAt && id ? { endsAt, id } : undefined;
+}

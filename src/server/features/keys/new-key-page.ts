@@ -1,0 +1,124 @@
+import { grantedScopes } from '../../access/checked-input.ts';
+import { ACTIVE_KEYS_MAX, checkedKeyName, createKey, KEY_NAME_CHARACTERS_MAX } from './keys.ts';
+import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
+import { maySee } from '../../../contract/withholding.ts';
+import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { listActiveKeys } from './stored-keys.ts';
+import type { Company } from '../../store/records/companies.ts';
+import { whyNot } from '../../views/availability.ts';
+import { type Problems, problemsIn, problemsOf } from '../../views/page-error.ts';
+import { button, checkboxes, type Choice, form, textField } from '../../views/form.ts';
+import { html } from '../../views/html.ts';
+import { warning } from '../../views/notice.ts';
+import { scopeText } from '../../views/scope-texts.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+import { ALL_IN_USE } from './keys-page.ts';
+
+const NAMED_MAX = 3;
+
+export const showNewKey: PortalPage = (visit, { engine }) => newKeyPage(engine, visit);
+
+/** Creates a key. The next page shows it once, with a command that tries it. */
+export const createNewKey: PortalPage = async (visit, { engine, keyPrefix, baseUrl }) => {
+  const { company, administrator, act, form: filled } = visit;
+  const name = filled.get('name') ?? '';
+  const chosen = filled.getAll('scopes');
+  const problems = problemsIn(
+    () => checkedKeyName(name),
+    () => grantedScopes(chosen, administrator),
+  );
+  if (Object.keys(problems).length > 0) return newKeyPage(engine, visit, { problems, name, chosen });
+  try {
+    const { key, record } = await createKey(engine, { ...act, prefix: keyPrefix, name, scopes: chosen });
+    const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
+    return redirect('/portal/keys', text, [
+      { label: 'API key', value: key },
+      {
+        label: 'Try it',
+        value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
+        hint: 'For a terminal, which may keep it in its history.',
+      },
+    ]);
+  } catch (error) {
+    return newKeyPage(engine, visit, { problems: problemsOf(error), name, chosen });
+  }
+};
+
+interface Filled {
+  problems?: Problems;
+  name?: string;
+  chosen?: readonly string[];
+}
+
+/** The list in the example request: if possible one that the API gives out. */
+function exampleModule(granted: readonly Scope[], company: Company): string {
+  const modules = granted.map(moduleOf);
+  return modules.find((module) => whyNot(company, module) === undefined) ?? modules[0] ?? 'jobs';
+}
+
+async function newKeyPage(
+  engine: Engine,
+  visit: Visit,
+  { problems, name = '', chosen = [] }: Filled = {},
+): Promise<PageReply> {
+  const { company, now } = visit;
+  const more = { section: 'keys', isRefused: problems !== undefined } as const;
+  const active = await listActiveKeys(engine, company.id, now);
+  if (active.length >= ACTIVE_KEYS_MAX) {
+    return page(
+      'Create a key',
+      html`${warning(ALL_IN_USE)}
+        <p><a class="button" href="/portal/keys">Go to the keys</a></p>`,
+      more,
+    );
+  }
+  const people = await listAdministratorRows(engine.db, company.id);
+  return page(
+    'Create a key',
+    html`<p>
+        ${active.length} of ${ACTIVE_KEYS_MAX} keys are in use. The key is shown once, on the next page.
+      </p>
+      ${form(
+        visit,
+        { action: '/portal/keys/new', problem: problems?.form },
+        html`${textField({
+            name: 'name',
+            label: 'Name',
+            hint: 'The program that will use the key, such as “Ledger export”, so that you know later which key to revoke.',
+            value: name,
+            problem: problems?.name,
+            lengthMax: KEY_NAME_CHARACTERS_MAX,
+          })}
+          ${checkboxes({
+            name: 'scopes',
+            label: 'The key may read',
+            hint: 'Choose as little as the program needs. It can’t be changed afterwards.',
+            problem: problems?.scopes,
+            choices: scopes.map((scope) => choiceOf(scope, visit, people)),
+            chosen,
+          })}
+          ${button('Create the key')} <a href="/portal/keys">Cancel</a>`,
+      )}`,
+    more,
+  );
+}
+
+function choiceOf(scope: Scope, { administrator, company }: Visit, people: readonly Administrator[]): Choice {
+  const label = scopeText(scope);
+  if (!maySee(administrator.scopes, moduleOf(scope))) {
+    const able = people.filter(({ disabledAt, scopes: held }) => disabledAt === null && held.includes(scope));
+    const names = able
+      .slice(0, NAMED_MAX)
+      .map(({ name }) => name)
+      .join(', ');
+    const others = names === '' ? 'Nobody here has it.' : `Ask somebody who has it: ${names}.`;
+    return {
+      value: scope,
+      label,
+      unavailable: `You can’t give access that you don’t have yourself. ${others}`,
+    };
+  }
+  const off = whyNot(company, moduleOf(scope));
+  return { value: scope, label, ...(off !== undefined && { hint: `Gives nothing yet: ${off}` }) };
+}

@@ -1,0 +1,116 @@
+import { noticeChoices, noticeTexts } from './texts.ts';
+import { stopMails } from './stopping.ts';
+import { updateAdministratorRow } from '../../store/accounts/administrator-rows.ts';
+import { authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
+import { listNotices, markSeen, type Notice, NOTICES_LISTED_MAX } from '../../store/accounts/notice-rows.ts';
+import { button, checkboxes, form } from '../../views/form.ts';
+import { time } from '../../views/formats.ts';
+import { type Html, html } from '../../views/html.ts';
+import { emptyState } from '../../views/notice.ts';
+import { table } from '../../views/table.ts';
+import { type GuestPage, page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
+
+const NOBODY_IS_MAILED = 'Nobody is mailed: the operator of this service has set up no mail server.';
+
+/** The notices of the signed-in administrator in the last 30 days. */
+export const showNotices: PortalPage = async (visit, { engine, serviceName, isMailing = false }) => {
+  const notices = await listNotices(engine, visit.administrator);
+  if (!isMailing) await markSeen(engine, visit.administrator);
+  return page(
+    'Notices',
+    html`<p>
+        What you were told of in the last 30 days, the newest ${NOTICES_LISTED_MAX} at most.
+        ${isMailing ? `They are mailed to ${visit.administrator.email}.` : NOBODY_IS_MAILED}
+        <a href="/portal/account#mails">Choose what is mailed to you</a>
+      </p>
+      ${
+        notices.length === 0
+          ? emptyState(
+              'There is no notice',
+              'You are told here when a webhook fails, or who may come in changes.',
+            )
+          : table({
+              caption: 'Notices',
+              columns: ['Time', 'Notice'],
+              rows: notices.map((notice) => {
+                const { subject, text, path } = noticeTexts(notice, visit.company, serviceName);
+                const words = html`<a href="${path}">${subject}</a><br />
+                  <span class="hint">${text} ${mailText(notice, isMailing)}.</span>`;
+                return [time(visit, notice.createdAt), words];
+              }),
+            })
+      }`,
+    { section: isMailing ? 'account' : 'notices' },
+  );
+};
+
+function mailText({ state, problem }: Notice, isMailing: boolean): string {
+  const reason = problem && (/^\d/.test(problem) ? `: refused with ${problem}` : ': no mail server answers');
+  const states = {
+    sent: 'Mailed',
+    muted: 'Not mailed, as you chose',
+    seen: 'Not mailed',
+    failed: 'Given up',
+    sending: 'Waits to be mailed',
+    waiting: 'Waits to be mailed',
+  };
+  const isOpen = state === 'waiting' || state === 'sending';
+  return isOpen && !isMailing ? 'Not mailed' : `${states[state]}${reason ?? ''}`;
+}
+
+/** The form on the account's page in which its owner chooses what is mailed. */
+export function noticesForm(visit: Visit, isMailing: boolean): Html {
+  const { mutedNotices = [] } = visit.administrator;
+  return html`<p id="mails"><a href="/portal/notices">See your notices</a></p>
+    ${
+      isMailing
+        ? form(
+            visit,
+            { action: '/portal/account/notices' },
+            html`${checkboxes({
+              name: 'notices',
+              label: 'Mail me when',
+              hint: 'You are always told of sign-ins with a new browser, and of changes to your password, second factor and access: whoever got into your account would stop those first.',
+              choices: noticeChoices,
+              chosen: noticeChoices
+                .map(({ value }) => value)
+                .filter((value) => !mutedNotices.includes(value)),
+            })}
+            ${button('Save')}`,
+          )
+        : html`<p class="hint">${NOBODY_IS_MAILED}</p>`
+    }`;
+}
+
+export const chooseNotices: PortalPage = async ({ administrator, act, form: filled }, { engine }) => {
+  const wanted = filled.getAll('notices');
+  const mutedNotices = noticeChoices.map(({ value }) => value).filter((value) => !wanted.includes(value));
+  await authorisedTransaction(engine, act, ({ transaction }) =>
+    updateAdministratorRow(transaction, administrator, { mutedNotices }),
+  );
+  return redirect('/portal/account', 'Your choice of mails is saved.');
+};
+
+/** The link in a mail. It stops nothing by itself, because mail scanners open links. */
+export const showStop: GuestPage = (visit) =>
+  page(
+    'Stop mails of this kind',
+    form(
+      visit,
+      { action: visit.path },
+      html`<p>You can choose again on the page of your account.</p>
+        ${button('Stop them')}`,
+    ),
+  );
+
+/** The button of that page, and the one request of a mail program (RFC 8058), which brings no form token. */
+export const stopByLink: GuestPage = async ({ params }, { engine }) =>
+  (await stopMails(engine, params.code ?? ''))
+    ? page('No more mails of this kind', html`<p>You can choose again on the page of your account.</p>`)
+    : page(
+        'This link can’t be used',
+        html`<p>Its notice is too old. Choose on the page of your account.</p>`,
+        {
+          isRefused: true,
+        },
+      );

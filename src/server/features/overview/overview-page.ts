@@ -1,0 +1,266 @@
+import { ACTIVE_KEYS_MAX } from '../keys/keys.ts';
+import { failedSince } from '../hand-over/again.ts';
+import { companyDay } from '../../../contract/company-time.ts';
+import { amountText } from '../../../contract/currencies.ts';
+import { DAY_MS, HISTORY_DAYS, HISTORY_MS } from '../../../contract/durations.ts';
+import { type Module, modules } from '../../../contract/scopes.ts';
+import { maySee } from '../../../contract/withholding.ts';
+import {
+  type Administrator,
+  lacksSecondFactor,
+  listAdministratorRows,
+} from '../../store/accounts/administrator-rows.ts';
+import { countUnsent } from '../webhooks/deliveries/deliveries-list.ts';
+import { findHeld } from '../webhooks/webhook-outages.ts';
+import { readHealth, type WebhookHealth } from '../webhooks/webhook-health.ts';
+import { listWebhookRows, type Webhook, webhookHost } from '../webhooks/stored-webhooks.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { type KeyHour, listKeyHours } from '../usage/key-usage.ts';
+import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
+import { listFailedHandOvers } from '../../store/records/hand-overs.ts';
+import { overdueTotals } from '../documents/overdue.ts';
+import { outcomeText } from '../../sending/attempt-errors.ts';
+import { ATTEMPTS_MAX } from '../webhooks/deliveries/deliveries.ts';
+import { WEBHOOKS_MAX, whyNotTouch } from '../webhooks/registration.ts';
+import { stoppedWarning, whyNot, whyNotShown } from '../../views/availability.ts';
+import { boundedCountText, countText, time } from '../../views/formats.ts';
+import { healthSpans, needsLook, lastDayText, lastSuccess, healthBadge } from '../webhooks/health-view.ts';
+import { type Content, type Html, html } from '../../views/html.ts';
+import { badge, steps } from '../../views/notice.ts';
+import { facts } from '../../views/table.ts';
+import { page, type PortalPage, type Visit } from '../../views/visit.ts';
+
+/** Bound for each webhook, so that ten of them cost no more than the rest of the page. */
+const FAILED_MAX = 100;
+/** A key that isn't used so long after it was made may have been forgotten. */
+const UNUSED_DAYS = 7;
+type Held = Awaited<ReturnType<typeof findHeld>>;
+
+export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwordsOff }) => {
+  const { company } = visit;
+  const found = await lookAround(engine, visit);
+  const needs = [
+    ...webhookNeeds(visit, found),
+    ...(await documentNeeds(engine, visit)),
+    ...keyNeeds(visit, found),
+    ...(passwordsOff ? [] : factorNeeds(visit, found)),
+  ].filter((need) => need !== false);
+  const stopped = stoppedWarning(visit);
+  const firstSteps = firstStepsOf(found);
+  return page(
+    'Overview',
+    html`${stopped}
+      ${
+        needs.length > 0
+          ? html`<section class="notice problem" aria-labelledby="needs">
+              <h2 id="needs">Needs attention</h2>
+              <ul>
+                ${needs.map((need) => html`<li>${need}</li>`)}
+              </ul>
+            </section>`
+          : !stopped && html`<p class="notice done">Nothing needs attention now.</p>`
+      }
+      ${facts([
+        ['Address of the API', html`<code>${baseUrl()}/api/v1</code>`],
+        ['How it works', html`<a href="/">The reference</a>`],
+        ['API keys', html`<a href="/portal/keys">${found.keys.length} of ${ACTIVE_KEYS_MAX}</a>`],
+        ['Webhooks', html`<a href="/portal/webhooks">${found.webhooks.length} of ${WEBHOOKS_MAX}</a>`],
+        [
+          'Administrators',
+          html`<a href="/portal/people"
+            >${found.people.filter(({ disabledAt }) => disabledAt === null).length}</a
+          >`,
+        ],
+      ])}
+      ${
+        firstSteps.some(([isDone]) => !isDone) &&
+        html`<h2>First steps</h2>
+          ${steps(firstSteps)}`
+      }
+      <h2>Data in the API</h2>
+      ${facts(modules.map((module) => [nameOf(module), stateOf(module, visit)]))}
+      <h2>Your company</h2>
+      ${facts([
+        ['Company id', html`<code>${company.id}</code>`],
+        ['API access', company.apiEnabled ? badge('good', 'On') : badge('bad', 'Off')],
+        ['Subscription', company.subscriptionActive ? badge('good', 'Active') : badge('bad', 'Not active')],
+        ['Invoicing', company.invoicingEnabled ? badge('good', 'On') : badge('warn', 'Off')],
+        ['Time zone', company.timeZone],
+        ['Currency', company.currency],
+      ])}`,
+    { section: 'overview' },
+  );
+};
+
+interface Found {
+  keys: UsedKey[];
+  /** Counts of the last 24 hours. */
+  hours: KeyHour[];
+  webhooks: Webhook[];
+  health: Map<string, WebhookHealth>;
+  /** Deliveries that failed or were withheld and can be sent again, by webhooks whose deliveries the administrator may send. */
+  failed: Map<string, number>;
+  /** Deliveries that wait, by paused webhooks. */
+  held: Map<string, Held>;
+  people: Administrator[];
+}
+
+async function lookAround(engine: Engine, { company, administrator, now }: Visit): Promise<Found> {
+  const { spans, whole } = healthSpans(company.timeZone, now);
+  const from = new Date(now.getTime() - DAY_MS).toISOString();
+  const webhooks = await listWebhookRows(engine, company.id);
+  const ids = webhooks.map(({ id }) => id);
+  const counted = webhooks.filter((webhook) => whyNotTouch(webhook, administrator) === undefined);
+  const countFailed = async ({ id }: Webhook): Promise<[string, number]> => {
+    const of = { company: company.id, webhook: id };
+    const options = { attemptsMax: ATTEMPTS_MAX, countMax: FAILED_MAX };
+    return [id, await countUnsent(engine.db, of, { from: new Date(0) }, options)];
+  };
+  const heldFor = async ({ id }: Webhook): Promise<[string, Held]> => [
+    id,
+    await findHeld(engine.db, { company: company.id, webhook: id }, FAILED_MAX),
+  ];
+  const [held, health, failed, keys, hours, people] = await Promise.all([
+    Promise.all(webhooks.filter(({ pausedAt }) => pausedAt !== null).map(heldFor)),
+    readHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
+    Promise.all(counted.map(countFailed)),
+    listActiveKeys(engine, company.id, now),
+    listKeyHours(engine, company.id, { from, limit: ACTIVE_KEYS_MAX * 48 }),
+    listAdministratorRows(engine.db, company.id),
+  ]);
+  return { webhooks, health, failed: new Map(failed), held: new Map(held), keys, hours, people };
+}
+
+/** A sentence about what needs somebody; false when nothing does. */
+type Need = Html | false;
+
+/** Webhooks that fail, deliveries that were given up, and those that wait for a paused webhook. */
+function webhookNeeds(visit: Visit, { webhooks, health, failed, held }: Found): Need[] {
+  return webhooks.flatMap((webhook) => {
+    const own = health.get(webhook.id);
+    const host = webhookHost(webhook);
+    const path = `/portal/webhooks/${webhook.id}`;
+    const count = failed.get(webhook.id) ?? 0;
+    return [
+      own !== undefined &&
+        needsLook(webhook, own) &&
+        html`<a href="${path}">The webhook to ${host}</a> ${healthBadge(webhook, own)} ${lastDayText(own)} in
+          24 hours. Last success: ${lastSuccess(visit, own)}. ${outcomeText(own.lastFailure?.reason ?? '')}`,
+      count > 0 &&
+        html`<a href="${path}/deliveries?state=unsent"
+            >${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery' : 'deliveries'} to ${host}</a
+          >
+          failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
+      heldNeed(visit, webhook, held.get(webhook.id)),
+    ];
+  });
+}
+
+/** Tells which deliveries are lost when a webhook stays paused, and from when on. */
+function heldNeed(visit: Visit, webhook: Webhook, held: Held | undefined): Need {
+  if (!held?.oldestAt) return false;
+  const { count, oldestAt } = held;
+  const lostAt = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
+  return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is paused:
+    ${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery waits' : 'deliveries wait'} for it. They
+    are lost ${HISTORY_DAYS} days after their events, the first at ${time(visit, lostAt)}.`;
+}
+
+/** Keys that were limited lately, that nobody uses, or whose maker has left. */
+function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Need[] {
+  const unusedBefore = new Date(now.getTime() - UNUSED_DAYS * DAY_MS).toISOString();
+  const left = new Set(people.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id));
+  const limited = Map.groupBy(
+    hours.filter(({ limited: count }) => count > 0),
+    ({ keyId }) => keyId,
+  );
+  const need = (path: string, those: readonly UsedKey[], told: Content): Need =>
+    those.length > 0 && html`<a href="${path}">${those.map(({ name }) => name).join(', ')}</a>: ${told}`;
+  const refused = keys
+    .flatMap(({ id }) => limited.get(id) ?? [])
+    .reduce((sum, { limited: count }) => sum + count, 0);
+  return [
+    need(
+      '/portal/usage',
+      keys.filter(({ id }) => limited.has(id)),
+      `${countText(refused)} requests were refused by the rate limit in the last 24 hours.`,
+    ),
+    need(
+      '/portal/keys?show=never-used',
+      keys.filter(({ usedAt, createdAt }) => usedAt === null && createdAt < unusedBefore),
+      `never used in the ${UNUSED_DAYS} days or more since they were made. Revoke what nobody needs.`,
+    ),
+    need(
+      '/portal/keys?show=left',
+      keys.filter(({ madeBy }) => madeBy !== null && left.has(madeBy)),
+      'made by somebody who has left. Replace what they may still have.',
+    ),
+  ];
+}
+
+/**
+ * Documents that the access point didn't take, and invoices that customers haven't paid in time, for those who may see them.
+ */
+async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
+  if (whyNotShown(visit, 'invoices') !== undefined) return [];
+  const { company, now } = visit;
+  const options = { since: failedSince(now), countMax: FAILED_MAX };
+  const { length: failed } = await listFailedHandOvers(engine.db, company.id, options);
+  const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
+  return [
+    failed > 0 &&
+      html`<a href="/portal/hand-overs"
+          >${boundedCountText(failed, FAILED_MAX)} ${failed === 1 ? 'document' : 'documents'}</a
+        >
+        could not be handed over to the access point.`,
+    ...totals.map(
+      ({ currency, count, dueMinor }) =>
+        html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
+          ${countText(count)} ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
+    ),
+  ];
+}
+
+/** A second factor that is missing: one's own, and those of others whom one may tell. */
+function factorNeeds({ administrator }: Visit, { people }: Found): Need[] {
+  const others = people.filter(
+    (person) =>
+      person.id !== administrator.id &&
+      person.disabledAt === null &&
+      lacksSecondFactor(person) &&
+      administrator.mayInvite,
+  );
+  return [
+    lacksSecondFactor(administrator) &&
+      html`<a href="/portal/account/second-factor">Set up your second factor</a>, so that your password alone
+        isn’t enough.`,
+    others.length > 0 &&
+      html`<a href="/portal/people">${countText(others.length)} of the others</a>
+        ${others.length === 1 ? 'has' : 'have'} no second factor.`,
+  ];
+}
+
+function firstStepsOf({ keys, webhooks, health }: Found): [isDone: boolean, step: Html][] {
+  return [
+    [keys.length > 0, html`<a href="/portal/keys/new">Create a key</a> for one of your programs.`],
+    [keys.some(({ usedAt }) => usedAt !== null), html`Make a first request with it.`],
+    [
+      webhooks.length > 0,
+      html`<a href="/portal/webhooks/new">Register a webhook</a>, which tells your program of changes.`,
+    ],
+    [
+      [...health.values()].some(({ lastDeliveredAt }) => lastDeliveredAt !== null),
+      html`Send the webhook a ping, and see it succeed.`,
+    ],
+  ];
+}
+
+function stateOf(module: Module, { company, administrator }: Visit): Html {
+  const reason = whyNot(company, module);
+  return html`${reason === undefined ? badge('good', 'On') : html`${badge('bad', 'Off')} ${reason}`}
+  ${!maySee(administrator.scopes, module) && 'You have no access; another administrator can give it.'}`;
+}
+
+function nameOf(module: Module): string {
+  return module.charAt(0).toUpperCase() + module.slice(1);
+}

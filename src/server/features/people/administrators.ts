@@ -1,0 +1,92 @@
+import { quote, UsageError } from '../../../errors.ts';
+import { canonicalEmail } from '../../access/checked-input.ts';
+import {
+  type Administrator,
+  findAccounts,
+  listAdministratorRows,
+  updateAdministratorRow,
+} from '../../store/accounts/administrator-rows.ts';
+import { type Act, authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
+import { deleteLinksOf } from '../../store/accounts/link-rows.ts';
+import { deleteSessionRows } from '../../store/accounts/session-rows.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { getCompany } from '../../store/records/companies.ts';
+import { revokeIn } from '../keys/keys.ts';
+import { type ApiKey, listKeysMadeBy } from '../keys/stored-keys.ts';
+import { getOther } from './change-access.ts';
+
+/**
+ * The administrators of a company, oldest first, former ones included.
+ * @throws UsageError when there is no such company.
+ */
+export async function listAdministrators(engine: Engine, company: string): Promise<Administrator[]> {
+  await getCompany(engine, company);
+  return listAdministratorRows(engine.db, company);
+}
+
+/**
+ * Takes an administrator's access away at once: their sessions end, and so do the links that they made. Webhooks stay, and
+ * so do their keys, but for those that are named. An administrator needs the right to invite to remove others and can't remove themselves, so a company
+ * always keeps one who may invite, also when two remove each other at once. An operator may remove the last one.
+ * @param options.revoke ids of keys that they made, which are revoked too.
+ * @returns who was removed, and the keys that they had made: those that were revoked now, and those that keep working.
+ * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
+ *   errors of `authorisedTransaction`.
+ */
+export async function removeAdministrator(
+  engine: Engine,
+  options: Act & { id: string; revoke?: 'all keys' | readonly string[] },
+): Promise<{ administrator: Administrator; revoked: ApiKey[]; left: ApiKey[] }> {
+  const { company, id, now, revoke = [] } = options;
+  return authorisedTransaction(engine, options, async (authorised) => {
+    const { transaction } = authorised;
+    const administrator = await getOther(authorised, id);
+    const ended = { disabledAt: now.toISOString(), secondFactor: null };
+    await updateAdministratorRow(transaction, administrator, ended);
+    await deleteSessionRows(transaction, administrator);
+    await deleteLinksOf(transaction, 'made_by', administrator);
+    await deleteLinksOf(transaction, 'administrator', administrator);
+    // An open invitation would let them in again.
+    await deleteLinksOf(transaction, 'email', { company, id: administrator.email });
+    await authorised.record({
+      action: 'administrator.removed',
+      subject: id,
+      details: { name: administrator.name, email: administrator.email },
+    });
+    const keys = await listKeysMadeBy(authorised, id);
+    const revoked = keys.filter((key) => revoke === 'all keys' || revoke.includes(key.id));
+    for (const key of revoked) await revokeIn(authorised, key.id);
+    const left = keys.filter((key) => !revoked.includes(key));
+    return { administrator: { ...administrator, disabledAt: now.toISOString() }, revoked, left };
+  });
+}
+
+/**
+ * Signs an administrator out wherever they are signed in. Only an operator can.
+ * @returns the number of sessions that ended.
+ * @throws UsageError when nobody of that e-mail address administers the company.
+ */
+export async function signOutEverywhere(
+  engine: Engine,
+  { company, email, now }: { company: string; email: string; now: Date },
+): Promise<number> {
+  return authorisedTransaction(engine, { company, by: 'operator', now }, async (authorised) => {
+    const { id } = await getByEmail(authorised.transaction, company, email);
+    await authorised.record({ action: 'administrator.signed_out', subject: id, details: { email } });
+    return deleteSessionRows(authorised.transaction, { company, id });
+  });
+}
+
+/**
+ * The administrator of a company with an e-mail address.
+ * @throws UsageError when nobody of that address administers the company.
+ */
+export async function getByEmail(
+  db: Engine['db'] | StoreTransaction,
+  company: string,
+  email: string,
+): Promise<Administrator> {
+  const [account] = await findAccounts(db, { company, email: canonicalEmail(email) });
+  if (account) return account.administrator;
+  throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
+}

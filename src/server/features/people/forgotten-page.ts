@@ -1,0 +1,42 @@
+import { canonicalEmail, EMAIL_CHARACTERS_MAX } from '../../access/checked-input.ts';
+import { askForReset } from './mailed-links.ts';
+import { notFound } from '../../views/page-error.ts';
+import { button, form, textField } from '../../views/form.ts';
+import { supportLink } from '../../views/formats.ts';
+import { html } from '../../views/html.ts';
+import { type GuestPage, page } from '../../views/visit.ts';
+
+export const showForgotten: GuestPage = (visit, { isMailing, passwordsOff }) => {
+  const email = { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' } as const;
+  const mailForm = html`<p>We mail you a link that sets a new password.</p>
+    ${textField({ ...email, lengthMax: EMAIL_CHARACTERS_MAX })} ${button('Mail me the link')}`;
+  return page(
+    'Forgotten password',
+    isMailing && !passwordsOff
+      ? form(visit, { action: '/portal/forgotten' }, mailForm)
+      : html`<p>
+          Ask ${supportLink('the operator of this service', visit.supportUrl)} for a link that sets a new one.
+        </p>`,
+  );
+};
+
+/** Answers alike after like work, whoever asks: the rest is done afterwards. */
+export const mailReset: GuestPage = async (visit, { engine, limits, isMailing }) => {
+  if (!isMailing) throw notFound();
+  const { form: filled, address, client, now } = visit;
+  const email = canonicalEmail(filled.get('email') ?? '').slice(0, EMAIL_CHARACTERS_MAX);
+  if (await limits.mayAskForReset({ email, address }))
+    visit.afterwards(() => askForReset(engine, { email, address, client, now }));
+  return page(
+    'Look into your mailbox',
+    html`<p>
+        If there is an account with this address, a link is on its way to it. It is good for an hour; a newer
+        one takes its place. An address gets three in an hour at most.
+      </p>
+      <p>
+        Nothing comes? Look into the folder for spam, or ask
+        ${supportLink('the operator of this service', visit.supportUrl)} for a link.
+      </p>
+      <p><a href="/portal/sign-in">Go to the sign-in page</a></p>`,
+  );
+};

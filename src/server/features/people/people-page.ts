@@ -1,0 +1,217 @@
+import { listAdministrators } from './administrators.ts';
+import { checkedEmail, grantedScopes } from '../../access/checked-input.ts';
+import { invite, whyNotWithdraw, withdrawInvitation } from './invitations.ts';
+import { PASSWORDS_OFF } from '../sign-in/passwords.ts';
+import { requireSecondFactor } from '../sign-in/second-factor.ts';
+import { listActiveKeys } from '../keys/stored-keys.ts';
+import { type Administrator, lacksSecondFactor } from '../../store/accounts/administrator-rows.ts';
+import { listWebhookRows } from '../webhooks/stored-webhooks.ts';
+import { listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
+import type { Services } from '../../views/services.ts';
+import { type Problems, problemsIn, problemsOf } from '../../views/page-error.ts';
+import { button, checkboxes, confirmForm, form, textField } from '../../views/form.ts';
+import { emailText, time, timeText } from '../../views/formats.ts';
+import { type Html, html } from '../../views/html.ts';
+import { badge, emptyState } from '../../views/notice.ts';
+import { scopeText } from '../../views/scope-texts.ts';
+import { named, table } from '../../views/table.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+import { accessActions, mayInviteField } from './person-access-page.ts';
+
+export const showPeople: PortalPage = (visit, services) => peoplePage(services, visit);
+
+/** Makes an invitation, and mails it where that is asked for. Otherwise the next page shows its link once. */
+export const inviteSomebody: PortalPage = async (visit, services) => {
+  const { engine, baseUrl, isMailing = false } = services;
+  const { company, administrator, act, form: filled } = visit;
+  const email = filled.get('email') ?? '';
+  const scopes = filled.getAll('scopes');
+  const mayInvite = filled.get('may-invite') === 'yes';
+  const isMailed = isMailing && filled.get('mail') === 'yes';
+  const problems = problemsIn(
+    () => checkedEmail(email),
+    () => grantedScopes(scopes, administrator),
+  );
+  if (Object.keys(problems).length > 0)
+    return peoplePage(services, visit, { problems, email, scopes, mayInvite });
+  try {
+    const { token, invitation } = await invite(engine, { ...act, email, scopes, mayInvite, isMailed });
+    const until = timeText(company.timeZone, invitation.expiresAt);
+    if (isMailed) {
+      const mailed = `${invitation.email} is invited, and the link is mailed. It works once, until ${until}.`;
+      return redirect('/portal/people', mailed);
+    }
+    const text = `${invitation.email} is invited. Send them this link; it works once, until ${until}.`;
+    return redirect('/portal/people', text, [
+      {
+        label: 'Link',
+        value: `${baseUrl()}/portal/invitation#${token}`,
+        hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
+      },
+    ]);
+  } catch (error) {
+    return peoplePage(services, visit, { problems: problemsOf(error), email, scopes, mayInvite });
+  }
+};
+
+export const withdraw: PortalPage = async ({ act, params }, { engine }) => {
+  const { email } = await withdrawInvitation(engine, { ...act, id: params.id ?? '' });
+  return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
+};
+
+export const requireOfAll: PortalPage = async ({ act, form: filled }, { engine }) => {
+  const isRequired = filled.get('required') === 'yes';
+  await requireSecondFactor(engine, { ...act, isRequired });
+  const text = `A second factor is ${isRequired ? 'required of all administrators now' : 'no longer required'}.`;
+  return redirect('/portal/people', text);
+};
+
+interface Filled {
+  problems?: Problems;
+  email?: string;
+  scopes?: readonly string[];
+  mayInvite?: boolean;
+  isMailing?: boolean;
+}
+
+async function peoplePage(
+  { engine, passwordsOff, isMailing = false }: Services,
+  visit: Visit,
+  filled: Filled = {},
+): Promise<PageReply> {
+  const { company, administrator, now } = visit;
+  const people = await listAdministrators(engine, company.id);
+  const invitations = await listInvitations(engine.db, company.id, now);
+  const keys = await listActiveKeys(engine, company.id, now);
+  const webhooks = await listWebhookRows(engine, company.id);
+  return page(
+    'People',
+    html`<p>
+        These people administer ${company.name} here. They can give a key the access that they have
+        themselves.
+      </p>
+      ${table({
+        caption: 'Administrators',
+        columns: ['Name', 'E-mail address', 'Access', named('Last signed in'), 'Action'],
+        rows: people
+          .filter(({ disabledAt }) => disabledAt === null)
+          .map((person) => [
+            html`${person.name}${person.id === administrator.id && html` ${badge('plain', 'You')}`}${lacksSecondFactor(person) && html` ${badge('plain', 'No second factor')}`}`,
+            emailText(person.email),
+            accessOf(person),
+            time(visit, person.signedInAt),
+            accessActions(visit, person, keys, webhooks),
+          ]),
+      })}
+      <h2>Open invitations</h2>
+      ${invitationTable(visit, invitations)}
+      <h2>Invite somebody</h2>
+      ${
+        passwordsOff
+          ? emptyState('Nobody is invited here', PASSWORDS_OFF)
+          : administrator.mayInvite
+            ? inviteForm(visit, { ...filled, isMailing })
+            : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
+      }
+      ${administrator.mayInvite && !passwordsOff && requirement(visit)}`,
+    { section: 'people', isRefused: filled.problems !== undefined },
+  );
+}
+
+function requirement(visit: Visit): Html {
+  const { company, administrator } = visit;
+  const isRequired = company.secondFactorRequired;
+  return html`<h2>Second factor</h2>
+    <p>
+      ${
+        isRequired
+          ? `${company.name} requires a second factor of all its administrators who have a password. Whoever has none sets one up before anything else.`
+          : 'Each administrator decides whether signing in also asks for a code of an app. You can require it of all who have a password.'
+      }
+    </p>
+    ${
+      isRequired || administrator.hasSecondFactor
+        ? form(
+            visit,
+            { action: '/portal/people/second-factor' },
+            html`<input type="hidden" name="required" value="${isRequired ? 'no' : 'yes'}" />
+              ${button(isRequired ? 'No longer require it' : 'Require it of all', 'quiet')}`,
+          )
+        : html`<p class="hint">
+            To require it, set up <a href="/portal/account/second-factor">your own</a> first.
+          </p>`
+    }`;
+}
+
+function accessOf({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>): Html {
+  return html`<span class="scopes">${scopes.join(', ')}</span
+    >${mayInvite && html` ${badge('plain', 'May invite')}`}`;
+}
+
+function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html {
+  if (invitations.length === 0)
+    return emptyState(
+      'Nobody is invited',
+      'Invitations are listed here until they are accepted, withdrawn or expired.',
+    );
+  return table({
+    caption: 'Open invitations',
+    columns: ['E-mail address', 'Access', named('Valid until'), 'Action'],
+    rows: invitations.map((invitation) => [
+      emailText(invitation.email),
+      accessOf(invitation),
+      time(visit, invitation.expiresAt),
+      withdrawal(visit, invitation),
+    ]),
+  });
+}
+
+function withdrawal(visit: Visit, invitation: PortalLink) {
+  const { administrator } = visit;
+  const reason = whyNotWithdraw(invitation, administrator);
+  if (reason !== undefined) return administrator.mayInvite && html`<span class="hint">${reason}</span>`;
+  return confirmForm(visit, {
+    action: `/portal/people/invitations/${invitation.id}/withdraw`,
+    open: 'Withdraw',
+    subject: `the invitation of ${invitation.email}`,
+    question: 'The link stops working at once.',
+    confirm: 'Withdraw',
+  });
+}
+
+function inviteForm(visit: Visit, filled: Filled): Html {
+  const { problems, email = '', scopes, mayInvite = false, isMailing } = filled;
+  const own = visit.administrator.scopes;
+  return form(
+    visit,
+    { action: '/portal/people/invite', problem: problems?.form },
+    html`${textField({
+      name: 'email',
+      label: 'Their e-mail address',
+      hint: `They sign in with it.${isMailing ? '' : ' No message is sent: you get a link to send them.'}`,
+      type: 'email',
+      value: email,
+      problem: problems?.email,
+      lengthMax: 254,
+    })}
+    ${checkboxes({
+      name: 'scopes',
+      label: 'Access, for themselves and for the keys they make',
+      hint: 'You can give the access that you have yourself.',
+      problem: problems?.scopes,
+      choices: own.map((scope) => ({ value: scope, label: scopeText(scope) })),
+      chosen: scopes ?? [],
+    })}
+    ${mayInviteField('may-invite', mayInvite)}
+    ${
+      isMailing &&
+      checkboxes({
+        name: 'mail',
+        label: 'The link',
+        choices: [{ value: 'yes', label: 'Mail it to them; otherwise you get it to send yourself' }],
+        chosen: ['yes'],
+      })
+    }
+    ${button('Make an invitation')}`,
+  );
+}

@@ -1,0 +1,137 @@
+import { removeAdministrator } from './administrators.ts';
+import { accessText } from '../../access/checked-input.ts';
+import { changeAccess, whyNotManage } from './change-access.ts';
+import { scopesLacked } from '../../../contract/withholding.ts';
+import type { Administrator } from '../../store/accounts/administrator-rows.ts';
+import { type Webhook, webhookHost } from '../webhooks/stored-webhooks.ts';
+import type { ApiKey } from '../keys/stored-keys.ts';
+import { checkboxes, confirmForm } from '../../views/form.ts';
+import { type Html, html } from '../../views/html.ts';
+import { scopeText } from '../../views/scope-texts.ts';
+import { type PortalPage, redirect, type Visit } from '../../views/visit.ts';
+
+export const removeSomebody: PortalPage = async ({ act, params, form: filled }, { engine }) => {
+  const removal = { ...act, id: params.id ?? '', revoke: filled.getAll('keys') };
+  const { administrator, revoked, left } = await removeAdministrator(engine, removal);
+  const sentences = [
+    `${administrator.name} no longer has access.`,
+    revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
+    left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
+  ];
+  return redirect('/portal/people', sentences.filter(Boolean).join(' '));
+};
+
+/** Changes somebody's access, and ends what they made beyond it. */
+export const changeSomebody: PortalPage = async ({ act, params, form: filled }, { engine }) => {
+  const { administrator, ended, left } = await changeAccess(engine, {
+    ...act,
+    id: params.id ?? '',
+    scopes: filled.getAll('scopes'),
+    mayInvite: filled.get('may-invite') === 'yes',
+    revoke: filled.getAll('made'),
+  });
+  const sentences = [
+    `${administrator.name} now has: ${accessText(administrator)}.`,
+    ended.length > 0 && `Ended: ${namesOf(ended)}.`,
+    left.length > 0 && `They made these, which go beyond it and keep working: ${namesOf(left)}.`,
+  ];
+  return redirect('/portal/people', sentences.filter(Boolean).join(' '));
+};
+
+function namesOf(keys: readonly { name: string }[]): string {
+  return keys.map(({ name }) => `“${name}”`).join(', ');
+}
+
+/** The acts of an administrator on another one's access. */
+export function accessActions(
+  visit: Visit,
+  person: Administrator,
+  keys: readonly ApiKey[],
+  webhooks: readonly Webhook[],
+) {
+  const { administrator } = visit;
+  const reason = whyNotManage(person, administrator);
+  if (person.id === administrator.id) return html`<span class="hint">This is you</span>`;
+  if (reason !== undefined) return html`<span class="hint">${reason}</span>`;
+  const made = keys.filter(({ madeBy }) => madeBy === person.id);
+  const hooks = webhooks.filter(({ madeBy }) => madeBy === person.id);
+  return html`${accessForm(visit, person, made, hooks)} ${removeForm(visit, person, made)}`;
+}
+
+function accessForm(
+  visit: Visit,
+  person: Administrator,
+  keys: readonly ApiKey[],
+  webhooks: readonly Webhook[],
+) {
+  const made = [
+    ...keys.map(({ id, name, scopes }) => ({ value: id, label: `Key “${name}”`, hint: scopes.join(', ') })),
+    ...webhooks.map((webhook) => ({
+      value: webhook.id,
+      label: `Webhook to ${webhookHost(webhook)}`,
+      hint: scopesLacked([], webhook.events).join(', '),
+    })),
+  ];
+  return confirmForm(visit, {
+    action: `/portal/people/${person.id}/access`,
+    open: 'Change access',
+    subject: `of ${person.name}`,
+    question: 'It counts at once. Where they lose access, open invitations that they made end.',
+    content: html`${checkboxes({
+      name: 'scopes',
+      id: `scopes-${person.id}`,
+      label: 'Access, for themselves and for the keys they make',
+      choices: visit.administrator.scopes.map((scope) => ({ value: scope, label: scopeText(scope) })),
+      chosen: person.scopes,
+    })}
+    ${mayInviteField(`may-invite-${person.id}`, person.mayInvite)}
+    ${
+      made.length > 0 &&
+      checkboxes({
+        name: 'made',
+        id: `made-${person.id}`,
+        label: 'End these, if they go beyond that access',
+        hint: 'They made them. A key or webhook that isn’t ticked keeps working.',
+        choices: made,
+        chosen: [],
+      })
+    }`,
+    confirm: 'Change access',
+    kind: 'main',
+  });
+}
+
+export function mayInviteField(id: string, mayInvite: boolean): Html {
+  return checkboxes({
+    name: 'may-invite',
+    id,
+    label: 'Other administrators',
+    choices: [{ value: 'yes', label: 'They may invite, change and remove administrators' }],
+    chosen: mayInvite ? ['yes'] : [],
+  });
+}
+
+function removeForm(visit: Visit, person: Administrator, made: readonly ApiKey[]): Html {
+  return confirmForm(visit, {
+    action: `/portal/people/${person.id}/remove`,
+    open: 'Remove',
+    subject: person.name,
+    question: `${person.name} is signed out at once and can’t sign in again. Webhooks keep working.`,
+    content:
+      made.length > 0
+        ? checkboxes({
+            name: 'keys',
+            id: `keys-${person.id}`,
+            label: 'Revoke these keys that they made',
+            hint: 'A key that isn’t ticked keeps working. Somebody who has copied it can go on reading.',
+            choices: made.map(({ id, name, scopes }) => ({
+              value: id,
+              label: name,
+              hint: scopes.join(', '),
+            })),
+            chosen: [],
+          })
+        : html`<p class="hint">They have made no key that works.</p>`,
+    confirm: 'Remove access',
+  });
+}

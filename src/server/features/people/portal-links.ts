@@ -1,0 +1,150 @@
+import { randomUUIDv7 } from 'node:crypto';
+
+import { MINUTE_MS } from '../../../contract/durations.ts';
+import type { PortalLinkRequest } from '../../../contract/feed.ts';
+import { AppError, quote, UsageError } from '../../../errors.ts';
+import {
+  type Administrator,
+  insertAdministrator,
+  listAdministratorRows,
+  newAdministrator,
+  NO_PASSWORD,
+  updateAdministratorRow,
+} from '../../store/accounts/administrator-rows.ts';
+import type { Origin } from '../../store/accounts/audit-trail.ts';
+import { deleteLinksOf, insertLink, type PortalLink, takeLink } from '../../store/accounts/link-rows.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { type FeedToken, findFeedToken } from '../feed-tokens/stored-feed-tokens.ts';
+import { lockCompany } from '../../store/records/companies.ts';
+import { deleteSessionRows } from '../../store/accounts/session-rows.ts';
+import { accessText } from '../../access/checked-input.ts';
+import { endWiderInvitations } from './change-access.ts';
+import { checkedEmail, checkedName, grantedScopes } from '../../access/checked-input.ts';
+import { ADMINISTRATORS_MAX, UNUSABLE } from './invitations.ts';
+import { beginSession, endBrowserSessions, type Entry, recordArrival } from '../sign-in/sessions.ts';
+import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
+
+/**
+ * Makes a link by which a business system signs an administrator in, good for a minute (feed.yaml, "Portal links"). It takes
+ * the place of one that was made for the same person before.
+ * @returns the code of the link, which can't be shown again.
+ * @throws UsageError naming the value that is refused; AppError `missing_scope` for access that the token may not give, and
+ *   `not_found` when there is no such company, or the token isn't for it.
+ */
+export async function makePortalLink(
+  engine: Engine,
+  token: FeedToken,
+  { company, mayInvite = false, now, ...person }: PortalLinkRequest & { now: Date },
+): Promise<{ code: string; expiresAt: string }> {
+  const { portalScopes, portalMayInvite } = token;
+  if (!person.scopes.every((scope) => portalScopes.includes(scope)) || (mayInvite && !portalMayInvite)) {
+    const most = accessText({ scopes: portalScopes, mayInvite: portalMayInvite });
+    throw new AppError('missing_scope', `Portal links of this feed token may give ${most || 'nothing'}.`);
+  }
+  const code = mintTokenOf(company);
+  const link: PortalLink = {
+    id: randomUUIDv7(),
+    kind: 'invitation',
+    company,
+    administrator: null,
+    email: checkedEmail(person.email),
+    scopes: grantedScopes(person.scopes, 'operator'),
+    mayInvite,
+    madeBy: null,
+    createdAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + MINUTE_MS).toISOString(),
+    vouched: { name: checkedName(person.name), feedToken: token.id },
+  };
+  await engine.transaction(async (transaction) => {
+    const isOfToken = token.companies?.includes(company) !== false;
+    if (!isOfToken || !(await lockCompany(transaction, company)))
+      throw new AppError('not_found', 'There is no company with this id.');
+    await findPerson(transaction, link, token);
+    await insertLink(transaction, link, tokenHash(code));
+  });
+  return { code, expiresAt: link.expiresAt };
+}
+
+/**
+ * Signs somebody in by a portal link, with the access that it gives. Its business system vouches for them, so it is their
+ * proof of who they are; where they are new, it makes them an administrator without a password.
+ * @throws UsageError when the link can't be used, its feed token was revoked, or its person was removed meanwhile.
+ */
+export async function signInByLink(
+  engine: Engine,
+  use: Entry & { company: string; token: string },
+): Promise<{ token: string; administrator: Administrator }> {
+  const begun = await engine.transaction(async (transaction) => {
+    if (!(await lockCompany(transaction, use.company))) throw new UsageError(UNUSABLE);
+    const link = await takeLink(transaction, hashedToken(use.token), use.now.toISOString());
+    const by = link?.vouched && (await findFeedToken(transaction, link.vouched.feedToken));
+    if (!link?.vouched || !by || by.token.revokedAt !== null) throw new UsageError(UNUSABLE);
+    const details = { by: `a link of ${by.token.name}`, 'feed token': by.token.id };
+    const administrator = await admit(transaction, link, by.token, { ...use, details });
+    const token = await beginSession(transaction, { ...use, administrator, details });
+    return { token, administrator };
+  });
+  await endBrowserSessions(engine, use.formerTokens ?? []);
+  return begun;
+}
+
+/** Gives the person of a link its access, and makes them an administrator when they come for the first time. */
+async function admit(
+  transaction: StoreTransaction,
+  link: PortalLink,
+  feed: FeedToken,
+  arrival: Origin & { now: Date; details: Record<string, string> },
+): Promise<Administrator> {
+  const { company, email, scopes, mayInvite, vouched: { name } = { name: email } } = link;
+  const { now, details } = arrival;
+  const present = await findPerson(transaction, link, feed);
+  const granted = { name, scopes, mayInvite };
+  const administrator = present
+    ? { ...present, ...granted }
+    : newAdministrator({ company, email, madeBy: null, ...granted }, now);
+  const access = accessText(administrator);
+  if (!present) {
+    await insertAdministrator(transaction, administrator, NO_PASSWORD);
+    // An invitation of the same person would let them in again after they were removed.
+    await deleteLinksOf(transaction, 'email', { company, id: email });
+    await recordArrival(transaction, { ...arrival, administrator }, 'administrator.added', {
+      email,
+      access,
+      ...details,
+    });
+  } else if (accessText(present) !== access || present.name !== name) {
+    await updateAdministratorRow(transaction, administrator, granted);
+    // Sessions of earlier links would gain the new access.
+    await deleteSessionRows(transaction, administrator);
+    await endWiderInvitations(transaction, present, administrator);
+    const before = { before: accessText(present), 'name before': present.name };
+    const recorded = { email, access, ...before, ...details };
+    await recordArrival(transaction, { ...arrival, administrator }, 'administrator.access_changed', recorded);
+  }
+  return administrator;
+}
+
+/**
+ * The administrator of a link's e-mail address; undefined when there is none yet.
+ * @throws UsageError when they were removed, the company has no place for another, or they have access that the token may not
+ *   give: whoever holds it would act with that.
+ */
+async function findPerson(
+  transaction: StoreTransaction,
+  { company, email }: PortalLink,
+  { portalScopes, portalMayInvite }: FeedToken,
+): Promise<Administrator | undefined> {
+  const all = await listAdministratorRows(transaction, company);
+  const active = all.filter(({ disabledAt }) => disabledAt === null);
+  const present = active.find((one) => one.email === email);
+  if (!present && all.some((one) => one.email === email))
+    throw new UsageError(
+      `${quote(email)} was removed from this company. Its operator can let them in again with "fieldledger admin set".`,
+    );
+  const has = present ?? { scopes: [], mayInvite: false };
+  if (has.scopes.some((scope) => !portalScopes.includes(scope)) || (has.mayInvite && !portalMayInvite))
+    throw new UsageError(`${quote(email)} has access that links of this feed token may not give.`);
+  if (!present && active.length >= ADMINISTRATORS_MAX)
+    throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
+  return present;
+}

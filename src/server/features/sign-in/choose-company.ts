@@ -1,0 +1,104 @@
+import { UsageError } from '../../../errors.ts';
+import type { SecretBox } from '../../process/secret-box.ts';
+import { type Administrator, findAccounts } from '../../store/accounts/administrator-rows.ts';
+import { deleteSessionRows, updateSession } from '../../store/accounts/session-rows.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { lockCompany } from '../../store/records/companies.ts';
+import { meetBrowser } from './sign-in.ts';
+import { knownBrowserOf } from './known-browsers.ts';
+import { takeCode, WRONG_CODE } from './second-factor.ts';
+import {
+  beginSession,
+  type Entry,
+  listBrowserSessions,
+  recordFailedSignIn,
+  recordSignIn,
+} from './sessions.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+
+interface Choice extends Omit<Entry, 'formerTokens'> {
+  tokens: readonly string[];
+  company: string;
+  /** Code of the account's second factor, if one was asked for. */
+  code?: string | undefined;
+}
+
+interface Entered {
+  /** The token of the company's session, followed by the browser's others. */
+  tokens: string[];
+  administrator: Administrator;
+  /** The cookie's new value, where the session waited. */
+  browser?: string;
+}
+
+/**
+ * Makes the session of a company the one that a browser uses, of those that its sign-in began. The company's audit trail
+ * says that its administrator signed in, when it is chosen for the first time. If the account has a second factor, a code
+ * is needed then.
+ * @throws UsageError when the browser has no session of the company; of the field `code` when that is wrong; AppError
+ *   `rate_limited` after too many codes.
+ */
+export async function chooseCompany(
+  engine: Engine,
+  { limits, secrets }: { limits: SignInLimits; secrets: SecretBox },
+  choice: Choice,
+): Promise<Entered | 'code needed'> {
+  const { administrator } = await findChosen(engine.db, choice);
+  const counted =
+    choice.code === undefined ? undefined : await countCode(engine, limits, choice, administrator);
+  const entered = await engine.transaction((transaction) => enter(transaction, secrets, choice));
+  if (entered === 'wrong code') {
+    await recordFailedSignIn(engine, { ...choice, administrator }, { wrong: 'code, not password' });
+    throw new UsageError(WRONG_CODE, { field: 'code' });
+  }
+  await counted?.forgive();
+  return entered;
+}
+
+async function findChosen(db: Engine['db'] | StoreTransaction, { tokens, company, lengths, now }: Choice) {
+  const sessions = await listBrowserSessions(db, tokens, lengths, now);
+  const chosen = sessions.find(({ administrator }) => administrator.company === company);
+  if (!chosen) throw new UsageError('You are no longer signed in there. Sign in again.');
+  return chosen;
+}
+
+/** A code counts like a password. A browser that has signed in wholly before has a count of its own. */
+async function countCode(
+  { db }: Engine,
+  limits: SignInLimits,
+  { browser, address, now }: Choice,
+  { company, id, email }: Administrator,
+): ReturnType<SignInLimits['count']> {
+  const [account] = await findAccounts(db, { company, id });
+  const known = knownBrowserOf(browser, account && { id, password: account.password }, now);
+  return limits.count({ email, address, browser: known });
+}
+
+async function enter(
+  transaction: StoreTransaction,
+  secrets: SecretBox,
+  choice: Choice,
+): Promise<Entered | 'code needed' | 'wrong code'> {
+  const { tokens, company, code, now } = choice;
+  await lockCompany(transaction, company);
+  const { session, administrator } = await findChosen(transaction, choice);
+  const others = tokens.filter((token) => token !== session.token);
+  const same = { tokens: [session.token, ...others], administrator };
+  if (!session.isWaiting) return same;
+  const arrival = { ...choice, administrator };
+  const { id } = administrator;
+  const [account] = await findAccounts(transaction, { company, id });
+  if (!account?.secondFactor) {
+    await updateSession(transaction, session, { isWaiting: false });
+    await recordSignIn(transaction, arrival);
+    return account ? { ...same, browser: await meetBrowser(transaction, account, choice) } : same;
+  }
+  if (code === undefined) return 'code needed';
+  const taken = await takeCode(transaction, secrets, account, { given: code, now });
+  if (!taken) return 'wrong code';
+  // Somebody else may have begun the session, and left its cookie in this browser to be let in with it.
+  await deleteSessionRows(transaction, { company, id }, { id: session.id });
+  const token = await beginSession(transaction, { ...arrival, details: { code: taken } });
+  const browser = await meetBrowser(transaction, account, choice);
+  return { tokens: [token, ...others], administrator, browser };
+}

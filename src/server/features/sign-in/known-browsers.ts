@@ -1,0 +1,58 @@
+import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
+
+import { DAY_MS } from '../../../contract/durations.ts';
+
+/** Browsers forget a cookie after 400 days (RFC 6265bis section 5.5); each sign-in renews it. */
+export const KNOWN_DAYS_MAX = 400;
+/** Accounts that one browser is remembered for: several people may use it. */
+const PROOFS_MAX = 5;
+const SEPARATOR = '~';
+
+interface Account {
+  id: string;
+  /** The stored form of the password. It is the key of the proofs, so a new password makes them invalid. */
+  password: string;
+}
+
+/** Used if there is no account, so that timing doesn't reveal accounts. */
+const nobody: Account = { id: '', password: '' };
+
+/**
+ * The cookie of a browser after a sign-in. It holds a proof for each of the last accounts: the browser's number for that
+ * account, the end of the proof, and an HMAC of these and the account under the stored password. Every process that
+ * reads the database can check it, and nothing is stored.
+ * @param cookie the browser's former cookie; its proofs for other accounts stay.
+ */
+export function rememberBrowser(cookie: string | undefined, account: Account, now: Date): string {
+  const proofs = proofsOf(cookie);
+  const old = proofs.find((proof) => isProof(proof, account, now));
+  const number = old?.split('.')[0] ?? randomBytes(16).toString('base64url');
+  const endsAt = Math.floor((now.getTime() + KNOWN_DAYS_MAX * DAY_MS) / 1000);
+  const proof = `${number}.${endsAt}.${macOf(`${number}.${endsAt}`, account)}`;
+  return [proof, ...proofs.filter((one) => one !== old)].slice(0, PROOFS_MAX).join(SEPARATOR);
+}
+
+/** The number of a browser that signed in to this account before; undefined without a valid proof in its cookie. */
+export function knownBrowserOf(
+  cookie: string | undefined,
+  account: Account | undefined,
+  now: Date,
+): string | undefined {
+  const proof = proofsOf(cookie).find((one) => isProof(one, account ?? nobody, now));
+  return account && proof?.split('.')[0];
+}
+
+function proofsOf(cookie: string | undefined): string[] {
+  const parts = (cookie ?? '').split(SEPARATOR, PROOFS_MAX);
+  return parts.filter((part) => /^[\w-]{22}\.\d{1,12}\.[\w-]{43}$/.test(part));
+}
+
+function isProof(proof: string, account: Account, now: Date): boolean {
+  const [number = '', endsAt = '', mac = ''] = proof.split('.');
+  const expected = macOf(`${number}.${endsAt}`, account);
+  return timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) && Number(endsAt) * 1000 > now.getTime();
+}
+
+function macOf(text: string, { id, password }: Account): string {
+  return createHmac('sha256', password).update(`known browser ${id} ${text}`).digest('base64url');
+}

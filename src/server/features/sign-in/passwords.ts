@@ -1,0 +1,129 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+
+import { AppError } from '../../../errors.ts';
+import { NO_PASSWORD } from '../../store/accounts/administrator-rows.ts';
+
+/** The refusal of everything that needs a password, where people come in by portal links alone (PORTAL_SIGN_IN). */
+export const PASSWORDS_OFF =
+  'Nobody has a password here. Sign in to your business system, and come in from there.';
+
+/**
+ * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second.
+ * The setting with 128 MB would double the memory of a server.
+ */
+const COST = { N: 2 ** 15, r: 8, p: 3 };
+const KEY_BYTES = 32;
+const SALT_BYTES = 16;
+/** Node's own limit is 32 MiB, and scrypt needs a little more than 128 * N * r bytes. */
+const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Hashes at once: each takes a core, and one of the few threads that also look up names and read files. */
+const AT_ONCE_MAX = 2;
+/** Beyond this number of waiting sign-ins the next is refused: it would wait for some ten seconds. */
+const WAITING_MAX = 40;
+
+/** Different salts that are tried for one sign-in. All accounts of an address have the same one; see `hashPassword`. */
+const SALTS_MAX = 8;
+
+/**
+ * The form in which a password is stored: `scrypt$N$r$p$salt$key`, the last two in base64url.
+ * @param like the stored password of another account of the same e-mail address, whose salt it takes: one hash then
+ *   checks a password against all of them, so that the time doesn't tell how many there are.
+ */
+export async function hashPassword(password: string, like?: string): Promise<string> {
+  const other = like === undefined ? nobody : parseStored(like);
+  const isShared = other !== nobody && isDeepStrictEqual(other.cost, COST);
+  const salt = isShared ? other.salt : randomBytes(SALT_BYTES);
+  const key = await derive(password, salt, COST);
+  return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$');
+}
+
+/** Whether a password is the stored one; see `arePasswords`. */
+export async function isPassword(
+  password: string,
+  stored: string | undefined,
+  options: { isKnown?: boolean } = {},
+): Promise<boolean> {
+  const [isRight = false] = await arePasswords(password, stored === undefined ? [] : [stored], options);
+  return isRight;
+}
+
+/**
+ * Whether a password is each of the stored ones. The work is the same for none and for any number with the same salt, so
+ * that the time doesn't tell whether there are accounts.
+ * @param options.isKnown whether the browser signed in to such an account before. Then it goes ahead of the others.
+ * @throws AppError `unavailable` when too many wait for their turn.
+ */
+export async function arePasswords(
+  password: string,
+  stored: readonly string[],
+  { isKnown = false } = {},
+): Promise<boolean[]> {
+  const parsed = stored.map(parseStored);
+  const salted = new Map(parsed.map((one) => [one.salted, one]));
+  const keys = new Map<string, Buffer>();
+  for (const { salted: name, salt, cost } of [...(parsed.length > 0 ? salted.values() : [nobody])].slice(
+    0,
+    SALTS_MAX,
+  ))
+    keys.set(name, await derive(password, salt, cost, isKnown));
+  return parsed.map(({ salted: name, key }) => {
+    const given = keys.get(name);
+    return given !== undefined && timingSafeEqual(given, key);
+  });
+}
+
+interface Cost {
+  N: number;
+  r: number;
+  p: number;
+}
+
+/** Hashed with when there is no account. */
+const nobody = { salted: '', cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
+
+/** `salted` is all that stands before the key. */
+function parseStored(stored: string): { salted: string; cost: Cost; salt: Buffer; key: Buffer } {
+  if (stored === NO_PASSWORD) return nobody;
+  const [, N, r, p, salt = '', key = ''] = stored.split('$');
+  return {
+    salted: stored.slice(0, stored.lastIndexOf('$')),
+    cost: { N: Number(N), r: Number(r), p: Number(p) },
+    salt: Buffer.from(salt, 'base64url'),
+    key: Buffer.from(key, 'base64url'),
+  };
+}
+
+let underWay = 0;
+const waiting: (() => void)[] = [];
+
+/** Normalises the password, because a letter with an accent can be typed as one character or as two. */
+async function derive(password: string, salt: Buffer, cost: Cost, isKnown = false): Promise<Buffer> {
+  await turn(isKnown);
+  try {
+    return await new Promise((resolve, reject) => {
+      const options = { ...cost, maxmem: MEMORY_BYTES_MAX };
+      scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => {
+        if (error) reject(error);
+        else resolve(key);
+      });
+    });
+  } finally {
+    const next = waiting.shift();
+    // Hands the place to the next in the queue.
+    if (next) next();
+    else underWay -= 1;
+  }
+}
+
+async function turn(isKnown: boolean): Promise<void> {
+  if (underWay < AT_ONCE_MAX) {
+    underWay += 1;
+    return;
+  }
+  // Known browsers go first: they are few, and each may try only a few times.
+  if (!isKnown && waiting.length >= WAITING_MAX)
+    throw new AppError('unavailable', 'Too many people sign in at this moment. Try again in some seconds.');
+  await new Promise<void>((resolve) => (isKnown ? waiting.unshift(resolve) : waiting.push(resolve)));
+}

@@ -1,0 +1,88 @@
+import { UsageError } from '../../../errors.ts';
+import type { SecretBox } from '../../process/secret-box.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { type Account, type Administrator, findAccounts } from '../../store/accounts/administrator-rows.ts';
+import {
+  type Act,
+  authorisedTransaction,
+  type SignedIn,
+} from '../../store/accounts/authorised-transaction.ts';
+import { updateSession } from '../../store/accounts/session-rows.ts';
+import { lockCompany } from '../../store/records/companies.ts';
+import { isPassword } from './passwords.ts';
+import { isAppCode, takeCode } from './second-factor.ts';
+import { recordFailedSignIn } from './sessions.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+
+interface Proof extends Act<SignedIn> {
+  given: string;
+  field: string;
+  secrets?: SecretBox;
+}
+
+/**
+ * Checks that a session is used by its owner, who gives their password, or a code of their authenticator app. For ten
+ * minutes the session may make changes then (../../store/accounts/authorised-transaction.ts).
+ * @param proof.secrets opens second factors; without it only the password counts.
+ * @throws UsageError of the proof's field when it is wrong; AppError `rate_limited` after too many attempts;
+ *   AuthorityEndedError.
+ */
+export async function prove(engine: Engine, limits: SignInLimits, proof: Proof): Promise<Account> {
+  const { company, by, field, secrets, now } = proof;
+  const what = secrets ? 'password or code' : 'present password';
+  const wrong = new UsageError(`Your ${what} is not right.`, { field });
+  const [account] = await findAccounts(engine.db, { company, id: by.administrator });
+  if (!account) throw wrong;
+  try {
+    return await proveAccount(engine, limits, account, { ...proof, wrong });
+  } catch (error) {
+    if (error === wrong) {
+      const arrival = { ...by, administrator: account.administrator, now };
+      await recordFailedSignIn(engine, arrival, { asked: `for the ${what}, of somebody who was signed in` });
+    }
+    throw error;
+  }
+}
+
+async function proveAccount(
+  engine: Engine,
+  limits: SignInLimits,
+  account: Account,
+  { company, by, given, field, secrets, now, wrong }: Proof & { wrong: UsageError },
+): Promise<Account> {
+  const { email, hasSecondFactor } = account.administrator;
+  const counted = await limits.count({ email, address: by.address, browser: by.session });
+  const codes = hasSecondFactor && isAppCode(given) ? secrets : undefined;
+  if (!codes && !account.administrator.hasPassword) throw new UsageError(COME_AGAIN, { field });
+  if (!codes && !(await isPassword(given, account.password, { isKnown: true }))) throw wrong;
+  const act = { company, by: { ...by, form: undefined }, now, isProofNeeded: false };
+  await authorisedTransaction(engine, act, async ({ transaction, by: owner }) => {
+    if (!codes && !(await withSamePassword(transaction, account))) throw wrong;
+    // A form that is sent twice brings its code twice: nothing is proved anew.
+    if (codes && owner !== 'operator' && owner.isProved) return;
+    if (codes) {
+      const [current] = await findAccounts(transaction, { company, id: by.administrator });
+      if (!current || !(await takeCode(transaction, codes, current, { given, now }))) throw wrong;
+    }
+    await updateSession(transaction, { company, id: by.session }, { provedAt: now.toISOString() });
+  });
+  await counted.forgive();
+  return account;
+}
+
+export const COME_AGAIN =
+  'You have no password here. Come in from your business system again: for ten minutes that is proof enough.';
+
+/**
+ * The administrator whose password was checked, as they are now; undefined when it isn't theirs any more. It may have been
+ * reset or changed, and they may have been removed, while the check waited for its turn. The company stays locked, so that
+ * neither happens until the transaction ends.
+ */
+export async function withSamePassword(
+  transaction: StoreTransaction,
+  { administrator: { company, id }, password }: Account,
+): Promise<Administrator | undefined> {
+  await lockCompany(transaction, company);
+  const [current] = await findAccounts(transaction, { company, id });
+  return current?.password === password ? current.administrator : undefined;
+}

@@ -1,0 +1,130 @@
+import {
+  addSecondFactor,
+  proposeSecondFactor,
+  removeSecondFactor,
+  renewRecoveryCodes,
+} from './second-factor.ts';
+import { UsageError } from '../../../errors.ts';
+import {
+  type Account,
+  type Administrator,
+  lacksSecondFactor,
+} from '../../store/accounts/administrator-rows.ts';
+import type { Services } from '../../views/services.ts';
+import { refusalOf } from '../../views/page-error.ts';
+import { button, confirmForm, form, textField } from '../../views/form.ts';
+import { type Html, html } from '../../views/html.ts';
+import { warning } from '../../views/notice.ts';
+import { qrCode } from '../../views/qr-code.ts';
+import {
+  page,
+  type PortalPage,
+  type PageReply,
+  redirect,
+  type RedirectReply,
+  type Visit,
+} from '../../views/visit.ts';
+
+export const SECOND_FACTOR_PATH = '/portal/account/second-factor';
+
+export const showSecondFactor: PortalPage = (visit, services) => setUpPage(visit, services);
+
+export const addOwnSecondFactor: PortalPage = async (visit, services) => {
+  const { act, form: filled } = visit;
+  const { engine, secrets } = services;
+  const sealed = filled.get('sealed') ?? '';
+  const code = filled.get('code') ?? '';
+  try {
+    const codes = await addSecondFactor(engine, secrets, { ...act, sealed, code });
+    return withRecoveryCodes('Your second factor is set up. You are signed out everywhere else.', codes);
+  } catch (error) {
+    if (!(error instanceof UsageError) || error.field !== 'code') throw error;
+    return setUpPage(visit, services, { sealed, problem: error.message });
+  }
+};
+
+export const renewOwnRecoveryCodes: PortalPage = async ({ act }, { engine }) =>
+  withRecoveryCodes(
+    'You have new recovery codes. The former ones no longer work.',
+    await renewRecoveryCodes(engine, act),
+  );
+
+export const removeOwnSecondFactor: PortalPage = async ({ act, administrator }, { engine }) => {
+  await removeSecondFactor(engine, act);
+  return redirect('/portal/account', `Your second factor is removed. ${withoutFactor(administrator)}`);
+};
+
+function withRecoveryCodes(text: string, codes: readonly string[]): RedirectReply {
+  const hint =
+    'Each signs you in once, in place of a code of the app. They are shown only now: print them, or keep them in a password store.';
+  return redirect('/portal/account', text, [{ label: 'Recovery codes', value: codes.join('\n'), hint }]);
+}
+
+function setUpPage(
+  visit: Visit,
+  { secrets, serviceName }: Services,
+  { sealed: former, problem }: { sealed?: string; problem?: string } = {},
+): PageReply {
+  const { company, administrator } = visit;
+  const title = 'Set up a second factor';
+  const section = 'account';
+  const options = { issuer: `${serviceName} ${company.id}`, sealed: former };
+  try {
+    const { secret, uri, sealed } = proposeSecondFactor(secrets, administrator, options);
+    const content = html`${company.secondFactorRequired && lacksSecondFactor(administrator) && html`<p>${company.name} requires a second factor of all its administrators.</p>`}
+      <p>
+        Scan this code with an authenticator app on your phone. The app then shows a new code every 30
+        seconds,
+        ${administrator.hasPassword ? 'which signing in asks for beside your password' : 'which confirms changes that you make here'}.
+      </p>
+      ${qrCode(uri, 'QR code of the secret below')}
+      <p>
+        If you can’t scan it, type this secret into the app: <code>${secret.match(/.{4}/g)?.join(' ')}</code>
+      </p>
+      ${form(
+        visit,
+        { action: SECOND_FACTOR_PATH },
+        html`<input type="hidden" name="sealed" value="${sealed}" />
+          ${textField({ name: 'code', label: 'Code that the app shows', problem, autocomplete: 'one-time-code', lengthMax: 20 })}
+          ${button('Set it up')} <a href="/portal/account">Cancel</a>`,
+      )}`;
+    return page(title, content, { section, isRefused: problem !== undefined });
+  } catch (error) {
+    return page(title, warning(refusalOf(error)), { section, isRefused: true });
+  }
+}
+
+const withoutFactor = ({ hasPassword }: Administrator) =>
+  `Your ${hasPassword ? 'password' : 'business system'} alone signs you in then.`;
+
+/** The part of the account page about it. */
+export function secondFactorPart(visit: Visit, factor: Account['secondFactor']): Html {
+  const { hasPassword } = visit.administrator;
+  if (!factor)
+    return html`<p>
+        ${
+          hasPassword
+            ? 'Only your password protects your account. With a second factor, signing in also asks for a code of an app on your phone.'
+            : 'Your business system vouches for you. With a second factor, a code of an app on your phone confirms changes that you make here.'
+        }
+      </p>
+      <p><a class="button" href="${SECOND_FACTOR_PATH}">Set up a second factor</a></p>`;
+  const left = factor.recoveryCodes.length;
+  return html`<p>
+      ${hasPassword ? 'Signing in asks for' : 'Changes are confirmed by'} a code of your authenticator app.
+      ${left} recovery ${left === 1 ? 'code is' : 'codes are'} left.
+      <a href="${SECOND_FACTOR_PATH}">Set it up on another device</a>
+    </p>
+    ${form(visit, { action: `${SECOND_FACTOR_PATH}/codes` }, button('Make new recovery codes', 'quiet'))}
+    ${
+      visit.company.secondFactorRequired
+        ? html`<p class="hint">${visit.company.name} requires a second factor, so you can’t remove yours.</p>`
+        : confirmForm(visit, {
+            action: `${SECOND_FACTOR_PATH}/remove`,
+            open: 'Remove it',
+            subject: 'the second factor',
+            question: withoutFactor(visit.administrator),
+            confirm: 'Remove',
+          })
+    }`;
+}

@@ -1,0 +1,207 @@
+import { randomUUIDv7 } from 'node:crypto';
+
+import { MINUTE_MS } from '../../../contract/durations.ts';
+import { AppError } from '../../../errors.ts';
+import {
+  type AccountKey,
+  type Administrator,
+  updateAdministratorRow,
+} from '../../store/accounts/administrator-rows.ts';
+import {
+  type AuditAction,
+  countAuditRows,
+  type Origin,
+  recordEntry,
+} from '../../store/accounts/audit-trail.ts';
+import { lockCompany } from '../../store/records/companies.ts';
+import {
+  type Act,
+  authorisedTransaction,
+  type SignedIn,
+} from '../../store/accounts/authorised-transaction.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import {
+  type ActiveSession,
+  deleteSessionRows,
+  deleteSession,
+  findSession,
+  insertSession,
+  listSessionRows,
+  type Session,
+  type SessionLengths,
+  touchSession,
+} from '../../store/accounts/session-rows.ts';
+import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
+
+/** A browser in which somebody is to be let in. */
+export interface Entry extends Origin {
+  /** The cookie that proves earlier sign-ins from it; see known-browsers.ts. */
+  browser?: string | undefined;
+  /** Tokens of this browser's other sessions; they are ended. */
+  formerTokens?: readonly string[];
+  now: Date;
+  lengths: SessionLengths;
+}
+
+interface BrowserSession {
+  session: ActiveSession;
+  administrator: Administrator;
+}
+
+/** Failed sign-ins to one account that are recorded in a day, so that somebody who guesses can't fill the audit trail. */
+const FAILED_SIGN_INS_RECORDED_MAX = 20;
+
+/**
+ * Begins the session of an administrator who has proved who they are, and gives its token.
+ * @param options.isWaiting whether it can be used only when its company is chosen, and a code given; see choose-company.ts.
+ * @param options.details what the audit trail says about how they came in.
+ */
+export async function beginSession(
+  transaction: StoreTransaction,
+  options: Arrival & { lengths: SessionLengths; isWaiting?: boolean; details?: Record<string, string> },
+): Promise<string> {
+  const { administrator, client, now, lengths, isWaiting = false, details } = options;
+  if (!isWaiting) await recordSignIn(transaction, options, details);
+  const { company } = administrator;
+  const token = mintTokenOf(company);
+  const session: Session = {
+    id: randomUUIDv7(),
+    company,
+    administrator: administrator.id,
+    client,
+    createdAt: now.toISOString(),
+    seenAt: now.toISOString(),
+    expiresAt: new Date(now.getTime() + lengths.hoursMax * 60 * MINUTE_MS).toISOString(),
+    isWaiting,
+    provedAt: now.toISOString(),
+  };
+  await insertSession(transaction, session, tokenHash(token));
+  return token;
+}
+
+type Arrival = Origin & { administrator: Administrator; now: Date };
+
+/** Records an act of somebody who proved to be an administrator, or failed to, and has no session yet. */
+export async function recordArrival(
+  transaction: StoreTransaction,
+  { administrator: { company, id, name }, address, client, now }: Arrival,
+  action: AuditAction,
+  details: Record<string, string> = {},
+): Promise<void> {
+  const by = { id, name, address, client };
+  await recordEntry(transaction, { company, by, action, subject: id, details, now });
+}
+
+export async function recordSignIn(
+  transaction: StoreTransaction,
+  arrival: Arrival,
+  details?: Record<string, string>,
+): Promise<void> {
+  const { administrator, now } = arrival;
+  await updateAdministratorRow(transaction, administrator, { signedInAt: now.toISOString() });
+  await recordArrival(transaction, arrival, 'administrator.signed_in', details);
+}
+
+export async function endBrowserSessions(engine: Engine, tokens: readonly string[]): Promise<void> {
+  for (const token of tokens) await deleteSession(engine, hashedToken(token));
+}
+
+/**
+ * Records a wrong password or code for an account in the audit trail, up to a number of times a day (UTC). The last entry
+ * of a day says so.
+ */
+export async function recordFailedSignIn(
+  engine: Engine,
+  arrival: Arrival,
+  given: Record<string, string> = {},
+): Promise<void> {
+  const { administrator, now } = arrival;
+  const { company, id } = administrator;
+  const action = 'administrator.sign_in_failed';
+  const dayStart = new Date(now.toISOString().slice(0, 10));
+  await engine.transaction(async (transaction) => {
+    // Under the lock, so that simultaneous attempts are counted.
+    await lockCompany(transaction, company);
+    const of = { company, administrator: id, action } as const;
+    const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
+    if (present >= FAILED_SIGN_INS_RECORDED_MAX) return;
+    const isLast = present === FAILED_SIGN_INS_RECORDED_MAX - 1;
+    const details = isLast ? { ...given, note: 'Later ones of this day are not recorded.' } : given;
+    await recordArrival(transaction, arrival, action, details);
+  });
+}
+
+/** The sessions of one browser that haven't ended, in the order of its tokens, of which the first is in use. */
+export async function listBrowserSessions(
+  db: Engine['db'] | StoreTransaction,
+  tokens: readonly string[],
+  lengths: SessionLengths,
+  now: Date,
+): Promise<BrowserSession[]> {
+  const found: BrowserSession[] = [];
+  for (const token of tokens) {
+    const one = await findSession(db, hashedToken(token));
+    if (one && !hasEnded(one.session, lengths, now))
+      found.push({ session: { ...one.session, token }, administrator: one.administrator });
+  }
+  return found;
+}
+
+/**
+ * The session that a browser uses; undefined when it has none. Records the use of all its sessions, once a minute at most,
+ * so that reading pages writes little.
+ */
+export async function useSession(
+  engine: Engine,
+  tokens: readonly string[],
+  lengths: SessionLengths,
+  now: Date,
+): Promise<BrowserSession | undefined> {
+  const [first] = await listBrowserSessions(engine.db, tokens, lengths, now);
+  if (!first || first.session.token !== tokens[0] || first.session.isWaiting) return undefined;
+  if (now.getTime() - Date.parse(first.session.seenAt) >= MINUTE_MS) {
+    const used = { seenAt: now.toISOString(), idleSince: idleSince(lengths, now) };
+    for (const token of tokens) await touchSession(engine, hashedToken(token), used);
+  }
+  return first;
+}
+
+/** A session that was last used at this time or before has ended. */
+function idleSince({ idleMinutes }: SessionLengths, now: Date): string {
+  return new Date(now.getTime() - idleMinutes * MINUTE_MS).toISOString();
+}
+
+function hasEnded({ seenAt, expiresAt }: Session, lengths: SessionLengths, now: Date): boolean {
+  return expiresAt <= now.toISOString() || seenAt <= idleSince(lengths, now);
+}
+
+/** The sessions of an administrator that haven't ended, the newest first. */
+export async function listSessions(
+  engine: Engine,
+  administrator: AccountKey,
+  lengths: SessionLengths,
+  now: Date,
+): Promise<Session[]> {
+  const sessions = await listSessionRows(engine, administrator);
+  return sessions.filter((session) => !hasEnded(session, lengths, now));
+}
+
+/**
+ * Ends an administrator's own sessions: one by its id, or all of them. To end the session of the browser that asks
+ * needs no fresh proof.
+ * @param options.tokens the browser's other sessions, which end too.
+ * @throws AppError `not_found` when they have no session of that id; what `authorisedTransaction` throws.
+ */
+export async function endSessions(
+  engine: Engine,
+  { id, tokens = [], ...act }: Act<SignedIn> & { id?: string | undefined; tokens?: readonly string[] },
+): Promise<void> {
+  const { company, by } = act;
+  const isProofNeeded = id !== by.session;
+  await authorisedTransaction(engine, { ...act, isProofNeeded }, async ({ transaction }) => {
+    const which = id === undefined ? {} : { id };
+    const count = await deleteSessionRows(transaction, { company, id: by.administrator }, which);
+    if (count === 0) throw new AppError('not_found', 'There is no such session.');
+  });
+  await endBrowserSessions(engine, tokens);
+}

@@ -1,0 +1,177 @@
+import { UsageError } from '../../../errors.ts';
+import { canonicalEmail, EMAIL_CHARACTERS_MAX } from '../../access/checked-input.ts';
+import type { SignInLimits } from '../../access/sign-in-limits.ts';
+import {
+  type Account,
+  type Administrator,
+  findAccountsOf,
+  updateAdministratorRow,
+} from '../../store/accounts/administrator-rows.ts';
+import type { Origin } from '../../store/accounts/audit-trail.ts';
+import { authorisedTransaction, type SignedIn } from '../../store/accounts/authorised-transaction.ts';
+import { deleteLinksOf } from '../../store/accounts/link-rows.ts';
+import { addNotice } from '../../store/accounts/notice-rows.ts';
+import { deleteSessionRows } from '../../store/accounts/session-rows.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { getCompany } from '../../store/records/companies.ts';
+import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
+import { refuseWeakPassword } from './password-strength.ts';
+import { arePasswords, hashPassword } from './passwords.ts';
+import { prove, withSamePassword } from './proof.ts';
+import { beginSession, endBrowserSessions, type Entry, recordFailedSignIn } from './sessions.ts';
+
+/** Accounts that one sign-in opens, the oldest first: each adds to the browser's cookie. */
+export const OPENED_MAX = 20;
+
+const WRONG = 'The e-mail address or the password is wrong.';
+
+interface Attempt extends Entry {
+  email: string;
+  password: string;
+  /** Called with the account before the password is checked, if the address has one alone. */
+  onAccount: (administrator: Administrator) => void;
+  /** Does some work after the answer, so that its duration reveals nothing. */
+  afterwards: (work: () => Promise<void>) => void;
+}
+
+/**
+ * Signs an administrator in by e-mail address and password. They may open accounts of several companies; the sessions then
+ * wait until one is chosen, and the session of an account with a second factor waits until a code is given. The accounts
+ * that they don't open stay unknown: neither words, nor time, nor what is counted depend on them.
+ * @returns the tokens of the new sessions, whether they wait, and the new value of the cookie that proves sign-ins from
+ *   the browser.
+ * @throws UsageError for a wrong address or a wrong password, in the same words and after the same time; AppError
+ *   `rate_limited` after too many attempts.
+ */
+export async function signIn(
+  engine: Engine,
+  limits: SignInLimits,
+  attempt: Attempt,
+): Promise<{ tokens: string[]; isWaiting: boolean; browser: string }> {
+  const { address, client, now, lengths, formerTokens = [] } = attempt;
+  const { opened, isNewBrowser } = await openAccounts(engine, limits, attempt);
+  // Also where one account is left, because the password of another has changed meanwhile.
+  let isWaiting = opened.length > 1;
+  const tokens: string[] = [];
+  for (const account of opened)
+    await engine.transaction(async (transaction) => {
+      const administrator = await withSamePassword(transaction, account);
+      if (!administrator) return;
+      isWaiting ||= administrator.hasSecondFactor;
+      const begun = { administrator, address, client, now, lengths, isWaiting };
+      // Nobody is in a company that waits to be chosen, or for a code.
+      if (!isWaiting && isNewBrowser) await tellOfBrowser(transaction, begun);
+      tokens.push(await beginSession(transaction, begun));
+    });
+  if (tokens.length === 0) throw new UsageError(WRONG);
+  await endBrowserSessions(engine, formerTokens);
+  const [own] = opened;
+  return { tokens, isWaiting, browser: own && !isWaiting ? remember(attempt, own) : (attempt.browser ?? '') };
+}
+
+/** The cookie's value once a browser has signed in to an account wholly. */
+const remember = ({ browser, now }: Pick<Entry, 'browser' | 'now'>, account: Account) =>
+  rememberBrowser(browser, identityOf(account), now);
+
+/** Tells the account's owner where it is a new browser that has signed in. @returns the new value of its cookie. */
+export async function meetBrowser(
+  transaction: StoreTransaction,
+  account: Account,
+  entry: Entry,
+): Promise<string> {
+  const { administrator } = account;
+  if (knownBrowserOf(entry.browser, identityOf(account), entry.now) === undefined)
+    await tellOfBrowser(transaction, { ...entry, administrator });
+  return remember(entry, account);
+}
+
+async function tellOfBrowser(
+  transaction: StoreTransaction,
+  { administrator, address, client, now }: Origin & { administrator: Administrator; now: Date },
+): Promise<void> {
+  const { company, id } = administrator;
+  const details = { address, client, at: now.toISOString() };
+  const kind = 'administrator.signed_in';
+  await addNotice(transaction, { company, kind, administrator: id, details, now });
+}
+
+/**
+ * The accounts that an e-mail address and a password open, and whether the browser has signed in to none of the address before. A
+ * failure is recorded in the companies of all others alike.
+ */
+async function openAccounts(
+  engine: Engine,
+  limits: SignInLimits,
+  attempt: Attempt,
+): Promise<{ opened: Account[]; isNewBrowser: boolean }> {
+  const { password, address, client, now } = attempt;
+  const email = canonicalEmail(attempt.email).slice(0, EMAIL_CHARACTERS_MAX);
+  const accounts = await findAccountsOf(engine, email);
+  const [first] = accounts;
+  if (first && accounts.length === 1) attempt.onAccount(first.administrator);
+  const numbers = (first ? accounts : [undefined]).map((account) =>
+    knownBrowserOf(attempt.browser, account && identityOf(account), now),
+  );
+  const browser = numbers.find((number) => number !== undefined);
+  const counted = await limits.count({ email, address, browser });
+  const tried = accounts.filter((_account, index) => counted.mayTryOthers || numbers[index] !== undefined);
+  const stored = tried.map((account) => account.password);
+  const areRight = await arePasswords(password, stored, { isKnown: browser !== undefined }).catch(
+    async (error: unknown) => {
+      await counted.forgive();
+      throw error;
+    },
+  );
+  const opened = tried.filter((_account, index) => areRight[index]).slice(0, OPENED_MAX);
+  if (opened.length > 0) {
+    await counted.forgive();
+    return { opened, isNewBrowser: browser === undefined };
+  }
+  attempt.afterwards(async () => {
+    for (const { administrator } of tried)
+      await recordFailedSignIn(engine, { administrator, address, client, now });
+  });
+  throw new UsageError(WRONG);
+}
+
+function identityOf({ administrator, password }: Account): { id: string; password: string } {
+  return { id: administrator.id, password };
+}
+
+/**
+ * Changes an administrator's own password, and ends their other sessions and the links that would set it. Their other
+ * browsers have to prove themselves anew.
+ * @returns the new value of the cookie that proves sign-ins from the browser.
+ * @throws UsageError when the present password is wrong, or the new one too weak; the errors of `authorisedTransaction`.
+ */
+export async function changePassword(
+  engine: Engine,
+  limits: SignInLimits,
+  change: {
+    administrator: Administrator;
+    by: SignedIn;
+    present: string;
+    next: string;
+    serviceName: string;
+    browser?: string | undefined;
+    now: Date;
+  },
+): Promise<string> {
+  const { administrator, by, present, next, serviceName, now } = change;
+  const { company, email } = administrator;
+  const own = { company, id: by.administrator };
+  const account = await prove(engine, limits, { company, by, given: present, field: 'present', now });
+  const { name: companyName } = await getCompany(engine, company);
+  await refuseWeakPassword(next, { ...administrator, companyName, serviceName });
+  const password = await hashPassword(next, account.password);
+  await limits.countNewPassword(email);
+  await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    if (!(await withSamePassword(authorised.transaction, account)))
+      throw new UsageError('Your present password is not right.', { field: 'present' });
+    await updateAdministratorRow(authorised.transaction, own, { password });
+    await deleteSessionRows(authorised.transaction, own, { allBut: by.session });
+    await deleteLinksOf(authorised.transaction, 'administrator', own);
+    await authorised.record({ action: 'administrator.changed_password', subject: by.administrator });
+  });
+  return rememberBrowser(change.browser, { id: by.administrator, password }, now);
+}

@@ -1,0 +1,219 @@
+import { sql } from 'kysely';
+
+import { HOUR_MS } from '../../../contract/durations.ts';
+import { dialectOf } from '../../store/dialects/dialect.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { boundTo, byCompany, type OfCompany, throwFirst } from '../../store/machines.ts';
+import { removeBefore } from '../../store/stored-tables.ts';
+import { keyHours } from '../../store/tables/keys.ts';
+
+/** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
+export interface KeyUsage extends AsyncDisposable {
+  /** Counts a request with a valid key; `isLimited` when the rate limit refused it. */
+  count: (company: string, keyId: string, isLimited: boolean) => void;
+  /** Writes the counts since the last time. Counts that can't be written are kept for the next time. */
+  flush: () => Promise<void>;
+}
+
+/** The counts of one key in one hour. */
+interface Use {
+  company: string;
+  keyId: string;
+  hour: number;
+  answered: number;
+  limited: number;
+  lastMs: number;
+}
+
+/** Counts are written this long after the first of them. A kill loses at most that. */
+const FLUSH_MS = 5_000;
+/** Keys and hours that are kept in memory while they can't be written. Requests beyond them aren't counted. */
+const USES_MAX = 10_000;
+/** Rows of one transaction. SQLite answers no request meanwhile. */
+const ROWS_AT_ONCE = 250;
+/** The page shows the last 30 days. */
+const KEPT_HOURS = 31 * 24;
+
+/**
+ * Opens the counts of one process. The database adds up the counts of all processes.
+ * @param onError is called when counts couldn't be written, with the number of requests that were lost for want of room.
+ */
+export function openKeyUsage(
+  engine: Engine,
+  { now, onError }: { now: () => Date; onError: (error: unknown, lost: number) => void },
+): KeyUsage {
+  const counts = createCounts();
+  let purgedHour = 0;
+  let isOpen = true;
+  let timer: NodeJS.Timeout | undefined;
+  let flushing: Promise<void> = Promise.resolve();
+  const writeDown = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    const left = new Set(counts.take());
+    const hour = hourOf(now());
+    try {
+      const done = await byCompany(engine, [...left], async (uses, company) => {
+        for (let begin = 0; begin < uses.length; begin += ROWS_AT_ONCE) {
+          const part = uses.slice(begin, begin + ROWS_AT_ONCE);
+          await write(engine, part, company);
+          for (const use of part) left.delete(use);
+        }
+      });
+      throwFirst(done);
+      const firstKept = hourText(hour - KEPT_HOURS);
+      while (hour !== purgedHour && (await removeBefore(engine, keyHours, firstKept)));
+      purgedHour = hour;
+    } catch (error) {
+      for (const use of left) counts.add(use);
+      onError(error, counts.takeLost());
+      waitForMore();
+    }
+  };
+  const flush = () => (flushing = flushing.then(writeDown));
+  const waitForMore = () => {
+    if (isOpen) timer ??= setTimeout(() => void flush(), FLUSH_MS);
+  };
+  return {
+    count(company, keyId, isLimited) {
+      const at = now();
+      const answered = isLimited ? 0 : 1;
+      counts.add({ company, keyId, hour: hourOf(at), answered, limited: 1 - answered, lastMs: at.getTime() });
+      waitForMore();
+    },
+    flush,
+    async [Symbol.asyncDispose]() {
+      isOpen = false;
+      await flush();
+    },
+  };
+}
+
+/** The counts that are not written yet, up to a bound. */
+function createCounts() {
+  let uses = new Map<string, Use>();
+  let lost = 0;
+  return {
+    add(use: Use): void {
+      const name = `${use.company}.${use.keyId}.${use.hour}`;
+      const known = uses.get(name);
+      if (known) {
+        known.answered += use.answered;
+        known.limited += use.limited;
+        known.lastMs = Math.max(known.lastMs, use.lastMs);
+      } else if (uses.size < USES_MAX) {
+        uses.set(name, use);
+      } else {
+        lost += use.answered + use.limited;
+      }
+    },
+    /** In the same order in every process, so that processes that write at once don't wait for each other in a circle. */
+    take(): Use[] {
+      const taken = [...uses.keys()].sort().flatMap((name) => uses.get(name) ?? []);
+      uses = new Map();
+      return taken;
+    },
+    takeLost(): number {
+      const taken = lost;
+      lost = 0;
+      return taken;
+    },
+  };
+}
+
+function hourOf(at: Date): number {
+  return Math.floor(at.getTime() / HOUR_MS);
+}
+
+function hourText(hour: number): string {
+  return new Date(hour * HOUR_MS).toISOString();
+}
+
+async function write(engine: Engine, counted: readonly Use[], company: OfCompany): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    const uses = await ofPresentKeys(transaction, counted, company);
+    if (uses.length === 0) return;
+    await transaction
+      .insertInto('key_hours')
+      .values(
+        uses.map(({ company, keyId, hour, answered, limited }) => ({
+          company,
+          hour: hourText(hour),
+          key_id: keyId,
+          answered,
+          limited,
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['company', 'hour', 'key_id']).doUpdateSet({
+          answered: sql`key_hours.answered + excluded.answered`,
+          limited: sql`key_hours.limited + excluded.limited`,
+        }),
+      )
+      .execute();
+    await transaction
+      .insertInto('key_uses')
+      .values(
+        latestOf(uses).map(({ company, keyId, lastMs }) => ({
+          company,
+          key_id: keyId,
+          used_at: new Date(lastMs).toISOString(),
+        })),
+      )
+      .onConflict((conflict) =>
+        conflict.columns(['company', 'key_id']).doUpdateSet({
+          used_at: sql`CASE WHEN excluded.used_at > key_uses.used_at THEN excluded.used_at ELSE key_uses.used_at END`,
+        }),
+      )
+      .execute();
+  });
+}
+
+/** The uses of keys that are there: a company may have been erased since. On PostgreSQL an erasure waits for this transaction. */
+async function ofPresentKeys(
+  transaction: StoreTransaction,
+  uses: readonly Use[],
+  ofCompany: OfCompany,
+): Promise<Use[]> {
+  const keys = sql.join(uses.map(({ company, keyId }) => sql`(${company}, ${keyId})`));
+  const lock = dialectOf(transaction).forKeyShare;
+  const { rows } = await sql<{ company: string; id: string }>`
+    SELECT company, id FROM api_keys WHERE (company, id) IN (VALUES ${keys}) AND ${boundTo(ofCompany)} ${lock}`.execute(
+    transaction,
+  );
+  const present = new Set(rows.map(({ company, id }) => `${company}.${id}`));
+  return uses.filter(({ company, keyId }) => present.has(`${company}.${keyId}`));
+}
+
+function latestOf(uses: readonly Use[]): Use[] {
+  const latest = new Map<string, Use>();
+  for (const use of uses) {
+    const name = `${use.company}.${use.keyId}`;
+    if ((latest.get(name)?.lastMs ?? 0) <= use.lastMs) latest.set(name, use);
+  }
+  return [...latest.values()];
+}
+
+export interface KeyHour {
+  keyId: string;
+  hour: string;
+  answered: number;
+  limited: number;
+}
+
+/** The requests of a company's keys from an hour on, as far as they are written; the oldest hour first, at most `limit`. */
+export async function listKeyHours(
+  engine: Engine,
+  company: string,
+  { from, limit }: { from: string; limit: number },
+): Promise<KeyHour[]> {
+  return engine.db
+    .selectFrom('key_hours')
+    .select(['key_id as keyId', 'hour', 'answered', 'limited'])
+    .where('company', '=', company)
+    .where('hour', '>=', from)
+    .orderBy('hour')
+    .orderBy('key_id')
+    .limit(limit)
+    .execute();
+}

@@ -1,0 +1,154 @@
+import { companyDay } from '../../../contract/company-time.ts';
+import type { Company } from '../../store/records/companies.ts';
+import { type KeyHour, listKeyHours } from './key-usage.ts';
+import { hasEnded, listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
+import { stoppedWarning } from '../../views/availability.ts';
+import { type Bar, barChart, smallChart } from '../../views/chart.ts';
+import { countText, dayText, time } from '../../views/formats.ts';
+import { healthSpans } from '../webhooks/health-view.ts';
+import { type Html, html } from '../../views/html.ts';
+import { badge, emptyState } from '../../views/notice.ts';
+import { amount, facts, named, table } from '../../views/table.ts';
+import { page, type PortalPage, type Visit } from '../../views/visit.ts';
+
+/** Hours of 30 days of 220 keys. */
+const ROWS_MAX = 720 * 220;
+
+interface Counts {
+  answered: number;
+  limited: number;
+}
+
+export const showUsage: PortalPage = async (visit, { engine, rateLimitPerMinute }) => {
+  const { company, now } = visit;
+  const { days, spans } = healthSpans(company.timeZone, now);
+  const from = spans[0]?.from.toISOString() ?? '';
+  const rows = byDay(company, await listKeyHours(engine, company.id, { from, limit: ROWS_MAX }));
+  const keys = await listActiveKeys(engine, company.id, now, [...new Set(rows.map(({ keyId }) => keyId))]);
+  return page(
+    'Usage',
+    html`<p>
+        The requests of your keys in the last ${days.length} days. The counts are updated every few seconds,
+        so the latest requests may be missing.
+      </p>
+      ${rows.length === 0 ? nothingAsked(keys) : chartOf(days, rows)}
+      ${limitNote(rateLimitPerMinute, sum(rows).limited)}
+      <h2>By key</h2>
+      ${keyTable(visit, days, { keys, rows })}
+      ${stoppedWarning(visit) || html`<p><a href="/portal">The overview</a> says which data the API gives out.</p>`}`,
+    { section: 'usage' },
+  );
+};
+
+interface KeyDay extends Counts {
+  keyId: string;
+  day: string;
+}
+
+/** The days of a company on which the hours begin. */
+function byDay({ timeZone }: Company, rows: readonly KeyHour[]): KeyDay[] {
+  const days = new Map(
+    [...new Set(rows.map(({ hour }) => hour))].map((hour) => [hour, companyDay(timeZone, new Date(hour))]),
+  );
+  return rows.map(({ hour, ...row }) => ({ ...row, day: days.get(hour) ?? '' }));
+}
+
+function sum(rows: readonly Counts[]): Counts {
+  const total = { answered: 0, limited: 0 };
+  for (const { answered, limited } of rows) {
+    total.answered += answered;
+    total.limited += limited;
+  }
+  return total;
+}
+
+function nothingAsked(keys: readonly UsedKey[]): Html {
+  return emptyState(
+    'No key was used in this time',
+    keys.length === 0
+      ? html`<a href="/portal/keys/new">Create a key</a>, and give it to one of your programs.`
+      : 'The requests of your programs are counted here by the day.',
+  );
+}
+
+function chartOf(days: readonly string[], rows: readonly KeyDay[]): Html {
+  const total = sum(rows);
+  const used = days.filter((day) => rows.some((row) => row.day === day)).toReversed();
+  return html`${facts([
+      ['Requests', countText(total.answered + total.limited)],
+      ['Refused by the rate limit', countText(total.limited)],
+    ])}
+    ${barChart(drawn(days, rows, 'of all keys'))}
+    <details>
+      <summary>The figures of each day</summary>
+      ${table({
+        caption: 'Requests by day',
+        columns: ['Day', amount('Answered'), amount('Refused by the rate limit')],
+        rows: used.map((day) => {
+          const { answered, limited } = sum(rows.filter((row) => row.day === day));
+          return [dayText(day), countText(answered), countText(limited)];
+        }),
+      })}
+    </details>`;
+}
+
+/** A chart of the requests of each day. */
+function drawn(
+  days: readonly string[],
+  rows: readonly KeyDay[],
+  whose: string,
+): { summary: string; bars: Bar[] } {
+  const total = sum(rows);
+  return {
+    summary: `Requests ${whose} in the last ${days.length} days: ${countText(total.answered)} answered, ${countText(total.limited)} refused by the rate limit.`,
+    bars: days.map((day) => {
+      const { answered, limited } = sum(rows.filter((row) => row.day === day));
+      return {
+        label: dayText(day),
+        parts: [
+          { kind: 'good', name: 'answered', count: answered },
+          { kind: 'bad', name: 'refused by the rate limit', count: limited },
+        ],
+      };
+    }),
+  };
+}
+
+function limitNote(rateLimitPerMinute: number, limited: number): Html {
+  return html`<p>
+    Each key may send ${countText(rateLimitPerMinute)} requests a minute. Beyond that the API answers 429
+    rate_limited, with the time to wait in
+    Retry-After.${
+      limited > 0 &&
+      html` If a program is limited often, let webhooks tell it of changes, and let it ask with updatedSince
+      for changed records alone.`
+    }
+  </p>`;
+}
+
+function keyTable(
+  visit: Visit,
+  days: readonly string[],
+  { keys, rows }: { keys: readonly UsedKey[]; rows: readonly KeyDay[] },
+): Html {
+  if (keys.length === 0)
+    return emptyState('There is no key', html`<a href="/portal/keys/new">Create one</a> to begin with.`);
+  return table({
+    caption: 'Requests by key',
+    columns: ['Key', amount('Requests'), amount('Refused by the rate limit'), named('Last used'), 'By day'],
+    rows: keys.map((key) => {
+      const own = rows.filter(({ keyId }) => keyId === key.id);
+      const { answered, limited } = sum(own);
+      return [
+        html`<strong>${key.name}</strong
+          >${hasEnded(key, visit.now) && html` ${badge('plain', 'Ended')}`}<br /><code class="hint"
+            >${key.id}</code
+          >`,
+        countText(answered + limited),
+        limited > 0 ? badge('bad', countText(limited)) : '0',
+        time(visit, key.usedAt),
+        own.length > 0 ? smallChart(drawn(days, own, `of the key ${key.name}`)) : 'None',
+      ];
+    }),
+  });
+}

@@ -1,0 +1,253 @@
+import { type RawBuilder, sql } from 'kysely';
+
+import type { EventKind } from '../../../../contract/events.ts';
+import { countRows } from '../../../store/batches.ts';
+import { type Connection, dialectOf, withoutIndex } from '../../../store/dialects/dialect.ts';
+import { boundTo } from '../../../store/machines.ts';
+import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
+import type { WebhookKey } from './delivery-keys.ts';
+
+/** Groups of states that the history filters by. */
+export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
+
+export interface DeliveryFilter {
+  kinds?: readonly EventKind[] | undefined;
+  state?: StateGroup | undefined;
+  /** When the event happened: from a time up to, and without, another. */
+  from?: Date | undefined;
+  until?: Date | undefined;
+}
+
+/** Deliveries that failed or were withheld: those of a time, or some by their ids. */
+export type UnsentChoice = { from: Date; until?: Date | undefined } | { ids: readonly string[] };
+
+export interface ListedPage {
+  deliveries: DeliveryRecord[];
+  /** The id, of a delivery or an event, before which the next page goes on; undefined at the end. */
+  before: string | undefined;
+  /** The search stopped at its bound, so there may be more matches. */
+  isCutShort: boolean;
+}
+
+/** Deliveries that one page reads at most, which takes some milliseconds. */
+const LOOKED_AT_MAX = 5_000;
+/** Events that are joined with their deliveries in one step. */
+const EVENTS_AT_ONCE = 200;
+
+/** The webhook whose deliveries are listed. No event is older than the webhook. */
+export interface ListedWebhook extends WebhookKey {
+  createdAt: string;
+  pausedAt: string | null;
+}
+
+/** A page begins before the id at which the last one ended, or at the newest delivery. */
+interface PageOptions {
+  before?: string | undefined;
+  countMax: number;
+}
+
+/**
+ * Deliveries of a webhook that pass a filter, the newest first.
+ *
+ * Ids begin with their time, so a span of time is a range of ids. A page reads the most selective index: that of the state,
+ * that of a single kind of event, or that of all deliveries. It stops after some thousand rows.
+ */
+export async function listDeliveryRows(
+  db: Connection,
+  of: ListedWebhook,
+  filter: DeliveryFilter,
+  page: PageOptions,
+): Promise<ListedPage> {
+  const [kind] = filter.kinds ?? [];
+  const { rows, ...end } =
+    kind !== undefined && filter.kinds?.length === 1 && !isRare(filter.state)
+      ? await scanEvents(db, of, { ...filter, kind }, page)
+      : await scanDeliveries(db, of, filter, page);
+  return { deliveries: await withAttempts(db, of, rows), ...end };
+}
+
+interface Scanned extends Omit<ListedPage, 'deliveries'> {
+  rows: DeliveryRow[];
+}
+
+/** Must equal the conditions of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
+const states: Record<StateGroup, RawBuilder<boolean>> = {
+  waiting: sql`d.state IN ('waiting', 'sending')`,
+  retrying: sql`d.state = 'retrying'`,
+  delivered: sql`d.state = 'delivered'`,
+  unsent: sql`d.state IN ('failed', 'withheld')`,
+};
+
+const isRare = (state: StateGroup | undefined) => state === 'retrying' || state === 'unsent';
+
+function inState(state: StateGroup | undefined): RawBuilder<boolean> {
+  return state ? states[state] : sql`TRUE`;
+}
+
+/** Scans deliveries, all of them or those of a rare state, and looks at the event of each. */
+async function scanDeliveries(
+  db: Connection,
+  of: WebhookKey,
+  filter: DeliveryFilter,
+  page: PageOptions,
+): Promise<Scanned> {
+  const { kinds, state } = filter;
+  const scan = deliveriesIn(db, of, filter, page);
+  const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
+  const end = mayRefuse ? await searchEnd(db, scan) : undefined;
+  const { rows } = await sql<DeliveryRow>`
+    SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.due_at, d.attempt_count
+    FROM ${scan.table} CROSS JOIN events AS e
+    WHERE ${scan.condition} AND e.company = ${of.company} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
+      AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
+    ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(db);
+  const shown = rows.slice(0, page.countMax);
+  const isMore = rows.length > page.countMax;
+  return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
+}
+
+/** Counts the chosen deliveries that had fewer attempts, up to `countMax`. */
+export async function countUnsent(
+  db: Connection,
+  of: WebhookKey,
+  choice: UnsentChoice,
+  { attemptsMax = Infinity, countMax }: { attemptsMax?: number; countMax: number },
+): Promise<number> {
+  const { table, condition } = unsentIn(db, of, choice);
+  const isBelow = attemptsMax === Infinity ? sql`TRUE` : sql`d.attempt_count < ${attemptsMax}`;
+  const some = sql`(SELECT 1 FROM ${table} WHERE ${condition} AND ${isBelow} LIMIT ${sql.lit(countMax)}) AS counted`;
+  return countRows(db, some);
+}
+
+/** The chosen deliveries, as `d`. */
+export function unsentIn(db: Connection, of: WebhookKey, choice: UnsentChoice): DeliveryScan {
+  if (!('ids' in choice)) return deliveriesIn(db, of, { ...choice, state: 'unsent' }, {});
+  const { table, condition } = deliveriesIn(db, of, { state: 'unsent' }, {});
+  return { table, condition: sql`${condition} AND d.id IN (${sql.join(choice.ids)})` };
+}
+
+interface DeliveryScan {
+  table: RawBuilder<unknown>;
+  condition: RawBuilder<unknown>;
+}
+
+/** The deliveries that are scanned, as `d`. */
+function deliveriesIn(
+  db: Connection,
+  { company, webhook }: WebhookKey,
+  { state, from, until }: DeliveryFilter,
+  { before }: Pick<PageOptions, 'before'>,
+): DeliveryScan {
+  const conditions = [
+    sql`d.company = ${company} AND d.webhook = ${webhook}`,
+    ...(isRare(state) ? [inState(state)] : []),
+    ...(from ? [sql`d.id >= ${firstId('dlv_', from)}`] : []),
+    ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
+    ...(before === undefined ? [] : [sql`d.id < ${before}`]),
+  ];
+  // SQLite would rather scan the table, which has the same order.
+  const hint = isRare(state) ? dialectOf(db).indexedBy(`deliveries_${state}`) : sql``;
+  return { table: sql`deliveries AS d ${hint}`, condition: sql.join(conditions, sql` AND `) };
+}
+
+/** The id at which a search is broken off; undefined when there are so few that it comes to their end. */
+async function searchEnd(db: Connection, { table, condition }: DeliveryScan): Promise<string | undefined> {
+  const { rows } = await sql<{ id: string }>`
+    SELECT d.id FROM ${table} WHERE ${condition}
+    ORDER BY d.id DESC LIMIT 1 OFFSET ${sql.lit(LOOKED_AT_MAX)}`.execute(db);
+  return rows[0]?.id;
+}
+
+/** Comes after every id of an event. */
+const LAST_EVENT = 'evt_g';
+
+interface EventRow {
+  id: string;
+  created_at: string;
+}
+
+/** Where a scan along events of one kind begins and ends. */
+interface EventSpan {
+  kind: EventKind;
+  from: string;
+  before: string;
+}
+
+/**
+ * Scans events of one kind, and looks at the deliveries of each. In steps: a planner that isn't told the values would
+ * join them the other way round, and read all of the webhook's deliveries.
+ */
+async function scanEvents(
+  db: Connection,
+  of: ListedWebhook,
+  filter: DeliveryFilter & { kind: EventKind },
+  page: PageOptions,
+): Promise<Scanned> {
+  const span = eventSpan(of, filter, page);
+  const found: (DeliveryRow & { event: string })[] = [];
+  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += EVENTS_AT_ONCE) {
+    const events = await listEvents(db, of.company, span);
+    found.push(...(await deliveriesOf(db, of, events, filter)));
+    const rows = found.slice(0, page.countMax);
+    if (found.length > page.countMax) return { rows, before: rows.at(-1)?.event, isCutShort: false };
+    if (events.length < EVENTS_AT_ONCE) return { rows, before: undefined, isCutShort: false };
+    span.before = events.at(-1)?.id ?? span.before;
+  }
+  return { rows: found, before: span.before, isCutShort: true };
+}
+
+function eventSpan(
+  { createdAt }: ListedWebhook,
+  { kind, from, until }: DeliveryFilter & { kind: EventKind },
+  page: PageOptions,
+): EventSpan {
+  const registeredAt = new Date(createdAt);
+  const end = until ? firstId('evt_', until) : LAST_EVENT;
+  return {
+    kind,
+    from: firstId('evt_', from && from > registeredAt ? from : registeredAt),
+    before: page.before !== undefined && page.before < end ? page.before : end,
+  };
+}
+
+/** The next events of a scan, the newest first. */
+async function listEvents(
+  db: Connection,
+  company: string,
+  { kind, from, before }: EventSpan,
+): Promise<EventRow[]> {
+  // Compared and ordered as a whole, so that no other index has this order.
+  const key = sql`(e.company, e.kind, e.id)`;
+  const { isDistributed } = dialectOf(db);
+  const { rows } = await sql<EventRow>`
+    SELECT e.id, e.created_at FROM events AS e
+    WHERE ${boundTo(isDistributed ? company : undefined, 'e.company')} AND ${key} >= (${company}, ${kind}, ${from}) AND ${key} < (${company}, ${kind}, ${before})
+    ORDER BY e.company DESC, e.kind DESC, e.id DESC LIMIT ${sql.lit(EVENTS_AT_ONCE)}`.execute(db);
+  return rows;
+}
+
+/** The deliveries of events to a webhook, in the order of the events. */
+async function deliveriesOf(
+  db: Connection,
+  { company, webhook }: WebhookKey,
+  events: readonly EventRow[],
+  { kind, state }: DeliveryFilter & { kind: EventKind },
+): Promise<(DeliveryRow & { event: string })[]> {
+  if (events.length === 0) return [];
+  // Hidden from indexes, or all deliveries of the webhook would be looked through.
+  const { rows } = await sql<Omit<DeliveryRow, 'kind' | 'created_at'> & { event: string }>`
+    SELECT d.id, d.event, d.state, d.withheld_for, d.due_at, d.attempt_count FROM deliveries AS d
+    WHERE d.company = ${company} AND d.event IN (${sql.join(events.map(({ id }) => id))})
+      AND ${withoutIndex('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
+  const byEvent = new Map(rows.map((row) => [row.event, row]));
+  return events.flatMap(({ id, created_at }) => {
+    const row = byEvent.get(id);
+    return row ? [{ ...row, kind, created_at }] : [];
+  });
+}
+
+/** Comes before every id that is made at a time or later (RFC 9562 section 5.7). */
+function firstId(prefix: string, at: Date): string {
+  const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
+  return `${prefix}${time.slice(0, 8)}-${time.slice(8)}`;
+}

@@ -1,0 +1,227 @@
+import { companyInstant, companyLocal } from '../../../../contract/company-time.ts';
+import { HISTORY_MS, MINUTE_MS } from '../../../../contract/durations.ts';
+import type { EventKind } from '../../../../contract/events.ts';
+import { countUnsent, listDeliveryRows, type ListedWebhook, type StateGroup } from './deliveries-list.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+import type { DeliveryRecord } from './delivery-details.ts';
+import { type Webhook, webhookHost } from '../stored-webhooks.ts';
+import { whyNotTouch } from '../registration.ts';
+import { button, filterForm, select, textField, withQuery } from '../../../views/form.ts';
+import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts';
+import { boundedCountText, time } from '../../../views/formats.ts';
+import { type Html, html } from '../../../views/html.ts';
+import { emptyState } from '../../../views/notice.ts';
+import { amount, pagination, table } from '../../../views/table.ts';
+import { page, type PortalPage, type Visit } from '../../../views/visit.ts';
+import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webhook-access.ts';
+
+const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
+const PAGE_DELIVERIES = 50;
+/** Deliveries are counted up to these numbers. */
+const FAILED_MAX = 1_000;
+const NEWER_MAX = 100;
+
+const stateNames: Record<StateGroup, string> = {
+  waiting: 'Waiting or being sent',
+  retrying: 'Retrying',
+  delivered: 'Delivered',
+  unsent: 'Failed or withheld',
+};
+
+/** The deliveries of a webhook, the newest first. The filters are part of the address. */
+export const showDeliveries: PortalPage = async (visit, { engine }) => {
+  const { company, query, now } = visit;
+  const webhook = await getOwnWebhook(engine, visit);
+  const chosen = chosenOf(visit, webhook);
+  const of = { ...webhook, company: company.id, webhook: webhook.id };
+  const before = query.get('before')?.slice(0, 100);
+  const found = await listDeliveryRows(engine.db, of, chosen, { before, countMax: PAGE_DELIVERIES });
+  const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
+  const newerCount = await countSince(engine, of, chosen, new Date(made));
+  return page(
+    `Deliveries to ${webhookHost(webhook)}`,
+    html`<p>
+        The deliveries of the last 30 days to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
+        ${chosen.isPartial && 'Deliveries of events whose data you can’t see are left out.'}
+      </p>
+      ${await tabs(engine, of, chosen)} ${filters(visit, webhook, chosen)}
+      ${chosen.state === 'unsent' && found.deliveries.length > 0 && recoverPart(visit, webhook, chosen.given)}
+      ${newerCount > 0 && html`<p><a href="${addressOf(webhook, chosen.given)}">${boundedCountText(newerCount, NEWER_MAX)} newer</a></p>`}
+      ${found.deliveries.length > 0 ? deliveryTable(visit, webhook, { ...chosen, ...found }) : nothing(found.isCutShort)}
+      ${found.isCutShort && html`<p class="hint">The search stopped after some thousand deliveries; older ones may match too.</p>`}
+      ${pagination({
+        newest: before === undefined ? undefined : addressOf(webhook, chosen.given),
+        older:
+          found.before === undefined
+            ? undefined
+            : addressOf(webhook, chosen.given, { before: found.before, made }),
+      })}`,
+    { section: 'webhooks', isRefused: Object.keys(chosen.problems).length > 0 },
+  );
+};
+
+/** Deliveries that pass the filter since the first page was made, up to `NEWER_MAX`. */
+async function countSince(engine: Engine, of: ListedWebhook, chosen: Chosen, madeAt: Date): Promise<number> {
+  if (Number.isNaN(madeAt.getTime())) return 0;
+  const from = new Date(Math.max(madeAt.getTime(), chosen.from?.getTime() ?? 0));
+  return (await listDeliveryRows(engine.db, of, { ...chosen, from }, { countMax: NEWER_MAX })).deliveries
+    .length;
+}
+
+async function tabs(engine: Engine, of: ListedWebhook, { state, isPartial }: Chosen): Promise<Html> {
+  const tab = (name: string, group?: StateGroup) =>
+    html`<a
+      href="${withQuery(`/portal/webhooks/${of.webhook}/deliveries`, { state: group })}"
+      ${state === group && html`aria-current="page"`}
+      >${name}</a
+    >`;
+  const failedCount = await countUnsent(engine.db, of, { from: new Date(0) }, { countMax: FAILED_MAX });
+  // Whoever doesn't see all of them is told no number.
+  const count = isPartial ? '' : ` (${boundedCountText(failedCount, FAILED_MAX)})`;
+  return html`<nav class="pages" aria-label="Deliveries">
+    ${tab('All deliveries')} ${tab(`${stateNames.unsent}${count}`, 'unsent')}
+  </nav>`;
+}
+
+interface Chosen {
+  /** Whether there are deliveries that the administrator may not see. */
+  isPartial: boolean;
+  kinds: readonly EventKind[] | undefined;
+  state: StateGroup | undefined;
+  from: Date | undefined;
+  until: Date | undefined;
+  given: Record<'event' | 'state' | 'from' | 'until', string>;
+  problems: Partial<Record<'from' | 'until', string>>;
+}
+
+function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): Chosen {
+  const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 50);
+  const kinds = visibleKinds(administrator, webhook);
+  const event = kinds.find((kind) => kind === text('event'));
+  const state = (['waiting', 'retrying', 'delivered', 'unsent'] as const).find(
+    (group) => group === text('state'),
+  );
+  const at = (name: string) => companyInstant(company.timeZone, text(name));
+  const problemOf = (name: string) => (text(name) !== '' && !at(name) ? NOT_A_TIME : undefined);
+  const isPartial = hiddenKinds(administrator, webhook).length > 0;
+  const [from, until] = [problemOf('from'), problemOf('until')];
+  return {
+    isPartial,
+    kinds: event ? [event] : isPartial ? kinds : undefined,
+    state,
+    from: at('from'),
+    until: at('until'),
+    // A browser's field for times wouldn't take anything else.
+    given: {
+      event: event ?? '',
+      state: state ?? '',
+      from: at('from') ? text('from') : '',
+      until: at('until') ? text('until') : '',
+    },
+    problems: { ...(from !== undefined && { from }), ...(until !== undefined && { until }) },
+  };
+}
+
+function addressOf(
+  { id }: Webhook,
+  given: Chosen['given'],
+  place?: { before: string; made: string },
+): string {
+  return withQuery(`/portal/webhooks/${id}/deliveries`, { ...given, ...place });
+}
+
+function filters({ administrator }: Visit, webhook: Webhook, { given, problems }: Chosen): Html {
+  const every = { value: '', label: 'Every event' };
+  const timeField = (name: 'from' | 'until', label: string) =>
+    textField({
+      ...{ name, label, value: given[name], type: 'datetime-local', isRequired: false },
+      problem: problems[name],
+    });
+  return filterForm(
+    `/portal/webhooks/${webhook.id}/deliveries`,
+    html`${select({
+      name: 'event',
+      label: 'Event',
+      choices: [every, ...visibleKinds(administrator, webhook).map((kind) => ({ value: kind, label: kind }))],
+      chosen: given.event,
+    })}
+    ${select({
+      name: 'state',
+      label: 'State',
+      choices: [
+        { value: '', label: 'Every state' },
+        ...Object.entries(stateNames).map(([value, label]) => ({ value, label })),
+      ],
+      chosen: given.state,
+    })}
+    ${timeField('from', 'From')} ${timeField('until', 'Before')}`,
+  );
+}
+
+function deliveryTable(
+  visit: Visit,
+  webhook: Webhook,
+  { state, deliveries }: { state: StateGroup | undefined; deliveries: readonly DeliveryRecord[] },
+): Html {
+  const hasTicks = state === 'unsent' && whyNotTouch(webhook, visit.administrator) === undefined;
+  return table({
+    caption: 'Deliveries',
+    columns: ['Event', 'Happened', 'State', 'Last attempt', amount('Attempts')],
+    rows: deliveries.map((delivery) => [
+      html`${hasTicks && tick(delivery)}<a
+          class="id"
+          href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
+          >${delivery.event}<span class="hidden"> ${delivery.id}</span></a
+        >`,
+      time(visit, delivery.createdAt),
+      deliveryBadge(delivery),
+      delivery.state === 'withheld' && delivery.withheldFor !== null
+        ? withheldText(delivery.withheldFor)
+        : lastResult(delivery),
+      delivery.attemptCount,
+    ]),
+  });
+}
+
+function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefined {
+  const last = attempts.find(({ number }) => number === attemptCount);
+  return last && attemptSummary(last);
+}
+
+/** Sends deliveries of the list again, or all of its time. The boxes stand in the list, and belong to the first form. */
+function recoverPart(visit: Visit, webhook: Webhook, given: Chosen['given']): Html {
+  const { company, now } = visit;
+  const action = `/portal/webhooks/${webhook.id}/recover`;
+  const first = companyLocal(company.timeZone, new Date(now.getTime() - HISTORY_MS + MINUTE_MS));
+  const forms = html`<div class="filters">
+    <form method="get" id="ticked" action="${action}">${button('Send the ticked ones again…', 'quiet')}</form>
+    ${
+      given.event === '' &&
+      html`<form method="get" action="${action}">
+        <input type="hidden" name="from" value="${given.from || first}" />
+        <input type="hidden" name="until" value="${given.until}" />
+        ${button(given.from || given.until ? 'Send all of this time again…' : 'Send all again…', 'quiet')}
+      </form>`
+    }
+  </div>`;
+  return unlessRefused(webhook, visit, forms);
+}
+
+function tick({ id, event }: DeliveryRecord): Html {
+  return html`<input
+    type="checkbox"
+    form="ticked"
+    name="delivery"
+    value="${id}"
+    aria-label="${event} ${id}"
+  />`;
+}
+
+function nothing(isCutShort: boolean): Html {
+  return isCutShort
+    ? emptyState('None of these match', 'Look at older ones, or choose a shorter time.')
+    : emptyState(
+        'There are no deliveries here',
+        'If you chose a filter, there may be some without it. Otherwise there was no event for this webhook yet. Pings are listed too.',
+      );
+}

@@ -1,0 +1,157 @@
+import { type RawBuilder, sql } from 'kysely';
+
+import { chosenText, type DeliveryKey, keyRows, rowsOf } from './delivery-keys.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+import { boundTo, byCompany, ofAllCompanies, type OfCompany, resultsOf } from '../../../store/machines.ts';
+
+/** Events of one pass. Each has a delivery for each webhook. */
+const EVENTS_MAX = 20;
+/** Rows that one pass removes, or the rows of one delivery. They block other writers of SQLite. */
+const ROWS_MAX = 100;
+
+interface EventKey {
+  company: string;
+  id: string;
+}
+
+const keysOf = (events: readonly EventKey[]) => rowsOf(events.map(({ company, id }) => [company, id]));
+
+interface OldRow extends DeliveryKey {
+  event: string;
+  attempt_count: number;
+}
+
+/** Deliveries that ended, or wait for a paused webhook, which may never be resumed. */
+const isOver = (company: OfCompany) => sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
+  OR state <> 'sending' AND EXISTS (
+    SELECT 1 FROM webhooks AS w
+    WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND ${boundTo(company, 'w.company')}
+      AND w.paused_at IS NOT NULL
+  ))`;
+
+/**
+ * Removes deliveries with their attempts, and those of the events that then have none.
+ * @param condition is checked again once a delivery is locked: it may have been sent again meanwhile.
+ */
+async function remove(
+  engine: Engine,
+  condition: (company: OfCompany) => RawBuilder<boolean>,
+  { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
+): Promise<void> {
+  const done = await byCompany(engine, events, (some, company) =>
+    removeIn(engine, company, condition, {
+      rows: rows.filter((row) => company === undefined || row.company === company),
+      events: some,
+    }),
+  );
+  resultsOf(done);
+}
+
+async function removeIn(
+  engine: Engine,
+  company: OfCompany,
+  condition: (company: OfCompany) => RawBuilder<boolean>,
+  { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
+): Promise<void> {
+  const keysIn = (keys: readonly DeliveryKey[]) =>
+    sql`(SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${engine.dialect.chosenIn(keyRows(keys))})`;
+  await engine.transaction(async (transaction) => {
+    const { rows: gone } = await sql<DeliveryKey>`
+      DELETE FROM deliveries WHERE ${boundTo(company)} AND (company, webhook, id) IN ${keysIn(rows)} AND ${condition(company)}
+      RETURNING company, webhook, id`.execute(transaction);
+    await sql`
+      DELETE FROM delivery_attempts WHERE ${boundTo(company)} AND (company, webhook, delivery) IN ${keysIn(gone)}`.execute(
+      transaction,
+    );
+    await sql`
+      DELETE FROM events
+      WHERE ${boundTo(company)}
+        AND (company, id) IN (SELECT ${chosenText(0)}, ${chosenText(1)} FROM ${engine.dialect.chosenIn(keysOf(events))})
+        AND NOT EXISTS (
+          SELECT 1 FROM deliveries
+          WHERE deliveries.company = events.company AND deliveries.event = events.id
+            AND ${boundTo(company, 'deliveries.company')}
+        )`.execute(transaction);
+  });
+}
+
+/**
+ * Removes, a little in each pass, deliveries that ended, of events from before a time, with their attempts, and the events
+ * that nothing refers to any more.
+ * @param after the id of the event after which this pass begins; an empty text for the first.
+ * @returns the id after which the next pass begins; undefined when nothing older is left.
+ */
+export async function removeOld(engine: Engine, before: Date, after: string): Promise<string | undefined> {
+  const found = await ofAllCompanies(
+    engine,
+    (isReached) => sql<EventKey & { created_at: string }>`
+      SELECT company, id, created_at FROM events WHERE id > ${after} AND ${isReached('company')} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`,
+  );
+  const events = found.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, EVENTS_MAX);
+  // Ids grow with time, so the pass can stop at the first younger event.
+  const limit = before.toISOString();
+  const young = events.findIndex(({ created_at }) => created_at >= limit);
+  const old = young === -1 ? events : events.slice(0, young);
+  const gone: OldRow[] = [];
+  let last = after;
+  for (const { company, id } of old) {
+    const { rows } = await sql<OldRow>`
+      SELECT company, webhook, id, event, attempt_count FROM deliveries
+      WHERE company = ${company} AND event = ${id} AND ${isOver(company)}`.execute(engine.db);
+    const some = fewOf([...gone, ...rows]);
+    gone.splice(0, gone.length, ...some.rows);
+    if (!some.isAll) break;
+    last = id;
+  }
+  if (old.length === 0) return undefined;
+  await remove(engine, isOver, { rows: gone, events: old.filter(({ id }) => id <= last) });
+  const isAll = last === old.at(-1)?.id && old.length < EVENTS_MAX;
+  return isAll ? undefined : last;
+}
+
+/** The first deliveries that together have at most as many rows, attempts included, as one pass removes; at least one. */
+function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean } {
+  let count = 0;
+  const end = deliveries.findIndex(({ attempt_count }, index) => {
+    count += 1 + attempt_count;
+    return index > 0 && count > ROWS_MAX;
+  });
+  return end === -1
+    ? { rows: [...deliveries], isAll: true }
+    : { rows: deliveries.slice(0, end), isAll: false };
+}
+
+/** Removes deliveries of deleted webhooks, and such webhooks that have none, with their counts. @returns whether there may be more. */
+export async function removeDeleted(engine: Engine): Promise<boolean> {
+  const { db } = engine;
+  const [webhook] = await ofAllCompanies(
+    engine,
+    (isReached) =>
+      sql<EventKey>`SELECT company, id FROM webhooks WHERE deleted_at IS NOT NULL AND ${isReached('company')} LIMIT 1`,
+  );
+  if (!webhook) return false;
+  const { company, id } = webhook;
+  const deliveries = await db
+    .selectFrom('deliveries')
+    .select(['company', 'webhook', 'id', 'event', 'attempt_count'])
+    .where((row) => row.and({ company, webhook: id }))
+    .limit(sql.lit(ROWS_MAX))
+    .execute();
+  const { rows } = fewOf(deliveries);
+  if (rows.length > 0) {
+    const events = [...new Set(rows.map(({ event }) => event))].map((event) => ({ company, id: event }));
+    await remove(engine, () => sql`TRUE`, { rows, events });
+    return true;
+  }
+  const removal = sql`
+    DELETE FROM webhooks WHERE company = ${company} AND id = ${id} AND deleted_at IS NOT NULL
+      AND NOT EXISTS (SELECT 1 FROM deliveries WHERE company = ${company} AND webhook = ${id})`;
+  await engine.transaction(async (transaction) => {
+    await removal.execute(transaction);
+    await transaction
+      .deleteFrom('webhook_hours')
+      .where((row) => row.and({ company, webhook: id }))
+      .execute();
+  });
+  return true;
+}

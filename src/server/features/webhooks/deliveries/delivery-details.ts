@@ -1,0 +1,105 @@
+import type { EventKind } from '../../../../contract/events.ts';
+import type { JsonText } from '../../../../contract/json-text.ts';
+import type { Connection } from '../../../store/dialects/dialect.ts';
+import type { DeliveryState } from '../../../store/tables/webhooks.ts';
+import type { KeptAttempt } from './results.ts';
+import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
+
+/** A delivery with its attempts, as its company sees it. */
+export interface DeliveryRecord {
+  id: string;
+  event: EventKind;
+  createdAt: string;
+  state: DeliveryState;
+  /** The time of the next attempt; null without one, and while the webhook is paused. */
+  nextAttemptAt: string | null;
+  withheldFor: string | null;
+  /** Attempts that were begun. */
+  attemptCount: number;
+  /** Finished attempts, the oldest first. */
+  attempts: KeptAttempt[];
+}
+
+/** A delivery with all that its request is made of. */
+export interface DeliveryDetail extends DeliveryRecord, DeliveryKey {
+  data: JsonText<unknown>;
+  url: string;
+  /** As it is stored; see secret-box.ts. */
+  secret: string;
+}
+
+/** Finds a delivery of a company's webhook that wasn't deleted. */
+export async function findDelivery(db: Connection, key: DeliveryKey): Promise<DeliveryDetail | undefined> {
+  const row = await db
+    .selectFrom('deliveries as d')
+    .innerJoin('events as e', (join) => join.on('e.company', '=', key.company).onRef('e.id', '=', 'd.event'))
+    .innerJoin('webhooks as w', (join) =>
+      join.on('w.company', '=', key.company).onRef('w.id', '=', 'd.webhook'),
+    )
+    .select(['e.kind', 'e.created_at', 'e.data', 'w.url', 'w.secret', 'w.paused_at'])
+    .select(['d.id', 'd.state', 'd.withheld_for', 'd.due_at', 'd.attempt_count'])
+    .where('d.company', '=', key.company)
+    .where('d.webhook', '=', key.webhook)
+    .where('d.id', '=', key.id)
+    .where('w.deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (!row) return undefined;
+  const [record] = await withAttempts(db, { ...key, pausedAt: row.paused_at }, [row]);
+  // The data were written by the moves and by `insertPing`.
+  return (
+    record && { ...key, ...record, data: row.data as JsonText<unknown>, url: row.url, secret: row.secret }
+  );
+}
+
+/** A delivery beside its event, as their tables have them. */
+export interface DeliveryRow {
+  id: string;
+  kind: string;
+  created_at: string;
+  state: DeliveryState;
+  withheld_for: string | null;
+  due_at: string;
+  attempt_count: number;
+}
+
+/** Reads the attempts of some deliveries of a webhook. */
+export async function withAttempts(
+  db: Connection,
+  { company, webhook, pausedAt }: WebhookKey & { pausedAt: string | null },
+  rows: readonly DeliveryRow[],
+): Promise<DeliveryRecord[]> {
+  if (rows.length === 0) return [];
+  const ids = rows.map(({ id }) => id);
+  const attempts = await db
+    .selectFrom('delivery_attempts')
+    .selectAll()
+    .where((row) => row.and({ company, webhook }))
+    .where('delivery', 'in', ids)
+    .orderBy('number')
+    .execute();
+  const byDelivery = Map.groupBy(attempts, ({ delivery }) => delivery);
+  return rows.map((row) => ({
+    id: row.id,
+    // Written by the moves and by `insertPing`.
+    event: row.kind as EventKind,
+    createdAt: row.created_at,
+    state: row.state,
+    nextAttemptAt: ['waiting', 'retrying'].includes(row.state) && pausedAt === null ? row.due_at : null,
+    withheldFor: row.withheld_for,
+    attemptCount: row.attempt_count,
+    attempts: (byDelivery.get(row.id) ?? []).map((attempt) => ({
+      number: attempt.number,
+      attemptedAt: attempt.attempted_at,
+      status: attempt.status,
+      error: attempt.error,
+      phases: {
+        dns: attempt.dns_ms,
+        connect: attempt.connect_ms,
+        tls: attempt.tls_ms,
+        firstByte: attempt.first_byte_ms,
+      },
+      totalMs: attempt.total_ms,
+      nextAttemptAt: attempt.next_attempt_at,
+    })),
+  }));
+}

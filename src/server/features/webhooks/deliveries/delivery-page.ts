@@ -1,0 +1,172 @@
+import { maySeeEvent } from '../../../../contract/withholding.ts';
+import { type DeliveryDetail, findDelivery } from './delivery-details.ts';
+import type { KeptAttempt } from './results.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+import type { Webhook } from '../stored-webhooks.ts';
+import { resend } from './deliveries.ts';
+import { traceIdOfDelivery } from '../../../../contract/trace-context.ts';
+import { canSign, sentRequest, sentSignature } from './sent-request.ts';
+import type { Services } from '../../../views/services.ts';
+import { notFound, refusalOf } from '../../../views/page-error.ts';
+import { attemptText, deliveryBadge, withheldText } from './delivery-texts.ts';
+import { button, form } from '../../../views/form.ts';
+import { countText, exactTime, supportLink } from '../../../views/formats.ts';
+import { type Html, html } from '../../../views/html.ts';
+import { copyButton, emptyState } from '../../../views/notice.ts';
+import { amount, facts, named, table } from '../../../views/table.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../../views/visit.ts';
+import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
+
+export const showDelivery: PortalPage = async (visit, services) => {
+  const webhook = await getOwnWebhook(services.engine, visit);
+  return deliveryPage(services, visit, webhook, await getVisible(services.engine, visit, webhook));
+};
+
+/** Sends a delivery again. The form names the last attempt that was shown, so a second click does nothing. */
+export const sendAgain: PortalPage = async (visit, services) => {
+  const { act, form: filled } = visit;
+  const { engine } = services;
+  const webhook = await getOwnWebhook(engine, visit);
+  const delivery = await getVisible(engine, visit, webhook);
+  const seen = Number(filled.get('seen'));
+  try {
+    const attemptCount = Number.isInteger(seen) ? seen : -1;
+    const outcome = await resend(engine, delivery, act.now, { by: act.by, attemptCount });
+    const text =
+      outcome === 'waiting'
+        ? 'The delivery is sent again, with the same id and body.'
+        : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.';
+    return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, text);
+  } catch (error) {
+    return deliveryPage(services, visit, webhook, delivery, refusalOf(error));
+  }
+};
+
+/** @throws PageError 404 also for a delivery whose data the administrator may not see. */
+async function getVisible(
+  engine: Engine,
+  { company, administrator, params }: Visit,
+  { id: webhook }: Webhook,
+): Promise<DeliveryDetail> {
+  const found = await findDelivery(engine.db, { company: company.id, webhook, id: params.delivery ?? '' });
+  if (!found || !maySeeEvent(administrator.scopes, found.event)) throw notFound();
+  return found;
+}
+
+function deliveryPage(
+  services: Services,
+  visit: Visit,
+  webhook: Webhook,
+  delivery: DeliveryDetail,
+  problem?: string,
+): PageReply {
+  const { id, event, createdAt, withheldFor, nextAttemptAt, attemptCount } = delivery;
+  const again = form(
+    visit,
+    { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem },
+    html`<input type="hidden" name="seen" value="${attemptCount}" /> ${button('Send again', 'quiet')}`,
+  );
+  const isPaused = webhook.pausedAt !== null && ['waiting', 'retrying'].includes(delivery.state);
+  return page(
+    `Delivery of ${event}`,
+    html`<p>
+        <a href="/portal/webhooks/${webhook.id}/deliveries">All deliveries</a> to
+        <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>
+      </p>
+      ${facts([
+        ['State', deliveryBadge(delivery)],
+        ['Happened', exactTime(visit, createdAt)],
+        ['Delivery id', html`<code>${id}</code>`],
+        ['Withheld because', withheldFor && withheldText(withheldFor)],
+        ['Next attempt', nextAttemptAt && exactTime(visit, nextAttemptAt)],
+        ['Waits because', isPaused ? 'The webhook is paused.' : undefined],
+      ])}
+      ${unlessRefused(webhook, visit, again)}
+      <h2>Attempts</h2>
+      ${attemptTable(visit, delivery)}
+      <h2>Request</h2>
+      ${requestPart(delivery, services)}`,
+    { section: 'webhooks', isRefused: problem !== undefined },
+  );
+}
+
+function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
+  if (attempts.length === 0)
+    return emptyState('There was no attempt yet', 'Each attempt is listed here with its result.');
+  return table({
+    caption: 'Attempts',
+    columns: [
+      named('Attempt'),
+      'Time',
+      'Result',
+      amount('Name'),
+      amount('Connection'),
+      amount('TLS'),
+      amount('Answer'),
+      amount('Total'),
+      named('Next'),
+    ],
+    rows: attempts.map((attempt) => [
+      attempt.number,
+      exactTime(visit, attempt.attemptedAt),
+      attemptText(attempt),
+      ...phasesOf(attempt),
+      milliseconds(attempt.totalMs),
+      attempt.nextAttemptAt === null ? '–' : exactTime(visit, attempt.nextAttemptAt),
+    ]),
+  });
+}
+
+function phasesOf({ phases: { dns, connect, tls, firstByte } }: KeptAttempt): string[] {
+  return [dns, connect, tls, firstByte].map(milliseconds);
+}
+
+function milliseconds(value: number | null): string {
+  return value === null ? '–' : `${countText(value)}\u00a0ms`;
+}
+
+function requestPart(delivery: DeliveryDetail, services: Services): Html {
+  const { body, headers } = sentRequest(delivery, services.serviceName);
+  const { pathname, search } = new URL(delivery.url);
+  return html`<p>
+      A POST to <code>${pathname}${search}</code>. It is the same at every attempt, except for the signature
+      and the span in <code>traceparent</code>. The trace id is
+      <code>${traceIdOfDelivery(delivery.id)}</code>.
+    </p>
+    <h3>Headers</h3>
+    ${facts(headers)}
+    <h3>Signatures</h3>
+    ${signatures(delivery, services)}
+    <h3>Body, as it is sent</h3>
+    <p class="hint">The signature covers exactly these bytes. ${copyButton('body', 'the body')}</p>
+    <pre id="body">${body}</pre>
+    <details>
+      <summary>The same, formatted</summary>
+      <pre>${JSON.stringify(JSON.parse(body), null, 2)}</pre>
+    </details>`;
+}
+
+function signatures(delivery: DeliveryDetail, { secrets: box, serviceName, supportUrl }: Services): Html {
+  const { attempts } = delivery;
+  if (attempts.length === 0) return html`<p>Each attempt gets its own when it is sent.</p>`;
+  if (!canSign(delivery, box))
+    return html`<p>
+      They can’t be shown, because the webhook’s secret can’t be decrypted. Ask
+      ${supportLink('your operator', supportUrl)}.
+    </p>`;
+  return html`<p class="hint">
+      The <code>Service-Signature</code> of each attempt. It depends on the secret, the body and the second of
+      the attempt.
+    </p>
+    ${facts(
+      attempts.map((attempt) => {
+        const signature = sentSignature(delivery, attempt, { box, serviceName });
+        return [
+          `Attempt ${attempt.number}`,
+          signature === undefined
+            ? 'Not known: the request never got that far.'
+            : html`<code>${signature}</code>`,
+        ];
+      }),
+    )}`;
+}

@@ -1,0 +1,53 @@
+import type { WithheldFor } from '../../../../contract/withholding.ts';
+import type { KeptAttempt } from './results.ts';
+import type { DeliveryState } from '../../../store/tables/webhooks.ts';
+import { outcomeText } from '../../../sending/attempt-errors.ts';
+import { countText } from '../../../views/formats.ts';
+import type { Html } from '../../../views/html.ts';
+import { badge } from '../../../views/notice.ts';
+
+const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | 'warn', text: string]> = {
+  waiting: ['plain', 'Waiting'],
+  sending: ['plain', 'Being sent'],
+  retrying: ['warn', 'Retrying'],
+  delivered: ['good', 'Delivered'],
+  failed: ['bad', 'Failed'],
+  withheld: ['warn', 'Withheld'],
+};
+
+export function deliveryBadge({ state }: { state: DeliveryState }): Html {
+  return badge(...states[state]);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  company_unavailable: 'The subscription was not active.',
+  api_not_enabled: 'API access was off.',
+  module_not_licensed: 'The plan did not include its data.',
+  invoicing_not_enabled: 'Invoicing was off.',
+} satisfies Record<WithheldFor, string>;
+
+export function withheldText(reason: string): string {
+  return reasons[reason] ?? reason;
+}
+
+export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'error'>): string {
+  return outcomeText(error ?? String(status ?? ''));
+}
+
+/** An outcome in a row of a list: `204 · 79 ms`, or the class of error in place of the status. */
+export function attemptSummary({ status, error, totalMs }: KeptAttempt): string {
+  return `${error ?? status} · ${countText(totalMs)}\u00a0ms`;
+}
+
+/** The duration of each phase that was reached, in brackets. */
+export function attemptPhases({ phases }: KeptAttempt): string {
+  const { dns, connect, tls, firstByte } = phases;
+  const named = [
+    ['name', dns],
+    ['connection', connect],
+    ['TLS', tls],
+    ['answer', firstByte],
+  ] as const;
+  const entered = named.flatMap(([name, ms]) => (ms === null ? [] : `${name} ${ms}`));
+  return entered.length === 0 ? '' : ` (${entered.join(', ')})`;
+}

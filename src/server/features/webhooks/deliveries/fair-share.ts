@@ -1,0 +1,130 @@
+import { setImmediate } from 'node:timers/promises';
+
+import { type WaitingDelivery, type WaitingSearch, findWaiting } from './waiting-deliveries.ts';
+import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
+import type { Engine } from '../../../store/engines/engine.ts';
+
+/** How many deliveries may be under way at once. */
+export interface ShareLimits {
+  total: number;
+  perWebhook: number;
+}
+
+/**
+ * Counts the deliveries under way. A webhook never has more than its limit. A company may have a quarter of all slots,
+ * and more as long as another quarter stays free for other companies.
+ */
+export class FairShare {
+  readonly #limits: ShareLimits;
+  readonly #companyMax: number;
+  readonly #webhooks = new Map<string, { key: WebhookKey; count: number }>();
+  readonly #companies = new Map<string, number>();
+  #count = 0;
+
+  constructor(limits: ShareLimits) {
+    this.#limits = limits;
+    this.#companyMax = Math.max(1, Math.floor(limits.total / 4));
+  }
+
+  /** Deliveries that may be begun now. */
+  get free(): number {
+    return this.#limits.total - this.#count;
+  }
+
+  /** Webhooks that may not have one more. */
+  get busy(): WebhookKey[] {
+    const full = [...this.#webhooks.values()].filter(({ count }) => count >= this.#limits.perWebhook);
+    return full.map(({ key }) => key);
+  }
+
+  /** Companies that may not have one more. */
+  get busyCompanies(): string[] {
+    return [...this.#companies.keys()].filter((company) => !this.#mayHaveMore(company));
+  }
+
+  /**
+   * Takes slots for as many of the deliveries as may be begun: one of each webhook first, then a second one. Each slot
+   * is to be given back.
+   */
+  take<D extends DeliveryKey>(waiting: readonly D[]): D[] {
+    const lines = [...Map.groupBy(waiting, webhookText).values()];
+    const taken: D[] = [];
+    for (let place = 0; place < this.#limits.perWebhook; place += 1) {
+      for (const line of lines) {
+        const delivery = line[place];
+        if (delivery && this.#takeOne(delivery)) taken.push(delivery);
+      }
+    }
+    return taken;
+  }
+
+  giveBack({ company, webhook }: WebhookKey): void {
+    this.#add({ company, webhook }, -1);
+  }
+
+  #takeOne({ company, webhook }: DeliveryKey): boolean {
+    const underWay = this.#webhooks.get(webhookText({ company, webhook }))?.count ?? 0;
+    if (this.free <= 0 || underWay >= this.#limits.perWebhook || !this.#mayHaveMore(company)) return false;
+    this.#add({ company, webhook }, 1);
+    return true;
+  }
+
+  #mayHaveMore(company: string): boolean {
+    return (this.#companies.get(company) ?? 0) < this.#companyMax || this.free > this.#companyMax;
+  }
+
+  #add(key: WebhookKey, change: 1 | -1): void {
+    const text = webhookText(key);
+    const ofWebhook = (this.#webhooks.get(text)?.count ?? 0) + change;
+    const ofCompany = (this.#companies.get(key.company) ?? 0) + change;
+    this.#count += change;
+    // Only those with deliveries under way are kept: there may be any number of webhooks.
+    if (ofWebhook === 0) this.#webhooks.delete(text);
+    else this.#webhooks.set(text, { key, count: ofWebhook });
+    if (ofCompany === 0) this.#companies.delete(key.company);
+    else this.#companies.set(key.company, ofCompany);
+  }
+}
+
+const webhookText = ({ company, webhook }: WebhookKey) => `${company} ${webhook}`;
+
+const FIRST: WebhookKey = { company: '', webhook: '' };
+
+/** Looks for deliveries from webhook to webhook, each time from where it last stopped, so that all have their turn. */
+export class WebhookRound {
+  readonly #engine: Engine;
+  readonly #unreadable: readonly string[];
+  #after = FIRST;
+
+  /** @param unreadable as `findWaiting` takes it. */
+  constructor(engine: Engine, unreadable: readonly string[] = []) {
+    this.#engine = engine;
+    this.#unreadable = unreadable;
+  }
+
+  /** Looks until it has found something, and once around at most. */
+  async find(options: Omit<WaitingSearch, 'after'>): Promise<WaitingDelivery[]> {
+    const start = this.#after;
+    let isAround = start === FIRST;
+    const found = new Map<string, WaitingDelivery>();
+    for (;;) {
+      const spot = { ...options, after: this.#after };
+      const { found: more, last } = await findWaiting(this.#engine, spot, this.#unreadable);
+      for (const delivery of more) found.set(delivery.id, delivery);
+      this.#after = last ?? FIRST;
+      if (last ? found.size > 0 || (isAround && isBehind(last, start)) : isAround) return [...found.values()];
+      if (last) {
+        // All of them are paused, and there may be many more: the event loop has its turn in between.
+        await setImmediate();
+      } else {
+        isAround = true;
+      }
+    }
+  }
+}
+
+/** Whether a round that began behind `start` has come to it again. */
+function isBehind(last: WebhookKey, start: WebhookKey): boolean {
+  if (start === FIRST) return false;
+  return last.company > start.company || (last.company === start.company && last.webhook >= start.webhook);
+}

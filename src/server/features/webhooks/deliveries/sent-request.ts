@@ -1,0 +1,56 @@
+import { deliveryRequest } from '../../../../contract/delivery-request.ts';
+import { UsageError } from '../../../../errors.ts';
+import type { KeptAttempt } from './results.ts';
+import type { DeliveryDetail } from './delivery-details.ts';
+import type { SecretBox } from '../../../process/secret-box.ts';
+
+const SIGNATURE = 'Service-Signature';
+
+/** A delivery's request as its page shows it, without what is new at each attempt. */
+export interface SentRequest {
+  /** The bytes, as text. */
+  body: string;
+  /** In the order in which they are sent. */
+  headers: (readonly [name: string, value: string])[];
+}
+
+/** The request of a delivery, made anew from what is stored. */
+export function sentRequest(delivery: DeliveryDetail, serviceName: string): SentRequest {
+  const { body, headers } = deliveryRequest(delivery, { serviceName, secret: '', at: new Date(0) });
+  const named = Object.entries(headers).filter(([name]) => name !== SIGNATURE && name !== 'traceparent');
+  return {
+    body,
+    headers: [
+      ['Host', new URL(delivery.url).host],
+      ['Content-Length', String(Buffer.byteLength(body))],
+      ...named,
+    ],
+  };
+}
+
+/**
+ * The signature that an attempt carried: it follows from the secret, the body and the second of the attempt.
+ * @returns undefined for an attempt that made no request, or whose worker ended meanwhile.
+ * @throws UsageError when the webhook's secret can't be opened here.
+ */
+export function sentSignature(
+  delivery: DeliveryDetail,
+  attempt: KeptAttempt,
+  { box, serviceName }: { box: SecretBox; serviceName: string },
+): string | undefined {
+  if (attempt.error === 'interrupted' || attempt.error === 'internal') return undefined;
+  const secret = box.open(delivery.secret, { company: delivery.company, id: delivery.webhook });
+  const at = new Date(attempt.attemptedAt);
+  return deliveryRequest(delivery, { serviceName, secret, at }).headers[SIGNATURE];
+}
+
+/** Whether this process can tell signatures: one without the key of the secrets can't. */
+export function canSign({ company, webhook, secret }: DeliveryDetail, box: SecretBox): boolean {
+  try {
+    box.open(secret, { company, id: webhook });
+    return true;
+  } catch (error) {
+    if (error instanceof UsageError) return false;
+    throw error;
+  }
+}

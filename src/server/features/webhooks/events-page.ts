@@ -1,0 +1,46 @@
+import { moduleOfEvent, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../../../contract/events.ts';
+import { eventWords, exampleEvents } from '../../../contract/examples.ts';
+import { maySeeEvent } from '../../../contract/withholding.ts';
+import { whyNot } from '../../views/availability.ts';
+import { type Html, html } from '../../views/html.ts';
+import { page, type PortalPage, type Visit } from '../../views/visit.ts';
+
+/** Every event that a webhook can have: when it is sent, what it carries, and an example. */
+export const showEvents: PortalPage = (visit) =>
+  page(
+    'Events',
+    html`<p><a href="/portal/webhooks">All webhooks</a></p>
+      <p>A webhook is sent the events that were chosen for it, each as a delivery like the example.</p>
+      ${moveEventKinds.map((kind) => {
+        const { unavailable, hint } = eventChoice(kind, visit);
+        return html`<h2><code>${kind}</code></h2>
+          <p>${unavailable ?? hint}</p>
+          ${eventDetails(kind, { isOpen: true })}`;
+      })}`,
+    { section: 'webhooks' },
+  );
+
+/** When an event is sent, or the reason why an administrator can't choose it. */
+export function eventChoice(
+  kind: MoveEventKind,
+  { company, administrator }: Pick<Visit, 'company' | 'administrator'>,
+): { unavailable?: string; hint: string } {
+  const hint = `${eventWords(kind).summary}.`;
+  if (!maySeeEvent(administrator.scopes, kind))
+    return { hint, unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
+  const reason = whyNot(company, moduleOfEvent(kind));
+  return { hint: reason === undefined ? hint : `${hint} Nothing is sent now: ${reason}` };
+}
+
+/** An event's words, who may read it, and the contract's first example of it. */
+export function eventDetails(kind: MoveEventKind, { isOpen = false } = {}): Html {
+  const example = exampleEvents().find(({ event }) => event === kind)?.body ?? '{}';
+  // Of Markdown, the descriptions have code alone.
+  const parts = eventWords(kind).description.split('`');
+  return html`<details class="hint" ${isOpen && html`open`}>
+    <summary>What it says, with an example<span class="hidden"> of ${kind}</span></summary>
+    <p>${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}</p>
+    <p>Its data is what a key with the scope <code>${scopeOfEvent(kind)}</code> may read.</p>
+    <pre>${JSON.stringify(JSON.parse(example), null, 2)}</pre>
+  </details>`;
+}

@@ -1,0 +1,153 @@
+import { DAY_MS } from '../../../contract/durations.ts';
+import { companyDay, companyInstant } from '../../../contract/company-time.ts';
+import type { AttemptCounts, HourSpan, WebhookHealth } from './webhook-health.ts';
+import type { Webhook } from './stored-webhooks.ts';
+import { outcomeText, usualCause } from '../../sending/attempt-errors.ts';
+import { whyNotTouch } from './registration.ts';
+import type { Visit } from '../../views/visit.ts';
+import { barChart } from '../../views/chart.ts';
+import { countText, dayText, time } from '../../views/formats.ts';
+import { type Html, html } from '../../views/html.ts';
+import { badge } from '../../views/notice.ts';
+import { amount, table } from '../../views/table.ts';
+
+const DAYS = 30;
+
+/** The periods over which a webhook's attempts are counted. */
+export interface HealthSpans {
+  /** The last 30 calendar days of the company as `YYYY-MM-DD`, the oldest first. */
+  days: string[];
+  spans: HourSpan[];
+  /** All of these days. */
+  whole: HourSpan;
+}
+
+/**
+ * The periods that pages show. Counts are kept by the hour, so in a time zone that isn't whole hours from UTC a day
+ * begins with the hour of its midnight.
+ */
+export function healthSpans(timeZone: string, now: Date): HealthSpans {
+  const today = Date.parse(companyDay(timeZone, now));
+  const dayOf = (index: number) => new Date(today + index * DAY_MS).toISOString().slice(0, 10);
+  const days = Array.from({ length: DAYS }, (_, index) => dayOf(index - DAYS + 1));
+  const midnights = [...days, dayOf(1)].map((day) => companyInstant(timeZone, `${day}T00:00`) ?? now);
+  const spans = days.map((_, index) => ({
+    from: midnights[index] ?? now,
+    until: midnights[index + 1] ?? now,
+  }));
+  const lastDay = { from: new Date(now.getTime() - DAY_MS), until: new Date(now.getTime() + DAY_MS) };
+  return { days, spans: [...spans, lastDay], whole: { from: midnights[0] ?? now, until: lastDay.until } };
+}
+
+/** A receiver counts as working from this share of successful attempts on. */
+const WORKING_SHARE_MIN = 0.9;
+const none: AttemptCounts = { delivered: 0, failed: 0 };
+const shares = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
+
+function lastDayOf(health: WebhookHealth): AttemptCounts {
+  return health.spans.at(-1) ?? none;
+}
+
+export function healthBadge(webhook: Webhook, health: WebhookHealth): Html {
+  const { delivered, failed } = lastDayOf(health);
+  if (webhook.pausedAt !== null) return badge('warn', 'Paused');
+  if (isFailing(webhook, health)) return badge('bad', 'Failing');
+  if (delivered + failed === 0) return badge('plain', 'Quiet');
+  return isPartlyFailing(health) ? badge('warn', 'Partly failing') : badge('good', 'Working');
+}
+
+/**
+ * Whether nothing was delivered since an attempt failed, however long ago: what mails, `status` and metrics tell too
+ * (features/webhooks/failing-webhooks.ts). A webhook that is paused sends nothing.
+ */
+function isFailing({ pausedAt, failingSince }: Webhook, { lastDeliveredAt }: WebhookHealth): boolean {
+  return pausedAt === null && failingSince !== null && (lastDeliveredAt ?? '') <= failingSince;
+}
+
+function isPartlyFailing(health: WebhookHealth): boolean {
+  const { delivered, failed } = lastDayOf(health);
+  return failed > 0 && delivered / (delivered + failed) < WORKING_SHARE_MIN;
+}
+
+/** Whether somebody has to look at it. */
+export function needsLook(webhook: Webhook, health: WebhookHealth): boolean {
+  return isFailing(webhook, health) || (webhook.pausedAt === null && isPartlyFailing(health));
+}
+
+/** The share of the attempts of the last 24 hours that were answered with 2xx. */
+export function lastDayText(health: WebhookHealth): string {
+  const { delivered, failed } = lastDayOf(health);
+  const all = delivered + failed;
+  if (all === 0) return 'Nothing was sent';
+  if (failed === 0) return `100% delivered: ${countText(all)} ${all === 1 ? 'attempt' : 'attempts'}`;
+  // 99.96 % must not be rounded up to 100 %.
+  const share = Math.min(delivered / all, 0.999);
+  return `${shares.format(share)} delivered: ${countText(failed)} of ${countText(all)} attempts failed`;
+}
+
+/** The time of the last delivery that was answered with 2xx. */
+export function lastSuccess(visit: Visit, { lastDeliveredAt }: WebhookHealth): Html | string {
+  return time(visit, lastDeliveredAt, 'None in 30 days');
+}
+
+/** The time of the last failed attempt, and its reason. */
+export function lastFailure(visit: Visit, { lastFailure: failure }: WebhookHealth): Html | string {
+  if (!failure) return 'None in 30 days';
+  return html`${time(visit, failure.at)}<br /><span class="hint">${outcomeText(failure.reason)}</span>`;
+}
+
+/** The receiver's words when it last refused a delivery, and what that usually means. */
+export function lastRefusal(
+  visit: Pick<Visit, 'company' | 'administrator'>,
+  webhook: Webhook,
+  { lastFailure: failure, lastDeliveredAt }: WebhookHealth,
+): Html | false {
+  if (!failure) return false;
+  const { at, reason, delivery, answerText } = failure;
+  const cause = usualCause(reason);
+  // It may repeat data of the delivery.
+  const isShown = answerText !== '' && whyNotTouch(webhook, visit.administrator) === undefined;
+  return html`<h2>Last failure</h2>
+    <p>
+      ${time(visit, at)}: ${outcomeText(reason)} ${cause !== undefined && `Usual cause: ${cause}`}
+      ${(lastDeliveredAt ?? '') > at && 'The receiver has accepted deliveries since.'}
+      <a href="/portal/webhooks/${webhook.id}/deliveries/${delivery}">See the delivery</a>
+    </p>
+    ${
+      isShown &&
+      html`<p>The receiver said:</p>
+        <pre>${answerText}</pre>`
+    }`;
+}
+
+export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html {
+  const counts = days.map((_, index) => health.spans[index] ?? none);
+  const sum = (key: keyof AttemptCounts) => counts.reduce((total, each) => total + each[key], 0);
+  return barChart({
+    summary: `Attempts of the last ${DAYS} days: ${countText(sum('delivered'))} delivered, ${countText(sum('failed'))} failed.`,
+    bars: days.map((day, index) => {
+      const { delivered, failed } = counts[index] ?? none;
+      return {
+        label: dayText(day),
+        parts: [
+          { kind: 'good', name: 'delivered', count: delivered },
+          { kind: 'bad', name: 'failed', count: failed },
+        ],
+      };
+    }),
+  });
+}
+
+/** A table of the chart's figures, without the days that had no attempts. */
+export function attemptTable(health: WebhookHealth, { days }: HealthSpans): Html {
+  const rows = days.flatMap((day, index) => {
+    const { delivered, failed } = health.spans[index] ?? none;
+    return delivered + failed === 0 ? [] : [[dayText(day), countText(delivered), countText(failed)]];
+  });
+  if (rows.length === 0) return html`<p>There were no attempts in the last ${DAYS} days.</p>`;
+  return table({
+    caption: 'Attempts by day',
+    columns: ['Day', amount('Delivered'), amount('Failed')],
+    rows: rows.reverse(),
+  });
+}

@@ -1,0 +1,208 @@
+import { randomBytes } from 'node:crypto';
+
+import {
+  isMoveEventKind,
+  type MoveEventKind,
+  moveEventKinds,
+  scopeOfEvent,
+} from '../../../contract/events.ts';
+import type { Scope } from '../../../contract/scopes.ts';
+import { maySeeEvent, scopesLacked } from '../../../contract/withholding.ts';
+import { quote, unknownName, UsageError } from '../../../errors.ts';
+import type { Administrator } from '../../store/accounts/administrator-rows.ts';
+import { getCompany } from '../../store/records/companies.ts';
+import {
+  type Authority,
+  type AuthorisedTransaction,
+  authorisedTransaction,
+} from '../../store/accounts/authorised-transaction.ts';
+import { actorId, type AuditAction } from '../../store/accounts/audit-trail.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import {
+  deleteWebhookRow,
+  findWebhookRow,
+  insertWebhook,
+  listWebhookRows,
+  setWebhookPaused,
+  type Webhook,
+  webhookHost,
+} from './stored-webhooks.ts';
+import type { SecretBox } from '../../process/secret-box.ts';
+import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
+
+/** Webhooks that a company can have at once (openapi.yaml, "Webhooks"). */
+export const WEBHOOKS_MAX = 10;
+const WEBHOOK_ID_BYTES = 6;
+const SECRET_BYTES = 32;
+
+/**
+ * A new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
+ * (openapi.yaml, "Verify the signature").
+ */
+export function mintSecret(): string {
+  return `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`;
+}
+
+/**
+ * Registers a webhook (openapi.yaml, "Webhooks"). Several may have the same address: a secret is rotated by
+ * adding a second webhook.
+ * @param options.events kinds of events, each of which counts once.
+ * @param options.by the authority, here and below: an operator, unless given. An administrator can choose only events
+ *   whose data they can see themselves.
+ * @returns its signing secret, which can't be shown again, and its record.
+ * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks;
+ *   what `authorisedTransaction` throws.
+ */
+export async function createWebhook(
+  engine: Engine,
+  box: SecretBox,
+  options: {
+    company: string;
+    url: string;
+    events: readonly string[];
+    by?: Authority;
+    now: Date;
+  },
+): Promise<{ secret: string; record: Webhook }> {
+  const { company, by = 'operator', now } = options;
+  const secret = mintSecret();
+  const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
+  const url = canonicalWebhookUrl(options.url);
+  return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
+    const events = checkedEvents(
+      options.events,
+      authorised.by === 'operator' ? undefined : authorised.by.scopes,
+    );
+    const madeBy = actorId(authorised.by);
+    const record: Webhook = {
+      id,
+      company,
+      url,
+      events,
+      createdAt: now.toISOString(),
+      pausedAt: null,
+      failingSince: null,
+      madeBy,
+    };
+    const outcome = await insertWebhook(authorised, record, box.seal(secret, record), WEBHOOKS_MAX);
+    if (outcome === 'limit reached') {
+      throw new UsageError(
+        `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
+      );
+    }
+    await recordOf(authorised, 'webhook.registered', record, { events: events.join(' ') });
+    return { secret, record };
+  });
+}
+
+/**
+ * The webhooks of a company, oldest first, without their secrets.
+ * @throws UsageError when there is no such company.
+ */
+export async function listWebhooks(engine: Engine, company: string): Promise<Webhook[]> {
+  await getCompany(engine, company);
+  return listWebhookRows(engine, company);
+}
+
+/** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
+export const deleteWebhook = webhookChange(deleteIn);
+
+/** The same in a transaction that also does something else. */
+export async function deleteIn(authorised: AuthorisedTransaction, webhook: Webhook): Promise<Webhook> {
+  await deleteWebhookRow(authorised, webhook);
+  await recordOf(authorised, 'webhook.deleted', webhook);
+  return webhook;
+}
+
+/**
+ * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall
+ * due. To pause a paused webhook changes nothing.
+ */
+export const pauseWebhook = webhookChange((authorised, webhook) => setPaused(authorised, webhook, true));
+
+/**
+ * Resumes a webhook: waiting deliveries are sent at once, a few at a time. To resume one that isn't paused changes
+ * nothing.
+ */
+export const resumeWebhook = webhookChange((authorised, webhook) => setPaused(authorised, webhook, false));
+
+async function setPaused(
+  authorised: AuthorisedTransaction,
+  webhook: Webhook,
+  isPaused: boolean,
+): Promise<Webhook> {
+  const changed = await setWebhookPaused(authorised, webhook, isPaused);
+  if (changed !== webhook)
+    await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
+  return changed;
+}
+
+async function recordOf(
+  authorised: AuthorisedTransaction,
+  action: AuditAction,
+  webhook: Webhook,
+  more: Record<string, string> = {},
+): Promise<void> {
+  const details = { webhook: webhook.id, host: webhookHost(webhook), ...more };
+  await authorised.record({ action, subject: webhook.id, details });
+}
+
+/**
+ * Makes a function that changes a webhook in an authorised transaction, and gives it as it is then; a deleted one as it was.
+ * The function throws what `authorisedTransaction` and `getWebhookToChange` throw.
+ */
+function webhookChange(change: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>) {
+  return (engine: Engine, company: string, id: string, now: Date, by: Authority = 'operator') =>
+    authorisedTransaction(engine, { company, by, now }, async (authorised) =>
+      change(authorised, await getWebhookToChange(authorised, id)),
+    );
+}
+
+/**
+ * The webhook that an authorised transaction changes.
+ * @throws UsageError when the company has no such webhook, or the administrator may not see the data of its events: an
+ *   administrator who may not choose an event may not stop or repeat it either.
+ */
+export async function getWebhookToChange(authorised: AuthorisedTransaction, id: string): Promise<Webhook> {
+  const webhook = await findWebhookRow(authorised.transaction, authorised.company, id);
+  if (!webhook) throw unknownWebhook({ company: authorised.company, webhook: id });
+  const reason = authorised.by === 'operator' ? undefined : whyNotTouch(webhook, authorised.by);
+  if (reason !== undefined) throw new UsageError(reason);
+  return webhook;
+}
+
+/**
+ * Why an administrator may not change a webhook: its events carry data that they may not see. Undefined when they may.
+ */
+export function whyNotTouch(
+  { events }: Pick<Webhook, 'events'>,
+  { scopes }: Pick<Administrator, 'scopes'>,
+): string | undefined {
+  const missing = scopesLacked(scopes, events);
+  if (missing.length === 0) return undefined;
+  return `You have no access to data that this webhook sends: ${missing.join(', ')}. Ask an administrator who has it.`;
+}
+
+export function unknownWebhook({ company, webhook }: { company: string; webhook: string }): UsageError {
+  return new UsageError(`The company ${quote(company)} has no webhook ${quote(webhook)}.`);
+}
+
+/**
+ * The chosen events in the contract's order.
+ * @param held the scopes of an administrator, who can choose only events whose data they can see.
+ * @throws UsageError of the field `events`, naming the event that is refused, or when there is none.
+ */
+export function checkedEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
+  const refuse = (reason: string): never => {
+    throw new UsageError(reason, { field: 'events' });
+  };
+  if (given.length === 0) refuse(`A webhook needs at least one event of ${moveEventKinds.join(', ')}.`);
+  for (const event of given) {
+    if (event === 'ping')
+      refuse('"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.');
+    if (!isMoveEventKind(event)) refuse(unknownName(event, 'an event', moveEventKinds));
+    else if (held && !maySeeEvent(held, event))
+      refuse(`${quote(event)} can't be chosen without access to its data, which is ${scopeOfEvent(event)}.`);
+  }
+  return moveEventKinds.filter((kind) => given.includes(kind));
+}

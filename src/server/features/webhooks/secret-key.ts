@@ -1,0 +1,151 @@
+import { randomBytes } from 'node:crypto';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+
+import type { Config } from '../../process/config.ts';
+import { UsageError } from '../../../errors.ts';
+import { beginFile } from '../../../command-line/unfinished-file.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { findWebhookRow, type Webhook } from './stored-webhooks.ts';
+import { listSeals, replaceStoredSecret, storedSecrets } from '../../store/stored-secrets.ts';
+import { createSecretBox, type SecretBox } from '../../process/secret-box.ts';
+
+type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
+
+/** A box that may lack keys. Deliveries to webhooks whose secrets it can't open are held. */
+export interface OpenedBox extends SecretBox {
+  /** Fingerprints of the keys that it lacks. */
+  missing: readonly string[];
+  /** A sentence for the operator where it lacks any. */
+  problem: string | undefined;
+}
+
+/**
+ * The box of a database's signing secrets, with `WEBHOOK_SECRET_KEY` as its key. Where that isn't set, a file beside the
+ * SQLite database holds a key; it is made when it is first needed.
+ */
+export async function openSecretBox(engine: Engine, settings: Settings): Promise<OpenedBox> {
+  const box = await takeSecretBox(engine, settings);
+  const missing = (await usedFingerprints(engine)).filter((used) => !box.fingerprints.includes(used));
+  return { ...box, missing, problem: missing.length > 0 ? problemOf(missing, settings) : undefined };
+}
+
+/** Opens the box without looking at the stored secrets, for the commands that seal them anew or delete them. */
+export async function takeSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
+  const file = keyFileOf(settings);
+  if (file !== undefined && settings.webhookSecretKey === undefined && !existsSync(file)) {
+    // A new key couldn't open secrets that another one sealed, and would stand in its way when that is found.
+    const { fingerprints } = createSecretBox(undefined, settings.webhookSecretKeyPrevious);
+    const used = await usedFingerprints(engine);
+    if (used.every((fingerprint) => fingerprints.includes(fingerprint))) await makeKey(engine, file);
+  }
+  const own = file === undefined ? undefined : keyIn(file);
+  const box = createSecretBox(settings.webhookSecretKey ?? own, settings.webhookSecretKeyPrevious, own);
+  if (file === undefined || own !== undefined || settings.webhookSecretKey !== undefined || !existsSync(file))
+    return box;
+  const seal = () => {
+    throw new UsageError(`${file} must hold a key of 32 bytes in base64. Put it back from a backup.`);
+  };
+  return { ...box, seal };
+}
+
+/** The names of the keys that stored secrets are sealed with: the setting or the file, or that it isn't here. */
+export async function namesOfKeys(engine: Engine, settings: Settings): Promise<string[]> {
+  const file = keyFileOf(settings);
+  const keys: Record<string, string | undefined> = {
+    WEBHOOK_SECRET_KEY: settings.webhookSecretKey,
+    WEBHOOK_SECRET_KEY_PREVIOUS: settings.webhookSecretKeyPrevious,
+    ...(file !== undefined && { [file]: keyIn(file) }),
+  };
+  const used = await usedFingerprints(engine);
+  return used.map((fingerprint) => {
+    const found = Object.entries(keys).find(([, key]) =>
+      createSecretBox(undefined, key).fingerprints.includes(fingerprint),
+    );
+    return found?.[0] ?? `the one with the fingerprint ${fingerprint}, which is not here`;
+  });
+}
+
+async function usedFingerprints(engine: Engine): Promise<string[]> {
+  return (await listSeals(engine)).map((seal) => seal.split('.')[1] ?? '');
+}
+
+/** The file beside a SQLite database that holds the key of its signing secrets where no setting does. */
+export function keyFileOf({ databaseUrl }: Pick<Settings, 'databaseUrl'>): string | undefined {
+  return databaseUrl.startsWith('sqlite:') ? `${databaseUrl.slice('sqlite:'.length)}-secret-key` : undefined;
+}
+
+/** Makes the file whole or not at all, and once: another process that starts now waits for the database's lock. */
+async function makeKey(engine: Engine, file: string): Promise<void> {
+  await engine.transaction(async () => {
+    if (existsSync(file)) return;
+    using unfinished = beginFile(file);
+    writeFileSync(unfinished.path, `${randomBytes(32).toString('base64')}\n`);
+    // It stands a power cut, which must not leave sealed secrets without their key.
+    unfinished.replace();
+  });
+}
+
+/** @throws UsageError when there is something else than a key where one is to be read or replaced. */
+export function refuseOtherThanKey(file: string): void {
+  if (!existsSync(file) || keyIn(file) !== undefined) return;
+  throw new UsageError(`${file} isn't a key of signing secrets, so nothing is done.`);
+}
+
+/** The key in a file; undefined where it isn't there, this user may not read it, or it is something else. */
+function keyIn(file: string): string | undefined {
+  try {
+    const found = statSync(file);
+    if (!found.isFile() || found.size >= 100) return undefined;
+    const text = readFileSync(file, 'utf8').trim();
+    return Buffer.from(text, 'base64').length === 32 ? text : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function problemOf(missing: readonly string[], settings: Settings): string {
+  const file = keyFileOf(settings);
+  const other = file === undefined ? '' : `, or put ${file} back from a backup`;
+  return `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}, and their deliveries are held. Second factors under it take recovery codes alone. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}, and start again. Where it is lost: fieldledger webhook delete --unreadable, and fieldledger admin remove-second-factor.`;
+}
+
+/**
+ * Stores secrets anew, sealed with the key that is configured now: after it was replaced.
+ * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
+ */
+export async function sealSecrets(
+  engine: Engine,
+  box: SecretBox,
+): Promise<{ sealedCount: number; problems: string[] }> {
+  const problems: string[] = [];
+  let sealedCount = 0;
+  for await (const stored of storedSecrets(engine.db)) {
+    const secret = openedOr(problems, () => box.open(stored.secret, stored));
+    if (secret === undefined) continue;
+    await replaceStoredSecret(engine, stored, box.seal(secret, stored));
+    sealedCount += 1;
+  }
+  return { sealedCount, problems };
+}
+
+/** The webhooks whose signing secrets the box can't open: their key is lost, or what is stored was damaged. */
+export async function listUnreadable(engine: Engine, box: SecretBox): Promise<Webhook[]> {
+  const found: Webhook[] = [];
+  for await (const stored of storedSecrets(engine.db)) {
+    if (openedOr([], () => box.open(stored.secret, stored)) !== undefined) continue;
+    // One that was deleted still has its row, and its secret.
+    const webhook = await findWebhookRow(engine.db, stored.company, stored.id);
+    if (webhook) found.push(webhook);
+  }
+  return found;
+}
+
+function openedOr(problems: string[], open: () => string): string | undefined {
+  try {
+    return open();
+  } catch (error) {
+    if (!(error instanceof UsageError)) throw error;
+    problems.push(error.message);
+    return undefined;
+  }
+}

@@ -1,0 +1,37 @@
+import type { EventKind, MoveEventKind } from '../../../contract/events.ts';
+import { maySeeEvent } from '../../../contract/withholding.ts';
+import type { Administrator } from '../../store/accounts/administrator-rows.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { findWebhookRow, type Webhook } from './stored-webhooks.ts';
+import { whyNotTouch } from './registration.ts';
+import { notFound } from '../../views/page-error.ts';
+import { type Html, html } from '../../views/html.ts';
+import type { Visit } from '../../views/visit.ts';
+
+/**
+ * The company's webhook with the id in the page's address.
+ * @throws PageError 404 when the company has none.
+ */
+export async function getOwnWebhook(
+  engine: Engine,
+  { company, params }: Pick<Visit, 'company' | 'params'>,
+): Promise<Webhook> {
+  const webhook = await findWebhookRow(engine.db, company.id, params.id ?? '');
+  if (!webhook) throw notFound();
+  return webhook;
+}
+
+/** A button that changes a webhook, or the reason why the administrator may not press it. */
+export function unlessRefused(webhook: Webhook, { administrator }: Visit, button: Html): Html {
+  const reason = whyNotTouch(webhook, administrator);
+  return reason === undefined ? button : html`<p class="hint">${reason}</p>`;
+}
+
+/** The events of a webhook that an administrator may see, a ping among them. */
+export function visibleKinds({ scopes }: Administrator, { events }: Webhook): EventKind[] {
+  return [...events.filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
+}
+
+export function hiddenKinds({ scopes }: Administrator, { events }: Webhook): MoveEventKind[] {
+  return events.filter((kind) => !maySeeEvent(scopes, kind));
+}

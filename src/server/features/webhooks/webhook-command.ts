@@ -1,0 +1,246 @@
+import { Command, InvalidArgumentError } from 'commander';
+
+import { listOf } from '../../../command-line/given-values.ts';
+import { moveEventKinds } from '../../../contract/events.ts';
+import { quote, UsageError } from '../../../errors.ts';
+import type { DeliveryRecord } from './deliveries/delivery-details.ts';
+import type { KeptAttempt } from './deliveries/results.ts';
+import type { Webhook } from './stored-webhooks.ts';
+import { listDeliveries, PAGE_MAX, ping, recover, resend } from './deliveries/deliveries.ts';
+import { createWebhook, deleteWebhook, listWebhooks, pauseWebhook, resumeWebhook } from './registration.ts';
+import { listUnreadable, openSecretBox, sealSecrets, takeSecretBox } from './secret-key.ts';
+import { COMPANY, integerIn } from '../../cli/arguments.ts';
+import { withDatabase } from '../../cli/database.ts';
+import { textTable } from '../../cli/table.ts';
+import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
+
+const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
+
+/** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
+export function webhookCommand(terminal: Terminal): Command {
+  const command = new Command('webhook')
+    .description("a company's webhooks")
+    .addCommand(createCommand(terminal))
+    .addCommand(listCommand(terminal));
+  for (const change of changes) command.addCommand(changeCommand(terminal, change));
+  return command
+    .addCommand(deleteCommand(terminal))
+    .addCommand(deliveriesCommand(terminal))
+    .addCommand(resendCommand(terminal))
+    .addCommand(recoverCommand(terminal))
+    .addCommand(pingCommand(terminal))
+    .addCommand(sealCommand(terminal));
+}
+
+function createCommand(terminal: Terminal): Command {
+  return new Command('create')
+    .description('register a webhook and show its signing secret, once')
+    .argument(...COMPANY)
+    .argument('<url>', 'https address on a public host name, port 443')
+    .option('--events <events>', `comma-separated, of ${moveEventKinds.join(', ')}`, (text) => listOf(text), [
+      ...moveEventKinds,
+    ] as string[])
+    .action(async (company: string, url: string, { events }: { events: string[] }) => {
+      await withDatabase(terminal, async (engine, config) => {
+        const options = { company, url, events, now: new Date() };
+        const box = await openSecretBox(engine, config);
+        const { secret, record } = await createWebhook(engine, box, options);
+        terminal.tell(
+          `Registered ${record.id}. Keep its signing secret in a secret store; it is shown only now.\n`,
+        );
+        terminal.show({ secret, ...record }, secret);
+      });
+    });
+}
+
+function listCommand(terminal: Terminal): Command {
+  return new Command('list')
+    .description('list the webhooks, without their secrets')
+    .argument(...COMPANY)
+    .action(async (company: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const webhooks = await listWebhooks(engine, company);
+        terminal.show(webhooks, webhookTable(webhooks));
+      });
+    });
+}
+
+interface Change {
+  name: string;
+  description: string;
+  make: typeof pauseWebhook;
+  done: (webhook: Webhook) => string;
+}
+
+const changes: Change[] = [
+  {
+    name: 'pause',
+    description: 'pause a webhook: its deliveries wait until it is resumed, 30 days at most',
+    make: pauseWebhook,
+    done: ({ id, url, pausedAt }) => `${id} (${url}) is paused since ${pausedAt}.`,
+  },
+  {
+    name: 'resume',
+    description: 'resume a paused webhook, the deliveries that wait first',
+    make: resumeWebhook,
+    done: ({ id, url }) => `${id} (${url}) is not paused.`,
+  },
+];
+
+function changeCommand(terminal: Terminal, { name, description, make, done }: Change): Command {
+  return new Command(name)
+    .description(description)
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .action(async (company: string, id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const webhook = await make(engine, company, id, new Date());
+        terminal.show(webhook, done(webhook));
+      });
+    });
+}
+
+interface Deletion {
+  unreadable?: boolean;
+  confirm?: string;
+}
+
+function deleteCommand(terminal: Terminal): Command {
+  return new Command('delete')
+    .description('delete a webhook, its history and what waits to be delivered to it, for good')
+    .argument('[company]', COMPANY[1])
+    .argument('[webhook-id]', WEBHOOK[1])
+    .option('--confirm <webhook-id>', 'the id once more')
+    .option('--unreadable', 'instead, every webhook whose signing secret can no longer be decrypted')
+    .action(async (...given: [string | undefined, string | undefined, Deletion, Command]) => {
+      const [company = '', id = '', { unreadable = false, confirm }, command] = given;
+      if ((company === '' || id === '') !== unreadable)
+        command.error('error: name a company and a webhook, or give --unreadable alone');
+      if (confirm === undefined) {
+        if (!unreadable) command.error('error: give --confirm with the id once more');
+      } else if (confirm !== id)
+        throw new UsageError(`--confirm is ${quote(confirm)}, and the webhook is ${quote(id)}.`);
+      await withDatabase(terminal, async (engine, config) => {
+        const meant = unreadable
+          ? await listUnreadable(engine, await takeSecretBox(engine, config))
+          : [{ company, id }];
+        const deleted: Webhook[] = [];
+        for (const one of meant) deleted.push(await deleteWebhook(engine, one.company, one.id, new Date()));
+        const lines = deleted.map(
+          (one) => `Deleted ${one.id} (${one.url})${unreadable ? ` of ${one.company}` : ''}.`,
+        );
+        terminal.show(unreadable ? deleted : deleted[0], lines.join('\n') || 'Every secret can be opened.');
+      });
+    });
+}
+
+function deliveriesCommand(terminal: Terminal): Command {
+  return new Command('deliveries')
+    .description('list the deliveries of a webhook with every attempt, the newest first')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .option('--limit <count>', `how many, 1 to ${PAGE_MAX}`, integerIn(1, PAGE_MAX), 20)
+    .option('--before <delivery-id>', 'go on before the last one that was shown')
+    .action(async (company: string, webhook: string, options: { limit: number; before?: string }) => {
+      await withDatabase(terminal, async (engine) => {
+        const page = await listDeliveries(engine, { company, webhook }, options);
+        const lines = page.deliveries.flatMap(deliveryLines);
+        if (page.nextBefore !== null) lines.push(`More with --before ${page.nextBefore}`);
+        terminal.show(page, lines.join('\n') || 'There are no deliveries.');
+      });
+    });
+}
+
+function resendCommand(terminal: Terminal): Command {
+  return new Command('resend')
+    .description('send a delivery again, with the same id and body')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .argument('<delivery-id>', 'id of the delivery')
+    .action(async (company: string, webhook: string, id: string) => {
+      await withDatabase(terminal, async (engine) => {
+        await resend(engine, { company, webhook, id }, new Date());
+        terminal.show({ id }, `${id} is sent again.`);
+      });
+    });
+}
+
+function recoverCommand(terminal: Terminal): Command {
+  return new Command('recover')
+    .description('send all deliveries again that failed or were withheld since a time')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .requiredOption('--since <time>', 'such as 2026-11-20T12:00:00Z, within the last 30 days', timeOf)
+    .action(async (company: string, webhook: string, { since }: { since: Date }) => {
+      await withDatabase(terminal, async (engine) => {
+        const count = await recover(engine, { company, webhook }, { from: since }, new Date());
+        terminal.show({ count }, `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`);
+      });
+    });
+}
+
+function pingCommand(terminal: Terminal): Command {
+  return new Command('ping')
+    .description('send a signed ping to a webhook')
+    .argument(...COMPANY)
+    .argument(...WEBHOOK)
+    .action(async (company: string, webhook: string) => {
+      await withDatabase(terminal, async (engine) => {
+        const id = await ping(engine, { company, webhook }, { now: new Date() });
+        terminal.show({ id }, `${id} waits to be sent; "webhook deliveries" shows its result.`);
+      });
+    });
+}
+
+function sealCommand(terminal: Terminal): Command {
+  return new Command('seal')
+    .description('encrypt every stored signing secret and second factor with the key that is set now')
+    .action(async () => {
+      await withDatabase(terminal, async (engine, config) => {
+        const outcome = await sealSecrets(engine, await takeSecretBox(engine, config));
+        const { sealedCount, problems } = outcome;
+        const count = sealedCount === 1 ? '1 secret is' : `${sealedCount} secrets are`;
+        terminal.show(outcome, `${count} encrypted with the key that is set now.`);
+        for (const problem of problems) terminal.tell(`fieldledger: ${problem}\n`);
+        if (problems.length > 0) throw new ToldFailure();
+      });
+    });
+}
+
+/** RFC 3339 with an offset, as in the API. */
+function timeOf(text: string): Date {
+  const time = new Date(text);
+  const [, day] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];
+  if (day === undefined || Number.isNaN(time.getTime()))
+    throw new InvalidArgumentError('It must be a time with an offset, such as 2026-11-20T12:00:00Z.');
+  // JavaScript reads 31 November as 1 December.
+  if (new Date(day).toISOString().slice(0, 10) !== day)
+    throw new InvalidArgumentError(`There is no ${day} in the calendar.`);
+  return time;
+}
+
+function webhookTable(webhooks: readonly Webhook[]): string {
+  const rows = webhooks.map(({ id, url, events, createdAt, pausedAt }) => {
+    const chosen = events.length === moveEventKinds.length ? 'all' : events.join(',');
+    return [id, createdAt, pausedAt === null ? '' : `since ${pausedAt}`, url, chosen];
+  });
+  return textTable(['id', 'created', 'paused', 'address', 'events'], rows, 'There are no webhooks.');
+}
+
+const EVENT_COLUMNS = Math.max(...moveEventKinds.map((kind) => kind.length));
+
+function deliveryLines(delivery: DeliveryRecord): string[] {
+  const { id, event, createdAt, state, withheldFor, nextAttemptAt, attempts } = delivery;
+  const next = nextAttemptAt === null ? '' : `  next ${nextAttemptAt}`;
+  const reason = withheldFor === null ? '' : ` (${withheldFor})`;
+  return [
+    `${id}  ${event.padEnd(EVENT_COLUMNS)}  ${createdAt}  ${state}${reason}${next}`,
+    ...attempts.map(attemptLine),
+  ];
+}
+
+function attemptLine({ number, attemptedAt, status, error, phases, totalMs }: KeptAttempt): string {
+  const shown = Object.entries(phases).flatMap(([name, ms]) => (ms === null ? [] : `${name} ${ms}`));
+  const times = shown.length > 0 ? ` (${shown.join(', ')})` : '';
+  return `  ${number}.  ${attemptedAt}  ${status ?? error}  ${totalMs} ms${times}`;
+}

@@ -1,0 +1,220 @@
+import { sql } from 'kysely';
+
+import { DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/durations.ts';
+import { addNotice } from '../../store/accounts/notice-rows.ts';
+import { countRows } from '../../store/batches.ts';
+import { type Connection, dialectOf } from '../../store/dialects/dialect.ts';
+import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import { byCompany, ofAllCompanies, resultsOf } from '../../store/machines.ts';
+import { readRow } from '../../store/tables/table.ts';
+import { type DeliveryState, webhooks } from '../../store/tables/webhooks.ts';
+import type { WebhookKey } from './deliveries/delivery-keys.ts';
+import { webhookHost } from './stored-webhooks.ts';
+
+/** A webhook to which nothing was delivered for so long is told of, and again each day. */
+const FAILING_MS = 15 * MINUTE_MS;
+const AGAIN_MS = DAY_MS;
+/** People are told of another outage of a webhook this long after they were told of the one before, at the earliest. */
+const CALM_MS = 4 * HOUR_MS;
+/** Outages of one look; more are left to the next. */
+const OUTAGES_MAX = 500;
+const COUNT_MAX = 10_000;
+
+/** The state of a delivery after an attempt. */
+interface Result extends WebhookKey {
+  state: DeliveryState;
+  attempt: { attemptedAt: string } | undefined;
+}
+
+/**
+ * Notes since when webhooks fail, and tells of deliveries that are now marked failed, in the transaction that keeps the
+ * results. People are told once in an outage, and once a day at most.
+ */
+export async function noteFailures(transaction: StoreTransaction, results: readonly Result[]): Promise<void> {
+  const failures = results.filter(({ state }) => state === 'retrying' || state === 'failed');
+  const webhooks = Map.groupBy(failures, ({ company, webhook }) => `${company} ${webhook}`);
+  // In the order of the keys, so that no two workers wait for each other.
+  for (const [, ofWebhook] of [...webhooks].sort(([one], [other]) => (one < other ? -1 : 1))) {
+    const [{ company, webhook } = { company: '', webhook: '' }] = ofWebhook;
+    const [at = ''] = ofWebhook.map(({ attempt }) => attempt?.attemptedAt ?? '').sort();
+    await sql`
+      UPDATE webhooks SET failing_since = ${at}
+      WHERE company = ${company} AND id = ${webhook} AND failing_since IS NULL`.execute(transaction);
+    if (!ofWebhook.some(({ state }) => state === 'failed')) continue;
+    const before = new Date(Date.parse(at) - AGAIN_MS).toISOString();
+    const { rows } = await sql<ToldOf>`
+      UPDATE webhooks SET failed_told_at = ${at}
+      WHERE company = ${company} AND id = ${webhook} AND deleted_at IS NULL AND (failed_told_at IS NULL
+        OR failed_told_at <= ${before} AND (failing_since IS NULL OR failed_told_at < failing_since))
+      RETURNING url, events`.execute(transaction);
+    for (const told of rows)
+      await addNotice(transaction, {
+        company,
+        kind: 'delivery.failed',
+        ...toldOf(told, webhook),
+        now: new Date(at),
+      });
+  }
+}
+
+interface ToldOf {
+  url: string;
+  events: string;
+}
+
+function toldOf({ url, events }: ToldOf, webhook: string) {
+  // Written from checked events.
+  return { events: readRow(webhooks, { events }).events, details: { webhook, host: webhookHost({ url }) } };
+}
+
+/** A webhook that fails, since when, when people were told last, its last success since then, and its last failure. */
+interface Outage extends WebhookKey, ToldOf {
+  since: string;
+  told: string | null;
+  until: string | null;
+  /** The time of its last failure, with the reason and the rest that its history keeps. */
+  failed: string | null;
+}
+
+/**
+ * Tells of webhooks that fail for a quarter of an hour or another day, and of those that work again. A paused webhook waits. Of
+ * several processes that look at once, one tells. Of a webhook that fails and works by turns they tell every four hours at most,
+ * and no more of one to which nothing is sent.
+ */
+export async function tellOutages(engine: Engine, now: Date): Promise<void> {
+  const [begunBy, toldBy, calmBy] = [FAILING_MS, AGAIN_MS, CALM_MS].map((ms) =>
+    new Date(now.getTime() - ms).toISOString(),
+  );
+  const outages = await ofAllCompanies(
+    engine,
+    (isReached) => sql<Outage>`
+      SELECT * FROM (
+        SELECT w.company, w.id AS webhook, w.url, w.events, w.paused_at, w.failing_since AS since, w.failing_told_at AS told, (
+          SELECT MAX(h.last_delivered_at) FROM webhook_hours AS h
+          WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
+            AND ${isReached('h.company')}
+        ) AS until, (
+          SELECT MAX(h.last_failure) FROM webhook_hours AS h
+          WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
+            AND ${isReached('h.company')}
+        ) AS failed
+        FROM webhooks AS w WHERE w.failing_since IS NOT NULL AND w.deleted_at IS NULL AND ${isReached('w.company')}
+      ) AS failing
+      WHERE until > since OR paused_at IS NULL AND since <= ${begunBy} AND (told IS NULL
+        OR failed > told AND (told <= ${toldBy} OR told < since AND told <= ${calmBy}))
+      LIMIT ${OUTAGES_MAX}`,
+  );
+  const done = await byCompany(engine, outages, async (some) => {
+    for (const outage of some) await tellOutage(engine, outage, now);
+  });
+  resultsOf(done);
+}
+
+async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<void> {
+  const { company, webhook, since, told, until, failed } = outage;
+  const isOver = until !== null && until > since;
+  const failsAgain = isOver && failed !== null && failed > until;
+  const [failedAt = '', cause = ''] = (failed ?? '').split(' ');
+  await engine.transaction(async (transaction) => {
+    const { numUpdatedRows } = await transaction
+      .updateTable('webhooks')
+      .set(isOver ? { failing_since: failsAgain ? failedAt : null } : { failing_told_at: now.toISOString() })
+      .where('deleted_at', 'is', null)
+      .where((row) => row.and({ company, id: webhook, failing_since: since }))
+      .where('failing_told_at', told === null ? 'is' : '=', told)
+      .executeTakeFirst();
+    // Another process was first, or nobody was told that it failed.
+    const wasTold = told !== null && told >= since;
+    if (Number(numUpdatedRows) !== 1 || failsAgain || (isOver && !wasTold)) return;
+    const counts = await countsOf(engine, transaction, outage);
+    const { events, details } = toldOf(outage, webhook);
+    const kind = isOver ? 'webhook.recovered' : 'webhook.failing';
+    const all = { ...details, since, until: until ?? '', cause, ...counts, ...(wasTold && { again: '1' }) };
+    await addNotice(transaction, { company, kind, events, details: all, now });
+  });
+}
+
+/** People are told so long before the first delivery of a paused webhook is lost, and again just before it is, and so on. */
+const LOSING_MS = 7 * DAY_MS;
+const LOSING_AGAIN_MS = LOSING_MS - HOUR_MS;
+
+/** Tells of paused webhooks whose deliveries will be lost, because they have waited almost as long as deliveries are kept. */
+export async function tellLosses(engine: Engine, now: Date): Promise<void> {
+  const [oldBy = '', toldBy = ''] = [HISTORY_MS - LOSING_MS, LOSING_AGAIN_MS].map((ms) =>
+    new Date(now.getTime() - ms).toISOString(),
+  );
+  const paused = await ofAllCompanies(
+    engine,
+    (isReached) => sql<ToldOf & WebhookKey & { paused: string; told: string | null }>`
+      SELECT w.company, w.id AS webhook, w.url, w.events, w.paused_at AS paused, w.failing_told_at AS told
+      FROM webhooks AS w
+      WHERE w.paused_at IS NOT NULL AND w.deleted_at IS NULL AND (w.failing_told_at IS NULL OR w.failing_told_at <= ${toldBy})
+        AND ${isReached('w.company')}
+      LIMIT ${sql.lit(OUTAGES_MAX)}`,
+  );
+  const done = await byCompany(engine, paused, async (some) => {
+    for (const { paused: pausedAt, told, ...webhook } of some)
+      await engine.transaction(async (transaction) => {
+        const { count, oldestAt } = await findHeld(transaction, webhook, COUNT_MAX + 1);
+        if (oldestAt === null || oldestAt > oldBy) return;
+        const { numUpdatedRows } = await transaction
+          .updateTable('webhooks')
+          .set({ failing_told_at: now.toISOString() })
+          .where((row) => row.and({ company: webhook.company, id: webhook.webhook, paused_at: pausedAt }))
+          .where('failing_told_at', told === null ? 'is' : '=', told)
+          .executeTakeFirst();
+        if (Number(numUpdatedRows) !== 1) return;
+        const { events, details } = toldOf(webhook, webhook.webhook);
+        const lost = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
+        const all = {
+          ...details,
+          waiting: countText(count),
+          lost,
+          ...(told !== null && told > pausedAt && { again: '1' }),
+        };
+        await addNotice(transaction, {
+          company: webhook.company,
+          kind: 'webhook.losing',
+          events,
+          details: all,
+          now,
+        });
+      });
+  });
+  resultsOf(done);
+}
+
+/** How many deliveries wait for a webhook, up to `countMax`, and when the event of one of the oldest happened. */
+export async function findHeld(
+  db: Connection,
+  { company, webhook }: WebhookKey,
+  countMax: number,
+): Promise<{ count: number; oldestAt: string | null }> {
+  const waiting = sql`SELECT company, event FROM deliveries ${dialectOf(db).indexedBy('deliveries_waiting')}
+    WHERE company = ${company} AND webhook = ${webhook} AND state = 'waiting' ORDER BY due_at LIMIT ${sql.lit(countMax)}`;
+  const { rows } = await sql<{ count: number | string; oldest: string | null }>`
+    SELECT COUNT(*) AS count, MIN(e.created_at) AS oldest FROM (${waiting}) AS d
+    JOIN events AS e ON e.company = d.company AND e.id = d.event AND e.company = ${company}`.execute(db);
+  return { count: Number(rows[0]?.count ?? 0), oldestAt: rows[0]?.oldest ?? null };
+}
+
+const countText = (count: number) => (count > COUNT_MAX ? `more than ${COUNT_MAX}` : String(count));
+
+/** How many deliveries of a webhook wait, and how many were given up, in words where there are very many. */
+async function countsOf(
+  { dialect }: Engine,
+  transaction: StoreTransaction,
+  { company, webhook }: WebhookKey,
+) {
+  // Each index is of these states alone.
+  const count = async (index: string, state: string) =>
+    countRows(
+      transaction,
+      sql`(SELECT 1 FROM deliveries ${dialect.indexedBy(index)} WHERE company = ${company} AND webhook = ${webhook}
+        AND ${sql.raw(state)} LIMIT ${sql.lit(COUNT_MAX + 1)}) AS counted`,
+    );
+  const waiting = await count('deliveries_waiting', "state = 'waiting'");
+  const retrying = await count('deliveries_retrying', "state = 'retrying'");
+  const unsent = await count('deliveries_unsent', "state IN ('failed', 'withheld')");
+  return { waiting: countText(waiting + retrying), unsent: countText(unsent) };
+}

@@ -1,0 +1,245 @@
+import { maySeeEvent } from '../../../contract/withholding.ts';
+import type { DeliveryDetail } from './deliveries/delivery-details.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { type HourSpan, readHealth } from './webhook-health.ts';
+import { listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts';
+import { ping, waitForAttempt } from './deliveries/deliveries.ts';
+import { deleteWebhook, pauseWebhook, resumeWebhook, WEBHOOKS_MAX } from './registration.ts';
+import { stoppedWarning } from '../../views/availability.ts';
+import { refusalOf } from '../../views/page-error.ts';
+import { button, confirmForm, form } from '../../views/form.ts';
+import { exactTime, time } from '../../views/formats.ts';
+import { type Html, html } from '../../views/html.ts';
+import { badge, steps, warning } from '../../views/notice.ts';
+import { facts } from '../../views/table.ts';
+import { attemptPhases, attemptText, deliveryBadge } from './deliveries/delivery-texts.ts';
+import {
+  attemptChart,
+  attemptTable,
+  healthSpans,
+  lastDayText,
+  lastRefusal,
+  lastSuccess,
+  healthBadge,
+} from './health-view.ts';
+import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+import { getOwnWebhook, unlessRefused } from './webhook-access.ts';
+
+export const showWebhook: PortalPage = async (visit, { engine }) =>
+  webhookPage(engine, visit, await getOwnWebhook(engine, visit));
+
+/** Waits a little for the result, so that the page usually shows it at once. */
+export const sendPing: PortalPage = async (visit, { engine, pingWaitMs = 3_000 }) => {
+  const webhook = await getOwnWebhook(engine, visit);
+  const of = { company: webhook.company, webhook: webhook.id };
+  try {
+    const id = await ping(engine, of, visit.act);
+    await waitForAttempt(engine, { ...of, id }, pingWaitMs);
+    return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
+  } catch (error) {
+    return webhookPage(engine, visit, webhook, refusalOf(error));
+  }
+};
+
+export const pause = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
+export const resume = changeOf(resumeWebhook, 'resumed. The deliveries that waited are sent now.');
+
+function changeOf(change: typeof pauseWebhook, what: string): PortalPage {
+  return async (visit, { engine }) => {
+    const { id } = await getOwnWebhook(engine, visit);
+    await change(engine, visit.company.id, id, visit.now, visit.act.by);
+    return redirect(`/portal/webhooks/${id}`, `The webhook is ${what}`);
+  };
+}
+
+export const remove: PortalPage = async (visit, { engine }) => {
+  const { id, url } = await getOwnWebhook(engine, visit);
+  await deleteWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
+  const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
+  return redirect('/portal/webhooks', text);
+};
+
+async function webhookPage(
+  engine: Engine,
+  visit: Visit,
+  webhook: Webhook,
+  pingProblem?: string,
+): Promise<PageReply> {
+  const { company, now, query } = visit;
+  const { id, url } = webhook;
+  const spans = healthSpans(company.timeZone, now);
+  const health = (await readHealth(engine, company.id, [id], spans.spans)).get(id);
+  const pinged = await findPing(engine, webhook, query.get('ping'));
+  return page(
+    webhookHost(webhook),
+    html`<p><a href="/portal/webhooks">All webhooks</a></p>
+      <p class="address"><code>${url}</code></p>
+      ${stoppedWarning(visit)}
+      ${
+        health &&
+        facts([
+          ['State', healthBadge(webhook, health)],
+          ['Webhook id', html`<code>${id}</code>`],
+          ['Registered', time(visit, webhook.createdAt)],
+          ['Last 24 hours', lastDayText(health)],
+          ['Last success', lastSuccess(visit, health)],
+          ['Paused since', webhook.pausedAt && time(visit, webhook.pausedAt)],
+        ])
+      }
+      <p><a class="button" href="/portal/webhooks/${id}/deliveries">See its deliveries</a></p>
+      ${health && lastRefusal(visit, webhook, health)}
+      <h2 id="ping">Test</h2>
+      ${pingPart(visit, webhook, pinged, pingProblem)}
+      <h2>Attempts of 30 days</h2>
+      ${
+        health &&
+        html`${attemptChart(health, spans)}
+          <details>
+            <summary>Figures by day</summary>
+            ${attemptTable(health, spans)}
+          </details>`
+      }
+      <h2>Events</h2>
+      ${eventList(visit, webhook)}
+      <h2>Pause</h2>
+      ${pausePart(visit, webhook)}
+      <h2>Replace the secret</h2>
+      ${await rotation(engine, webhook, spans.whole)}
+      <h2>Delete</h2>
+      <p>Nothing more is sent to this address, and its history is removed. This can’t be undone.</p>
+      ${deletePart(visit, webhook)}`,
+    { section: 'webhooks', isRefused: pingProblem !== undefined },
+  );
+}
+
+/** The ping with the id in the page's address, if it is one of this webhook. */
+async function findPing(
+  engine: Engine,
+  { company, id: webhook }: Webhook,
+  id: string | null,
+): Promise<DeliveryDetail | undefined> {
+  if (id === null) return undefined;
+  const found = await waitForAttempt(engine, { company, webhook, id }, 0);
+  return found?.event === 'ping' ? found : undefined;
+}
+
+function pingPart(
+  visit: Visit,
+  webhook: Webhook,
+  pinged: DeliveryDetail | undefined,
+  problem: string | undefined,
+): Html {
+  const action = `/portal/webhooks/${webhook.id}/ping`;
+  return html`<p>
+      A ping is a signed delivery without any of your data. It shows whether the receiver can be reached and
+      accepts the signature. You can send 5 a minute.
+    </p>
+    ${pinged && pingResult(visit, pinged)}
+    ${unlessRefused(webhook, visit, form(visit, { action, problem }, button('Send a ping')))}`;
+}
+
+function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
+  const { webhook, id, state } = pinged;
+  const attempt = pinged.attempts.at(-1);
+  const link = `/portal/webhooks/${webhook}/deliveries/${id}`;
+  if (!attempt)
+    return html`<div class="notice" role="status">
+      <p>
+        ${deliveryBadge(pinged)} The ping
+        ${state === 'withheld' ? 'was not sent.' : 'has not been answered yet.'}
+        <a href="/portal/webhooks/${webhook}?ping=${id}">Look again</a>
+      </p>
+    </div>`;
+  return html`<div class="notice ${state === 'delivered' ? 'done' : 'problem'}" role="status">
+    <p>
+      ${deliveryBadge(pinged)} ${attemptText(attempt)} ${exactTime(visit, attempt.attemptedAt)},
+      ${attempt.totalMs} ms${attemptPhases(attempt)}.
+      ${pinged.nextAttemptAt !== null && html`It is retried at ${exactTime(visit, pinged.nextAttemptAt)}.`}
+      <a href="${link}">Everything about this ping</a>
+    </p>
+  </div>`;
+}
+
+function eventList({ administrator }: Visit, { events }: Webhook): Html {
+  return html`<ul class="details">
+    ${events.map(
+      (kind) =>
+        html`<li>
+          <code>${kind}</code>
+          ${!maySeeEvent(administrator.scopes, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You have no access to its data, so its deliveries aren’t shown to you.</span>`}
+        </li>`,
+    )}
+  </ul>`;
+}
+
+function pausePart(visit: Visit, webhook: Webhook): Html {
+  const { id, pausedAt } = webhook;
+  const part = (action: string, pressed: Html) =>
+    unlessRefused(webhook, visit, form(visit, { action: `/portal/webhooks/${id}/${action}` }, pressed));
+  if (pausedAt !== null)
+    return html`<p>Deliveries have waited since ${time(visit, pausedAt)}. Resume the webhook to send them.</p>
+      ${part('resume', button('Resume it'))}`;
+  return html`<p>
+      While a webhook is paused, its deliveries wait, so that you can work on the receiver. They are lost 30
+      days after their events.
+    </p>
+    ${part('pause', button('Pause it', 'quiet'))}`;
+}
+
+function deletePart(visit: Visit, webhook: Webhook): Html {
+  const { id, url } = webhook;
+  const deletion = confirmForm(visit, {
+    action: `/portal/webhooks/${id}/delete`,
+    open: 'Delete this webhook',
+    subject: '',
+    question: html`Deliveries to <strong>${url}</strong> end at once, including the ones that wait or are
+      being retried.`,
+    confirm: 'Delete it',
+  });
+  return unlessRefused(webhook, visit, deletion);
+}
+
+/**
+ * The steps to a new secret: a second webhook with the same address and events, and then the end of the first. Each is ticked
+ * by what is known of the two.
+ */
+async function rotation(engine: Engine, { company, id }: Webhook, span: HourSpan): Promise<Html> {
+  const all = await listWebhookRows(engine, company);
+  const own = all.find((webhook) => webhook.id === id);
+  const [old, ...others] = all.filter(
+    ({ url, events }) => url === own?.url && events.join() === own.events.join(),
+  );
+  const added = others.at(-1);
+  const health = added && (await readHealth(engine, company, [added.id], [span])).get(added.id);
+  const hasSucceeded = (health?.lastDeliveredAt ?? null) !== null;
+  const link = (webhook: Webhook | undefined, text: string) =>
+    webhook && webhook.id !== id ? html`<a href="/portal/webhooks/${webhook.id}">${text}</a>` : text;
+  return html`<p>To replace a secret without losing events, run two webhooks for a while:</p>
+    ${
+      all.length >= WEBHOOKS_MAX &&
+      !added &&
+      warning(
+        `There are ${WEBHOOKS_MAX} webhooks, which is the limit. Delete one that is no longer needed, and begin then. If all are needed, delete this one and register it again: nothing is sent in between, so let the receiver ask the API with updatedSince for what changed.`,
+      )
+    }
+    ${steps([
+      [
+        added !== undefined,
+        added
+          ? html`Register ${link(added, 'a second webhook')} with the same address and events.`
+          : html`<a href="/portal/webhooks/new?like=${id}">Register a second webhook</a> with the same address
+              and events, and copy its secret.`,
+      ],
+      [
+        hasSucceeded,
+        html`Let the receiver accept a signature made with either secret, and send
+        ${link(added, 'the second webhook')} a ping. From now on each event comes twice, with two delivery
+        ids: let the receiver compare the data, so that it processes each event once.`,
+      ],
+      [
+        false,
+        html`When deliveries of the second webhook succeed, delete ${link(old, 'the first one')}, and let the
+        receiver forget the old secret.`,
+      ],
+    ])}`;
+}

@@ -1,0 +1,275 @@
+import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+import { version } from '../../contract/version.ts';
+
+/** The server's own counts, in Prometheus' text format. Labels have few values: no addresses, and no ids but those of 1,000 companies. */
+export interface Metrics {
+  requestAnswered: (operation: string, status: number, seconds: number) => void;
+  /** A connection was refused because there were too many, in all or of its network. */
+  connectionRefused: () => void;
+  /** Asks when companies last changed whenever the metrics are read. */
+  watchFeeds: (read: Record<'company' | 'source', () => Promise<[label: string, atMs: number][]>>) => void;
+  feed: FeedMetrics;
+  deliveries: DeliveryMetrics;
+  documents: DocumentMetrics;
+  /** Asks how many seconds the oldest mail has waited, whenever the metrics are read. */
+  watchMails: (read: () => Promise<number>) => void;
+  /** Reads how long the oldest document for the access point has waited. */
+  watchHandOvers: (read: () => Promise<number>) => void;
+  /** How many machines of the database don't answer. */
+  watchMachines: (read: () => Promise<number>) => void;
+  contentType: string;
+  text: () => Promise<string>;
+}
+
+/** The feed over HTTP. */
+export interface FeedMetrics {
+  requestAnswered: Metrics['requestAnswered'];
+  /** So many changes of a token were answered so. */
+  changesAnswered: (token: string, status: string, count: number) => void;
+}
+
+export interface DeliveryMetrics {
+  /** An attempt has ended; `outcome` is the new state of its delivery. */
+  attempted: (outcome: string, seconds: number) => void;
+  /** A first attempt began this long after its event was committed. */
+  firstAttempted: (seconds: number) => void;
+  /** Results were dropped because another worker had taken over the deliveries. */
+  completionsStale: (count: number) => void;
+  watchBacklog: (read: () => Promise<Backlog>) => void;
+}
+
+export interface DocumentMetrics {
+  /** A request for a document was handled after this time. */
+  printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
+  /** A document was not taken on because too many were waiting. */
+  refused: () => void;
+  watchWaiting: (read: () => number) => void;
+}
+
+const PRINTED = ['stored', 'draft', 'statement', 'absent', 'failed'] as const;
+
+/** The deliveries that could be sent now. */
+export interface Backlog {
+  /** Counted up to a bound. */
+  waitingCount: number;
+  /** How long the oldest of them has been due; 0 when there is none. */
+  oldestSeconds: number;
+  /** Webhooks to which nothing was delivered since an attempt failed. */
+  failingCount: number;
+}
+
+/** What is measured of the process, by one for all servers in it: it goes on as long as the process lives. */
+let ofProcess: Registry | undefined;
+
+function watchProcess(): Registry {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  return registry;
+}
+
+/** Creates a registry of its own, so that several servers can live in one process. */
+export function createMetrics(): Metrics {
+  const registry = new Registry();
+  const whole = [(ofProcess ??= watchProcess()), registry];
+  new Gauge({
+    name: 'fieldledger_build_info',
+    help: 'Always 1; the label says which version runs.',
+    labelNames: ['version'],
+    registers: [registry],
+  }).set({ version }, 1);
+  const requests = new Counter({
+    name: 'fieldledger_requests_total',
+    help: 'Requests answered, by operation and status.',
+    labelNames: ['operation', 'status'],
+    registers: [registry],
+  });
+  const seconds = new Histogram({
+    name: 'fieldledger_request_seconds',
+    help: 'Time from the request to the last byte of its answer, by operation.',
+    labelNames: ['operation'],
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5],
+    registers: [registry],
+  });
+  const refused = new Counter({
+    name: 'fieldledger_connections_refused_total',
+    help: 'Connections refused because there were too many, in all or of one network.',
+    registers: [registry],
+  });
+  const requestAnswered: Metrics['requestAnswered'] = (operation, status, elapsed) => {
+    requests.inc({ operation, status });
+    seconds.observe({ operation }, elapsed);
+  };
+  return {
+    connectionRefused: () => refused.inc(),
+    requestAnswered,
+    watchFeeds: (read) => watchFeeds([registry], read),
+    feed: { requestAnswered, changesAnswered: createChangeCounter(registry) },
+    deliveries: createDeliveryMetrics(registry),
+    documents: createDocumentMetrics(registry),
+    watchMails: createReadGauge(registry, {
+      name: 'fieldledger_mail_oldest_seconds',
+      help: 'How long the oldest mail has waited to be sent.',
+    }),
+    watchHandOvers: createReadGauge(registry, {
+      name: 'fieldledger_hand_over_oldest_seconds',
+      help: 'How long the oldest document has waited to be handed over to the access point.',
+    }),
+    watchMachines: createReadGauge(registry, {
+      name: 'fieldledger_machines_away',
+      help: 'Machines of a database on several that do not answer.',
+    }),
+    contentType: registry.contentType,
+    text: () => Registry.merge(whole).metrics(),
+  };
+}
+
+function createChangeCounter(registry: Registry): FeedMetrics['changesAnswered'] {
+  const changes = new Counter({
+    name: 'fieldledger_feed_changes_total',
+    help: 'Changes that came over HTTP, by token and by the status of their answer.',
+    labelNames: ['token', 'status'],
+    registers: [registry],
+  });
+  return (token, status, count) => changes.inc({ token, status }, count);
+}
+
+function watchFeeds(registers: Registry[], read: Parameters<Metrics['watchFeeds']>[0]): void {
+  const watch = (label: keyof typeof read, name: string, help: string) =>
+    new Gauge({
+      name,
+      help,
+      labelNames: [label],
+      registers,
+      async collect() {
+        const times = await read[label]().catch(() => undefined);
+        if (!times) return;
+        this.reset();
+        for (const [value, atMs] of times) this.set({ [label]: value }, atMs / 1000);
+      },
+    });
+  watch(
+    'company',
+    'fieldledger_company_last_change_timestamp_seconds',
+    'When a company that is served last changed, of the first 1000 by their ids.',
+  );
+  watch(
+    'source',
+    'fieldledger_feed_source_last_change_timestamp_seconds',
+    'When a change of a source was last applied, of the first 1000 by their names.',
+  );
+}
+
+function createDeliveryMetrics(registry: Registry): DeliveryMetrics {
+  const registers = [registry];
+  const attempts = new Counter({
+    name: 'fieldledger_delivery_attempts_total',
+    help: 'Attempts to deliver an event, by the new state of the delivery.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  const seconds = new Histogram({
+    name: 'fieldledger_delivery_attempt_seconds',
+    help: 'Time that an attempt took.',
+    buckets: [0.005, 0.025, 0.1, 0.25, 1, 2.5, 5, 10],
+    registers,
+  });
+  const delay = new Histogram({
+    name: 'fieldledger_delivery_first_attempt_seconds',
+    help: 'Time from the commit of an event to its first attempt.',
+    buckets: [0.001, 0.005, 0.01, 0.05, 0.25, 1, 10, 60, 600],
+    registers,
+  });
+  const stale = new Counter({
+    name: 'fieldledger_delivery_completions_stale_total',
+    help: 'Results dropped because another worker had taken over the delivery.',
+    registers,
+  });
+  return {
+    attempted(outcome, elapsed) {
+      attempts.inc({ outcome });
+      seconds.observe(elapsed);
+    },
+    firstAttempted: (elapsed) => delay.observe(Math.max(0, elapsed)),
+    completionsStale: (count) => stale.inc(count),
+    watchBacklog: (read) => watchBacklog(registers, read),
+  };
+}
+
+function watchBacklog(registers: Registry[], read: () => Promise<Backlog>): void {
+  const oldest = new Gauge({
+    name: 'fieldledger_delivery_oldest_due_seconds',
+    help: 'How long the oldest delivery that could be sent has been due, of the first 10000 webhooks with any.',
+    registers,
+  });
+  const failing = new Gauge({
+    name: 'fieldledger_webhooks_failing',
+    help: 'Webhooks to which nothing was delivered since an attempt failed.',
+    registers,
+  });
+  new Gauge({
+    name: 'fieldledger_delivery_backlog',
+    help: 'Deliveries that wait for a slot or for a paused webhook, counted up to 10000.',
+    registers,
+    async collect() {
+      // A metric that can't be read must not hide the others.
+      const backlog = await read().catch(() => undefined);
+      if (!backlog) return;
+      this.set(backlog.waitingCount);
+      oldest.set(backlog.oldestSeconds);
+      failing.set(backlog.failingCount);
+    },
+  });
+}
+
+function createReadGauge(registry: Registry, named: { name: string; help: string }): Metrics['watchMails'] {
+  let readValue = async () => 0;
+  new Gauge({
+    ...named,
+    registers: [registry],
+    async collect() {
+      this.set(await readValue().catch(() => NaN));
+    },
+  });
+  return (read) => (readValue = read);
+}
+
+function createDocumentMetrics(registry: Registry): DocumentMetrics {
+  const registers = [registry];
+  const printed = new Counter({
+    name: 'fieldledger_documents_printed_total',
+    help: 'Documents printed as a PDF, by result.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  // Starts at 0, because Prometheus doesn't see the increase of a series that begins at 1.
+  for (const outcome of PRINTED) printed.inc({ outcome }, 0);
+  const seconds = new Histogram({
+    name: 'fieldledger_document_seconds',
+    help: 'Time from the request for a document that had to be printed to its PDF, the wait for its turn included.',
+    buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 1, 2.5, 5, 10, 30],
+    registers,
+  });
+  const refused = new Counter({
+    name: 'fieldledger_documents_refused_total',
+    help: 'Documents that were not taken on because too many were waiting.',
+    registers,
+  });
+  return {
+    printed(outcome, elapsed) {
+      printed.inc({ outcome });
+      seconds.observe(elapsed);
+    },
+    refused: () => refused.inc(),
+    watchWaiting(read) {
+      new Gauge({
+        name: 'fieldledger_documents_waiting',
+        help: 'Documents that wait to be printed.',
+        registers,
+        collect() {
+          this.set(read());
+        },
+      });
+    },
+  };
+}

@@ -1,0 +1,123 @@
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
+
+import { quote, UsageError } from '../../errors.ts';
+
+const KEY_BYTES = 32;
+
+/** The webhook or the administrator of a secret. A secret that is sealed for one can't be opened as another's. */
+export interface SecretOwner {
+  company: string;
+  id: string;
+}
+
+/** Encrypts signing secrets and those of second factors for the database, and decrypts them. */
+export interface SecretBox {
+  /**
+   * The text to store.
+   * @throws UsageError that names the setting when there is no key to seal with.
+   */
+  seal(secret: string, owner: SecretOwner): string;
+  /** @throws UsageError that names the setting when the text was sealed with a key that isn't configured. */
+  open(stored: string, owner: SecretOwner): string;
+  /** Fingerprints of the keys that it has, as sealed texts name them. */
+  fingerprints: readonly string[];
+}
+
+/**
+ * Builds the box.
+ * @param key 32 bytes in base64; without it nothing can be sealed.
+ * @param previousKeys open what was sealed before the key was replaced.
+ */
+export function createSecretBox(
+  key: string | undefined,
+  ...previousKeys: readonly (string | undefined)[]
+): SecretBox {
+  const current = key === undefined ? undefined : sealingKeyOf(key);
+  const keys = [key, ...previousKeys].flatMap((text) => (text === undefined ? [] : sealingKeyOf(text)));
+  return {
+    fingerprints: keys.map(({ fingerprint }) => fingerprint),
+    seal(secret, owner) {
+      if (!current) throw new UsageError(WITHOUT_KEY);
+      return `sealed1.${current.fingerprint}.${seal(secret, current.key, contextOf(owner))}`;
+    },
+    open(stored, owner) {
+      const [, fingerprint, sealed] = SEALED.exec(stored) ?? [];
+      const fitting = keys.find((candidate) => candidate.fingerprint === fingerprint);
+      const secret = fitting && sealed ? openSealed(sealed, fitting.key, contextOf(owner)) : undefined;
+      if (secret === undefined) throw new UsageError(unopened(owner, fingerprint, fitting));
+      return secret;
+    },
+  };
+}
+
+const WITHOUT_KEY =
+  'Signing secrets of webhooks and second factors are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
+
+interface SealingKey {
+  /** Identifies a key without revealing it: keys are random, so a hash can't be turned back. */
+  fingerprint: string;
+  key: KeyObject;
+}
+
+/** Version, fingerprint of the key, and nonce, tag and text together. */
+const SEALED = /^sealed1\.([0-9a-f]{8})\.([\w-]+)$/;
+
+function sealingKeyOf(text: string): SealingKey {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.length !== KEY_BYTES) throw new UsageError(`A key for secrets must have ${KEY_BYTES} bytes.`);
+  return { fingerprint: hash('sha256', bytes, 'hex').slice(0, 8), key: createSecretKey(bytes) };
+}
+
+/** No id has a line break, so two owners never have the same text. */
+function contextOf({ company, id }: SecretOwner): string {
+  return `${company}\n${id}`;
+}
+
+function unopened(
+  owner: SecretOwner,
+  fingerprint: string | undefined,
+  fitting: SealingKey | undefined,
+): string {
+  const whose = `The secret of ${quote(owner.id)} of the company ${quote(owner.company)} can't be opened`;
+  if (fingerprint === undefined || fitting) return `${whose}: what is stored was damaged or is another's.`;
+  return `${whose}: it was sealed with another WEBHOOK_SECRET_KEY, the one with the fingerprint ${fingerprint}; set that as WEBHOOK_SECRET_KEY or as WEBHOOK_SECRET_KEY_PREVIOUS.`;
+}
+
+/** NIST SP 800-38D section 8.2.2: random, and good for 2^32 texts under one key. */
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+/**
+ * Encrypts a text with AES-256-GCM.
+ * @param context whatever the text belongs to: it isn't opened as another's.
+ * @returns nonce, tag and text together, in base64url.
+ */
+export function seal(text: string, key: KeyObject, context = ''): string {
+  const nonce = randomBytes(NONCE_BYTES);
+  const cipher = createCipheriv('aes-256-gcm', key, nonce).setAAD(Buffer.from(context));
+  const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
+  return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
+}
+
+/** The text that `seal` encrypted; undefined for another key or context, or when the sealed text was changed. */
+export function openSealed(text: string, key: KeyObject, context = ''): string | undefined {
+  const bytes = Buffer.from(text, 'base64url');
+  if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
+  const options = { authTagLength: TAG_BYTES };
+  const decipher = createDecipheriv('aes-256-gcm', key, bytes.subarray(0, NONCE_BYTES), options);
+  decipher.setAAD(Buffer.from(context)).setAuthTag(bytes.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES));
+  try {
+    const opened = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
+    return Buffer.concat([opened, decipher.final()]).toString('utf8');
+  } catch {
+    // The tag doesn't fit.
+    return undefined;
+  }
+}

@@ -1,0 +1,149 @@
+import { quotePath, readSecretFile } from '../../command-line/given-values.ts';
+
+/*
+ * Parsers of settings. The message of an error completes "NAME must be ...".
+ */
+
+export const integerSetting = (from: number, to: number) => (text: string) => {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || value < from || value > to) throw new Error(`an integer from ${from} to ${to}`);
+  return value;
+};
+
+export const matching = (pattern: RegExp, rule: string) => (text: string) => {
+  if (!pattern.test(text)) throw new Error(rule);
+  return text;
+};
+
+export function onOrOff(text: string): boolean {
+  return matching(/^(?:on|off)$/, 'on or off')(text) === 'on';
+}
+
+export function parseKey(text: string): string {
+  const bytes = Buffer.from(text, 'base64');
+  // Node leaves out what isn't base64, so that half a key would pass for one.
+  if (bytes.length !== 32 || bytes.toString('base64') !== text) throw new Error('32 bytes in base64');
+  return text;
+}
+
+/** A mail server. Options in a query are refused: some of them switch off the checks of its certificate. */
+export function parseSmtpUrl(text: string): string {
+  const url = URL.parse(text);
+  const isServer = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && /^\/?$/.test(url.pathname);
+  if (!isServer || `${url.search}${url.hash}` !== '')
+    throw new Error('smtp://USER:PASSWORD@HOST:PORT or smtps://… with special characters escaped');
+  return text;
+}
+
+/** A URL that pg can connect with: with a host, or with the host in its query. */
+export function parseDatabaseUrl(text: string): string {
+  // SQLite's own addresses end in options, which would be taken for a part of the name.
+  if (/^sqlite:.*\?/s.test(text)) throw new Error('sqlite:PATH without options such as ?mode=ro');
+  if (/^sqlite:(?!:memory:|file:)./s.test(text) || isPostgres(text)) return text;
+  throw new Error(`sqlite:PATH, or ${POSTGRES_FORM}`);
+}
+
+export function parsePostgresUrl(text: string): string {
+  if (isPostgres(text)) return text;
+  throw new Error(POSTGRES_FORM);
+}
+
+const POSTGRES_FORM =
+  'postgres://USER:PASSWORD@HOST:PORT/NAME with special characters escaped; several hosts are HOST:PORT,HOST:PORT, and target_session_attrs is any, read-write or primary';
+
+function isPostgres(text: string): boolean {
+  return /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrls(text) !== undefined;
+}
+
+/** `postgres://USER:PASSWORD@` and `HOST:PORT,HOST:PORT` of an address. */
+const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)/;
+
+/** The hosts that an address of PostgreSQL names, with their ports, separated by commas. */
+export function hostListOf(url: string): string {
+  return ADDRESS.exec(url)?.[2] ?? '';
+}
+
+/** An address of PostgreSQL with another list of hosts. */
+export function withHostList(url: string, hosts: string): string {
+  return url.replace(ADDRESS, (_all, begin: string) => `${begin}${hosts}`);
+}
+
+/** The values of `target_session_attrs` (libpq) that an address may have. */
+const SESSION_ATTRS = ['any', 'read-write', 'primary'];
+
+/** The address for each of its hosts; undefined where one of them isn't well-formed. */
+function postgresUrls(text: string): URL[] | undefined {
+  const hosts = hostListOf(text).split(',');
+  const urls = hosts.map((host) => postgresUrl(withHostList(text, host)));
+  const isWhole = hosts.length === 1 || !hosts.includes('');
+  return isWhole && urls.every((url) => url !== undefined) ? urls : undefined;
+}
+
+function postgresUrl(text: string): URL | undefined {
+  const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'));
+  // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
+  const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
+  // pg would look for a host of that name.
+  const hasHostList = url?.searchParams.get('host')?.includes(',') === true;
+  const attrs = url?.searchParams.get('target_session_attrs') ?? 'any';
+  const isRefused = hasLostPassword || hasHostList || !SESSION_ATTRS.includes(attrs);
+  return isRefused ? undefined : (url ?? undefined);
+}
+
+/** Lists, whose items are separated by commas; - is an empty one. */
+export const listed = (isItem: (text: string) => boolean, rule: string) => (text: string) => {
+  const items =
+    text === '-'
+      ? []
+      : text
+          .toLowerCase()
+          .split(',')
+          .map((item) => item.trim());
+  if (!items.every(isItem)) throw new Error(`${rule}, or -`);
+  return items;
+};
+
+/** An address for people, in characters that no text or page would escape. */
+export function parseSupportUrl(text: string): string {
+  const isPlain = /^(?:https?:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/.test(text);
+  const url = URL.parse(text);
+  if (!isPlain || !url || `${url.username}${url.password}` !== '')
+    throw new Error('an http, https or mailto address, without credentials');
+  return text;
+}
+
+/**
+ * A database's address as it may be shown: pg takes secrets from the query as well.
+ * @param mark stands for each password; an empty one leaves them out, for a command line.
+ */
+export function withoutPasswords(databaseUrl: string, mark = '***'): string {
+  if (databaseUrl.startsWith('sqlite:')) return databaseUrl;
+  const [url] = postgresUrls(databaseUrl) ?? [];
+  if (!url) return 'postgres://***';
+  if (url.password) url.password = mark;
+  for (const name of [...url.searchParams.keys()])
+    if (/password/i.test(name))
+      if (mark) url.searchParams.set(name, mark);
+      else url.searchParams.delete(name);
+  const hosts = hostListOf(databaseUrl);
+  return hosts.includes(',') ? withHostList(url.href, hosts) : url.href;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * The text of a setting, and how messages call it. One that holds a secret may stand in a file, which `NAME_FILE` names:
+ * containers and systemd hand secrets over in files, and every process of a user can read the environment of the others.
+ * @throws Error whose message is the whole problem.
+ */
+export function textOf(
+  environment: Environment,
+  name: string,
+  { fallback, shown }: { fallback?: string; shown?: (value: string) => string },
+): { subject: string; text: string | undefined } {
+  const given = environment[name];
+  const file = shown && environment[`${name}_FILE`];
+  if (!file) return { subject: name, text: given || fallback };
+  if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
+  return { subject: `${name}, in the file ${quotePath(file)},`, text: readSecretFile(`${name}_FILE`, file) };
+}

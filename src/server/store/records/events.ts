@@ -1,0 +1,62 @@
+import { type MoveEventKind, moduleOfEvent } from '../../../contract/events.ts';
+import type { JsonText } from '../../../contract/json-text.ts';
+import { whyWithheld } from '../../../contract/withholding.ts';
+import { dialectOf } from '../dialects/dialect.ts';
+import type { StoreTransaction } from '../engines/engine.ts';
+import { type SwitchColumns, switchesOf } from './companies.ts';
+
+/** An event for the company's webhooks. */
+export interface CompanyEvent {
+  id: string;
+  kind: MoveEventKind;
+  createdAt: string;
+  data: JsonText<unknown>;
+}
+
+/**
+ * Stores events, each with one delivery for every webhook that gets it. A webhook gets an event that was chosen for it while
+ * the company's plan includes the data (webhooks.yaml). Whether it may be delivered is checked again when it is due. An event
+ * that no webhook gets isn't stored.
+ */
+export async function appendEvents(
+  transaction: StoreTransaction,
+  company: string,
+  events: readonly CompanyEvent[],
+  { mintId, dueAt }: { mintId: () => string; dueAt: string },
+): Promise<void> {
+  if (events.length === 0) return;
+  const webhooks = await transaction
+    .selectFrom('webhooks')
+    .innerJoin('companies', (join) => join.on('companies.id', '=', company))
+    .select(['webhooks.id', 'webhooks.events', 'companies.modules', 'companies.invoicing_enabled'])
+    .select(['companies.subscription_active', 'companies.api_enabled'])
+    .where('webhooks.company', '=', company)
+    .where('webhooks.deleted_at', 'is', null)
+    .orderBy('webhooks.id')
+    .execute();
+  let isAdded = false;
+  for (const { id, kind, createdAt, data } of events) {
+    const hearing = webhooks.filter((row) => isHeard(kind, row));
+    if (hearing.length === 0) continue;
+    await transaction
+      .insertInto('events')
+      .values({ id, company, kind, created_at: createdAt, data })
+      .execute();
+    const common = { company, event: id, due_at: dueAt, state: 'waiting' } as const;
+    await transaction
+      .insertInto('deliveries')
+      .values(hearing.map((webhook) => ({ ...common, id: mintId(), webhook: webhook.id })))
+      .execute();
+    isAdded = true;
+  }
+  if (isAdded) await dialectOf(transaction).tellWorkers(transaction);
+}
+
+export type AppendEvents = typeof appendEvents;
+
+/** Doesn't look at the API switch, which is checked when the delivery is due. */
+function isHeard(kind: MoveEventKind, { events, ...row }: SwitchColumns & { events: string }): boolean {
+  const inPlan = { ...switchesOf(row), subscriptionActive: true, apiEnabled: true };
+  // A JSON array of plain words, so the quoted word can be searched as text.
+  return events.includes(`"${kind}"`) && whyWithheld(inPlan, moduleOfEvent(kind)) === undefined;
+}

@@ -1,0 +1,53 @@
+import type { Module } from '../../contract/scopes.ts';
+import { maySee, type Switches, type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
+import { supportLink } from './formats.ts';
+import { type Html, html } from './html.ts';
+import { warning } from './notice.ts';
+import { PageError } from './page-error.ts';
+import type { Visit } from './visit.ts';
+
+/** A warning when the API and all webhooks are stopped. */
+export function stoppedWarning({
+  company: { subscriptionActive, apiEnabled },
+  supportUrl,
+}: Pick<Visit, 'company' | 'supportUrl'>): Html | false {
+  if (!subscriptionActive)
+    return warning(
+      html`The subscription is not active, so the API answers 403 company_unavailable and no webhook is sent.
+      ${supportLink('Renew it', supportUrl)} to go on.`,
+    );
+  if (!apiEnabled)
+    return warning(
+      html`API access is off, so the API answers 403 api_not_enabled and no webhook is sent. Ask
+      ${supportLink('your account manager', supportUrl)} to switch it on.`,
+    );
+  return false;
+}
+
+export function whyNotShown(
+  { administrator, company }: Pick<Visit, 'administrator' | 'company'>,
+  module: Module,
+): string | undefined {
+  if (!maySee(administrator.scopes, module))
+    return `You don’t have the access ${module}:read yourself. An administrator who has it can give it to you.`;
+  return whyNot(company, module);
+}
+
+const reasons: Record<WithheldFor, string> = {
+  company_unavailable: 'The subscription is not active.',
+  api_not_enabled: 'API access is off.',
+  module_not_licensed: 'Your plan does not include it.',
+  invoicing_not_enabled: 'Invoicing is not switched on.',
+};
+
+/** Why the API withholds a company's data, as a sentence; undefined when it doesn't. */
+export function whyNot(company: Switches, module: Module | undefined): string | undefined {
+  const reason = whyWithheld(company, module);
+  return reason && reasons[reason];
+}
+
+/** @throws PageError for an administrator who sees no documents, whether the document exists or not. */
+export function refuseWithoutDocuments(visit: Visit): void {
+  const reason = whyNotShown(visit, 'invoices');
+  if (reason !== undefined) throw new PageError(403, 'Documents are not shown', reason);
+}

@@ -1,0 +1,100 @@
+import type { Writable } from 'node:stream';
+
+import { MINUTE_MS } from '../../contract/durations.ts';
+import type { SheetColumn } from '../../tables/columns.ts';
+import { csvHead, csvLine } from '../../tables/csv.ts';
+import { PageError } from './page-error.ts';
+import { countText } from './formats.ts';
+import { html, type Html } from './html.ts';
+import type { DownloadReply } from './visit.ts';
+
+/** They take a server some seconds. */
+const ROWS_MAX = 50_000;
+
+const TYPES = {
+  csv: 'text/csv; charset=utf-8',
+  xlsx: 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+};
+
+type Format = keyof typeof TYPES;
+
+/** The format that a page's address asks for in place of the page; undefined if it has none, or has more rows than are given. */
+export function downloadIn(query: URLSearchParams, rowCount: number): Format | undefined {
+  const format = query.get('format');
+  return (format === 'csv' || format === 'xlsx') && rowCount <= ROWS_MAX ? format : undefined;
+}
+
+/** Links to the downloads of a page, or why there are none. */
+export function downloadLinks(rowCount: number, addressOf: (format: Format) => string): Html {
+  if (rowCount > ROWS_MAX)
+    return html`<p>
+      A download has at most ${countText(ROWS_MAX)} documents. Choose fewer to download them.
+    </p>`;
+  return html`<p>
+    Download all of them as <a href="${addressOf('csv')}">CSV</a> or
+    <a href="${addressOf('xlsx')}">a workbook (XLSX)</a>.
+  </p>`;
+}
+
+/** A table as a file, which is written while its rows are read. */
+export async function tableFile(
+  { name, format, columns }: { name: string; format: Format; columns: readonly SheetColumn[] },
+  pages: AsyncIterable<object[]>,
+): Promise<DownloadReply> {
+  // The contract's texts fit into a cell, so that none is.
+  const shortened = new Map<string, number>();
+  async function* csvPieces() {
+    const style = { separator: ',', decimal: '.' };
+    yield csvHead(columns, style);
+    for await (const rows of pages) yield rows.map((row) => csvLine(columns, row, style, shortened)).join('');
+  }
+  // Loaded here, because few pages write workbooks.
+  const { xlsxPieces } = await import('../../tables/xlsx.ts');
+  return {
+    kind: 'file',
+    headers: {
+      'Content-Type': TYPES[format],
+      'Content-Disposition': `attachment; filename="${name}.${format}"`,
+    },
+    body: format === 'csv' ? csvPieces() : xlsxPieces(name, columns, pages, shortened),
+  };
+}
+
+/** Tables take seconds and a connection of the database each, and files are in memory whole. */
+export type DownloadKind = 'table' | 'file';
+
+/** Downloads under way in this process: of a company, and of all. A browser asks for six files at once. */
+const AT_ONCE = { table: { ofCompany: 2, ofAll: 4 }, file: { ofCompany: 6, ofAll: 24 } };
+/** A client that takes one more slowly would keep others from theirs. */
+const DOWNLOAD_MS_MAX = 5 * MINUTE_MS;
+
+/**
+ * Bounds the downloads that are under way, and the time of each.
+ * @returns a function that counts a request's download until its answer is closed; a page of documents is one only where its
+ *   address asks for a format. It throws PageError: 429 if the company has too many under way, and 503 if all together have.
+ */
+export function createDownloadLimit() {
+  const underWay = new Set<{ kind: DownloadKind; company: string }>();
+  const refusal = (status: 429 | 503, text: string) =>
+    new PageError(status, 'Too many downloads at once', text, { headers: { 'Retry-After': '5' } });
+  return (
+    kind: DownloadKind,
+    { company: { id: company }, query }: { company: { id: string }; query: URLSearchParams },
+    answer: Pick<Writable, 'closed' | 'destroy' | 'once'>,
+  ): void => {
+    if ((kind === 'table' && !query.has('format')) || answer.closed) return;
+    const { ofCompany, ofAll } = AT_ONCE[kind];
+    const others = [...underWay].filter((one) => one.kind === kind);
+    if (others.filter((one) => one.company === company).length >= ofCompany)
+      throw refusal(429, `Your company has ${ofCompany} downloads under way. Try again when one has ended.`);
+    if (others.length >= ofAll)
+      throw refusal(503, 'Other companies have many downloads under way. Try again in a few seconds.');
+    const download = { kind, company };
+    underWay.add(download);
+    const cutOff = setTimeout(() => answer.destroy(), DOWNLOAD_MS_MAX).unref();
+    answer.once('close', () => {
+      clearTimeout(cutOff);
+      underWay.delete(download);
+    });
+  };
+}

@@ -1,0 +1,234 @@
+import { UsageError } from '../../errors.ts';
+import { FORM_TOKEN_FIELD } from './form-tokens.ts';
+import type { Problems } from './page-error.ts';
+import type { GuestVisit } from './visit.ts';
+import { type Content, type Html, html } from './html.ts';
+
+/** A form with its token. A problem with the whole form is shown at its top. */
+export function form(
+  visit: Pick<GuestVisit, 'formToken'>,
+  { action, problem }: { action: string; problem?: string | undefined },
+  content: Html,
+): Html {
+  return html`<form method="post" action="${action}">
+    <input type="hidden" name="${FORM_TOKEN_FIELD}" value="${visit.formToken}" />
+    ${problem !== undefined && html`<p class="error" role="alert" tabindex="-1">${problem}</p>`} ${content}
+  </form>`;
+}
+
+/** A form of filters, which are part of the page's address. */
+export function filterForm(action: string, content: Html): Html {
+  return html`<form method="get" action="${action}" class="filters" role="search">
+    ${content}<button class="quiet">Show</button>
+  </form>`;
+}
+
+export function withQuery(path: string, parameters: Readonly<Record<string, string | undefined>>): string {
+  const given = Object.entries(parameters).filter((entry): entry is [string, string] => !!entry[1]);
+  return given.length === 0 ? path : `${path}?${new URLSearchParams(given).toString()}`;
+}
+
+export interface Field {
+  name: string;
+  /** Its id on the page, by default its name. */
+  id?: string;
+  label: string;
+  hint?: string | undefined;
+  problem?: string | undefined;
+}
+
+interface TextField extends Field {
+  value?: string;
+  type?: 'text' | 'email' | 'password' | 'url' | 'search' | 'date' | 'datetime-local';
+  autocomplete?: string;
+  isRequired?: boolean;
+  lengthMax?: number;
+}
+
+/** A field for one line of text, with its label, hint and problem. */
+export function textField(field: TextField): Html {
+  const {
+    name,
+    id = name,
+    label,
+    value = '',
+    type = 'text',
+    autocomplete = 'off',
+    isRequired = true,
+    lengthMax = 200,
+  } = field;
+  return html`<div class="field">
+    <label for="${id}">${label}</label>
+    ${notes(field)}
+    <input
+      id="${id}"
+      name="${name}"
+      type="${type}"
+      value="${type === 'password' ? '' : value}"
+      autocomplete="${autocomplete}"
+      maxlength="${lengthMax}"
+      ${isRequired && html`required`}
+      ${describedBy(field)}
+      ${invalid(field)}
+    />
+  </div>`;
+}
+
+function notes({ name, id = name, hint, problem }: Field): Html {
+  return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}
+  ${problem !== undefined && html`<p class="error" id="${id}-problem" role="alert">${problem}</p>`}`;
+}
+
+/** A page focuses the first of them; see frame.ts. */
+const invalid = ({ problem }: Pick<Field, 'problem'>) =>
+  html`${problem !== undefined && html`aria-invalid="true"`}`;
+
+/** Ties a field to its hint and problem for screen readers. */
+function describedBy({ name, id = name, hint, problem }: Field): Html {
+  const ids = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`];
+  const described = ids.join(' ').trim();
+  return html`${described !== '' && html`aria-describedby="${described}"`}`;
+}
+
+export interface Choice {
+  value: string;
+  label: string;
+  hint?: string;
+  /** The reason why it is shown but can't be chosen. */
+  unavailable?: string | undefined;
+  /** Content below the choice. */
+  more?: Html;
+}
+
+/** Choices of which any number can be taken. A choice that can't be taken says why. */
+export function checkboxes({
+  name,
+  id: group = name,
+  label,
+  hint,
+  problem,
+  choices,
+  chosen,
+}: Field & { choices: readonly Choice[]; chosen: readonly string[] }): Html {
+  const field = { name, id: group, label, hint, problem };
+  return html`<fieldset class="field" ${describedBy(field)}>
+    <legend>${label}</legend>
+    ${notes(field)}
+    ${choices.map(({ value, label: text, hint: beside, unavailable, more }, index) => {
+      const id = `${group}-${index}`;
+      const note = unavailable ?? beside;
+      return html`<div class="choice">
+        <input
+          type="checkbox"
+          id="${id}"
+          name="${name}"
+          value="${value}"
+          ${chosen.includes(value) && unavailable === undefined && html`checked`}
+          ${unavailable === undefined ? invalid(field) : html`disabled`}
+          ${note !== undefined && html`aria-describedby="${id}-note"`}
+        />
+        <label for="${id}">${text}</label>
+        ${note !== undefined && html`<span class="hint" id="${id}-note">${note}</span>`} ${more}
+      </div>`;
+    })}
+  </fieldset>`;
+}
+
+export function select({
+  choices,
+  chosen,
+  ...field
+}: Field & { choices: readonly { value: string; label: string }[]; chosen: string }): Html {
+  const { name, label } = field;
+  return html`<div class="field">
+    <label for="${name}">${label}</label>
+    ${notes(field)}
+    <select id="${name}" name="${name}" ${describedBy(field)} ${invalid(field)}>
+      ${choices.map(
+        ({ value, label: text }) =>
+          html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,
+      )}
+    </select>
+  </div>`;
+}
+
+export function button(label: Content, kind: 'main' | 'danger' | 'quiet' = 'main'): Html {
+  return html`<button class="${kind}">${label}</button>`;
+}
+
+/** An action with a confirmation, which also works without scripts. */
+export function confirmForm(
+  visit: Pick<GuestVisit, 'formToken'>,
+  {
+    action,
+    open,
+    subject,
+    question,
+    content,
+    confirm,
+    kind = 'danger',
+    isOpen = false,
+  }: {
+    action: string;
+    open: string;
+    /** The object of the action, for people who hear the buttons one by one. */
+    subject: string;
+    question: Content;
+    content?: Html;
+    confirm: string;
+    kind?: 'main' | 'danger';
+    /** Whether it is shown at once, as after a refusal. */
+    isOpen?: boolean;
+  },
+): Html {
+  return html`<details class="confirm" ${isOpen && html`open`}>
+    <summary>${open}<span class="hidden"> ${subject}</span></summary>
+    <div class="question">
+      <p>${question}</p>
+      ${form(visit, { action }, html`${content}<button class="${kind}">${confirm}<span class="hidden"> ${subject}</span></button>`)}
+    </div>
+  </details>`;
+}
+
+/** A hidden field that tells password managers which account the form is about. */
+export function accountField(email: string): Html {
+  return html`<input
+    class="hidden"
+    type="email"
+    value="${email}"
+    autocomplete="username"
+    aria-hidden="true"
+    tabindex="-1"
+    readonly
+  />`;
+}
+
+/** The fields for a new password, which is typed twice; see `newPasswordIn`. */
+export function newPasswordFields(problems: Problems): Html {
+  return html`${textField({
+    name: 'password',
+    problem: problems.password,
+    label: 'New password',
+    hint: 'At least 12 characters. Your name, your company’s and well-known phrases count for nothing. Several words in a row are easy to remember and hard to guess.',
+    type: 'password',
+    autocomplete: 'new-password',
+  })}
+  ${textField({
+    name: 'password-again',
+    problem: problems['password-again'],
+    label: 'New password again',
+    type: 'password',
+    autocomplete: 'new-password',
+  })}`;
+}
+
+/**
+ * The password that was filled into `newPasswordFields`.
+ * @throws UsageError of the field `password-again` when it was typed in two ways.
+ */
+export function newPasswordIn(filled: URLSearchParams): string {
+  const password = filled.get('password') ?? '';
+  if (password !== filled.get('password-again'))
+    throw new UsageError('The two new passwords differ.', { field: 'password-again' });
+  return password;
+}

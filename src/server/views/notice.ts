@@ -1,0 +1,57 @@
+import type { ActionMessage } from './visit.ts';
+import { type Html, html } from './html.ts';
+
+/** The message of the last action, with secrets that are shown once. */
+export function noticeBox({ text, secrets }: ActionMessage): Html {
+  return html`<section class="notice done" role="status">
+    <p>${text}</p>
+    ${secrets.map(secretOnce)}
+  </section>`;
+}
+
+function secretOnce(
+  { label, value, hint }: { label: string; value: string; hint?: string },
+  index: number,
+): Html {
+  const id = `secret-${index}`;
+  return html`<div class="secret">
+    <p class="label" id="${id}-label">${label}</p>
+    <p class="value">
+      <code id="${id}" aria-labelledby="${id}-label" role="group" tabindex="0">${value}</code>
+      ${copyButton(id, label)}
+    </p>
+    ${hint !== undefined && html`<p class="hint">${hint}</p>`}
+  </div>`;
+}
+
+/** A button that copies the text of an element; it appears where scripts run. */
+export function copyButton(id: string, what: string): Html {
+  return html`<button type="button" class="quiet" data-copy="${id}" hidden>
+    Copy<span class="hidden"> ${what}</span>
+  </button>`;
+}
+
+/** A paragraph that stands out: something needs attention. */
+export function warning(content: Html | string): Html {
+  return html`<div class="notice problem"><p>${content}</p></div>`;
+}
+
+/** Words in place of an empty list, which say what to do about it. */
+export function emptyState(title: string, content: Html | string): Html {
+  return html`<div class="empty">
+    <p class="title">${title}</p>
+    <p>${content}</p>
+  </div>`;
+}
+
+/** Steps of a task, each with a tick when it is done. */
+export function steps(entries: readonly (readonly [isDone: boolean, step: Html])[]): Html {
+  return html`<ol>
+    ${entries.map(([isDone, step]) => html`<li>${step} ${isDone && badge('good', 'Done')}</li>`)}
+  </ol>`;
+}
+
+/** A state in one word; the colour only repeats it. */
+export function badge(kind: 'good' | 'bad' | 'plain' | 'warn', text: string): Html {
+  return html`<span class="badge ${kind}">${text}</span>`;
+}

@@ -1,0 +1,14 @@
+import type { Scope } from '../../contract/scopes.ts';
+
+/** The data that each scope covers (openapi.yaml, "Authentication"). */
+const readings: Record<Scope, string> = {
+  'jobs:read': 'Jobs',
+  'people:read': 'People, without those who have left',
+  'forms:read': 'Forms, and everything that was filled in on them',
+  'invoices:read': 'Invoices, credit notes and pro formas, with their PDFs',
+  'customers:read': 'Customers',
+  'quotes:read': 'Quotes',
+};
+
+/** A scope in words, with its name. */
+export const scopeText = (scope: Scope) => `${readings[scope]} (${scope})`;

@@ -1,0 +1,161 @@
+import { changePassword } from '../../../../src/server/features/sign-in/sign-in.ts';
+import { createSignInLimits } from '../../../../src/server/access/sign-in-limits.ts';
+import {
+  forgetOldEntries,
+  listAuditRows,
+  recordEntry,
+} from '../../../../src/server/store/accounts/audit-trail.ts';
+import type { Engine } from '../../../../src/server/store/engines/engine.ts';
+import { until } from '../../../_command.ts';
+import { STORY_NOW } from '../../../_server.ts';
+import {
+  addAdministrator,
+  COLLEAGUE,
+  COMPANY,
+  EMAIL,
+  NEW_PASSWORD,
+  onEachEngine,
+  onSqlite,
+  PASSWORD,
+  signedInAs,
+} from '../../portal/_portal.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Records so many entries, one a minute. */
+async function recordMany(engine: Engine, count: number, startMs = STORY_NOW.getTime()): Promise<void> {
+  await engine.transaction(async (transaction) => {
+    for (let index = 0; index < count; index += 1) {
+      await recordEntry(transaction, {
+        company: COMPANY,
+        by: { id: 'adm_x', name: 'Niamh', address: '192.0.2.7', client: 'Test' },
+        action: 'key.created',
+        subject: `key-${index}`,
+        details: { name: `Export ${index}` },
+        now: new Date(startMs + index * 60_000),
+      });
+    }
+  });
+}
+
+onSqlite('the trail is told from the newest on, page by page', async (t, portal) => {
+  await recordMany(portal.engine, 120);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/audit?action=key.created');
+  const seen: number[] = [];
+  for (let page = 1; page <= 3; page += 1) {
+    seen.push(...[...visitor.shown.matchAll(/name: Export (\d+)/g)].map(([, index]) => Number(index)));
+    t.equal(await visitor.turnPage(), page < 3, `page ${page}`);
+  }
+  t.strictSame(
+    seen,
+    Array.from({ length: 120 }, (_value, index) => 119 - index),
+    'each entry once',
+  );
+});
+
+onEachEngine('it is filtered by action and by administrator', async (t, portal) => {
+  const { id } = await addAdministrator(portal.engine, COLLEAGUE);
+  await portal.engine.transaction((transaction) =>
+    recordEntry(transaction, {
+      company: COMPANY,
+      by: { id, name: 'Conor', address: '192.0.2.7', client: 'Test' },
+      action: 'invitation.accepted',
+      now: STORY_NOW,
+    }),
+  );
+  const visitor = await portal.signedIn();
+  await visitor.visit(`/portal/audit?who=${id}`);
+  const rows = (shown: string) => [...shown.matchAll(/<time/g)].length;
+  t.equal(rows(visitor.shown), 2, 'Conor was signed in and accepted');
+  await visitor.visit(`/portal/audit?who=${id}&action=invitation.accepted`);
+  t.equal(rows(visitor.shown), 1);
+  t.match(visitor.shown, /<option value="invitation.accepted" selected>/);
+  t.match(await visitor.read('/portal/audit?action=key.revoked'), /Nothing is recorded here/);
+  for (const nonsense of ['action=nonsense', 'before=nonsense', 'who=nonsense&before=%ff'])
+    t.equal((await visitor.visit(`/portal/audit?${nonsense}`)).statusCode, 200, nonsense);
+  t.equal((await visitor.visit('/portal/audit?before=%00')).statusCode, 400, 'what no database stores');
+});
+
+onEachEngine('what is older than two years is removed, a little at a time', async (t, portal) => {
+  const { engine } = portal;
+  // Ids are of the time at which they are made, so the old ones are made first.
+  await engine.run('DELETE FROM audit_entries');
+  await recordMany(engine, 50, STORY_NOW.getTime() - 731 * DAY_MS);
+  const count = async () => (await listAuditRows(engine, COMPANY, { limit: 100 })).length;
+  t.equal(await count(), 50);
+  await recordMany(engine, 3);
+  await forgetOldEntries(engine, STORY_NOW);
+  t.equal(await count(), 33);
+  for (let pass = 0; pass < 3; pass += 1) await forgetOldEntries(engine, STORY_NOW);
+  t.equal(await count(), 3, 'and nothing else');
+});
+
+onSqlite(
+  'sign-ins are recorded, and 20 failures a day of each account',
+  { trustedProxies: 1 },
+  async (t, portal) => {
+    const { engine, administrator } = portal;
+    await addAdministrator(engine, COLLEAGUE);
+    await engine.run('DELETE FROM audit_entries');
+    const guess = async (email: string, password: string, address: string) => {
+      const visitor = portal.visitor();
+      const headers = { 'x-forwarded-for': address, 'user-agent': 'Mozilla/5.0 (X11; Linux) Firefox/145.0' };
+      await visitor.signIn(email, password, headers);
+      return visitor;
+    };
+    const from = { address: '198.51.100.7', client: 'Mozilla/5.0 (X11; Linux) Firefox/145.0' };
+    await guess(EMAIL, 'wrong', from.address);
+    await guess('nobody@brennan.example', 'wrong', from.address);
+    await until(async () => (await listAuditRows(engine, COMPANY, { limit: 10 })).length === 1);
+    const visitor = await guess(EMAIL, PASSWORD, from.address);
+    const of = { administrator: administrator.id, subject: administrator.id, ...from };
+    t.match(await listAuditRows(engine, COMPANY, { limit: 10 }), [
+      { action: 'administrator.signed_in', ...of },
+      { action: 'administrator.sign_in_failed', ...of },
+    ]);
+    t.match(
+      await visitor.read('/portal/audit'),
+      /Aoife Brennan 198\.51\.100\.7 Firefox on Linux Failed to sign in: wrong password/,
+    );
+
+    const failed = { action: 'administrator.sign_in_failed', limit: 100 } as const;
+    for (let sent = 0; sent < 30; sent += 1) await guess(EMAIL, 'wrong', `203.0.113.${sent}`);
+    await guess(COLLEAGUE.email, 'wrong', '203.0.113.100');
+    // Failures are recorded when the guesser has the answer.
+    const failures = async () => (await listAuditRows(engine, COMPANY, failed)).length;
+    await until(async () => (await failures()) === 21);
+    const rows = await listAuditRows(engine, COMPANY, failed);
+    t.equal(rows.filter(({ administrator: id }) => id === administrator.id).length, 20);
+    t.strictSame(
+      rows.flatMap(({ details }) => Object.values(details)),
+      ['Later ones of this day are not recorded.'],
+    );
+    t.equal(rows.length, 21, 'another account has a count of its own');
+    portal.setNow(new Date(STORY_NOW.getTime() + DAY_MS));
+    await guess(EMAIL, 'wrong', '203.0.113.200');
+    await until(async () => (await failures()) === 22);
+    t.equal(await failures(), 22, 'and the next day begins anew');
+  },
+);
+
+onSqlite('an action that fails leaves no entry but that of a wrong password', async (t, portal) => {
+  const change = {
+    administrator: portal.administrator,
+    by: await signedInAs(portal.engine, portal.administrator),
+    present: PASSWORD,
+    next: NEW_PASSWORD,
+    serviceName: 'Fieldledger',
+    now: STORY_NOW,
+  };
+  const limits = createSignInLimits(portal.engine);
+  const before = await listAuditRows(portal.engine, COMPANY, { limit: 100 });
+  await t.rejects(changePassword(portal.engine, limits, { ...change, present: 'wrong' }));
+  await t.rejects(changePassword(portal.engine, limits, { ...change, next: 'short' }));
+  const [wrong, ...others] = await listAuditRows(portal.engine, COMPANY, { limit: 100 });
+  t.match(wrong, { action: 'administrator.sign_in_failed', administratorName: 'Aoife Brennan' });
+  t.strictSame(others, before);
+  await changePassword(portal.engine, limits, change);
+  const [newest] = await listAuditRows(portal.engine, COMPANY, { limit: 1 });
+  t.match(newest, { action: 'administrator.changed_password', administratorName: 'Aoife Brennan' });
+});
