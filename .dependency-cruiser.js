@@ -76,7 +76,7 @@ const rooms = [
   'stored-secrets',
   'stored-tables',
   'lists',
-  'due-rows',
+  'outbox',
   'rate-counters',
   'machines',
   'migrations',

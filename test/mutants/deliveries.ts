@@ -23,7 +23,7 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     fault: 'chance makes a retry earlier than its schedule',
-    file: 'src/server/features/webhooks/deliveries/attempt.ts',
+    file: 'src/server/sending/schedule.ts',
     from: 'delayMs * (1 + JITTER * random())',
     to: 'delayMs * (1 - JITTER * random())',
     tests: ['test/server/features/webhooks/deliveries/schedule.test.ts'],
@@ -86,7 +86,7 @@ export const deliveries: readonly Mutant[] = [
   },
   {
     fault: 'a worker that was too slow overwrites what another one came to',
-    file: 'src/server/store/due-rows.ts',
+    file: 'src/server/store/outbox.ts',
     from: ' AND lease = ${lease}`',
     to: '`',
     tests: handOver,

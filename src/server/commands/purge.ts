@@ -10,7 +10,7 @@ import { removeBefore } from '../store/stored-tables.ts';
 import { notices, portalLinks, portalSessions } from '../store/tables/accounts.ts';
 import { appliedChanges } from '../store/tables/feed.ts';
 import { webhookHours } from '../store/tables/webhooks.ts';
-import { keepDoing } from '../sending/repeating.ts';
+import { keepDoing } from '../process/repeating.ts';
 
 /** How long attempts stay counted by the hour: longer than any page looks back. */
 const COUNTED_DAYS = 32;

@@ -1,5 +1,5 @@
 import { failedSince, handOverAgain } from './again.ts';
-import { QUEUE_DAYS } from '../../store/due-rows.ts';
+import { QUEUE_DAYS } from '../../store/outbox.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import {
   findHandOver,

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import { DAY_MS, HISTORY_MS, HOUR_MS, MINUTE_MS } from '../../../contract/durations.ts';
-import { addNotice } from '../../store/accounts/notice-rows.ts';
+import { addNotice, type NoticeKind } from '../../store/accounts/notice-rows.ts';
 import { countRows } from '../../store/batches.ts';
 import { type Connection, dialectOf } from '../../store/dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
@@ -48,23 +48,18 @@ export async function noteFailures(transaction: StoreTransaction, results: reado
         OR failed_told_at <= ${before} AND (failing_since IS NULL OR failed_told_at < failing_since))
       RETURNING url, events`.execute(transaction);
     for (const told of rows)
-      await addNotice(transaction, {
-        company,
-        kind: 'delivery.failed',
-        ...toldOf(told, webhook),
-        now: new Date(at),
-      });
+      await tell(
+        transaction,
+        'delivery.failed',
+        { company, webhook, ...told },
+        { details: {}, now: new Date(at) },
+      );
   }
 }
 
 interface ToldOf {
   url: string;
   events: string;
-}
-
-function toldOf({ url, events }: ToldOf, webhook: string) {
-  // Written from checked events.
-  return { events: readRow(webhooks, { events }).events, details: { webhook, host: webhookHost({ url }) } };
 }
 
 /** A webhook that fails, since when, when people were told last, its last success since then, and its last failure. */
@@ -111,26 +106,51 @@ export async function tellOutages(engine: Engine, now: Date): Promise<void> {
 }
 
 async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<void> {
-  const { company, webhook, since, told, until, failed } = outage;
+  const { since, told, until, failed } = outage;
   const isOver = until !== null && until > since;
   const failsAgain = isOver && failed !== null && failed > until;
   const [failedAt = '', cause = ''] = (failed ?? '').split(' ');
   await engine.transaction(async (transaction) => {
-    const { numUpdatedRows } = await transaction
-      .updateTable('webhooks')
-      .set(isOver ? { failing_since: failsAgain ? failedAt : null } : { failing_told_at: now.toISOString() })
-      .where('deleted_at', 'is', null)
-      .where((row) => row.and({ company, id: webhook, failing_since: since }))
-      .where('failing_told_at', told === null ? 'is' : '=', told)
-      .executeTakeFirst();
-    // Another process was first, or nobody was told that it failed.
+    const mark = isOver
+      ? { failing_since: failsAgain ? failedAt : null }
+      : { failing_told_at: now.toISOString() };
+    if (!(await markTold(transaction, outage, { failing_since: since }, mark))) return;
+    // Nobody was told that it failed.
     const wasTold = told !== null && told >= since;
-    if (Number(numUpdatedRows) !== 1 || failsAgain || (isOver && !wasTold)) return;
+    if (failsAgain || (isOver && !wasTold)) return;
     const counts = await countsOf(engine, transaction, outage);
-    const { events, details } = toldOf(outage, webhook);
-    const kind = isOver ? 'webhook.recovered' : 'webhook.failing';
-    const all = { ...details, since, until: until ?? '', cause, ...counts, ...(wasTold && { again: '1' }) };
-    await addNotice(transaction, { company, kind, events, details: all, now });
+    const details = { since, until: until ?? '', cause, ...counts, ...(wasTold && { again: '1' }) };
+    await tell(transaction, isOver ? 'webhook.recovered' : 'webhook.failing', outage, { details, now });
+  });
+}
+
+/** Marks what people are told of a webhook, unless another process was first, or it isn't as it was found any more. */
+async function markTold(
+  transaction: StoreTransaction,
+  { company, webhook, told }: WebhookKey & { told: string | null },
+  is: { failing_since: string } | { paused_at: string },
+  mark: { failing_since: string | null } | { failing_told_at: string },
+): Promise<boolean> {
+  const { numUpdatedRows } = await transaction
+    .updateTable('webhooks')
+    .set(mark)
+    .where('deleted_at', 'is', null)
+    .where((row) => row.and({ company, id: webhook, ...is }))
+    .where('failing_told_at', told === null ? 'is' : '=', told)
+    .executeTakeFirst();
+  return Number(numUpdatedRows) === 1;
+}
+
+/** Tells those who may see one of a webhook's events. */
+async function tell(
+  transaction: StoreTransaction,
+  kind: NoticeKind,
+  { company, webhook, url, events }: WebhookKey & ToldOf,
+  { details, now }: { details: Record<string, string>; now: Date },
+): Promise<void> {
+  await addNotice(transaction, {
+    ...{ company, kind, now, events: readRow(webhooks, { events }).events },
+    details: { webhook, host: webhookHost({ url }), ...details },
   });
 }
 
@@ -153,32 +173,17 @@ export async function tellLosses(engine: Engine, now: Date): Promise<void> {
       LIMIT ${sql.lit(OUTAGES_MAX)}`,
   );
   const done = await byCompany(engine, paused, async (some) => {
-    for (const { paused: pausedAt, told, ...webhook } of some)
+    for (const webhook of some)
       await engine.transaction(async (transaction) => {
+        const { paused: pausedAt, told } = webhook;
         const { count, oldestAt } = await findHeld(transaction, webhook, COUNT_MAX + 1);
         if (oldestAt === null || oldestAt > oldBy) return;
-        const { numUpdatedRows } = await transaction
-          .updateTable('webhooks')
-          .set({ failing_told_at: now.toISOString() })
-          .where((row) => row.and({ company: webhook.company, id: webhook.webhook, paused_at: pausedAt }))
-          .where('failing_told_at', told === null ? 'is' : '=', told)
-          .executeTakeFirst();
-        if (Number(numUpdatedRows) !== 1) return;
-        const { events, details } = toldOf(webhook, webhook.webhook);
+        const mark = { failing_told_at: now.toISOString() };
+        if (!(await markTold(transaction, webhook, { paused_at: pausedAt }, mark))) return;
         const lost = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
-        const all = {
-          ...details,
-          waiting: countText(count),
-          lost,
-          ...(told !== null && told > pausedAt && { again: '1' }),
-        };
-        await addNotice(transaction, {
-          company: webhook.company,
-          kind: 'webhook.losing',
-          events,
-          details: all,
-          now,
-        });
+        const again = told !== null && told > pausedAt && { again: '1' };
+        const details = { waiting: countText(count), lost, ...again };
+        await tell(transaction, 'webhook.losing', webhook, { details, now });
       });
   });
   resultsOf(done);

@@ -9,7 +9,6 @@ import { notices } from '../tables/accounts.ts';
 import { readRow, type RowOf } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
 import { countRows } from '../batches.ts';
-import { leaseDue, settleDue } from '../due-rows.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
 
@@ -102,7 +101,7 @@ async function countTold(
 
 export type Notice = Omit<RowOf<typeof notices>, 'dueAt' | 'lease'> & { kind: NoticeKind };
 
-function toNotice(row: Selectable<Tables['notices']>): Notice {
+export function toNotice(row: Selectable<Tables['notices']>): Notice {
   const notice = readRow(notices, row);
   // Written by `addNotice`.
   return { ...notice, kind: notice.kind as NoticeKind };
@@ -140,56 +139,10 @@ export async function markSeen(engine: Engine, { company, id }: AccountKey): Pro
   );
 }
 
-export type NoticeKey = Pick<Notice, 'company' | 'id'>;
-
-/**
- * Takes a lease on a notice that is due; see `leaseDue`.
- * @param find finds the mail; a notice for which it finds none is `muted`.
- */
-export async function leaseNotice<T>(
-  engine: Engine,
-  { company, id }: NoticeKey,
-  { stopSha256, ...lease }: { lease: string; stopSha256: string; now: Date; until: Date },
-  find: (transaction: StoreTransaction, notice: Notice) => Promise<T | undefined>,
-): Promise<{ notice: Notice; found: T } | undefined> {
-  const prepare = async (transaction: StoreTransaction, row: Selectable<Tables['notices']>) => {
-    const notice = { ...toNotice(row), attemptCount: row.attempt_count + 1 };
-    const found = await find(transaction, notice);
-    await transaction
-      .updateTable('notices')
-      .set({ stop_sha256: stopSha256 })
-      .where((row) => row.and({ company, id }))
-      .execute();
-    return found ? { state: 'sending' as const, found: { notice, found } } : { state: 'muted' };
-  };
-  return leaseDue(engine, { queue: 'notices', company, id }, lease, prepare);
-}
-
-/** Keeps the outcome of an attempt; see `settleDue`. @param outcome.told is added if it failed. */
-export async function settleNotice(
-  engine: Engine,
-  { company, id }: NoticeKey,
-  lease: string,
-  {
-    told,
-    ...outcome
-  }: {
-    state: Notice['state'];
-    problem?: string | undefined;
-    dueAt?: Date | undefined;
-    told?: NewNotice | undefined;
-  },
-): Promise<void> {
-  await engine.transaction(async (transaction) => {
-    const isOwn = await settleDue(transaction, { queue: 'notices', company, id }, lease, outcome);
-    if (told && outcome.state === 'failed' && isOwn) await addNotice(transaction, told);
-  });
-}
-
 /** The notice whose mail has a code that stops mails of its kind. */
 export async function findNotice(
   db: Engine['db'] | StoreTransaction,
-  { company, id, stopSha256 }: NoticeKey & { stopSha256: string },
+  { company, id, stopSha256 }: AccountKey & { stopSha256: string },
 ): Promise<Notice | undefined> {
   const row = await db
     .selectFrom('notices')

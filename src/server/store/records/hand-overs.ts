@@ -3,20 +3,23 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 import type { InvoiceSummary } from '../../../contract/records.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { Connection } from '../dialects/dialect.ts';
-import { type DueKey, leaseDue, type Prepared, QUEUE_DAYS, settleDue } from '../due-rows.ts';
+import { QUEUE_DAYS } from '../outbox.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { type HandOverAttempt, handOvers } from '../tables/documents.ts';
 import { readRow, type RowOf } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
-import { findCompanyRow } from './companies.ts';
 
 export type HandOverState = HandOver['state'];
 
 /** The way of a document to the access point. */
 export type HandOver = Omit<RowOf<typeof handOvers>, 'createdAt' | 'lease'>;
 
-function toHandOver({ created_at: _at, lease: _lease, ...row }: Selectable<Tables['hand_overs']>): HandOver {
+export function toHandOver({
+  created_at: _at,
+  lease: _lease,
+  ...row
+}: Selectable<Tables['hand_overs']>): HandOver {
   return readRow(handOvers, row);
 }
 
@@ -74,50 +77,21 @@ const isFailed = (since: Date) =>
 /** Nobody presses the button as often. Without a bound, a document that ends its process at each attempt would be tried for ever. */
 export const HAND_OVER_ATTEMPTS_MAX = 100;
 
-/**
- * Takes a lease on a document that is due; see `leaseDue`. One whose company hands nothing over any more is withheld, and one
- * that has had all its attempts has failed.
- */
-export async function leaseHandOver(
-  engine: Engine,
-  key: Pick<DueKey, 'company' | 'id'>,
-  lease: { lease: string; now: Date; until: Date },
-): Promise<HandOver | undefined> {
-  const prepare = async (
-    transaction: StoreTransaction,
-    row: Selectable<Tables['hand_overs']>,
-  ): Promise<Prepared<HandOver>> => {
-    const company = await findCompanyRow({ db: transaction }, key.company);
-    if (!company?.handOver) return { state: 'withheld', problem: 'hand_over_off' };
-    if (row.attempt_count >= HAND_OVER_ATTEMPTS_MAX) return { state: 'failed', problem: 'interrupted' };
-    return { state: 'sending', found: { ...toHandOver(row), attemptCount: row.attempt_count + 1 } };
-  };
-  return leaseDue(engine, { ...key, queue: 'hand_overs' }, lease, prepare);
-}
-
 /** Attempts that are kept of a document: those of three schedules. */
 const KEPT_ATTEMPTS = 21;
 
-/** Keeps the outcome of an attempt, unless another worker has taken the lease. */
-export async function settleHandOver(
-  engine: Engine,
+/** Keeps an attempt, in the transaction of its outcome. */
+export async function keepAttempt(
+  transaction: StoreTransaction,
   { company, id, attempts, failureCount }: HandOver,
-  lease: string,
-  {
-    attempt,
-    ...outcome
-  }: { state: HandOverState; problem?: string | null; dueAt?: Date | undefined; attempt?: HandOverAttempt },
+  attempt: HandOverAttempt,
 ): Promise<void> {
-  await engine.transaction(async (transaction) => {
-    const isOwn = await settleDue(transaction, { queue: 'hand_overs', company, id }, lease, outcome);
-    if (!isOwn || !attempt) return;
-    const kept = [...attempts, attempt].slice(-KEPT_ATTEMPTS);
-    await transaction
-      .updateTable('hand_overs')
-      .set({ attempts: JSON.stringify(kept), failure_count: failureCount + Number(attempt.problem !== null) })
-      .where((row) => row.and({ company, id }))
-      .execute();
-  });
+  const kept = [...attempts, attempt].slice(-KEPT_ATTEMPTS);
+  await transaction
+    .updateTable('hand_overs')
+    .set({ attempts: JSON.stringify(kept), failure_count: failureCount + Number(attempt.problem !== null) })
+    .where((row) => row.and({ company, id }))
+    .execute();
 }
 
 /**

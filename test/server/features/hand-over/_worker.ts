@@ -9,7 +9,7 @@ import { createAccessPoint } from '../../../../src/server/features/hand-over/acc
 import { handOverDocuments } from '../../../../src/server/features/hand-over/handing-over.ts';
 import { createLogger } from '../../../../src/server/process/log.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
-import { keepDoing } from '../../../../src/server/sending/repeating.ts';
+import { keepDoing } from '../../../../src/server/process/repeating.ts';
 import { invoiceDraft, issue, line } from '../../backoffice/_documents.ts';
 
 /** A lease of a minute passes in a fifth of a second, and so does the first wait. */

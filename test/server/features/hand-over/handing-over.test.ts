@@ -5,7 +5,8 @@ import t from 'tap';
 
 import { handOverAgain } from '../../../../src/server/features/hand-over/again.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
-import { leaseHandOver, settleHandOver } from '../../../../src/server/store/records/hand-overs.ts';
+import { prepareHandOver } from '../../../../src/server/features/hand-over/handing-over.ts';
+import { leaseDue, settleDue } from '../../../../src/server/store/outbox.ts';
 import { purge } from '../../../../src/server/commands/purge.ts';
 import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
 import { createTestBackoffice, onEachEngine } from '../../backoffice/_backoffice.ts';
@@ -199,20 +200,22 @@ onEachEngine('a process that dies with a document leaves it to another', async (
   const key = { company: company.id, id: invoice.id };
   const { accessPoint, requests } = await startAccessPoint(t);
   const take = (at: Date) =>
-    leaseHandOver(engine, key, {
-      lease: at.toISOString(),
-      now: at,
-      until: new Date(at.getTime() + MINUTE_MS),
-    });
-  const dead = await take(STORY_NOW);
-  t.match(dead, { state: 'waiting', attemptCount: 1 });
+    leaseDue(
+      engine,
+      { queue: 'hand_overs', ...key },
+      { lease: at.toISOString(), now: at, until: new Date(at.getTime() + MINUTE_MS) },
+      prepareHandOver,
+    );
+  t.match(await take(STORY_NOW), { state: 'waiting', attemptCount: 1 });
   t.equal(await take(after(MINUTE_MS - 1)), undefined, 'its lease holds');
   await t.rejects(handOverAgain(engine, { ...key, now: STORY_NOW }), /being sent at this moment/);
   await handOverOnce(engine, accessPoint, after(MINUTE_MS));
   t.equal(requests.length, 1);
   t.match(await stateOf(engine, ...keyOf(key)), { state: 'handed_over', attemptCount: 2, failureCount: 0 });
-  if (dead)
-    await settleHandOver(engine, dead, STORY_NOW.toISOString(), { state: 'failed', problem: 'reset' });
+  const late = { state: 'failed', problem: 'reset', dueAt: STORY_NOW };
+  await engine.transaction((transaction) =>
+    settleDue(transaction, { queue: 'hand_overs', ...key }, STORY_NOW.toISOString(), late),
+  );
   t.match(await stateOf(engine, ...keyOf(key)), { state: 'handed_over' }, 'what it says later doesn’t count');
 
   await engine.run("UPDATE hand_overs SET state = 'sending', attempt_count = 100");

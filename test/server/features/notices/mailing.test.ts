@@ -6,8 +6,8 @@ import t from 'tap';
 
 import { invite } from '../../../../src/server/features/people/invitations.ts';
 import { mailOf } from '../../../../src/server/features/notices/mail.ts';
-import { addNotice, leaseNotice, listNotices } from '../../../../src/server/store/accounts/notice-rows.ts';
-import { type DueKey, listDue } from '../../../../src/server/store/due-rows.ts';
+import { addNotice, listNotices } from '../../../../src/server/store/accounts/notice-rows.ts';
+import { type DueKey, leaseDue, listDue } from '../../../../src/server/store/outbox.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { updateAdministratorRow } from '../../../../src/server/store/accounts/administrator-rows.ts';
 import { engineNames, STORY_NOW } from '../../../_server.ts';
@@ -80,8 +80,8 @@ for (const name of engineNames)
       async (t) => {
         await makeKey(engine);
         const [due] = await listDue(engine, 'notices', STORY_NOW, 1);
-        const lease = { lease: 'dead', stopSha256: '', now: STORY_NOW, until: after(8 * MINUTE_MS) };
-        await leaseNotice(engine, due as DueKey, lease, async () => true);
+        const lease = { lease: 'dead', now: STORY_NOW, until: after(8 * MINUTE_MS) };
+        await leaseDue(engine, due as DueKey, lease, async () => ({ state: 'sending' }));
         await mailOnce(engine, server.url, after(8 * MINUTE_MS - 1));
         t.strictSame(await state(engine), ['key.created sending  1']);
         await mailOnce(engine, server.url, after(8 * MINUTE_MS));

@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 
 import { noticeTexts } from '../../../../src/server/features/notices/texts.ts';
-import { leaseNotice, type NoticeKind } from '../../../../src/server/store/accounts/notice-rows.ts';
+import type { NoticeKind } from '../../../../src/server/store/accounts/notice-rows.ts';
 import { tellLosses, tellOutages } from '../../../../src/server/features/webhooks/webhook-outages.ts';
-import { listDue } from '../../../../src/server/store/due-rows.ts';
+import { leaseDue, listDue } from '../../../../src/server/store/outbox.ts';
 import { pauseWebhook, resumeWebhook } from '../../../../src/server/features/webhooks/registration.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { onEachEngine } from '../../backoffice/_backoffice.ts';
@@ -66,8 +66,8 @@ onEachEngine('30 days of outages: each is told once', async (t, { engine, url, o
     server.behaviour.isLockedOut = isIn(hour, mailOutages);
     const [first] = await listDue(engine, 'notices', now(), 1);
     // A process is killed before it sends: its lease runs out.
-    const lease = { lease: randomUUID(), stopSha256: '', now: now(), until: new Date(at + 120_000) };
-    if (first && hour % 3 === 0) await leaseNotice(engine, first, lease, async () => true);
+    const lease = { lease: randomUUID(), now: now(), until: new Date(at + 120_000) };
+    if (first && hour % 3 === 0) await leaseDue(engine, first, lease, async () => ({ state: 'sending' }));
     await Promise.all([mailOnce(engine, server.url, now()), mailOnce(other, server.url, now())]);
   }
   const rows = await engine.db.selectFrom('notices').selectAll().orderBy('created_at').execute();

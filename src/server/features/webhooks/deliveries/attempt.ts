@@ -1,5 +1,4 @@
 import { deliveryRequest } from '../../../../contract/delivery-request.ts';
-import { HOUR_MS, MINUTE_MS } from '../../../../contract/durations.ts';
 import { moduleOfEvent } from '../../../../contract/events.ts';
 import { traceIdOfDelivery } from '../../../../contract/trace-context.ts';
 import { whyWithheld } from '../../../../contract/withholding.ts';
@@ -11,6 +10,7 @@ import type { DeliveryResult } from './results.ts';
 import { keptAnswer } from '../../../sending/answer-text.ts';
 import type { AttemptError } from '../../../sending/attempt-errors.ts';
 import type { SecretBox } from '../../../process/secret-box.ts';
+import { nextAttemptAt } from '../../../sending/schedule.ts';
 import { type AttemptResult, millisecondsSince, type Sender } from '../../../sending/sender.ts';
 
 export interface AttemptMeans {
@@ -156,22 +156,4 @@ function settled(delivery: Attempted, state: DeliveryResult['state'], ended?: En
       ...{ number, attemptedAt: ended.attemptedAt.toISOString(), nextAttemptAt },
     },
   };
-}
-
-/** Time from an attempt that failed to the next one (openapi.yaml, "Retries"). */
-const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HOUR_MS, 12 * HOUR_MS] as const;
-
-/** The largest random part of a delay, which spreads retries after an outage. */
-const JITTER = 0.1;
-
-/**
- * When a delivery is retried; undefined when it has failed for good.
- * @param failureCount attempts of this schedule that have failed, the last one included.
- * @param endedAt when the last one ended. It never gets less time than the schedule says.
- * @param random a number from 0 up to 1.
- */
-export function nextAttemptAt(failureCount: number, endedAt: Date, random: () => number): Date | undefined {
-  const delayMs = DELAYS_MS[failureCount - 1];
-  if (delayMs === undefined) return undefined;
-  return new Date(endedAt.getTime() + Math.ceil(delayMs * (1 + JITTER * random())));
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 
-import { nextAttemptAt } from '../../../../../src/server/features/webhooks/deliveries/attempt.ts';
+import { nextAttemptAt } from '../../../../../src/server/sending/schedule.ts';
 import { FairShare } from '../../../../../src/server/features/webhooks/deliveries/fair-share.ts';
 
 /** Deliveries of webhooks that are called `company webhook`, so many of each. */
