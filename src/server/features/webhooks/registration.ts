@@ -18,15 +18,9 @@ import {
 } from '../../store/accounts/authorised-transaction.ts';
 import { actorId, type AuditAction } from '../../store/accounts/audit-trail.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import {
-  deleteWebhookRow,
-  findWebhookRow,
-  insertWebhook,
-  listWebhookRows,
-  setWebhookPaused,
-  type Webhook,
-  webhookHost,
-} from './stored-webhooks.ts';
+import { writeRow } from '../../store/tables/table.ts';
+import { webhooks } from '../../store/tables/webhooks.ts';
+import { findWebhookRow, listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 
@@ -73,23 +67,16 @@ export async function createWebhook(
       options.events,
       authorised.by === 'operator' ? undefined : authorised.by.scopes,
     );
-    const madeBy = actorId(authorised.by);
-    const record: Webhook = {
-      id,
-      company,
-      url,
-      events,
-      createdAt: now.toISOString(),
-      pausedAt: null,
-      failingSince: null,
-      madeBy,
-    };
-    const outcome = await insertWebhook(authorised, record, box.seal(secret, record), WEBHOOKS_MAX);
-    if (outcome === 'limit reached') {
+    // The transaction has the company's lock, so there is never one too many.
+    const present = await listWebhookRows({ db: authorised.transaction }, company);
+    if (present.length >= WEBHOOKS_MAX)
       throw new UsageError(
         `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
       );
-    }
+    const of = { id, company, url, events, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
+    const row = { ...writeRow(webhooks, of), secret: box.seal(secret, of) };
+    await authorised.transaction.insertInto('webhooks').values(row).execute();
+    const record: Webhook = { ...of, pausedAt: null, failingSince: null };
     await recordOf(authorised, 'webhook.registered', record, { events: events.join(' ') });
     return { secret, record };
   });
@@ -107,11 +94,27 @@ export async function listWebhooks(engine: Engine, company: string): Promise<Web
 /** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
 export const deleteWebhook = webhookChange(deleteIn);
 
-/** The same in a transaction that also does something else. */
+/**
+ * The same in a transaction that also does something else. The row is marked; it and its deliveries, of which there may be a
+ * million, are removed later in small batches. Changes of the company's records take the same lock, so each of them happens
+ * before or after the deletion.
+ */
 export async function deleteIn(authorised: AuthorisedTransaction, webhook: Webhook): Promise<Webhook> {
-  await deleteWebhookRow(authorised, webhook);
+  await change(authorised, webhook, { deleted_at: authorised.now.toISOString() });
   await recordOf(authorised, 'webhook.deleted', webhook);
   return webhook;
+}
+
+async function change(
+  { transaction, company }: AuthorisedTransaction,
+  { id }: Webhook,
+  changes: { deleted_at: string } | { paused_at: string | null; failing_since?: null },
+): Promise<void> {
+  await transaction
+    .updateTable('webhooks')
+    .set(changes)
+    .where((row) => row.and({ company, id }))
+    .execute();
 }
 
 /**
@@ -131,10 +134,13 @@ async function setPaused(
   webhook: Webhook,
   isPaused: boolean,
 ): Promise<Webhook> {
-  const changed = await setWebhookPaused(authorised, webhook, isPaused);
-  if (changed !== webhook)
-    await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
-  return changed;
+  if ((webhook.pausedAt !== null) === isPaused) return webhook;
+  const pausedAt = isPaused ? authorised.now.toISOString() : null;
+  // Failures of before are no news after a pause.
+  await change(authorised, webhook, { paused_at: pausedAt, ...(!isPaused && { failing_since: null }) });
+  if (!isPaused) await authorised.engine.dialect.tellWorkers(authorised.transaction);
+  await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
+  return { ...webhook, pausedAt, ...(!isPaused && { failingSince: null }) };
 }
 
 async function recordOf(
@@ -151,10 +157,10 @@ async function recordOf(
  * Makes a function that changes a webhook in an authorised transaction, and gives it as it is then; a deleted one as it was.
  * The function throws what `authorisedTransaction` and `getWebhookToChange` throw.
  */
-function webhookChange(change: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>) {
+function webhookChange(act: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>) {
   return (engine: Engine, company: string, id: string, now: Date, by: Authority = 'operator') =>
     authorisedTransaction(engine, { company, by, now }, async (authorised) =>
-      change(authorised, await getWebhookToChange(authorised, id)),
+      act(authorised, await getWebhookToChange(authorised, id)),
     );
 }
 

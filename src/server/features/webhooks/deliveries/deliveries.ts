@@ -1,20 +1,24 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+import { sql } from 'kysely';
+
 import { HISTORY_DAYS, HISTORY_MS } from '../../../../contract/durations.ts';
 import { pingData } from '../../../../contract/delivery-request.ts';
 import { quote, UsageError } from '../../../../errors.ts';
 import {
-  AuthorityEndedError,
   type Authority,
+  AuthorityEndedError,
+  type AuthorisedTransaction,
   authorisedTransaction,
 } from '../../../store/accounts/authorised-transaction.ts';
-import { insertPing, resendDelivery, resendUnsent } from './resending.ts';
-import { countUnsent, listDeliveryRows, type UnsentChoice } from './deliveries-list.ts';
+import { countUnsent, listDeliveryRows, type UnsentChoice, unsentIn } from './deliveries-list.ts';
 import { type DeliveryDetail, type DeliveryRecord, findDelivery } from './delivery-details.ts';
 import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
 import { findWebhookRow } from '../stored-webhooks.ts';
 import type { Connection } from '../../../store/dialects/dialect.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
+import { readRow } from '../../../store/tables/table.ts';
+import { webhooks } from '../../../store/tables/webhooks.ts';
 import { createIds } from '../../../process/ids.ts';
 import { getWebhookToChange, unknownWebhook } from '../registration.ts';
 
@@ -54,38 +58,54 @@ export async function listDeliveries(
   return { deliveries: found.deliveries, nextBefore: found.before ?? null };
 }
 
+const anew = (dueAt: string) =>
+  ({ state: 'waiting', due_at: dueAt, failure_count: 0, interruption_count: 0, withheld_for: null }) as const;
+
 /**
  * Sends a delivery again, in any state: the same id and body with a fresh signature, and the schedule from its
  * beginning.
  * @param options.by the authority, here and below: an operator, unless given.
  * @param options.attemptCount as `by` saw it: nothing is sent when there was another attempt since, or it waits
- *   already.
+ *   already, so that a form that is submitted twice sends once.
  * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts; what
  *   `authorisedTransaction` and `getWebhookToChange` throw, here and below.
  */
 export async function resend(
   engine: Engine,
-  of: DeliveryKey,
+  { company, webhook, id }: DeliveryKey,
   now: Date,
   { by = 'operator', attemptCount }: { by?: Authority; attemptCount?: number } = {},
 ): Promise<'waiting' | 'changed'> {
-  const act = { company: of.company, by, now, isProofNeeded: false };
+  const act = { company, by, now, isProofNeeded: false };
   return authorisedTransaction(engine, act, async (authorised) => {
-    await getWebhookToChange(authorised, of.webhook);
-    const outcome = await resendDelivery(authorised, of, { attemptsMax: ATTEMPTS_MAX, attemptCount });
-    const name = `delivery ${quote(of.id)}`;
-    if (outcome === undefined) throw new UsageError(`The webhook ${quote(of.webhook)} has no ${name}.`);
-    if (outcome === 'sending')
+    const { transaction } = authorised;
+    await getWebhookToChange(authorised, webhook);
+    let update = transaction
+      .updateTable('deliveries')
+      .set(anew(now.toISOString()))
+      .where((row) => row.and({ company, webhook, id }))
+      .where('state', '<>', 'sending')
+      .where('attempt_count', '<', ATTEMPTS_MAX);
+    if (attemptCount !== undefined)
+      update = update.where('attempt_count', '=', attemptCount).where('state', '<>', 'waiting');
+    if ((await update.returning('id').execute()).length > 0) {
+      await engine.dialect.tellWorkers(transaction);
+      const details = { webhook, delivery: id };
+      await authorised.record({ action: 'delivery.sent_again', subject: id, details });
+      return 'waiting';
+    }
+    const row = await transaction
+      .selectFrom('deliveries')
+      .select(['state', 'attempt_count'])
+      .where((where) => where.and({ company, webhook, id }))
+      .executeTakeFirst();
+    const name = `delivery ${quote(id)}`;
+    if (!row) throw new UsageError(`The webhook ${quote(webhook)} has no ${name}.`);
+    if (row.state === 'sending')
       throw new UsageError(`The ${name} is being sent at this moment; look at its result first.`);
-    if (outcome === 'limit reached')
+    if (row.attempt_count >= ATTEMPTS_MAX)
       throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, which is the limit.`);
-    if (outcome === 'waiting')
-      await authorised.record({
-        action: 'delivery.sent_again',
-        subject: of.id,
-        details: { webhook: of.webhook, delivery: of.id },
-      });
-    return outcome;
+    return 'changed';
   });
 }
 
@@ -131,8 +151,7 @@ export async function recover(
         if (seen !== undefined && present !== seen)
           throw new UsageError('The number has changed since you looked. Nothing was sent.');
       }
-      const page = { choice, after, countMax: RECOVER_BATCH, attemptsMax: ATTEMPTS_MAX };
-      const sent = await resendUnsent(authorised, webhook, page);
+      const sent = await resendUnsent(authorised, webhook, choice, after);
       if (count === 0 && sent.count > 0) {
         const chosen: Record<string, string> =
           'ids' in choice ? { deliveries: choice.ids.join(' ') } : { since: choice.from.toISOString() };
@@ -158,6 +177,40 @@ export async function recover(
 }
 
 /**
+ * Sends chosen deliveries again that failed or were withheld, in the order of their ids.
+ * @param after the id after which to go on; an empty text at first.
+ * @returns the number of deliveries that will be sent, and the last id of this page; undefined when it is the last page.
+ */
+async function resendUnsent(
+  authorised: AuthorisedTransaction,
+  webhook: string,
+  choice: UnsentChoice,
+  after: string,
+): Promise<{ count: number; last: string | undefined }> {
+  const { engine, transaction, company, now } = authorised;
+  const { table, condition } = unsentIn(transaction, { company, webhook }, choice);
+  const { rows } = await sql<{ id: string }>`
+    SELECT d.id FROM ${table} WHERE ${condition} AND d.id > ${after} AND d.attempt_count < ${ATTEMPTS_MAX}
+    ORDER BY d.id LIMIT ${sql.lit(RECOVER_BATCH)}`.execute(transaction);
+  const ids = rows.map(({ id }) => id);
+  let count = 0;
+  if (ids.length > 0) {
+    const changed = await transaction
+      .updateTable('deliveries')
+      .set(anew(now.toISOString()))
+      .where((row) => row.and({ company, webhook }))
+      .where('id', 'in', ids)
+      // Checked again under the row's lock: a worker may have taken it.
+      .where('state', 'in', ['failed', 'withheld'])
+      .returning('id')
+      .execute();
+    count = changed.length;
+    await engine.dialect.tellWorkers(transaction);
+  }
+  return { count, last: rows.length === RECOVER_BATCH ? rows.at(-1)?.id : undefined };
+}
+
+/**
  * Sends a signed `ping` to a webhook.
  * @returns the id of its delivery.
  * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute, or 20 of
@@ -169,20 +222,44 @@ export async function ping(
   { now, by = 'operator' }: { now: Date; by?: Authority },
 ): Promise<string> {
   const mint = createIds();
-  const ids = { id: mint.prefixed('dlv_', now.getTime()), event: mint.prefixed('evt_', now.getTime()) };
+  const [id, event] = [mint.prefixed('dlv_', now.getTime()), mint.prefixed('evt_', now.getTime())];
+  const at = now.toISOString();
   const since = new Date(now.getTime() - PING_WINDOW_MS).toISOString();
-  const limit = { since, countMax: PINGS_MAX, ofCompanyMax: PINGS_OF_COMPANY_MAX };
   const act = { company, by, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async (authorised) => {
+    const { transaction } = authorised;
     const { pausedAt } = await getWebhookToChange(authorised, webhook);
     if (pausedAt !== null) throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
-    if (!(await insertPing(authorised, { webhook, ...ids, data: pingData }, limit)))
+    const rows = await transaction
+      .selectFrom('webhooks')
+      .select(['id', 'pinged_at'])
+      .where('company', '=', company)
+      .execute();
+    // A time in the future comes from a clock that was set back, and doesn't count.
+    const timesOf = (row: { pinged_at: string }) =>
+      readRow(webhooks, row).pingedAt.filter((time) => time > since && time <= at);
+    const times = rows.filter((row) => row.id === webhook).flatMap(timesOf);
+    if (times.length >= PINGS_MAX || rows.flatMap(timesOf).length >= PINGS_OF_COMPANY_MAX)
       throw new UsageError(
         `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
       );
+    await transaction
+      .updateTable('webhooks')
+      .set({ pinged_at: JSON.stringify([...times, at]) })
+      .where((row) => row.and({ company, id: webhook }))
+      .execute();
+    await transaction
+      .insertInto('events')
+      .values({ id: event, company, kind: 'ping', created_at: at, data: pingData })
+      .execute();
+    await transaction
+      .insertInto('deliveries')
+      .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
+      .execute();
+    await engine.dialect.tellWorkers(transaction);
     await authorised.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
   });
-  return ids.id;
+  return id;
 }
 
 const LOOK_EVERY_MS = 50;

@@ -45,7 +45,7 @@ export async function findDelivery(db: Connection, key: DeliveryKey): Promise<De
     .executeTakeFirst();
   if (!row) return undefined;
   const [record] = await withAttempts(db, { ...key, pausedAt: row.paused_at }, [row]);
-  // The data were written by the moves and by `insertPing`.
+  // The data were written by the moves and by `ping`.
   return (
     record && { ...key, ...record, data: row.data as JsonText<unknown>, url: row.url, secret: row.secret }
   );
@@ -80,7 +80,7 @@ export async function withAttempts(
   const byDelivery = Map.groupBy(attempts, ({ delivery }) => delivery);
   return rows.map((row) => ({
     id: row.id,
-    // Written by the moves and by `insertPing`.
+    // Written by the moves and by `ping`.
     event: row.kind as EventKind,
     createdAt: row.created_at,
     state: row.state,
