@@ -118,15 +118,18 @@ export const deliveries: readonly Mutant[] = [
   {
     fault: 'a webhook that fails is shown as working, because most attempts of the day arrived',
     file: 'src/server/features/webhooks/health-view.ts',
-    from: "  if (isFailing(webhook, health)) return badge('bad', 'Failing');\n",
+    from: "  if (webhook.isFailing) return badge('bad', 'Failing');\n",
     to: '',
     tests: ['test/server/features/overview/overview-page.test.ts'],
   },
   {
     fault: 'a webhook that was delivered to before it failed is not counted as failing',
-    file: 'src/server/features/webhooks/failing-webhooks.ts',
+    file: 'src/server/features/webhooks/stored-webhooks.ts',
     from: 'h.last_delivered_at > w.failing_since',
     to: "h.last_delivered_at > ''",
-    tests: ['test/server/features/companies/status-command.test.ts'],
+    tests: [
+      'test/server/features/companies/status-command.test.ts',
+      'test/server/features/overview/overview-page.test.ts',
+    ],
   },
 ];

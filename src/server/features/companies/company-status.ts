@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { isFailing } from '../webhooks/failing-webhooks.ts';
+import { isFailing } from '../webhooks/stored-webhooks.ts';
 import { ofAllCompanies } from '../../store/machines.ts';
 
 /** How a company is doing, as an operator looks at all of them. */

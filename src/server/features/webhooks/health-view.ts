@@ -51,17 +51,9 @@ function lastDayOf(health: WebhookHealth): AttemptCounts {
 export function healthBadge(webhook: Webhook, health: WebhookHealth): Html {
   const { delivered, failed } = lastDayOf(health);
   if (webhook.pausedAt !== null) return badge('warn', 'Paused');
-  if (isFailing(webhook, health)) return badge('bad', 'Failing');
+  if (webhook.isFailing) return badge('bad', 'Failing');
   if (delivered + failed === 0) return badge('plain', 'Quiet');
   return isPartlyFailing(health) ? badge('warn', 'Partly failing') : badge('good', 'Working');
-}
-
-/**
- * Whether nothing was delivered since an attempt failed, however long ago: what mails, `status` and metrics tell too
- * (features/webhooks/failing-webhooks.ts). A webhook that is paused sends nothing.
- */
-function isFailing({ pausedAt, failingSince }: Webhook, { lastDeliveredAt }: WebhookHealth): boolean {
-  return pausedAt === null && failingSince !== null && (lastDeliveredAt ?? '') <= failingSince;
 }
 
 function isPartlyFailing(health: WebhookHealth): boolean {
@@ -71,7 +63,7 @@ function isPartlyFailing(health: WebhookHealth): boolean {
 
 /** Whether somebody has to look at it. */
 export function needsLook(webhook: Webhook, health: WebhookHealth): boolean {
-  return isFailing(webhook, health) || (webhook.pausedAt === null && isPartlyFailing(health));
+  return webhook.isFailing || (webhook.pausedAt === null && isPartlyFailing(health));
 }
 
 /** The share of the attempts of the last 24 hours that were answered with 2xx. */

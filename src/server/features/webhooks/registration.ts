@@ -76,7 +76,7 @@ export async function createWebhook(
     const of = { id, company, url, events, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
     const row = { ...writeRow(webhooks, of), secret: box.seal(secret, of) };
     await authorised.transaction.insertInto('webhooks').values(row).execute();
-    const record: Webhook = { ...of, pausedAt: null, failingSince: null };
+    const record: Webhook = { ...of, pausedAt: null, failingSince: null, isFailing: false };
     await recordOf(authorised, 'webhook.registered', record, { events: events.join(' ') });
     return { secret, record };
   });
@@ -140,7 +140,7 @@ async function setPaused(
   await change(authorised, webhook, { paused_at: pausedAt, ...(!isPaused && { failing_since: null }) });
   if (!isPaused) await authorised.engine.dialect.tellWorkers(authorised.transaction);
   await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
-  return { ...webhook, pausedAt, ...(!isPaused && { failingSince: null }) };
+  return { ...webhook, pausedAt, failingSince: isPaused ? webhook.failingSince : null, isFailing: false };
 }
 
 async function recordOf(

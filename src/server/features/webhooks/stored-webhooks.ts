@@ -1,40 +1,46 @@
+import { sql } from 'kysely';
+
 import type { Connection } from '../../store/dialects/dialect.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { ofAllCompanies } from '../../store/machines.ts';
 import { readRow, type RowOf } from '../../store/tables/table.ts';
 import { webhooks } from '../../store/tables/webhooks.ts';
 
 /** A webhook, without its secret. */
-export type Webhook = Pick<
+export interface Webhook extends Pick<
   RowOf<typeof webhooks>,
   'id' | 'company' | 'url' | 'events' | 'createdAt' | 'pausedAt' | 'failingSince' | 'madeBy'
->;
+> {
+  isFailing: boolean;
+}
 
 /** The host that a webhook leads to, by which people know it: the path or the query of an address may hold a password. */
 export function webhookHost({ url }: { url: string }): string {
   return URL.parse(url)?.host ?? url;
 }
 
-const SHOWN = [
-  'id',
-  'company',
-  'url',
-  'events',
-  'created_at',
-  'paused_at',
-  'failing_since',
-  'made_by',
-] as const;
+/**
+ * Whether a row `w` of webhooks fails: an attempt has failed, and nothing was delivered since, however long ago. Pages, `status`
+ * and metrics tell the same. A webhook that is paused sends nothing.
+ */
+export const isFailing = sql<boolean>`w.failing_since IS NOT NULL AND w.paused_at IS NULL AND w.deleted_at IS NULL
+  AND NOT EXISTS (SELECT 1 FROM webhook_hours AS h WHERE h.company = w.company AND h.webhook = w.id
+    AND h.hour >= substr(w.failing_since, 1, 13) AND h.last_delivered_at > w.failing_since)`;
+
+/** Counts the webhooks of all companies that fail. */
+export async function countFailing(engine: Engine): Promise<number> {
+  const rows = await ofAllCompanies(
+    engine,
+    (isReached) => sql<{ count: number | string }>`
+      SELECT COUNT(*) AS count FROM webhooks AS w WHERE ${isFailing} AND ${isReached('w.company')}`,
+  );
+  return rows.reduce((sum, { count }) => sum + Number(count), 0);
+}
 
 /** The webhooks of a company that weren't deleted, oldest first. */
 export async function listWebhookRows({ db }: { db: Connection }, company: string): Promise<Webhook[]> {
-  const rows = await db
-    .selectFrom('webhooks')
-    .select(SHOWN)
-    .where('company', '=', company)
-    .where('deleted_at', 'is', null)
-    .orderBy('created_at')
-    .orderBy('id')
-    .execute();
-  return rows.map((row) => readRow(webhooks, row));
+  const rows = await presentIn(db, company).orderBy('created_at').orderBy('id').execute();
+  return rows.map(toWebhook);
 }
 
 /** A webhook of a company that wasn't deleted. */
@@ -43,11 +49,21 @@ export async function findWebhookRow(
   company: string,
   id: string,
 ): Promise<Webhook | undefined> {
-  const row = await db
-    .selectFrom('webhooks')
-    .select(SHOWN)
-    .where((row) => row.and({ company, id }))
-    .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  return row && readRow(webhooks, row);
+  const row = await presentIn(db, company).where('id', '=', id).executeTakeFirst();
+  return row && toWebhook(row);
+}
+
+function presentIn(db: Connection, company: string) {
+  return db
+    .selectFrom('webhooks as w')
+    .select(['id', 'company', 'url', 'events', 'created_at', 'paused_at', 'failing_since', 'made_by'])
+    .select(sql<number>`CASE WHEN ${isFailing} THEN 1 ELSE 0 END`.as('is_failing'))
+    .where('company', '=', company)
+    .where('deleted_at', 'is', null);
+}
+
+type WebhookRow = Awaited<ReturnType<ReturnType<typeof presentIn>['execute']>>[number];
+
+function toWebhook(row: WebhookRow): Webhook {
+  return { ...readRow(webhooks, row), isFailing: row.is_failing === 1 };
 }

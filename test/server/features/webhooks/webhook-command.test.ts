@@ -42,6 +42,7 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
     createdAt,
     pausedAt: null,
     failingSince: null,
+    isFailing: false,
     madeBy: null,
   };
   t.strictSame(listed[1], record);

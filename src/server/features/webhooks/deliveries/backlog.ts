@@ -5,7 +5,7 @@ import { countWaiting } from './lease.ts';
 import { findWaiting } from './waiting-deliveries.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
-import { countFailing } from '../failing-webhooks.ts';
+import { countFailing } from '../stored-webhooks.ts';
 
 const COUNT_MAX = 10_000;
 /** Webhooks whose oldest delivery is looked up: each costs an index lookup. */
