@@ -17,7 +17,7 @@ const KEPT = join(root, 'node_modules', '.cache', 'kept-for-tests');
 
 /** All that decides what a database holds when a test gets it: the schema alone, or the example company too. */
 const SOURCES = {
-  migrated: ['src/server/store/migrations', 'src/server/store/tables'],
+  migrated: ['src/server/store/migrations', 'src/server/store/tables', 'src/contract', 'generated'],
   example: ['src', 'generated'],
 };
 export type Contents = keyof typeof SOURCES;

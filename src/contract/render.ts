@@ -2,9 +2,8 @@ import { hash } from 'node:crypto';
 
 import { joinObjects, type JsonText } from './json-text.ts';
 import { computedOnce } from './computed.ts';
-import { contractDocument } from './document.ts';
+import { contractDocument, type JsonSchema } from './document.ts';
 import { type Resource, type ResourceRecord, schemaNames } from './records.ts';
-import { type StoredRecord, upgradeRecord } from './upgrades.ts';
 import { recordProblem } from './validators.ts';
 
 /** A record as it is stored: `body` is what lists serve, `detail` holds the further members of the single record. */
@@ -72,17 +71,27 @@ export function storedRecordProblem(
 }
 
 /**
- * Renders a stored record anew: one that an earlier contract rendered becomes one of this contract.
+ * Renders a stored record anew: one that an earlier contract rendered becomes one of this contract. The contract gives the order
+ * of members, and a required one that it has gained has an `x-before` in its schema.
  * @throws InvalidRecordError when this contract can't render it.
  */
 export function renderStored(resource: Resource, stored: Omit<StoredTexts, 'digest'>): RenderedRecord {
+  const names: { body: string; whole?: string } = schemaNames[resource];
   // Both texts were rendered from one record.
-  const record = { ...parse(stored.body), ...parse(stored.detail ?? '{}') };
-  return renderRecord({ resource, record: upgradeRecord(resource, record) } as unknown as ResourceRecord);
+  const record = JSON.parse(wholeText(stored)) as Record<string, unknown>;
+  const schema = contractDocument().components.schemas[names.whole ?? names.body];
+  return renderRecord({ resource, record: upgraded(record, schema) } as ResourceRecord);
 }
 
-function parse(text: string): StoredRecord {
-  return JSON.parse(text) as StoredRecord;
+/** A value of an earlier contract with the members that are required by now, as their schemas' `x-before` says. */
+function upgraded(value: unknown, { properties = {}, items }: JsonSchema = {}): unknown {
+  if (Array.isArray(value)) return value.map((item) => upgraded(item, items));
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).map(([name, member]) => [name, upgraded(member, properties[name])]);
+  const before = Object.entries(properties).flatMap(([name, schema]) =>
+    'x-before' in schema ? [[name, schema['x-before']]] : [],
+  );
+  return Object.fromEntries([...before, ...members]) as unknown;
 }
 
 /** The text of the single record as the API returns it, of the two texts that were rendered of it. */

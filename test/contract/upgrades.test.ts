@@ -29,7 +29,7 @@ function releasedRecords(release: string): { resource: Resource; record: { id: s
   });
 }
 
-t.test('src/contract/upgrades.ts makes a record of this contract from one of each release', async (t) => {
+t.test('a record of each release becomes one of this contract', async (t) => {
   for (const release of readdirSync(releases)) {
     const records = releasedRecords(release);
     t.ok(records.length > 20, release);
@@ -41,6 +41,6 @@ t.test('src/contract/upgrades.ts makes a record of this contract from one of eac
         return `${release}, ${resource}, ${record.id}: ${String(error)}`;
       }
     });
-    t.strictSame(problems, [], 'a new required member needs an entry there');
+    t.strictSame(problems, [], 'a new required member needs an `x-before`');
   }
 });

@@ -38,16 +38,9 @@ export function makeNextVersion({ hasUpgrades = true } = {}): NextVersion {
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   mkdirSync(join(folder, 'compiled'), { mode: 0o700 });
-  rewrite(join(folder, 'generated', 'openapi.dereferenced.json'), changedContract);
-  if (hasUpgrades) {
-    rewrite(join(folder, 'src', 'contract', 'upgrades.ts'), (text) =>
-      text.replace(
-        'return upgrades[resource]?.(record) ?? record;',
-        `const standIn = { jobs: { standIn: 'normal' }, quotes: { standIn: null } }[resource];
-         return { ...standIn, ...(upgrades[resource]?.(record) ?? record) };`,
-      ),
-    );
-  }
+  rewrite(join(folder, 'generated', 'openapi.dereferenced.json'), (text) =>
+    changedContract(text, hasUpgrades),
+  );
   return {
     program: join(folder, 'src', 'fieldledger.js'),
     compiled: join(folder, 'compiled'),
@@ -74,7 +67,7 @@ function rewrite(file: string, change: (text: string) => string): void {
   writeFileSync(file, changed);
 }
 
-function changedContract(text: string): string {
+function changedContract(text: string, hasUpgrades: boolean): string {
   const contract = JSON.parse(text) as {
     info: { version: string };
     components: { schemas: Record<string, Required<Pick<JsonSchema, 'required' | 'properties'>>> };
@@ -91,8 +84,9 @@ function changedContract(text: string): string {
     };
   };
   contract.info.version = NEXT_CONTRACT;
-  add('Job', { type: 'string', enum: ['normal', 'urgent'] }, true);
-  add('Quote', { type: ['string', 'null'] }, true);
+  const before = (value: unknown) => hasUpgrades && { 'x-before': value };
+  add('Job', { type: 'string', enum: ['normal', 'urgent'], ...before('normal') }, true);
+  add('Quote', { type: ['string', 'null'], ...before(null) }, true);
   add('Customer', { type: 'string' }, false);
   for (const name of ['InvoiceSummary', 'Invoice']) schemas[name]?.properties.kind?.enum?.push('debit_note');
   return JSON.stringify(contract);
