@@ -138,10 +138,10 @@ export interface components {
             status: "applied";
             /**
              * Format: date-time
-             * @description When it was applied; null for a change of an earlier version.
+             * @description When it was applied.
              */
-            appliedAt: string | null;
-            /** @description The record as the API returns it now; null when it is gone, isn't shown by the API, or was changed by an earlier version. */
+            appliedAt: string;
+            /** @description The record as the API returns it now; null when it is gone, or isn't shown by the API. */
             record: Record<string, never> | null;
         };
         /** @description The last change of a source that was applied. */
@@ -1879,7 +1879,7 @@ export interface components {
             id: string;
             /** @constant */
             status: "skipped";
-            /** @description The record as the API returns it now; null when it is gone, isn't shown by the API, or was changed by an earlier version. */
+            /** @description The record as the API returns it now; null when it is gone, or isn't shown by the API. */
             record?: Record<string, never> | null;
         };
         /** @description The change can't be made, and nothing changed. Where it met a database that can't be used (`unavailable`), it may have been made all the same. */

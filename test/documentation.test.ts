@@ -7,8 +7,6 @@ import t from 'tap';
 import { parse } from 'yaml';
 
 import { describeConfig, readConfig } from '../src/server/process/config.ts';
-import { moveEventKinds } from '../src/contract/events.ts';
-import { changeNames } from '../src/contract/feed.ts';
 import { openEngine } from '../src/server/store/engines/open-engine.ts';
 import { callCommand, openWorkplace } from './_command.ts';
 import { openDoor, tokenFor } from './server/feed/_door.ts';
@@ -89,16 +87,6 @@ t.test('the table of settings has every setting with its default', async (t) => 
     [...withValue, 'MANAGEMENT_NAMES', 'OWN_ADDRESSES'].sort(),
     'and those without a default have none',
   );
-});
-
-t.test('the table of moves has every move, and names events that there are', async (t) => {
-  const rows = rowsOf(FEEDING, 'Move');
-  t.strictSame(
-    rows.flatMap(([name]) => codesIn(name)),
-    changeNames(),
-  );
-  const events = rows.flatMap(([, , , sent]) => codesIn(sent));
-  t.strictSame([...new Set(events)].sort(), [...moveEventKinds].sort());
 });
 
 t.test('the tables of packages have every package', async (t) => {

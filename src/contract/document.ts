@@ -44,6 +44,7 @@ export interface ContractDocument {
   openapi: string;
   info: { title: string; version: string };
   paths: Record<string, { get: Operation; parameters?: ContractParameter[] }>;
+  webhooks: Record<string, { post: { 'x-scope'?: Scope } }>;
   components: { schemas: Record<string, JsonSchema> };
 }
 

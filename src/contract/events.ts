@@ -1,4 +1,5 @@
 import type { components, webhooks } from '../../generated/webhooks.ts';
+import { contractDocument } from './document.ts';
 import { type Module, moduleOf, type Scope } from './scopes.ts';
 
 type Schemas = components['schemas'];
@@ -15,20 +16,15 @@ export const deliveryBytesMax = 10_000_000;
 /** The kinds that moves send; a ping comes from the portal's button. */
 export type MoveEventKind = Exclude<EventKind, 'ping'>;
 
-/** The scope under which each event's data is read (webhooks.yaml, `x-scope`); a test compares the two. */
-const eventScopes = {
-  'job.created': 'jobs:read',
-  'job.updated': 'jobs:read',
-  'job.completed': 'jobs:read',
-  'form.submitted': 'forms:read',
-  'invoice.issued': 'invoices:read',
-  'credit_note.issued': 'invoices:read',
-  'quote.accepted': 'quotes:read',
-  'payment.recorded': 'invoices:read',
-  'invoice.paid': 'invoices:read',
-} as const satisfies Record<MoveEventKind, Scope>;
+/** The scope under which each event's data is read (webhooks.yaml, `x-scope`): a ping has none. */
+const eventScopes = Object.fromEntries(
+  Object.entries(contractDocument().webhooks).flatMap(([kind, { post }]) => {
+    const scope = post['x-scope'];
+    return scope ? [[kind, scope]] : [];
+  }),
+) as Readonly<Record<MoveEventKind, Scope>>;
 
-/** The events that can be chosen for a webhook, in the contract's order: the table names every one. */
+/** The events that can be chosen for a webhook, in the contract's order. */
 export const moveEventKinds = Object.keys(eventScopes) as readonly MoveEventKind[];
 
 export function isMoveEventKind(value: string): value is MoveEventKind {

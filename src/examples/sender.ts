@@ -1,7 +1,7 @@
 /*
  * Sends an outbox table to the feed: its rows in their order, until each is answered. Copy it. It needs Node 24:
  *
- *     npm install https://api.fieldledger.example/client-1.1.0.tgz
+ *     npm install https://api.fieldledger.example/client-1.0.0.tgz
  *     npm pkg set type=module        # where npm has made a package of type commonjs
  *     FEED_URL=https://feed.example.com FEED_TOKEN=fl-feed... OUTBOX=outbox.db node sender.ts
  *

@@ -1,7 +1,7 @@
 /*
  * A receiver to start from. Copy it, and put what your system needs in place of `keep`. It needs Node 24:
  *
- *     npm install https://api.fieldledger.example/client-1.1.0.tgz
+ *     npm install https://api.fieldledger.example/client-1.0.0.tgz
  *     npm pkg set type=module        # where npm has made a package of type commonjs
  *     WEBHOOK_SECRET=whsec_... API_URL=https://api.fieldledger.example API_KEY=fl... node receiver.ts
  *
