@@ -23,6 +23,7 @@ const read = (path: string) => readFileSync(join(root, path), 'utf8');
 const READMES = [
   'README.md',
   'src/README.md',
+  'src/dependencies.md',
   'src/server/operating/README.md',
   'src/server/backoffice/README.md',
   'src/client/README.md',
@@ -97,7 +98,7 @@ t.test('the tables of packages have every package', async (t) => {
     };
     return Object.keys({ ...dependencies, ...devDependencies });
   };
-  const listed = rowsOf(read('src/README.md'), 'Package').flatMap(([names = '']) => names.split(', '));
+  const listed = rowsOf(read('src/dependencies.md'), 'Package').flatMap(([names = '']) => names.split(', '));
   const declared = new Set(['', 'test/interop/', 'test/bench/'].flatMap(declaredIn));
   t.strictSame(listed.sort(), [...declared].filter((name) => !name.startsWith('@types/')).sort());
 });

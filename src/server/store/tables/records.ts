@@ -33,7 +33,7 @@ const detail = document;
 /** Unique with the company in each table of records. */
 const key = ['company', 'id'] as const;
 
-export const people = defineTable({
+const people = defineTable({
   name: 'people',
   columns: { company, id, digest, body: document },
   key,
@@ -45,7 +45,7 @@ const byChange = (name: string) => ({
   [`${name}_changed`]: '(company, updated_at, id)',
 });
 
-export const customers = defineTable({
+const customers = defineTable({
   name: 'customers',
   columns: { company, id, updated_at, digest, unpublished, body: document },
   key,
@@ -55,21 +55,21 @@ export const customers = defineTable({
   },
 });
 
-export const forms = defineTable({
+const forms = defineTable({
   name: 'forms',
   columns: { company, id, updated_at, digest, body: document },
   key,
   indexes: byChange('forms'),
 });
 
-export const jobs = defineTable({
+const jobs = defineTable({
   name: 'jobs',
   columns: { company, id, updated_at, digest, body: document },
   key,
   indexes: byChange('jobs'),
 });
 
-export const submissions = defineTable({
+const submissions = defineTable({
   name: 'submissions',
   columns: {
     ...{ company, id, digest },
@@ -92,7 +92,7 @@ const searched = <Stored>(of: Column<Stored>, path: string) => computed(path, { 
 const amount = bigInteger as Column as Column<number | string>;
 const minor = (path: string) => `CAST(${path} AS BIGINT)`;
 
-export const invoices = defineTable({
+const invoices = defineTable({
   name: 'invoices',
   columns: {
     ...{ company, id, digest },
@@ -141,7 +141,7 @@ export const invoices = defineTable({
   },
 });
 
-export const quotes = defineTable({
+const quotes = defineTable({
   name: 'quotes',
   columns: {
     ...{ company, id, digest },
@@ -169,6 +169,9 @@ export const quotes = defineTable({
     quotes_numbered: "(company, (body ->> 'number'))",
   },
 });
+
+/** The tables of the contract's records: what a table refers to comes before it. */
+export const recordTables = [people, customers, forms, jobs, submissions, invoices, quotes] as const;
 
 /** Capitals of the basic alphabet don't matter in a search; both engines take text byte by byte, and change no others. */
 export function searchable(engine: 'sqlite' | 'postgres', column: string): string {

@@ -11,7 +11,7 @@ import { recordContracts, storeGeneration } from './database.ts';
 import { documents, handOvers, logos } from './documents.ts';
 import { appliedChanges, feedPositions } from './feed.ts';
 import { apiKeys, feedTokenCompanies, feedTokens, keyCounts, keyHours, keyUses, rateCounts } from './keys.ts';
-import { customers, forms, invoices, jobs, people, quotes, submissions } from './records.ts';
+import { recordTables } from './records.ts';
 import type { ColumnsOf, Table } from './table.ts';
 import { deliveries, deliveryAttempts, events, webhookHours, webhooks } from './webhooks.ts';
 
@@ -20,7 +20,7 @@ const all = [
   ...[recordContracts, storeGeneration, erasures, companies],
   // Before the keys: a server writes down uses of those that it finds, so these are erased after them.
   ...[keyUses, keyHours, apiKeys, keyCounts, rateCounts],
-  ...[people, customers, forms, jobs, submissions, invoices, quotes],
+  ...recordTables,
   ...[
     companyClocks,
     servedClock,
