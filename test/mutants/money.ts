@@ -103,8 +103,8 @@ export const money: readonly Mutant[] = [
   {
     fault: 'the last credit note takes back rounding that an earlier one took',
     file: 'src/server/backoffice/prepayments.ts',
-    from: 'return (credited.amounts?.roundingMinor ?? 0) - takenMinor;',
-    to: 'return credited.amounts?.roundingMinor ?? 0;',
+    from: 'return (credited.unpublished.amounts?.roundingMinor ?? 0) - takenMinor;',
+    to: 'return credited.unpublished.amounts?.roundingMinor ?? 0;',
     tests: lastCredits,
   },
   {

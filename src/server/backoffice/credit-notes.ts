@@ -1,28 +1,23 @@
-import type { DocumentAmounts } from '../../contract/document-amounts.ts';
-import type { KeptTerms } from '../../contract/document-terms.ts';
 import type { NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { quote } from '../../errors.ts';
+import type { Composition } from './document-amounts.ts';
 import type { Move } from './move.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import type { StoredDocument } from './unpublished.ts';
 import { sumMinor } from '../../contract/exact.ts';
-import { type Conversion, convertBreakdown, vatOf, vatWithinMinor } from '../../contract/vat.ts';
+import { convertBreakdown, vatOf, vatWithinMinor } from '../../contract/vat.ts';
 
-/** An invoice that is corrected, with the amounts credited before: in its own currency, and in the accounting one. */
-export interface Credited {
-  record: Invoice;
-  /** Its amounts that the API doesn't show. */
-  amounts: DocumentAmounts | undefined;
+export type VatBreakdownItem = Invoice['vatBreakdown'][number];
+
+/** An invoice that is corrected. */
+export interface Credited extends StoredDocument {
   /** Its issued credit notes. */
   notes: StoredDocument[];
+  /** The amounts that these took, in its currency and in the accounting one. */
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
-  /** The terms that it shows beside the contract's members. */
-  terms?: KeptTerms | undefined;
 }
-
-type VatBreakdownItem = Invoice['vatBreakdown'][number];
 
 /**
  * The invoice that a credit note corrects; undefined for another kind of document.
@@ -41,8 +36,7 @@ export async function creditedInvoiceOf(
     throw new Refusal('invalid_change', message, at);
   }
   if (creditsInvoiceId === undefined) return undefined;
-  const invoice = await move.getDocument(creditsInvoiceId, at);
-  const { record, unpublished } = invoice;
+  const { record, unpublished } = await move.getDocument(creditsInvoiceId, at);
   if (record.kind !== 'invoice' || record.status !== 'issued') {
     throw new Refusal('wrong_state', `${quote(creditsInvoiceId)} isn't an issued invoice.`, at);
   }
@@ -54,38 +48,21 @@ export async function creditedInvoiceOf(
     const message = `The invoice ${quote(record.number ?? '')} is in ${record.currency}, and not in ${currency}.`;
     throw new Refusal('wrong_currency', message, `${path}/currency`);
   }
-  const { amounts, credited: earlier, terms } = unpublished;
   const notes: StoredDocument[] = [];
   for (const { id } of record.creditNotes) notes.push(await move.getDocument(id, at));
-  return {
-    record,
-    amounts,
-    notes,
-    earlier,
-    earlierAccounted: await accountedCreditsOf(move, invoice),
-    terms,
-  };
-}
-
-/** Sums the credit notes of an invoice in the accounting currency. Release 1.0.0 kept no sum of it. */
-export async function accountedCreditsOf(
-  move: Move,
-  { record, unpublished }: StoredDocument,
-): Promise<VatBreakdownItem[]> {
-  if (unpublished.creditedAccounted ?? record.accountingCurrency === null) {
-    return unpublished.creditedAccounted ?? [];
-  }
-  let sum: VatBreakdownItem[] = [];
-  for (const { id } of record.creditNotes) {
-    const note = await move.getDocument(id, '');
-    sum = addCredit(sum, note.record.accountingCurrency?.vatBreakdown ?? []);
-  }
-  return sum;
+  // Release 1.0.0 kept no sum in the accounting currency.
+  const summed = () =>
+    notes.reduce<VatBreakdownItem[]>(
+      (sum, note) => addCredit(sum, note.record.accountingCurrency?.vatBreakdown ?? []),
+      [],
+    );
+  const { credited: earlier, creditedAccounted: earlierAccounted = summed() } = unpublished;
+  return { record, unpublished, notes, earlier, earlierAccounted };
 }
 
 /** Whether the prices of an invoice include VAT. */
-export function hasPricesWithVat({ amounts }: Credited): boolean {
-  return amounts?.given.pricesIncludeVat === true;
+export function hasPricesWithVat({ unpublished }: Credited): boolean {
+  return unpublished.amounts?.given.pricesIncludeVat === true;
 }
 
 /**
@@ -107,16 +84,14 @@ export function refuseOtherPrices(credited: Credited, pricesIncludeVat: boolean,
  * @throws Refusal `exceeds_invoice` naming the category, the rate and what is left.
  */
 export function refuseExcess(
-  { record, earlier }: Pick<Credited, 'record' | 'earlier'>,
-  { vatBreakdown }: Pick<Invoice, 'vatBreakdown'>,
-  path: string,
-  includesVat = false,
+  { credited, path, includesVat }: Pick<Composition, 'credited' | 'path' | 'includesVat'>,
+  breakdown: readonly VatBreakdownItem[],
 ): void {
-  const minorOf = includesVat ? grossOf : ({ taxableMinor }: VatBreakdownItem) => taxableMinor;
-  for (const item of vatBreakdown) {
+  if (!credited) return;
+  for (const item of breakdown) {
     const { category, rateBasisPoints, taxableMinor } = item;
-    const invoiced = minorOf(itemLike(record.vatBreakdown, item));
-    const before = minorOf(itemLike(earlier, item));
+    const invoiced = creditableMinor(itemLike(credited.record.vatBreakdown, item), includesVat);
+    const before = creditableMinor(itemLike(credited.earlier, item), includesVat);
     const leftMinor = withinRange(path, () => sumMinor([invoiced, -before]));
     if (isWithin(taxableMinor, leftMinor)) continue;
     const rate = `category ${category} at ${rateBasisPoints} basis points`;
@@ -146,28 +121,34 @@ export function addCredit(
   return [...earlier.filter((item) => !credit.some((other) => isLike(item, other))), ...added];
 }
 
+/** The VAT that a document charges, in its currency and in the accounting one. */
+export interface Charged {
+  vatBreakdown: VatBreakdownItem[];
+  accounted: VatBreakdownItem[];
+}
+
 /**
- * The amounts that a credit note takes in the categories and rates of its lines, in the currency of its invoice and, by `conversion`,
- * in the accounting one: the VAT on all the net credited so far, with this note, less the VAT credited before. So notes
+ * The amounts that a credit note takes in the categories and rates of its lines, in the currency of its invoice and in the
+ * accounting one: the VAT on all the net credited so far, with this note, less the VAT credited before. So notes
  * that credit all the net of an invoice give back the VAT that it charged, however each is rounded.
+ * @param breakdown with VAT where prices include it.
  */
 export function amountsTaken(
   { record, earlier, earlierAccounted }: Pick<Credited, 'record' | 'earlier' | 'earlierAccounted'>,
-  lines: readonly VatBreakdownItem[],
-  conversion: Conversion | null,
-  includesVat = false,
-): { vatBreakdown: VatBreakdownItem[]; accounted: VatBreakdownItem[] } {
-  const sums = lines.map((item) => {
+  { conversion, includesVat }: Pick<Composition, 'conversion' | 'includesVat'>,
+  breakdown: readonly VatBreakdownItem[],
+): Charged {
+  const sums = breakdown.map((item) => {
     const [before, invoiced] = [itemLike(earlier, item), itemLike(record.vatBreakdown, item)];
-    const upTo = sumMinor([item.taxableMinor, includesVat ? grossOf(before) : before.taxableMinor]);
+    const upTo = sumMinor([item.taxableMinor, creditableMinor(before, includesVat)]);
     const charged = chargedOn({ ...item, taxableMinor: upTo }, includesVat);
     // The VAT of an imported invoice may be some minor units less than that on the net.
     const isMore = Math.abs(charged.vatMinor) > Math.abs(invoiced.vatMinor);
     return isMore && !includesVat ? { ...charged, vatMinor: invoiced.vatMinor } : charged;
   });
-  const minorOf = includesVat ? grossOf : ({ taxableMinor }: VatBreakdownItem) => taxableMinor;
   const isAll = (item: VatBreakdownItem) =>
-    minorOf(itemLike(sums, item)) === minorOf(itemLike(record.vatBreakdown, item));
+    creditableMinor(itemLike(sums, item), includesVat) ===
+    creditableMinor(itemLike(record.vatBreakdown, item), includesVat);
   const lessEarlier = (
     items: VatBreakdownItem[],
     invoiced: readonly VatBreakdownItem[],
@@ -176,7 +157,7 @@ export function amountsTaken(
     items.map((item) =>
       isAll(item)
         ? difference(itemLike(invoiced, item), itemLike(before, item))
-        : ofSign(itemLike(lines, item).taxableMinor, difference(item, itemLike(before, item))),
+        : ofSign(itemLike(breakdown, item).taxableMinor, difference(item, itemLike(before, item))),
     );
   return {
     vatBreakdown: lessEarlier(sums, record.vatBreakdown, earlier),
@@ -190,8 +171,9 @@ export function amountsTaken(
   };
 }
 
-function grossOf({ taxableMinor, vatMinor }: VatBreakdownItem): number {
-  return sumMinor([taxableMinor, vatMinor]);
+/** Notes are held to the net of an item, or to all of it where prices include VAT. */
+function creditableMinor({ taxableMinor, vatMinor }: VatBreakdownItem, includesVat: boolean): number {
+  return includesVat ? sumMinor([taxableMinor, vatMinor]) : taxableMinor;
 }
 
 /** An item with its VAT, which is in `taxableMinor` and taken out of it where prices include VAT. */
@@ -219,10 +201,11 @@ function ofSign(netMinor: number, { taxableMinor, vatMinor, ...item }: VatBreakd
   return { ...item, taxableMinor: bound(taxableMinor), vatMinor: bound(vatMinor) };
 }
 
-function itemLike(items: readonly VatBreakdownItem[], like: VatBreakdownItem): VatBreakdownItem {
+/** The item of the same category and rate; one of nothing where there is none. */
+export function itemLike(items: readonly VatBreakdownItem[], like: VatBreakdownItem): VatBreakdownItem {
   return items.find((item) => isLike(item, like)) ?? { ...like, taxableMinor: 0, vatMinor: 0 };
 }
 
-function isLike(item: VatBreakdownItem, like: VatBreakdownItem): boolean {
+export function isLike(item: VatBreakdownItem, like: VatBreakdownItem): boolean {
   return item.category === like.category && item.rateBasisPoints === like.rateBasisPoints;
 }

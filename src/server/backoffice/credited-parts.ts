@@ -7,13 +7,19 @@ import type {
   GivenLineAmounts,
   LineAmounts,
 } from '../../contract/document-amounts.ts';
-import type { DraftLine } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { without } from '../../contract/document-terms.ts';
 import { millionths, proportionMinor, splitMinor, sumMinor } from '../../contract/exact.ts';
 import { vatMinor } from '../../contract/vat.ts';
 import { type Credited, hasPricesWithVat } from './credit-notes.ts';
-import { type Adjustments, exactPrice, givenOf, isOfCategory, type PricedLine } from './document-amounts.ts';
+import {
+  type Adjustments,
+  exactPrice,
+  givenOf,
+  isOfCategory,
+  type OwnLine,
+  type PricedLine,
+} from './document-amounts.ts';
 
 type Line = Invoice['lines'][number];
 
@@ -31,7 +37,7 @@ interface Taken {
  * parts together give back exactly what the line came to, however each is rounded. It gives undefined for a line that is worked
  * out by itself.
  */
-export function creditedLines(credited: Credited): (line: DraftLine) => PricedLine | undefined {
+export function creditedLines(credited: Credited): (line: OwnLine) => PricedLine | undefined {
   const taken = takenBefore(credited);
   return (line) => {
     const quantity = millionths(line.quantity);
@@ -40,13 +46,13 @@ export function creditedLines(credited: Credited): (line: DraftLine) => PricedLi
     );
     if (!origin) return undefined;
     const before = taken.get(origin.id) ?? { quantityMillionths: 0n, amountMinor: 0 };
-    const part = partOf(line, origin, credited.amounts?.lines[origin.id], before);
+    const part = partOf(line, origin, credited.unpublished.amounts?.lines[origin.id], before);
     taken.set(origin.id, withTaken(before, line.quantity, part.amountMinor));
     return part;
   };
 }
 
-type Alike = Pick<DraftLine, 'id' | 'description' | 'quantity'> &
+type Alike = Pick<OwnLine, 'id' | 'description' | 'quantity'> &
   Pick<Line, 'vatCategory' | 'vatRateBasisPoints'> &
   GivenLineAmounts;
 
@@ -65,7 +71,7 @@ function linesLike(line: Alike, credited: Credited): Line[] {
 function isLike(line: Alike, other: Line, credited: Credited): boolean {
   if (!isOfCategory(other, line)) return false;
   const given = givenOf(line);
-  const its = credited.amounts?.lines[other.id]?.given;
+  const its = credited.unpublished.amounts?.lines[other.id]?.given;
   const price =
     its && hasPricesWithVat(credited)
       ? without(its, ['allowances', 'charges'])
@@ -97,7 +103,7 @@ function takenBefore(credited: Credited): Map<string, Taken> {
   return taken;
 }
 
-function partOf(line: DraftLine, origin: Line, amounts: LineAmounts | undefined, taken: Taken): PricedLine {
+function partOf(line: OwnLine, origin: Line, amounts: LineAmounts | undefined, taken: Taken): PricedLine {
   const [quantity, whole] = [millionths(line.quantity), millionths(origin.quantity)];
   const originMinor = amounts?.grossMinor ?? origin.amountMinor;
   const upToMinor = proportionMinor(originMinor, taken.quantityMillionths + quantity, whole);
@@ -107,7 +113,7 @@ function partOf(line: DraftLine, origin: Line, amounts: LineAmounts | undefined,
       return partOfAdjustment(one, ofWholeMinor, proportionMinor(ofWholeMinor, quantity, whole));
     });
   return {
-    line,
+    ...line,
     amountMinor: upToMinor - taken.amountMinor,
     amounts: {
       given: givenOf(line),
@@ -142,7 +148,8 @@ function creditedOf(
   lines: readonly PricedLine[],
   credited: Credited,
 ): DocumentAdjustment[] {
-  const { record, amounts, notes } = credited;
+  const { record, unpublished, notes } = credited;
+  const { amounts } = unpublished;
   // The prices of an imported note may be with VAT where those of its invoice aren't, or the other way round.
   const minorOf = ({ amountMinor, vatRateBasisPoints, grossMinor }: Priced) =>
     hasPricesWithVat(credited)
@@ -166,9 +173,7 @@ function creditedOf(
       );
     const wholeMinor = sumIn(record);
     const earlierMinor = sumMinor(notes.map((note) => sumIn(note.record, note.unpublished.amounts)));
-    const nowMinor = sumMinor(
-      lines.filter(({ line }) => isCounted(line)).map(({ amountMinor }) => amountMinor),
-    );
+    const nowMinor = sumMinor(lines.filter(isCounted).map(({ amountMinor }) => amountMinor));
     const totalMinor = sumMinor(ofItem.map(minorOf));
     const takenMinor = sumMinor(
       notes.flatMap(({ unpublished }) => (unpublished.amounts?.[list] ?? []).filter(isOwn).map(minorOf)),

@@ -9,29 +9,54 @@ import type { DraftLine, GivenAdjustment, NewInvoice } from '../../contract/feed
 import type { Invoice } from '../../contract/records.ts';
 import { withValue } from '../../contract/document-terms.ts';
 import { sumMinor } from '../../contract/exact.ts';
-import { lineAmountMinor, netShares, type VatLine, vatWithinMinor } from '../../contract/vat.ts';
+import {
+  type Conversion,
+  lineAmountMinor,
+  netShares,
+  type VatLine,
+  vatWithinMinor,
+} from '../../contract/vat.ts';
 import { adjustmentOf, type List } from './adjustments.ts';
+import type { Credited } from './credit-notes.ts';
 import { refuseBadExemptionCode } from './document-terms.ts';
 import { exemptionText } from './legends.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
 
-/** The members of a draft that its sums are worked out from. */
-export type AmountsDraft = Pick<NewInvoice, 'lines' | 'pricesIncludeVat' | 'allowances' | 'charges'> & {
-  currency: string;
-};
+/** A line with its id, which is a new one where the draft has none. */
+export type OwnLine = DraftLine & { id: string };
 
-/** A line with its amount, which includes VAT where the prices do. */
-export interface PricedLine {
-  line: DraftLine;
+/** A document whose amounts are worked out step by step: each step adds what it finds. */
+export interface Composition {
+  /** The place of its draft within the change. */
+  path: string;
+  currency: string;
+  lines: OwnLine[];
+  /** Whether prices, discounts and charges are with VAT. */
+  includesVat: boolean;
+  /** Discounts and charges of the document, as they are given. */
+  given: Pick<NewInvoice, List>;
+  /** The invoice that a credit note corrects. */
+  credited: Credited | undefined;
+  /** The way to the accounting currency; null where there is no other. */
+  conversion: Conversion | null;
+}
+
+/** A line with its amount. */
+export type PricedLine = OwnLine & {
   amountMinor: number;
   /** Undefined where quantity times `unitPriceMinor` says it all. */
   amounts?: LineAmounts | undefined;
-}
+};
 
-export interface Adjustments {
-  allowances: DocumentAdjustment[];
-  charges: DocumentAdjustment[];
+export type Adjustments = Record<List, DocumentAdjustment[]>;
+
+/** A document with its amounts, which are with VAT where the prices are, until it is taken out. */
+export interface Priced extends Composition {
+  lines: PricedLine[];
+  adjustments: Adjustments;
+  /** The sums of each category and rate; they stay with VAT. */
+  breakdown: Invoice['vatBreakdown'];
 }
 
 type Category = Pick<VatLine, 'vatCategory' | 'vatRateBasisPoints'>;
@@ -40,11 +65,15 @@ type Category = Pick<VatLine, 'vatCategory' | 'vatRateBasisPoints'>;
  * Works out the amount of a line from what it gives itself.
  * @throws Refusal for two prices or none, a bad discount or charge, and an amount beyond 2^53 - 1.
  */
-export function pricedLine(line: DraftLine, draft: Omit<AmountsDraft, 'lines'>, path: string): PricedLine {
+export function pricedLine(
+  line: OwnLine,
+  { currency, includesVat }: Pick<Composition, 'currency' | 'includesVat'>,
+  path: string,
+): PricedLine {
   const { unitPriceMinor, unitPrice, priceBaseQuantity, quantity, allowances = [], charges = [] } = line;
   refuseBadPrice(line, path);
   const wholeMinor = withinRange(path, () =>
-    lineAmountMinor(quantity, { currency: draft.currency, unitPriceMinor, unitPrice, priceBaseQuantity }),
+    lineAmountMinor(quantity, { currency, unitPriceMinor, unitPrice, priceBaseQuantity }),
   );
   const whole = { minor: wholeMinor, isBelowZero: wholeMinor < 0 };
   const worked = (list: List, given: readonly GivenAdjustment[]) =>
@@ -53,9 +82,8 @@ export function pricedLine(line: DraftLine, draft: Omit<AmountsDraft, 'lines'>, 
   const amountMinor = withinRange(path, () => sumMinor([wholeMinor, ...signedMinors(own)]));
   withinRange(path, () => refuseBeyondZero(wholeMinor, own, path));
   const given = givenOf(line);
-  const isPlain =
-    draft.pricesIncludeVat !== true && Object.keys(given).length === 1 && unitPriceMinor !== undefined;
-  return { line, amountMinor, amounts: isPlain ? undefined : { given, ...exactPrice(given), ...own } };
+  const isPlain = !includesVat && Object.keys(given).length === 1 && unitPriceMinor !== undefined;
+  return { ...line, amountMinor, amounts: isPlain ? undefined : { given, ...exactPrice(given), ...own } };
 }
 
 /** Discounts take at most what a line comes to with its charges, be that below zero. */
@@ -72,22 +100,12 @@ function refuseBeyondZero(wholeMinor: number, own: Pick<LineAmounts, List>, path
 
 /** The members of a line that its price and amount are worked out from, without those that are empty. */
 export function givenOf(line: GivenLineAmounts): GivenLineAmounts {
-  const { unitPriceMinor, unitPrice, priceBaseQuantity, allowances = [], charges = [] } = line;
-  return {
-    ...(unitPriceMinor === undefined ? {} : { unitPriceMinor }),
-    ...(unitPrice === undefined ? {} : { unitPrice }),
-    ...(priceBaseQuantity === undefined ? {} : { priceBaseQuantity }),
-    ...(allowances.length === 0 ? {} : { allowances }),
-    ...(charges.length === 0 ? {} : { charges }),
-  };
+  return withValue(line, ['unitPriceMinor', 'unitPrice', 'priceBaseQuantity', 'allowances', 'charges']);
 }
 
 /** The price of a line, where it is exact or for a number of units. */
-export function exactPrice({ unitPrice, priceBaseQuantity }: GivenLineAmounts) {
-  return {
-    ...(unitPrice === undefined ? {} : { unitPrice }),
-    ...(priceBaseQuantity === undefined ? {} : { priceBaseQuantity }),
-  };
+export function exactPrice(line: GivenLineAmounts) {
+  return withValue(line, ['unitPrice', 'priceBaseQuantity']);
 }
 
 function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string): void {
@@ -99,21 +117,20 @@ function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string):
 }
 
 /**
- * Works out the discounts and charges of a document as a whole. `path` is where the draft is.
+ * Works out the discounts and charges of a document as a whole.
  * @throws Refusal for one that is bad, in a category that no line has, or more than its lines.
  */
 export function documentAdjustments(
-  draft: AmountsDraft,
+  { given: { allowances = [], charges = [] }, path }: Composition,
   lines: readonly PricedLine[],
-  path: string,
 ): Adjustments {
-  const worked = (list: List) =>
-    (draft[list] ?? []).map((given, index): DocumentAdjustment => {
+  const worked = (list: List, all: NonNullable<NewInvoice['charges']>) =>
+    all.map((given, index): DocumentAdjustment => {
       const { vatCategory, vatRateBasisPoints } = given;
       const at = `${path}/${list}/${index}`;
-      const own = lines.filter(({ line }) => isOfCategory(line, given));
-      const isWithCharge = list === 'allowances' && draft.charges?.some((one) => isOfCategory(one, given));
-      const standsAlone = own.length === 0 && isWithCharge !== true;
+      const own = lines.filter((line) => isOfCategory(line, given));
+      const isWithCharge = list === 'allowances' && charges.some((one) => isOfCategory(one, given));
+      const standsAlone = own.length === 0 && !isWithCharge;
       const isPossible =
         STANDING_ALONE.includes(vatCategory) && (vatCategory === 'S') === vatRateBasisPoints > 0;
       if (standsAlone && !(list === 'charges' && isPossible)) {
@@ -125,7 +142,7 @@ export function documentAdjustments(
       const whole = { minor: wholeMinor, isBelowZero: false };
       return { ...adjustmentOf(list, given, whole, at), vatCategory, vatRateBasisPoints, ...exemption };
     });
-  const adjustments = { allowances: worked('allowances'), charges: worked('charges') };
+  const adjustments = { allowances: worked('allowances', allowances), charges: worked('charges', charges) };
   refuseExcessiveAllowances(adjustments, lines, path);
   return adjustments;
 }
@@ -137,7 +154,7 @@ const EXEMPTION = ['vatExemptionReason', 'vatExemptionReasonCode'] as const;
 
 /** Why a charge has no VAT, where no line says it (BR-E-10). */
 function exemptionOf(
-  given: NonNullable<AmountsDraft['charges']>[number],
+  given: NonNullable<NewInvoice['charges']>[number],
   isNeeded: boolean,
   path: string,
 ): Pick<DocumentAdjustment, (typeof EXEMPTION)[number]> {
@@ -159,7 +176,7 @@ function refuseExcessiveAllowances(
   path: string,
 ): void {
   for (const [index, allowance] of allowances.entries()) {
-    const own = lines.filter(({ line }) => isOfCategory(line, allowance));
+    const own = lines.filter((line) => isOfCategory(line, allowance));
     const added = charges.filter((charge) => isOfCategory(charge, allowance));
     const upTo = allowances.slice(0, index + 1).filter((other) => isOfCategory(other, allowance));
     const sum = (list: readonly { amountMinor: number }[]) =>
@@ -194,20 +211,16 @@ export function vatLinesOf(
   ];
 }
 
-/** Takes the VAT out of lines, discounts and charges, so that those of each item add up to its `taxableMinor`. */
-export function withoutVat(
-  lines: readonly PricedLine[],
-  { allowances, charges }: Adjustments,
-  breakdown: Invoice['vatBreakdown'],
-): { lines: PricedLine[]; adjustments: Adjustments } {
+/** Takes the VAT, if it is in them, out of lines, discounts and charges: those of each item add up to its `taxableMinor`. */
+export function withoutVat(priced: Priced, charged: Invoice['vatBreakdown']): Priced {
+  if (!priced.includesVat) return priced;
+  const { lines } = priced;
+  const { allowances, charges } = priced.adjustments;
   const nets = new Map<object, number>();
   const taken = new Set<object>(allowances);
-  for (const { category, rateBasisPoints, taxableMinor } of breakdown) {
+  for (const { category, rateBasisPoints, taxableMinor } of charged) {
     const item = { vatCategory: category, vatRateBasisPoints: rateBasisPoints };
-    const parts = [
-      ...lines.filter(({ line }) => isOfCategory(line, item)),
-      ...[...charges, ...allowances].filter((one) => isOfCategory(one, item)),
-    ];
+    const parts = [...lines, ...charges, ...allowances].filter((one) => isOfCategory(one, item));
     const signed = parts.map((part) => (taken.has(part) ? -part.amountMinor : part.amountMinor));
     const shares = netShares(signed, taxableMinor, chargedRate(item));
     for (const [index, part] of parts.entries()) nets.set(part, shares[index] ?? 0);
@@ -216,7 +229,8 @@ export function withoutVat(
     return { ...one, amountMinor: Math.abs(nets.get(one) ?? 0), grossMinor: one.amountMinor };
   };
   return {
-    lines: lines.map((priced) => netLine(priced, nets.get(priced) ?? 0)),
+    ...priced,
+    lines: lines.map((line) => netLine(line, nets.get(line) ?? 0)),
     adjustments: { allowances: allowances.map(netOf), charges: charges.map(netOf) },
   };
 }
@@ -224,7 +238,8 @@ export function withoutVat(
 const chargedRate = ({ vatCategory, vatRateBasisPoints }: Category) =>
   vatCategory === 'S' ? vatRateBasisPoints : 0;
 
-function netLine({ line, amountMinor: grossMinor, amounts }: PricedLine, amountMinor: number): PricedLine {
+function netLine(line: PricedLine, amountMinor: number): PricedLine {
+  const { amountMinor: grossMinor, amounts } = line;
   const net = (list: readonly Adjustment[]) =>
     list.map((one) => {
       const ownMinor = one.amountMinor - vatWithinMinor(one.amountMinor, chargedRate(line));
@@ -232,5 +247,5 @@ function netLine({ line, amountMinor: grossMinor, amounts }: PricedLine, amountM
     });
   const { allowances = [], charges = [] } = amounts ?? {};
   const worked = amounts && { ...amounts, grossMinor, allowances: net(allowances), charges: net(charges) };
-  return { line, amountMinor, amounts: worked };
+  return { ...line, amountMinor, amounts: worked };
 }

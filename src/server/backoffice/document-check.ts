@@ -56,13 +56,12 @@ export async function checkStored(
  * A document that no move made, such as a loaded one, has no supplier of its own: it is printed with the present one.
  */
 async function wasIssued(move: Move, { record, unpublished }: StoredDocument): Promise<CheckedDocument> {
-  const { supplier, reverseChargeRates, amounts, terms } = unpublished as Partial<Unpublished>;
+  const { supplier, ...others } = unpublished as Partial<Unpublished>;
   return {
+    reverseChargeRates: {},
+    ...others,
     document: record,
     supplier: supplier ?? (await move.supplier()),
-    reverseChargeRates: reverseChargeRates ?? {},
-    terms,
-    amounts,
   };
 }
 
@@ -70,11 +69,5 @@ async function wasIssued(move: Move, { record, unpublished }: StoredDocument): P
 async function wouldBeIssued(move: Move, stored: StoredDocument): Promise<CheckedDocument> {
   const composed = await recompose(move, stored, '');
   const document = asIssued(move, composed);
-  return {
-    document,
-    supplier: supplierOn(await move.supplier(), document),
-    reverseChargeRates: composed.unpublished.reverseChargeRates,
-    terms: composed.unpublished.terms,
-    amounts: composed.unpublished.amounts,
-  };
+  return { ...composed.unpublished, document, supplier: supplierOn(await move.supplier(), document) };
 }

@@ -18,13 +18,14 @@ import {
   type LineTerms,
   withValue,
 } from '../../contract/document-terms.ts';
-import type { DocumentTerms, DraftLine, ElectronicAddress, Identifier } from '../../contract/feed.ts';
+import type { DocumentTerms, ElectronicAddress, Identifier, NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { quote } from '../../errors.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
+import type { Composition } from './document-amounts.ts';
 import { Refusal } from './refusal.ts';
-import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
-import type { CustomerUnpublished } from './unpublished.ts';
+import { DOCUMENT_DAYS, refuseBackwards, refuseDayOutside } from './times.ts';
+import type { CustomerUnpublished, QuoteUnpublished } from './unpublished.ts';
 
 /** The terms of an invoice that its credit notes have too: what was sold, where, and on which agreement. */
 const inheritedNames = [
@@ -53,36 +54,26 @@ const documentTermNames = [
   'supportingDocuments',
 ] as const;
 
-/** The terms that a document keeps of those that it is given, or has from the invoice that it credits. */
-export interface GivenTerms {
-  kind: Invoice['kind'];
-  terms?: DocumentTerms | undefined;
-  credited?: KeptTerms | undefined;
-  /** The customer's own terms, or those that the document names. */
-  buyer: CustomerUnpublished;
-  /** The lines as they are given, and as the document has them. */
-  given: readonly DraftLine[];
-  lines: Invoice['lines'];
-}
-
 /**
- * Puts together what a document shows beside the contract's members; nothing where there is nothing.
- * @param path where the draft is within the change.
+ * Puts together what a document shows beside the contract's members, of the terms that it is given or else has from the
+ * invoice that it credits; nothing where there is nothing.
+ * @param buyer with the customer's own terms, or those that the document names.
  * @throws Refusal `invalid_change` for a code that is in no list, a check digit, and a period that ends before it starts.
  */
 export function keptTerms(
-  { kind, terms, credited, buyer, given, lines }: GivenTerms,
-  party: Pick<Invoice['buyer'], 'addressLines' | 'vatId'>,
-  path: string,
+  composition: Composition,
+  { kind, terms }: Pick<NewInvoice, 'kind' | 'terms'>,
+  buyer: Invoice['buyer'] & CustomerUnpublished,
 ): { terms?: KeptTerms } {
+  const { credited, path } = composition;
   if (terms) refuseBadTerms(kind, terms, `${path}/terms`);
-  const own = terms ? withValue(terms, documentTermNames) : withValue(credited ?? {}, inheritedNames);
-  const ofBuyer = withValue(derivedTerms({ ...party, ...buyer }), buyerTermNames);
-  const ofLines = lineTermsOf(given, lines, `${path}/lines`);
+  const inherited = withValue(credited?.unpublished.terms ?? {}, inheritedNames);
+  const own = terms ? withValue(terms, documentTermNames) : inherited;
+  const ofBuyer = withValue(derivedTerms(buyer), buyerTermNames);
   const kept: KeptTerms = {
     ...own,
     ...(Object.keys(ofBuyer).length > 0 && { buyer: ofBuyer }),
-    ...ofLines,
+    ...lineTermsOf(composition),
     ...(buyer.peppol === true && { isPeppol: true }),
   };
   return Object.keys(kept).length > 0 ? { terms: kept } : {};
@@ -94,28 +85,21 @@ export function termsAgain(kept: KeptTerms | undefined): DocumentTerms {
 }
 
 /** The terms of its lines that a quote keeps, so that its invoice has it. */
-export function quoteTermsOf(
-  given: readonly DraftLine[],
-  lines: Invoice['lines'],
-): { terms?: Pick<KeptTerms, 'lines'> } {
-  const terms = lineTermsOf(given, lines, '/with/lines');
+export function quoteTermsOf(composition: Composition): Pick<QuoteUnpublished, 'terms'> {
+  const terms = lineTermsOf(composition);
   return terms.lines ? { terms } : {};
 }
 
 /** The terms of lines by the lines' ids. */
-function lineTermsOf(
-  given: readonly DraftLine[],
-  lines: Invoice['lines'],
-  path: string,
-): { lines?: Record<string, LineTerms> } {
-  const numbers = lines.map(({ position }, index) => given[index]?.lineNumber?.trim() ?? String(position));
-  const entries = given.flatMap((line, index) => {
+function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'lines'> {
+  const numbers = lines.map(({ lineNumber }, index) => lineNumber?.trim() ?? String(index + 1));
+  const entries = lines.flatMap((line, index) => {
     const terms = withValue(line, lineTermNames);
-    const id = lines[index]?.id;
-    if (id === undefined || Object.keys(terms).length === 0) return [];
-    refuseBadLineTerms(terms, line.vatCategory, `${path}/${index}`);
-    if (terms.lineNumber !== undefined) refuseTwinNumber(numbers, index, `${path}/${index}`);
-    return [[id, terms] as const];
+    if (Object.keys(terms).length === 0) return [];
+    const at = `${path}/lines/${index}`;
+    refuseBadLineTerms(terms, line.vatCategory, at);
+    if (terms.lineNumber !== undefined) refuseTwinNumber(numbers, index, at);
+    return [[line.id, terms] as const];
   });
   return entries.length > 0 ? { lines: Object.fromEntries(entries) } : {};
 }
@@ -211,11 +195,7 @@ function refuseTwinNumber(numbers: readonly string[], index: number, path: strin
 
 function refuseBadLineTerms(terms: LineTerms, vatCategory: string, path: string): void {
   const { supplyPeriod, invoicedObject, standardItemId, classifications = [], originCountryCode } = terms;
-  const { startDate, endDate } = supplyPeriod ?? {};
-  if (startDate !== undefined && endDate !== undefined && endDate < startDate) {
-    const message = `supplyPeriod ends on ${endDate}, before it starts on ${startDate}.`;
-    throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
-  }
+  refuseBackwards(supplyPeriod, path);
   refuseBadExemptionCode(terms.vatExemptionReasonCode, vatCategory, path);
   refuseBadIdentifier(invoicedObject, `${path}/invoicedObject`, objectSchemes, 'UNTDID 1153');
   refuseBadIdentifier(standardItemId, `${path}/standardItemId`);

@@ -1,43 +1,32 @@
 import type { WithOf } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { sumMinor } from '../../contract/exact.ts';
-import { type Conversion, convertMinor, vatBreakdown, vatOf } from '../../contract/vat.ts';
-import { amountsTaken, chargedOn, type Credited } from './credit-notes.ts';
+import { convertMinor, vatBreakdown } from '../../contract/vat.ts';
 import {
-  type Adjustments,
-  type AmountsDraft,
-  documentAdjustments,
-  type PricedLine,
-  pricedLine,
-  vatLinesOf,
-  withoutVat,
-} from './document-amounts.ts';
+  amountsTaken,
+  type Charged,
+  chargedOn,
+  isLike,
+  itemLike,
+  type VatBreakdownItem as Item,
+} from './credit-notes.ts';
+import { type Composition, isOfCategory, type Priced, vatLinesOf, withoutVat } from './document-amounts.ts';
+import { priced } from './document-lines.ts';
 import { Refusal, withinRange } from './refusal.ts';
 
-type Item = Invoice['vatBreakdown'][number];
 type Amounts = Pick<Invoice, 'vatBreakdown' | 'totals'>;
-type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> &
-  Amounts &
-  Omit<AmountsDraft, 'lines'>;
+type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> & Amounts;
 
-/** The lines, discounts and charges of an imported document as its prices give them. */
-export interface PricedImport {
-  /** With VAT where prices include it. */
-  breakdown: Item[];
-  /** Without VAT. */
-  net: { lines: PricedLine[]; adjustments: Adjustments };
-}
-
-/** @throws Refusal for bad prices, discounts and charges, and `amount_out_of_range`. */
-export function pricedImport(given: Given): PricedImport {
-  const lines = given.lines.map((line, index) => pricedLine(line, given, `/with/lines/${index}`));
-  const adjustments = documentAdjustments(given, lines, '/with');
+/**
+ * Works out the lines, discounts and charges of an imported document as its prices give them, without VAT.
+ * @throws Refusal for bad prices, discounts and charges, and `amount_out_of_range`.
+ */
+export function pricedImport(composition: Composition): Priced {
   return withinRange('/with', () => {
-    const asLines = lines.map(({ line, amountMinor }) => ({ ...line, amountMinor }));
-    const breakdown = vatBreakdown(vatLinesOf(asLines, adjustments));
-    const charged = breakdown.map((item) => chargedOn(item, true));
-    const isWithVat = given.pricesIncludeVat === true;
-    return { breakdown, net: isWithVat ? withoutVat(lines, adjustments, charged) : { lines, adjustments } };
+    // A note that comes in is worked out by itself.
+    const whole = priced({ ...composition, credited: undefined });
+    const charged = whole.breakdown.map((item) => chargedOn(item, whole.includesVat));
+    return { ...withoutVat(whole, charged), credited: composition.credited };
   });
 }
 
@@ -52,68 +41,57 @@ const NAMED_MAX = 20;
 
 /**
  * Holds the amounts of an imported document to arithmetic: each line, each item of the breakdown, the totals, and the
- * same in the accounting currency.
- * @param terms.credited the invoice of a credit note, whose VAT may also be what is left of that invoice.
+ * same in the accounting currency. The VAT of a credit note may also be what is left of its invoice.
  * @returns the breakdowns in the order that documents of Fieldledger have.
  * @throws Refusal `wrong_sums` naming each difference, and `amount_out_of_range`.
  */
-export function checkedAmounts(
-  given: Given,
-  priced: PricedImport,
-  terms: { conversion?: Conversion | null; credited?: Credited | undefined } = {},
-): { breakdown: Item[]; accounted: Item[] } {
+export function checkedAmounts(given: Given, worked: Priced): Charged {
   return withinRange('/with', () => {
-    const differences: Difference[] = [];
-    const { vatBreakdown: stated, accountingCurrency: own, pricesIncludeVat: includesVat = false } = given;
-    const expected = vatBreakdown(vatLinesOf(given.lines, priced.net.adjustments));
-    const breakdown = matched(expected, stated, '/with/vatBreakdown', differences);
-    const accounted = own
-      ? matched(expected, own.vatBreakdown, '/with/accountingCurrency/vatBreakdown', differences)
-      : [];
+    const { vatBreakdown: stated, accountingCurrency: own } = given;
+    const expected = vatBreakdown(vatLinesOf(given.lines, worked.adjustments));
+    const inOrder = (items: readonly Item[]) => expected.map((item) => itemLike(items, item));
+    const amounts = { vatBreakdown: inOrder(stated), accounted: own ? inOrder(own.vatBreakdown) : [] };
+    const unmatched = [
+      ...itemDifferences(expected, stated, '/with/vatBreakdown'),
+      ...(own ? itemDifferences(expected, own.vatBreakdown, '/with/accountingCurrency/vatBreakdown') : []),
+    ];
     // Amounts of an item that is missing depend on too much to be named.
-    if (differences.length === 0) {
-      const { conversion = null, credited } = terms;
-      const taken =
-        credited &&
-        amountsTaken(credited, includesVat ? priced.breakdown : breakdown, conversion, includesVat);
-      const slack = slackOf(given);
-      const vatSlack = (item: Item) => (mayBeRounded(item) ? slack(item) : 0);
-      const left = (items: Item[] | undefined, item: Item) => items?.find((one) => isLike(one, item));
-      differences.push(
-        ...breakdownDifferences(given, (item) => {
-          const sum = expected.find((one) => isLike(one, item))?.taxableMinor ?? 0;
-          return {
-            taxable: [{ minor: sum, rule: 'the sum of its lines' }],
-            vat: [
-              vatIn(item, includesVat ? priced.breakdown : undefined),
-              ...asTaken(left(taken?.vatBreakdown, item)?.vatMinor),
-            ],
-            slack: slack(item),
-            vatSlack: vatSlack(item),
-          };
-        }),
-        ...(own && conversion
-          ? breakdownDifferences({ ...own, path: '/with/accountingCurrency' }, (item) => {
-              const source = breakdown.find((one) => isLike(one, item)) ?? item;
-              const converted = (minor: number) => ({
-                minor: convertMinor(minor, conversion),
-                rule: `${minor} at the rate ${conversion.exchangeRate}`,
-              });
-              const rest = left(taken?.accounted, item);
-              return {
-                taxable: [converted(source.taxableMinor), ...asTaken(rest?.taxableMinor)],
-                vat: [converted(source.vatMinor), ...asTaken(rest?.vatMinor)],
-                slack: slack(item),
-                vatSlack: vatSlack(item),
-              };
-            })
-          : []),
-      );
-    }
-    refuse([...lineDifferences(given, priced), ...differences]);
-    return { breakdown, accounted };
+    const wrong = unmatched.length > 0 ? unmatched : amountDifferences(given, worked, expected, amounts);
+    refuse([...lineDifferences(given, worked), ...wrong]);
+    return amounts;
   });
 }
+
+/** The differences between the amounts of items and of totals, and what they have to be. */
+function amountDifferences(
+  given: Given,
+  worked: Priced,
+  expected: readonly Item[],
+  { vatBreakdown: stated }: Charged,
+): Difference[] {
+  const { accountingCurrency: own } = given;
+  const { conversion, credited, includesVat, breakdown } = worked;
+  const taken = credited && amountsTaken(credited, worked, includesVat ? breakdown : stated);
+  const left = (items: Item[] | undefined, item: Item, member: AmountOfItem): Expected[] =>
+    items ? [{ minor: itemLike(items, item)[member], rule: 'what is left of its invoice' }] : [];
+  const inCurrency = breakdownDifferences(given, given, '/with', (item) => ({
+    taxableMinor: [{ minor: itemLike(expected, item).taxableMinor, rule: 'the sum of its lines' }],
+    vatMinor: [vatIn(item, worked), ...left(taken?.vatBreakdown, item, 'vatMinor')],
+  }));
+  if (!own || !conversion) return inCurrency;
+  const converted = (item: Item, member: AmountOfItem) => {
+    const minor = itemLike(stated, item)[member];
+    const rule = `${minor} at the rate ${conversion.exchangeRate}`;
+    return [{ minor: convertMinor(minor, conversion), rule }, ...left(taken?.accounted, item, member)];
+  };
+  const inAccounts = breakdownDifferences(given, own, '/with/accountingCurrency', (item) => ({
+    taxableMinor: converted(item, 'taxableMinor'),
+    vatMinor: converted(item, 'vatMinor'),
+  }));
+  return [...inCurrency, ...inAccounts];
+}
+
+type AmountOfItem = 'taxableMinor' | 'vatMinor';
 
 /** A value that an amount may have, and why. */
 interface Expected {
@@ -121,11 +99,7 @@ interface Expected {
   rule: string;
 }
 
-function asTaken(minor: number | undefined): Expected[] {
-  return minor === undefined ? [] : [{ minor, rule: 'what is left of its invoice' }];
-}
-
-function lineDifferences({ lines, tolerate, pricesIncludeVat }: Given, { net }: PricedImport): Difference[] {
+function lineDifferences({ lines, tolerate }: Given, worked: Priced): Difference[] {
   return lines.flatMap(({ quantity, unitPriceMinor, unitPrice, amountMinor, ...line }, index) => {
     const price = unitPrice === undefined ? `unitPriceMinor ${unitPriceMinor}` : `unitPrice ${unitPrice}`;
     const base = line.priceBaseQuantity === undefined ? '' : ` for ${line.priceBaseQuantity}`;
@@ -133,63 +107,50 @@ function lineDifferences({ lines, tolerate, pricesIncludeVat }: Given, { net }: 
     const rule = [
       `quantity ${quantity} times ${price}${base}`,
       ...(isAdjusted ? ['with its discounts and charges'] : []),
-      ...(pricesIncludeVat === true ? ['without VAT'] : []),
+      ...(worked.includesVat ? ['without VAT'] : []),
     ].join(' ');
-    const expected = [{ minor: net.lines[index]?.amountMinor ?? 0, rule }];
+    const expected = [{ minor: worked.lines[index]?.amountMinor ?? 0, rule }];
     // Another program may share out the rounding of VAT in another way.
-    const slack = tolerate !== undefined || pricesIncludeVat === true ? 1 : 0;
+    const slack = tolerate !== undefined || worked.includesVat ? 1 : 0;
     return difference(`/with/lines/${index}/amountMinor`, amountMinor, expected, slack);
   });
 }
 
 /** The VAT of an item: on its net, or in its total where prices include VAT. */
-function vatIn(item: Item, withVat: readonly Item[] | undefined): Expected {
-  const { taxableMinor: totalMinor } = withVat?.find((one) => isLike(one, item)) ?? item;
-  const at = `${totalMinor} at ${item.rateBasisPoints} basis points`;
-  return withVat
-    ? { minor: chargedOn({ ...item, taxableMinor: totalMinor }, true).vatMinor, rule: `the VAT in ${at}` }
-    : { minor: vatOf(item), rule: `the VAT on ${at}` };
+function vatIn(item: Item, { includesVat, breakdown }: Priced): Expected {
+  const { taxableMinor } = includesVat ? itemLike(breakdown, item) : item;
+  const { vatMinor: minor } = chargedOn({ ...item, taxableMinor }, includesVat);
+  const at = `${taxableMinor} at ${item.rateBasisPoints} basis points`;
+  return { minor, rule: `the VAT ${includesVat ? 'in' : 'on'} ${at}` };
 }
 
-/** The items that are given, one for each category and rate of the lines, in the order of these. */
-function matched(
-  expected: readonly Item[],
-  stated: readonly Item[],
-  path: string,
-  differences: Difference[],
-): Item[] {
-  for (const [index, item] of stated.entries()) {
+/** Holds the items that are given to one for each category and rate of the lines. */
+function itemDifferences(expected: readonly Item[], stated: readonly Item[], path: string): Difference[] {
+  const wrong = stated.flatMap((item, index) => {
     const at = `${path}/${index}`;
     if (stated.findIndex((one) => isLike(one, item)) < index)
-      differences.push({ path: at, problem: `is a second item of ${rateOf(item)}` });
-    else if (!expected.some((one) => isLike(one, item)))
-      differences.push({ path: at, problem: `is of ${rateOf(item)}, which no line has` });
-  }
-  return expected.map((item) => {
-    const found = stated.find((one) => isLike(one, item));
-    if (!found) differences.push({ path, problem: `has no item of ${rateOf(item)}, which lines have` });
-    return found ?? item;
+      return [{ path: at, problem: `is a second item of ${rateOf(item)}` }];
+    if (expected.some((one) => isLike(one, item))) return [];
+    return [{ path: at, problem: `is of ${rateOf(item)}, which no line has` }];
   });
+  const missing = expected
+    .filter((item) => !stated.some((one) => isLike(one, item)))
+    .map((item) => ({ path, problem: `has no item of ${rateOf(item)}, which lines have` }));
+  return [...wrong, ...missing];
 }
 
 function rateOf({ category, rateBasisPoints }: Item): string {
   return `category ${category} at ${rateBasisPoints} basis points`;
 }
 
-function isLike(item: Item, other: Item): boolean {
-  return item.category === other.category && item.rateBasisPoints === other.rateBasisPoints;
-}
-
 /** Tolerance for the amounts of an item: nothing, or a minor unit for each of its lines. */
-function slackOf({ lines, tolerate }: Given): (item: Item) => number {
-  if (tolerate === undefined) return () => 0;
-  return ({ category, rateBasisPoints }) =>
-    lines.filter(
-      ({ quantity, unitPriceMinor, unitPrice, vatCategory, vatRateBasisPoints }) =>
-        Number(quantity) * Number(unitPrice ?? unitPriceMinor) !== 0 &&
-        vatCategory === category &&
-        vatRateBasisPoints === rateBasisPoints,
-    ).length;
+function slackOf({ lines, tolerate }: Given, { category, rateBasisPoints }: Item): number {
+  if (tolerate === undefined) return 0;
+  const item = { vatCategory: category, vatRateBasisPoints: rateBasisPoints };
+  return lines.filter(
+    (line) =>
+      Number(line.quantity) * Number(line.unitPrice ?? line.unitPriceMinor) !== 0 && isOfCategory(line, item),
+  ).length;
 }
 
 /** Whether rounding can tell about the VAT of an item: there is some on it, and not the other way round. */
@@ -200,21 +161,24 @@ function mayBeRounded({ category, rateBasisPoints, taxableMinor, vatMinor }: Ite
 
 /** The differences within a breakdown, and between it and the totals. */
 function breakdownDifferences(
-  { vatBreakdown: items, totals, path = '/with' }: Amounts & { path?: string },
-  expectedOf: (item: Item) => { taxable: Expected[]; vat: Expected[]; slack: number; vatSlack: number },
+  given: Given,
+  { vatBreakdown: items, totals }: Amounts,
+  path: string,
+  expectedOf: (item: Item) => Record<AmountOfItem, Expected[]>,
 ): Difference[] {
   const { netMinor, vatMinor, grossMinor } = totals;
-  const sumOf = (member: 'taxableMinor' | 'vatMinor') => [
+  const sumOf = (member: AmountOfItem) => [
     { minor: sumMinor(items.map((item) => item[member])), rule: `the sum of ${member} in vatBreakdown` },
   ];
   const gross = { minor: sumMinor([netMinor, vatMinor]), rule: 'netMinor and vatMinor together' };
   return [
     ...items.flatMap((item, index) => {
-      const { taxable, vat, slack, vatSlack } = expectedOf(item);
+      const expected = expectedOf(item);
+      const slack = slackOf(given, item);
       const at = `${path}/vatBreakdown/${index}`;
       return [
-        ...difference(`${at}/taxableMinor`, item.taxableMinor, taxable, slack),
-        ...difference(`${at}/vatMinor`, item.vatMinor, vat, vatSlack),
+        ...difference(`${at}/taxableMinor`, item.taxableMinor, expected.taxableMinor, slack),
+        ...difference(`${at}/vatMinor`, item.vatMinor, expected.vatMinor, mayBeRounded(item) ? slack : 0),
       ];
     }),
     ...difference(`${path}/totals/netMinor`, netMinor, sumOf('taxableMinor')),

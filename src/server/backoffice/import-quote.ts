@@ -3,8 +3,7 @@ import type { Quote } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { hasQuoteGroup, hasQuoteNumber } from '../store/records/moves.ts';
-import { documentAmounts, refuseBadReferences, reverseChargeRatesOf } from './document-lines.ts';
-import { quoteTermsOf } from './document-terms.ts';
+import { begun, quoteUnpublishedOf } from './document-lines.ts';
 import { checkedAmounts, pricedImport } from './import-check.ts';
 import { importedLines, importedNaming } from './imports.ts';
 import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
@@ -28,9 +27,9 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   refuseDayOutside(DOCUMENT_DAYS, given.validUntil, '/with/validUntil');
   const customer = await move.get('customers', given.customerId, '/with/customerId');
   const before = await supersededBy(move, given);
-  await refuseBadReferences(move, given.lines, '/with/lines');
-  const priced = pricedImport(given);
-  const lines = importedLines(move, given);
+  const known = { path: '/with', currency: given.currency, credited: undefined, conversion: null };
+  const priced = pricedImport(await begun(move, given, known));
+  const lines = importedLines(priced, given);
   const id = given.id ?? move.mintUuid();
   const record = {
     id,
@@ -45,7 +44,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
     respondedAt: respondedAtOf(move, given),
     buyerReference: given.buyerReference ?? null,
     lines,
-    vatBreakdown: checkedAmounts(given, priced).breakdown,
+    vatBreakdown: checkedAmounts(given, priced).vatBreakdown,
     totals: given.totals,
     convertedJobId: null,
     convertedInvoiceId: null,
@@ -56,14 +55,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
     updatedAt: move.stamp(),
   };
   if (before) await move.putStamped('quotes', { ...before, status: 'revised' });
-  const reverseChargeRates = reverseChargeRatesOf(given.lines, lines);
-  const amounts = documentAmounts(given, lines, priced.net);
-  const unpublished = {
-    reverseChargeRates,
-    ...(amounts ? { amounts } : {}),
-    ...quoteTermsOf(given.lines, lines),
-  };
-  const rendered = await move.put({ resource: 'quotes', record }, unpublished);
+  const rendered = await move.put({ resource: 'quotes', record }, quoteUnpublishedOf(priced));
   if (given.status === 'accepted') move.send('quote.accepted', rendered.body);
   return rendered;
 }

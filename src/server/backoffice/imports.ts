@@ -1,7 +1,6 @@
 import { companyInstant } from '../../contract/company-time.ts';
-import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import { DAY_MS } from '../../contract/durations.ts';
-import { buyerTermNames, type KeptTerms, withValue, without } from '../../contract/document-terms.ts';
+import { buyerTermNames, withValue, without } from '../../contract/document-terms.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
@@ -11,35 +10,25 @@ import { quote } from '../../errors.ts';
 import { hasNumber } from '../store/records/moves.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 import { type Naming, namingOf } from './buyers.ts';
-import { type Credited, creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
-import {
-  documentAmounts,
-  lineOf,
-  refuseBadReferences,
-  reverseChargeRatesOf,
-  unitPriceMinorOf,
-} from './document-lines.ts';
-import { type GivenTerms, keptTerms, namedProfile, refuseBadParty } from './document-terms.ts';
-import { checkedAmounts, pricedImport, type PricedImport } from './import-check.ts';
+import { creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
+import type { Priced } from './document-amounts.ts';
+import { begun, keptAmounts, lineOf, reverseChargeRatesOf } from './document-lines.ts';
+import { keptTerms, namedProfile, refuseBadParty } from './document-terms.ts';
+import { checkedAmounts, pricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
-import {
-  blankUnpublished,
-  conversionOf,
-  type Drafted,
-  referenceTo,
-  refuseBadDates,
-} from './invoice-drafts.ts';
-import { creditInvoice } from './issue-invoice.ts';
+import { accountsOf, blankUnpublished, conversionOf, referenceTo, refuseBadDates } from './invoice-drafts.ts';
+import { followIssue } from './issue-invoice.ts';
 import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
-import { usePrepayments, withPayable } from './prepayments.ts';
+import { payableAmounts } from './prepayments.ts';
 import { Refusal, withinRange } from './refusal.ts';
-import { sendPrepaid } from './settlement.ts';
 import { daysAfter, DOCUMENT_DAYS, refuseDayOutside, refuseDayToCome } from './times.ts';
-import type { CustomerUnpublished } from './unpublished.ts';
+import type { CustomerUnpublished, Unpublished } from './unpublished.ts';
 
 /** openapi.yaml, `PaymentTermsDays`. */
 const PAYMENT_TERMS_DAYS_MAX = 3650;
+
+type ImportedKind = 'invoice' | 'credit_note';
 
 /** The members of an invoice or a credit note that comes in. */
 type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.import'>, 'creditsInvoiceId'>>;
@@ -49,11 +38,7 @@ type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.impo
  * @throws Refusal `wrong_sums`, or `wrong_state` while invoices are issued here.
  */
 export async function importInvoice(move: Move, given: WithOf<'invoice.import'>): Promise<RenderedRecord> {
-  const { record, amounts, rendered } = await putIssued(move, 'invoice', given);
-  move.send('invoice.issued', rendered.body);
-  await usePrepayments(move, record, amounts, '/with/prepayments');
-  sendPrepaid(move, record, amounts);
-  return rendered;
+  return importIssued(move, 'invoice', given, '/with/prepayments');
 }
 
 /**
@@ -65,43 +50,40 @@ export async function importCreditNote(
   move: Move,
   given: WithOf<'credit_note.import'>,
 ): Promise<RenderedRecord> {
-  const { record, amounts, rendered } = await putIssued(move, 'credit_note', given);
-  move.send('credit_note.issued', rendered.body);
-  await creditInvoice(move, record, amounts, '/with/creditsInvoiceId');
-  return rendered;
+  return importIssued(move, 'credit_note', given, '/with/creditsInvoiceId');
 }
 
-async function putIssued(
+async function importIssued(
   move: Move,
-  kind: 'invoice' | 'credit_note',
+  kind: ImportedKind,
   given: Imported,
-): Promise<{
-  record: Drafted['record'];
-  amounts: DocumentAmounts | undefined;
-  rendered: RenderedRecord;
-}> {
+  path: string,
+): Promise<RenderedRecord> {
   mustBeIssuedElsewhere(move, kind);
   if (given.notify !== true) move.keepQuiet();
   refuseBelowZero(kind, given.totals);
   await refuseTwin(move, kind, given);
   refuseBadDays(move, kind, given);
   const supplier = given.supplier && importedSupplier(given.supplier);
-  const { id = move.mintUuid(), pdf, lines: givenLines, totals, currency } = given;
-  const { record: customer, unpublished } = await move.getCustomer(given.customerId, '/with/customerId');
+  const { id = move.mintUuid(), totals, currency, accountingCurrency } = given;
+  const { record: customer, unpublished: customerTerms } = await move.getCustomer(
+    given.customerId,
+    '/with/customerId',
+  );
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
   if (credited) refuseContradiction(given, credited.record);
-  await refuseBadReferences(move, givenLines, '/with/lines');
-  const priced = pricedImport(given);
-  const lines = importedLines(move, given);
+  const conversion = conversionOf(move, currency, accountingCurrency, credited?.record);
+  const composition = await begun(move, given, { path: '/with', currency, credited, conversion });
+  const priced = pricedImport(composition);
+  const lines = importedLines(priced, given);
   const naming = importedNaming(customer, given);
   const document = { id, kind, totals, currency, ...naming };
-  const found = documentAmounts(given, lines, priced.net);
-  const amounts = await withPayable(move, { amounts: found, given, document, credited }, '/with');
+  const amounts = await payableAmounts(move, priced, given, document);
   const record = {
-    ...{ id, kind, status: 'issued' as const, number: given.number, currency: given.currency },
+    ...{ id, kind, status: 'issued' as const, number: given.number, currency },
     ...datesOf(move, kind, given, customer),
     ...naming,
-    ...amountsOf(move, given, priced, credited),
+    ...amountsOf(move, given, priced),
     buyerReference: given.buyerReference ?? null,
     purchaseOrderReference: given.purchaseOrderReference ?? null,
     note: given.note ?? null,
@@ -111,19 +93,21 @@ async function putIssued(
     creditsInvoiceId: given.creditsInvoiceId ?? null,
     creditNotes: [],
     creditedInvoice: credited ? referenceTo(credited.record) : null,
-    ...balanceAtIssue({ kind, totals, currency }, amounts),
+    ...balanceAtIssue(document, amounts),
   };
-  const rendered = await move.putStamped('invoices', record, {
+  const unpublished = {
     ...blankUnpublished,
     quoteId: null,
-    reverseChargeRates: reverseChargeRatesOf(givenLines, lines),
-    ...(amounts ? { amounts } : {}),
-    ...importedTerms(given, { kind, credited: credited?.terms, lines, unpublished }, record.buyer),
+    reverseChargeRates: reverseChargeRatesOf(priced),
+    ...keptAmounts(amounts),
+    ...importedTerms(priced, { kind, ...given }, record.buyer, customerTerms),
     supplier: await move.keepSupplier(supplier),
     isImported: true,
-  });
-  await keepImportedPdf(move, record, pdf);
-  return { record, amounts, rendered };
+  };
+  const rendered = await move.putStamped('invoices', record, unpublished);
+  await keepImportedPdf(move, record, given.pdf);
+  await followIssue(move, { record, unpublished, credited }, rendered, path);
+  return rendered;
 }
 
 function importedSupplier(given: NonNullable<Imported['supplier']>): Supplier {
@@ -136,7 +120,7 @@ function importedSupplier(given: NonNullable<Imported['supplier']>): Supplier {
   throw new Refusal('invalid_change', message, '/with/supplier/paymentLink');
 }
 
-function refuseBelowZero(kind: 'invoice' | 'credit_note', { grossMinor }: Invoice['totals']): void {
+function refuseBelowZero(kind: ImportedKind, { grossMinor }: Invoice['totals']): void {
   if (grossMinor >= 0) return;
   const [name, other] =
     kind === 'invoice' ? ['an invoice', 'a credit note'] : ['a credit note', 'an invoice'];
@@ -161,7 +145,7 @@ function refuseContradiction({ issueDate, accountingCurrency }: Imported, invoic
 
 async function refuseTwin(
   move: Move,
-  kind: 'invoice' | 'credit_note',
+  kind: ImportedKind,
   { id, number }: Pick<Imported, 'id' | 'number'>,
 ): Promise<void> {
   if (id !== undefined) await move.mustBeNew('invoices', id, '/with/id');
@@ -170,7 +154,7 @@ async function refuseTwin(
   throw new Refusal('duplicate_id', message, '/with/number');
 }
 
-function refuseBadDays(move: Move, kind: 'invoice' | 'credit_note', given: Imported): void {
+function refuseBadDays(move: Move, kind: ImportedKind, given: Imported): void {
   refuseDayToCome(move, given.issueDate, '/with/issueDate');
   refuseBadDates({ kind, ...given }, '/with');
   refuseOtherDay(move, given);
@@ -188,7 +172,7 @@ function refuseOtherDay(move: Move, { issueDate, issuedAt }: Imported): void {
 }
 
 /** The dates of a document that is issued already; a credit note isn't due. */
-function datesOf(move: Move, kind: 'invoice' | 'credit_note', given: Imported, customer: Customer) {
+function datesOf(move: Move, kind: ImportedKind, given: Imported, customer: Customer) {
   const { issueDate, supplyPeriod = null } = given;
   const isInvoice = kind === 'invoice';
   const termsDays =
@@ -243,45 +227,38 @@ export function importedNaming(
 
 /** What the document shows beside the contract's members: of the customer what it names, or else what is known. */
 function importedTerms(
-  { terms, buyer, lines: given }: Imported,
-  {
-    unpublished,
-    ...known
-  }: Pick<GivenTerms, 'kind' | 'credited' | 'lines'> & { unpublished: CustomerUnpublished },
+  priced: Priced,
+  given: Imported & { kind: ImportedKind },
   party: Invoice['buyer'],
-): { terms?: KeptTerms } {
+  known: CustomerUnpublished,
+): Pick<Unpublished, 'terms'> {
+  const { buyer } = given;
   if (buyer) refuseBadParty(buyer, '/with/buyer');
-  const named = buyer ? withValue(buyer, buyerTermNames) : unpublished;
-  return keptTerms({ terms, buyer: named, given, ...known }, party, '/with');
+  return keptTerms(priced, given, { ...party, ...(buyer ? withValue(buyer, buyerTermNames) : known) });
 }
 
 /** Members that a buyer may be without. */
 const UNNAMED = { legalName: null, vatId: null, contactName: null, email: null };
 
 /** The lines as they are given. @throws Refusal `amount_out_of_range`. */
-export function importedLines(
-  move: Move,
-  given: Pick<Imported, 'lines' | 'currency' | 'pricesIncludeVat'>,
-): Invoice['lines'] {
-  return given.lines.map((line, index) => {
-    const { amountMinor, vatExemptionReason = null } = line;
-    const unitPriceMinor = withinRange(`/with/lines/${index}`, () =>
-      unitPriceMinorOf({ line, amountMinor }, given),
-    );
-    return lineOf(move, line, { position: index + 1, unitPriceMinor, amountMinor, vatExemptionReason });
-  });
+export function importedLines(priced: Priced, { lines }: Pick<Imported, 'lines'>): Invoice['lines'] {
+  return priced.lines.map((line, index) =>
+    withinRange(`/with/lines/${index}`, () =>
+      lineOf(priced, { ...line, amountMinor: lines[index]?.amountMinor ?? 0 }, index),
+    ),
+  );
 }
 
 /** The amounts as they are given, once they are found to be right. */
 function amountsOf(
   move: Move,
   given: Imported,
-  priced: PricedImport,
-  credited: Credited | undefined,
+  priced: Priced,
 ): Pick<Invoice, 'vatBreakdown' | 'totals' | 'accountingCurrency'> {
   const { accountingCurrency = null, totals, currency } = given;
+  const { credited } = priced;
   if (accountingCurrency) {
-    const own = credited?.record.accountingCurrency?.currency ?? move.company.currency;
+    const own = accountsOf(move, credited?.record);
     const path = '/with/accountingCurrency/currency';
     if (accountingCurrency.currency !== own || currency === own) {
       const whose = credited ? "its invoice's" : "the company's own";
@@ -289,11 +266,11 @@ function amountsOf(
       throw new Refusal('wrong_currency', message, path);
     }
   }
-  const conversion = conversionOf(move, currency, accountingCurrency, credited?.record);
-  const { breakdown, accounted } = checkedAmounts(given, priced, { conversion, credited });
-  if (credited) refuseExcess(credited, given, '/with');
+  const { vatBreakdown, accounted } = checkedAmounts(given, priced);
+  // Of a note that comes in the net is held to what is left, whatever its prices include.
+  refuseExcess({ ...priced, includesVat: false }, given.vatBreakdown);
   return {
-    vatBreakdown: breakdown,
+    vatBreakdown,
     totals,
     accountingCurrency: accountingCurrency && { ...accountingCurrency, vatBreakdown: accounted },
   };

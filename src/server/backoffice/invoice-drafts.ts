@@ -1,27 +1,30 @@
-import type { NewInvoice } from '../../contract/feed.ts';
+import type { Exchange, NewInvoice } from '../../contract/feed.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import { namingOf } from './buyers.ts';
-import { type Credited, creditedInvoiceOf } from './credit-notes.ts';
+import { type Credited, creditedInvoiceOf, refuseOtherPrices } from './credit-notes.ts';
 import {
   asDraftWithoutLegends,
-  legendsOf,
+  begun,
+  keptAmounts,
   legendTermsOf,
   reverseChargeRatesOf,
-  type Sums,
-  sumsOf,
+  type Summed,
+  summed,
 } from './document-lines.ts';
 import { keptTerms, termsAgain } from './document-terms.ts';
 import type { Move } from './move.ts';
-import { withPayable } from './prepayments.ts';
+import { payableAmounts } from './prepayments.ts';
 import { Refusal, withinRange } from './refusal.ts';
-import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
-import type { StoredDocument, Unpublished } from './unpublished.ts';
+import { DOCUMENT_DAYS, refuseBackwards, refuseDayOutside } from './times.ts';
+import type { DocumentRecord, StoredDocument, Unpublished } from './unpublished.ts';
 import { type Conversion, totals } from '../../contract/vat.ts';
 
 /** A document before it is stamped, with the data that the API doesn't show. */
 export interface Drafted {
-  record: Omit<Invoice, 'updatedAt'>;
+  record: DocumentRecord;
   unpublished: Unpublished;
+  /** The invoice that a credit note corrects. */
+  credited: Credited | undefined;
 }
 
 /** Members of a document that an edit of its draft doesn't change. */
@@ -29,17 +32,16 @@ type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 
 /** A stored draft as the change that would draft it again. An edit replaces members of it. */
 async function draftOf(move: Move, { record, unpublished }: StoredDocument): Promise<NewInvoice> {
-  const { accountingCurrency, supplyPeriod, creditsInvoiceId } = record;
+  const { accountingCurrency, currency, supplyPeriod, creditsInvoiceId } = record;
   const isCreditNote = record.kind === 'credit_note';
-  const terms = await legendTermsOf(move, record.currency, record.buyer.countryCode, {
-    isCreditNote,
-    conversion: conversionOf(move, record.currency, accountingCurrency, isCreditNote ? record : undefined),
-  });
+  const conversion = conversionOf(move, currency, accountingCurrency, isCreditNote ? record : undefined);
+  const { countryCode } = record.buyer;
+  const terms = await legendTermsOf(move, { currency, conversion }, countryCode, isCreditNote);
   return {
     kind: record.kind,
     customerId: record.customer.id,
     siteId: record.siteId,
-    currency: record.currency,
+    currency,
     supplyPeriod,
     // The end of a period is the day of the supply, and follows the period.
     supplyDate: supplyPeriod ? null : record.supplyDate,
@@ -86,17 +88,12 @@ export async function composeInvoice(
   const { currency } = terms;
   const exchange = exchangeOf(move, draft, currency, credited, path);
   const conversion = conversionOf(move, currency, exchange, credited?.record);
-  const isCreditNote = draft.kind === 'credit_note';
-  const legendTerms = await legendTermsOf(move, currency, customer.countryCode, { isCreditNote, conversion });
-  const { sums, amounts } = await sumsOf(move, { ...draft, currency }, legendsOf(legendTerms), path, {
-    credited,
-    conversion,
-  });
-  const { accounted, ...shown } = sums;
-  const accountingCurrency = withinRange(`${path}/lines`, () =>
-    accountedFor(accounted, exchange, conversion),
-  );
-  const record: Drafted['record'] = {
+  if (credited) refuseOtherPrices(credited, draft.pricesIncludeVat ?? false, path);
+  const composition = await begun(move, draft, { path, currency, credited, conversion });
+  const legends = await legendTermsOf(move, composition, customer.countryCode, draft.kind === 'credit_note');
+  const sums = summed(composition, legends);
+  const accountingCurrency = withinRange(`${path}/lines`, () => accountedFor(sums, exchange));
+  const record: DocumentRecord = {
     id: fixed.id,
     kind: draft.kind,
     status: 'draft',
@@ -105,28 +102,22 @@ export async function composeInvoice(
     issuedAt: null,
     ...terms,
     ...namingOf(customer, terms.siteId, path),
-    ...shown,
+    ...sums.shown,
     accountingCurrency,
     createdAt: fixed.createdAt,
     links: { self: `/api/v1/invoices/${fixed.id}`, pdf: `/api/v1/invoices/${fixed.id}/pdf` },
     creditNotes: [],
     creditedInvoice: credited ? referenceTo(credited.record) : null,
   };
-  const payable = await withPayable(move, { amounts, given: draft, document: record, credited }, path);
-  return {
-    record,
-    unpublished: {
-      ...blankUnpublished,
-      reverseChargeRates: reverseChargeRatesOf(draft.lines, record.lines),
-      ...(payable ? { amounts: payable } : {}),
-      quoteId: fixed.quoteId,
-      ...keptTerms(
-        { ...draft, credited: credited?.terms, buyer, given: draft.lines ?? [], lines: record.lines },
-        record.buyer,
-        path,
-      ),
-    },
+  const amounts = await payableAmounts(move, sums, draft, record);
+  const unpublished = {
+    ...blankUnpublished,
+    reverseChargeRates: reverseChargeRatesOf(sums),
+    ...keptAmounts(amounts),
+    quoteId: fixed.quoteId,
+    ...keptTerms(sums, draft, { ...record.buyer, ...buyer }),
   };
+  return { record, unpublished, credited };
 }
 
 export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
@@ -137,17 +128,21 @@ export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates
 };
 
 /**
- * How a document's amounts are converted.
+ * The currency of a document's accounts.
  * @param credited the invoice of a credit note, which stays in that one's accounting currency when the company's changes.
  */
+export function accountsOf(move: Move, credited: Pick<Invoice, 'accountingCurrency'> | undefined): string {
+  return credited?.accountingCurrency?.currency ?? move.company.currency;
+}
+
+/** How a document's amounts are converted into the currency of its accounts. */
 export function conversionOf(
   move: Move,
   from: string,
   exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
   credited: Pick<Invoice, 'accountingCurrency'> | undefined,
 ): Conversion | null {
-  const to = credited?.accountingCurrency?.currency ?? move.company.currency;
-  return exchange ? { from, to, exchangeRate: exchange.exchangeRate } : null;
+  return exchange ? { from, to: accountsOf(move, credited), exchangeRate: exchange.exchangeRate } : null;
 }
 
 type Dated = Pick<NewInvoice, 'kind' | 'supplyDate' | 'supplyPeriod' | 'dueDate' | 'exchange'>;
@@ -162,14 +157,9 @@ export function refuseBadDates(draft: Dated, path: string): void {
   if (kind === 'credit_note' && dueDate) {
     throw new Refusal('invalid_change', `A credit note isn't due; dueDate is ${dueDate}.`, `${path}/dueDate`);
   }
-  if (!supplyPeriod) return;
-  const { startDate, endDate } = supplyPeriod;
-  if (endDate < startDate) {
-    const message = `supplyPeriod ends on ${endDate}, before it starts on ${startDate}.`;
-    throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
-  }
-  if (supplyDate && supplyDate !== endDate) {
-    const message = `supplyDate is ${supplyDate}; with a supplyPeriod it is its last day, ${endDate}.`;
+  refuseBackwards(supplyPeriod, path);
+  if (supplyPeriod && supplyDate && supplyDate !== supplyPeriod.endDate) {
+    const message = `supplyDate is ${supplyDate}; with a supplyPeriod it is its last day, ${supplyPeriod.endDate}.`;
     throw new Refusal('invalid_change', message, `${path}/supplyDate`);
   }
 }
@@ -202,8 +192,6 @@ function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | unde
   };
 }
 
-type Exchange = NonNullable<NewInvoice['exchange']>;
-
 /** The rate that a document is accounted for at: its own, or that of the invoice it corrects. */
 function exchangeOf(
   move: Move,
@@ -223,9 +211,8 @@ function exchangeOf(
 }
 
 function accountedFor(
-  accounted: Sums['accounted'],
+  { accounted, conversion }: Summed,
   exchange: Exchange | null,
-  conversion: Conversion | null,
 ): Invoice['accountingCurrency'] {
   if (!exchange || !conversion) return null;
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
@@ -237,7 +224,7 @@ function accountedFor(
 }
 
 /** How an issued document is named by the one that it credits, or that credits it. */
-export function referenceTo(issued: Drafted['record']): NonNullable<Invoice['creditedInvoice']> {
+export function referenceTo(issued: DocumentRecord): NonNullable<Invoice['creditedInvoice']> {
   const { id, number, status, issueDate, totals: sums } = issued;
   // It has both.
   return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: sums.grossMinor };

@@ -4,7 +4,7 @@ import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
-import { accountedCreditsOf, addCredit } from './credit-notes.ts';
+import { addCredit, type Credited } from './credit-notes.ts';
 import { type Drafted, recompose, referenceTo } from './invoice-drafts.ts';
 import { getDraft, nameOf } from './invoices.ts';
 import { checkDocument, type CheckedDocument } from './legal-checklist.ts';
@@ -17,6 +17,7 @@ import { usePrepayments } from './prepayments.ts';
 import { putRebalanced, sendPrepaid } from './settlement.ts';
 import { daysAfter, DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
 import { type Supplier, supplierOn } from '../store/records/suppliers.ts';
+import type { DocumentRecord } from './unpublished.ts';
 
 /** As many as the contract lets an invoice show. */
 const CREDIT_NOTES_MAX = 1000;
@@ -32,30 +33,43 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   mustBeIssuedHere(move, before.record.kind);
   refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
   const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
-  const { reverseChargeRates, amounts, terms } = composed.unpublished;
   const issued = asIssued(move, composed);
   const supplier = await move.keepSupplier(supplierOn(await move.supplier(), issued));
-  refuseIncomplete({ document: issued, supplier, reverseChargeRates, amounts, terms });
+  const unpublished = { ...composed.unpublished, supplier };
+  refuseIncomplete({ ...unpublished, document: issued });
   const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };
-  const rendered = await move.putStamped('invoices', record, { ...composed.unpublished, supplier });
+  const rendered = await move.putStamped('invoices', record, unpublished);
   if (record.kind !== 'pro_forma') await move.handOver(record.id);
+  await followIssue(move, { ...composed, record }, rendered, '/with/id');
+  return rendered;
+}
+
+/**
+ * Sends that a document is issued, and does what follows from that: an invoice uses up its prepayments, and a credit note is
+ * taken off its invoice. `path` is the member that named these.
+ */
+export async function followIssue(
+  move: Move,
+  { record, unpublished: { amounts }, credited }: Drafted,
+  { body }: RenderedRecord,
+  path: string,
+): Promise<void> {
   if (record.kind === 'invoice') {
-    move.send('invoice.issued', rendered.body);
-    await usePrepayments(move, record, amounts, '/with/id');
+    move.send('invoice.issued', body);
+    await usePrepayments(move, record, amounts, path);
     sendPrepaid(move, record, amounts);
   }
-  if (record.kind === 'credit_note') {
-    move.send('credit_note.issued', rendered.body);
-    await creditInvoice(move, record, amounts, '/with/id');
+  if (credited) {
+    move.send('credit_note.issued', body);
+    await creditInvoice(move, credited, record, amounts, path);
   }
-  return rendered;
 }
 
 /** The draft with its dates of issue. A credit note isn't due. */
 export function asIssued(
   move: Pick<Move, 'today' | 'at'>,
   { record: draft, unpublished: { amounts, terms } }: Drafted,
-): Drafted['record'] {
+): DocumentRecord {
   const { kind, paymentTermsDays } = draft;
   const paidOn =
     amounts?.prepayments
@@ -95,28 +109,26 @@ export function refuseUnsupported({ countryCode }: Supplier): void {
   throw new Refusal('unsupported_country', message, '/company');
 }
 
-/** Takes an issued credit note off the invoice it corrects. `path` is the member that named either. */
-export async function creditInvoice(
+/** Takes an issued credit note off the invoice that it corrects. */
+async function creditInvoice(
   move: Move,
-  creditNote: Drafted['record'],
+  invoice: Credited,
+  note: DocumentRecord,
   amounts: DocumentAmounts | undefined,
   path: string,
 ): Promise<void> {
-  const invoice = await move.getDocument(creditNote.creditsInvoiceId ?? '', path);
-  const { record, unpublished } = invoice;
+  const { record, unpublished, earlier, earlierAccounted } = invoice;
   if (record.creditNotes.length >= CREDIT_NOTES_MAX) {
     const message = `The invoice ${quote(record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, which is the limit.`;
     throw new Refusal('limit_reached', message, path);
   }
-  const creditNotes = [...record.creditNotes, referenceTo(creditNote)].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const { vatBreakdown, accountingCurrency } = creditNote;
-  const accounted = await accountedCreditsOf(move, invoice);
+  const creditNotes = [...record.creditNotes, referenceTo(note)].sort((a, b) => (a.id < b.id ? -1 : 1));
   const sums = withinRange(path, () => ({
-    credited: addCredit(unpublished.credited, vatBreakdown),
-    creditedAccounted: addCredit(accounted, accountingCurrency?.vatBreakdown ?? []),
-    ...(amounts
-      ? { creditedRoundingMinor: (unpublished.creditedRoundingMinor ?? 0) + amounts.roundingMinor }
-      : {}),
+    credited: addCredit(earlier, note.vatBreakdown),
+    creditedAccounted: addCredit(earlierAccounted, note.accountingCurrency?.vatBreakdown ?? []),
+    ...(amounts && {
+      creditedRoundingMinor: (unpublished.creditedRoundingMinor ?? 0) + amounts.roundingMinor,
+    }),
   }));
   await putRebalanced(move, invoice, { record: { creditNotes }, unpublished: sums }, path);
 }

@@ -1,21 +1,18 @@
 import { unitCodes } from '../../contract/code-lists.ts';
-import type { DocumentAmounts } from '../../contract/document-amounts.ts';
-import { isDeposit, type KeptTerms } from '../../contract/document-terms.ts';
+import { isDeposit } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
 import { peppolRule } from './peppol-rule.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 import { isToCome } from './times.ts';
 import { isVisible, textRules } from './text-rules.ts';
+import type { Unpublished } from './unpublished.ts';
 import { vatRules } from './vat-rules.ts';
 
-export interface CheckedDocument {
+/** A document as it would be printed, without its number. */
+export interface CheckedDocument extends Pick<Unpublished, 'reverseChargeRates' | 'terms' | 'amounts'> {
   document: Omit<Invoice, 'updatedAt' | 'number'>;
   supplier: Supplier;
-  reverseChargeRates: Readonly<Record<string, number>>;
-  /** The terms that it shows beside the contract's members. */
-  terms?: KeptTerms | undefined;
-  amounts?: DocumentAmounts | undefined;
 }
 
 /** One thing that the law asks for, and what is wrong with it; `problem` is undefined when it is there. */
@@ -227,11 +224,7 @@ const linesUnderReverseCharge = ({ document }: CheckedDocument) =>
   document.lines.filter(({ vatCategory }) => vatCategory === 'AE');
 
 const isDomesticDocument = ({ supplier, document }: CheckedDocument) =>
-  isDomestic({
-    supplierCountry: supplier.countryCode,
-    buyerCountry: document.buyer.countryCode,
-    currency: document.currency,
-  });
+  isDomestic({ supplierCountry: supplier.countryCode, buyerCountry: document.buyer.countryCode });
 
 function principalContractorProblem(checked: CheckedDocument): string | undefined {
   if (countryOf(checked) !== 'IE' || !isDomesticDocument(checked)) return undefined;

@@ -18,21 +18,21 @@ const INTRA_COMMUNITY = 'Intra-Community supply of goods';
 const EXPORT: Record<SupportedCountry, string> = { IE: 'Export outside the EU', GB: 'Zero-rated export' };
 const OUTSIDE_SCOPE = 'Not subject to VAT';
 
-export interface Parties {
+interface Parties {
   supplierCountry: string | undefined;
   buyerCountry: string;
-  currency: string;
 }
 
-/** The other facts that the words on a document depend on. */
+/** The facts that the words on a document depend on. A quote has neither exchange nor a kind. */
 export interface LegendTerms extends Parties {
+  currency: string;
   isCreditNote: boolean;
   /** From the document's currency to the company's own, in which the VAT is stated too. */
   conversion: Conversion | null;
 }
 
 /** A line with the amount that words about its VAT state. */
-export type StatedLine = Pick<DraftLine, 'vatCategory' | 'reverseChargeRateBasisPoints'> & {
+type StatedLine = Pick<DraftLine, 'vatCategory' | 'reverseChargeRateBasisPoints'> & {
   amountMinor: number;
 };
 

@@ -6,6 +6,8 @@ import { sumMinor } from '../../contract/exact.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { quote } from '../../errors.ts';
 import type { Credited } from './credit-notes.ts';
+import type { Priced } from './document-amounts.ts';
+import { documentAmounts } from './document-lines.ts';
 import type { Move } from './move.ts';
 import { Refusal, refuseTwins, withinRange } from './refusal.ts';
 import { movementsOf } from './settlement.ts';
@@ -13,40 +15,26 @@ import { refuseDayToCome } from './times.ts';
 import type { StoredDocument } from './unpublished.ts';
 
 type Payable = Pick<Invoice, 'id' | 'kind' | 'customer' | 'currency' | 'totals'>;
-type Given = Pick<GivenAmounts, 'prepayments' | 'roundingMinor' | 'cashRounding'>;
-
-/** A document whose sums are known, with what its draft gave. */
-interface Paid {
-  amounts: DocumentAmounts | undefined;
-  given: Given;
-  document: Payable;
-  credited: Credited | undefined;
-}
 
 /** Irish shops round to it what is paid in cash. */
 const CASH_MINOR = 5;
 
 /**
- * Works out what was paid before a document, and its rounding. `path` is where its draft is.
- * @returns the amounts with both, where the document has any.
+ * Works out what was paid before a document whose sums are known, and its rounding.
+ * @returns its amounts with both.
  * @throws Refusal for a prepayment that isn't this invoice's, and for rounding below zero.
  */
-export async function withPayable(
+export async function payableAmounts(
   move: Move,
-  { amounts, given, document, credited }: Paid,
-  path: string,
-): Promise<DocumentAmounts | undefined> {
+  priced: Priced,
+  given: GivenAmounts,
+  document: Payable,
+): Promise<DocumentAmounts> {
+  const { path, credited } = priced;
   const prepayments = await prepaymentsOf(move, given, document, path);
   const { cashRounding, roundingMinor } = given;
-  const before = amounts ?? {
-    given: {},
-    lines: {},
-    allowances: [],
-    charges: [],
-    prepayments,
-    roundingMinor: 0,
-  };
-  const rounded = {
+  const before = documentAmounts(priced);
+  const unrounded = {
     ...before,
     given: {
       ...before.given,
@@ -56,10 +44,10 @@ export async function withPayable(
     },
     prepayments,
   };
-  rounded.roundingMinor = await roundingOf(move, given, { document, amounts: rounded, credited }, path);
-  refuseBelowZero(document, rounded, path);
-  const isPlain = !amounts && Object.keys(rounded.given).length === 0 && rounded.roundingMinor === 0;
-  return isPlain ? undefined : rounded;
+  if (cashRounding === true) await refuseCashRounding(move, document, roundingMinor, path);
+  const amounts = { ...unrounded, roundingMinor: roundingOf(unrounded, document, credited, path) };
+  refuseBelowZero(document, amounts, path);
+  return amounts;
 }
 
 /** More may have been paid before than the total comes to: that is owed back. */
@@ -74,7 +62,7 @@ function refuseBelowZero({ totals }: Payable, amounts: DocumentAmounts, path: st
 
 async function prepaymentsOf(
   move: Move,
-  { prepayments = [] }: Given,
+  { prepayments = [] }: GivenAmounts,
   document: Payable,
   path: string,
 ): Promise<Prepayment[]> {
@@ -147,21 +135,15 @@ function refuseMoreThanAsked(
   throw new Refusal('invalid_change', message, path);
 }
 
-interface Roundable {
-  document: Payable;
-  amounts: DocumentAmounts;
-  credited: Credited | undefined;
-}
-
-async function roundingOf(
-  move: Move,
-  { roundingMinor, cashRounding = false }: Given,
-  { document, amounts, credited }: Roundable,
+function roundingOf(
+  amounts: DocumentAmounts,
+  document: Payable,
+  credited: Credited | undefined,
   path: string,
-): Promise<number> {
-  if (cashRounding) {
-    await refuseCashRounding(move, document, roundingMinor, path);
-    const dueMinor = payableMinor(document.totals, { ...amounts, roundingMinor: 0 });
+): number {
+  const { cashRounding, roundingMinor } = amounts.given;
+  if (cashRounding === true) {
+    const dueMinor = payableMinor(document.totals, amounts);
     return Math.round(dueMinor / CASH_MINOR) * CASH_MINOR - dueMinor;
   }
   const mainUnitMinor = 10 ** minorDigits(document.currency);
@@ -182,7 +164,7 @@ function roundingLeft({ totals }: Payable, credited: Credited | undefined): numb
   const takenMinor = sumMinor(
     credited.notes.map(({ unpublished }) => unpublished.amounts?.roundingMinor ?? 0),
   );
-  return (credited.amounts?.roundingMinor ?? 0) - takenMinor;
+  return (credited.unpublished.amounts?.roundingMinor ?? 0) - takenMinor;
 }
 
 async function refuseCashRounding(

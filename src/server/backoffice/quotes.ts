@@ -4,14 +4,7 @@ import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { namingOf } from './buyers.ts';
 import { hasQuoteGroup } from '../store/records/moves.ts';
-import {
-  asDraftWithoutLegends,
-  legendsOf,
-  legendTermsOf,
-  reverseChargeRatesOf,
-  sumsOf,
-} from './document-lines.ts';
-import { quoteTermsOf } from './document-terms.ts';
+import { asDraftWithoutLegends, begun, legendTermsOf, quoteUnpublishedOf, summed } from './document-lines.ts';
 import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
@@ -160,13 +153,14 @@ export async function getInState(
 
 /** A stored quote as the change that would draft it again. An edit replaces members of it. */
 export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
-  const terms = await legendTermsOf(move, quote.currency, quote.buyer.countryCode);
+  const { currency, buyer } = quote;
+  const terms = await legendTermsOf(move, { currency, conversion: null }, buyer.countryCode, false);
   const unpublished = await move.quoteUnpublished(quote.id);
   return {
     customerId: quote.customer.id,
     title: quote.title,
     siteId: quote.siteId,
-    currency: quote.currency,
+    currency,
     validUntil: quote.validUntil,
     buyerReference: quote.buyerReference,
     note: quote.note,
@@ -185,9 +179,9 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   refuseDayOutside(DOCUMENT_DAYS, draft.validUntil, '/with/validUntil');
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
-  const terms = await legendTermsOf(move, currency, customer.countryCode);
-  const { sums, amounts } = await sumsOf(move, { ...draft, currency }, legendsOf(terms), '/with');
-  const { lines, vatBreakdown, totals } = sums;
+  const known = { path: '/with', currency, credited: undefined, conversion: null };
+  const composition = await begun(move, draft, known);
+  const sums = summed(composition, await legendTermsOf(move, known, customer.countryCode, false));
   const record: Composed['record'] = {
     id: fixed.id,
     quoteGroupId: fixed.quoteGroupId,
@@ -202,14 +196,12 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
     sentDate: null,
     respondedAt: null,
     buyerReference: draft.buyerReference ?? null,
-    ...{ lines, vatBreakdown, totals },
+    ...sums.shown,
     convertedJobId: null,
     convertedInvoiceId: null,
     createdAt: fixed.createdAt,
     links: { self: `/api/v1/quotes/${fixed.id}` },
     note: draft.note ?? null,
   };
-  const reverseChargeRates = reverseChargeRatesOf(draft.lines, lines);
-  const beside = { ...(amounts ? { amounts } : {}), ...quoteTermsOf(draft.lines ?? [], lines) };
-  return { record, unpublished: { reverseChargeRates, ...beside } };
+  return { record, unpublished: quoteUnpublishedOf(sums) };
 }

@@ -7,20 +7,17 @@ import { sumMinor } from '../../contract/exact.ts';
 import { balance, type Movements } from '../../contract/vat.ts';
 import type { Move } from './move.ts';
 import { withinRange } from './refusal.ts';
-import type { Payment, StoredDocument, Unpublished } from './unpublished.ts';
-
-/** The amounts that the balance needs and the record doesn't show. */
-interface Roundings {
-  amounts?: DocumentAmounts | undefined;
-  creditedRoundingMinor?: number;
-}
-
-type Settled = Omit<Invoice, 'updatedAt'>;
+import type { DocumentRecord, Payment, StoredDocument, Unpublished } from './unpublished.ts';
 
 /** The amounts invoiced, credited, paid and refunded so far. */
 export function movementsOf(
-  { totals, creditNotes, payments = [], refunds = [] }: Settled,
-  { amounts, creditedRoundingMinor = 0 }: Roundings,
+  { totals, creditNotes, payments = [], refunds = [] }: DocumentRecord,
+  {
+    amounts,
+    creditedRoundingMinor = 0,
+  }: Pick<Unpublished, 'creditedRoundingMinor'> & {
+    amounts?: DocumentAmounts | undefined;
+  },
 ): Movements {
   return {
     roundingMinor: (amounts?.roundingMinor ?? 0) - creditedRoundingMinor,
@@ -55,7 +52,7 @@ export async function putRebalanced(
 }
 
 /** Sends payment.recorded for each payment before the issue of an invoice, and invoice.paid if they settle it. */
-export function sendPrepaid(move: Move, invoice: Settled, amounts: DocumentAmounts | undefined): void {
+export function sendPrepaid(move: Move, invoice: DocumentRecord, amounts: DocumentAmounts | undefined): void {
   const { payments = [] } = invoice;
   for (const [index, payment] of payments.entries()) {
     const upTo = { ...invoice, payments: payments.slice(0, index + 1) };
@@ -66,7 +63,7 @@ export function sendPrepaid(move: Move, invoice: Settled, amounts: DocumentAmoun
 }
 
 /** An issued invoice has a number, in both events. */
-function sendRecorded(move: Move, invoice: Settled, { id: paymentId, ...payment }: Payment): void {
+function sendRecorded(move: Move, invoice: DocumentRecord, { id: paymentId, ...payment }: Payment): void {
   const { amountMinor, currency, paidOn, method } = payment;
   const recorded: PaymentRecorded = {
     invoiceId: invoice.id,
@@ -84,7 +81,7 @@ function sendRecorded(move: Move, invoice: Settled, { id: paymentId, ...payment 
 }
 
 /** Names the payment that settles the invoice: the latest one, when something else does. A settled invoice has one. */
-function sendPaid(move: Move, invoice: Settled, payment: Payment | undefined): void {
+function sendPaid(move: Move, invoice: DocumentRecord, payment: Payment | undefined): void {
   const { grossMinor, paidMinor, creditedMinor } = movementsOf(invoice, {});
   const paid: InvoicePaid = {
     invoiceId: invoice.id,

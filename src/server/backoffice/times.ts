@@ -45,6 +45,17 @@ export function refuseDayOutside({ first, last }: Days, day: string | null | und
   throw new Refusal('invalid_change', `${path} is ${day}, and must be from ${first} to ${last}.`, path);
 }
 
+/** @throws Refusal `invalid_change` for the `supplyPeriod` at a path that ends before it starts. */
+export function refuseBackwards(
+  period: { startDate?: string; endDate?: string } | null | undefined,
+  path: string,
+): void {
+  const { startDate, endDate } = period ?? {};
+  if (startDate === undefined || endDate === undefined || endDate >= startDate) return;
+  const message = `supplyPeriod ends on ${endDate}, before it starts on ${startDate}.`;
+  throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
+}
+
 /** @throws Refusal `invalid_change` for a day that is outside those of documents, or still to come. */
 export function refuseDayToCome({ today }: { today: string }, day: string, path: string): void {
   refuseDayOutside(DOCUMENT_DAYS, day, path);

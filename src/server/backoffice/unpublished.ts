@@ -43,6 +43,9 @@ export interface Unpublished {
   voidedRefunds: Refund[];
 }
 
+/** A document before it is stamped. */
+export type DocumentRecord = Omit<Invoice, 'updatedAt'>;
+
 /** A stored document with that data. */
 export interface StoredDocument {
   record: Invoice;

@@ -35,7 +35,8 @@ function problemOf(grossMinor: number, rateBasisPoints: number): string | undefi
     let earlier: Invoice['vatBreakdown'] = [];
     for (const taxableMinor of [first, grossMinor - first].filter((part) => part > 0)) {
       const credited = { record, earlier, earlierAccounted: [] };
-      const taken = amountsTaken(credited, [{ ...item, taxableMinor }], null, true).vatBreakdown;
+      const note = { conversion: null, includesVat: true };
+      const taken = amountsTaken(credited, note, [{ ...item, taxableMinor }]).vatBreakdown;
       earlier = addCredit(earlier, taken);
     }
     const [back] = earlier;
