@@ -6,11 +6,12 @@ import { hasQuoteNumber, hasSeriesNumber } from '../store/records/moves.ts';
 import {
   changeNumbering,
   defaultNumberFormats,
-  type FindHighest,
   findNumbering,
+  formatOf,
   highestNumber,
   kindsIn,
   type Numbered,
+  type Numbering,
   takeNextNumber,
 } from '../store/records/number-series.ts';
 import type { Move } from './move.ts';
@@ -30,14 +31,12 @@ const CLOCK_BACK_MS = 10 * 60_000;
  */
 export async function takeNumber(move: Move, kind: Numbered, day: string): Promise<string> {
   refuseClockSetBack(move);
-  const format = move.company.numberFormats[kind] ?? defaultNumberFormats[kind];
-  const series = seriesOf(format, day);
   const { transaction, company } = move;
-  const kinds = kindsIn(series, company.numberFormats);
+  const series = seriesOf(kind, company.numberFormats, day);
   const isTaken = async (number: string) =>
     kind === 'quote'
       ? hasQuoteNumber(transaction, company.id, number)
-      : hasSeriesNumber(transaction, company.id, number, kinds);
+      : hasSeriesNumber(transaction, company.id, number, kindsIn(series, company.numberFormats));
   const takeAfter = async (last: number) => {
     const count = await takeNextNumber(transaction, company.id, series, last);
     if (count > NUMBER_MAX)
@@ -48,10 +47,9 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   const next = await takeAfter(0);
   if (next.isFree) return next.number;
   // Numbers of another system may have come in, under whatever format; two formats can also come to the same number.
-  const highest = await highestIn(series, kinds, (...around) =>
-    highestNumber(transaction, company.id, around),
+  const { number, isFree } = await takeAfter(
+    await highestIn(transaction, company.id, series, company.numberFormats),
   );
-  const { number, isFree } = await takeAfter(highest);
   if (isFree) return number;
   const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
   throw new Refusal('duplicate_id', message, '/with/id');
@@ -66,9 +64,9 @@ function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
-/** A format with the year of a day filled in: the name of a series. */
-function seriesOf(format: string, day: string): string {
-  return format.replaceAll('{year}', day.slice(0, 4));
+/** The name of a kind's series: its format with the year of a day filled in. */
+function seriesOf(kind: Numbered, formats: Numbering['formats'], day: string): string {
+  return formatOf(kind, formats).replaceAll('{year}', day.slice(0, 4));
 }
 
 function inSeries(series: string, number: number): string {
@@ -90,8 +88,8 @@ export async function getNumbering(engine: Engine, company: string, now: Date): 
   const { timeZone } = await getCompany(engine, company);
   const numbering = (await findNumbering(engine.db, company)) ?? { formats: {}, lastNumbers: {} };
   return (Object.keys(defaultNumberFormats) as Numbered[]).map((kind) => {
-    const format = numbering.formats[kind] ?? defaultNumberFormats[kind];
-    const series = seriesOf(format, companyDay(timeZone, now));
+    const series = seriesOf(kind, numbering.formats, companyDay(timeZone, now));
+    const format = formatOf(kind, numbering.formats);
     return { kind, format, next: inSeries(series, (numbering.lastNumbers[series] ?? 0) + 1) };
   });
 }
@@ -132,17 +130,17 @@ export async function setSeriesOf(
   const problem = format === undefined ? undefined : numberFormatProblem(format);
   if (problem !== undefined)
     throw new UsageError(`The format ${quote(format ?? '')} ${problem}.`, { field: 'format' });
-  await changeNumbering(transaction, company, async ({ formats }, findHighest) => {
-    const changed = format === undefined ? formats : { ...formats, [kind]: format };
-    const series = seriesOf(changed[kind] ?? defaultNumberFormats[kind], day);
-    if (last === undefined) return { formats: changed, lastNumbers: {} };
-    const highest = await highestIn(series, kindsIn(series, changed), findHighest);
+  await changeNumbering(transaction, company, async (numbering) => {
+    const formats = format === undefined ? numbering.formats : { ...numbering.formats, [kind]: format };
+    if (last === undefined) return { formats, lastNumbers: {} };
+    const series = seriesOf(kind, formats, day);
+    const highest = await highestIn(transaction, company, series, formats);
     if (last < highest)
       throw new UsageError(
         `The number ${inSeries(series, highest)} is given out already, so the last one can't be ${last}.`,
         { field: 'last' },
       );
-    return { formats: changed, lastNumbers: { [series]: last } };
+    return { formats, lastNumbers: { [series]: last } };
   });
 }
 
@@ -152,20 +150,23 @@ export async function passNumbers(
   company: string,
   { kind, day }: { kind: Numbered; day: string },
 ): Promise<void> {
-  await changeNumbering(transaction, company, async ({ formats, lastNumbers }, findHighest) => {
-    const series = seriesOf(formats[kind] ?? defaultNumberFormats[kind], day);
-    const last = Math.max(
-      lastNumbers[series] ?? 0,
-      await highestIn(series, kindsIn(series, formats), findHighest),
-    );
+  await changeNumbering(transaction, company, async ({ formats, lastNumbers }) => {
+    const series = seriesOf(kind, formats, day);
+    const highest = await highestIn(transaction, company, series, formats);
+    const last = Math.max(lastNumbers[series] ?? 0, highest);
     return { formats, lastNumbers: last === 0 ? {} : { [series]: last } };
   });
 }
 
 /** The highest number of a series that a document has. */
-function highestIn(series: string, kinds: readonly Numbered[], findHighest: FindHighest): Promise<number> {
+function highestIn(
+  transaction: StoreTransaction,
+  company: string,
+  series: string,
+  formats: Numbering['formats'],
+): Promise<number> {
   const [before = '', , after = ''] = series.split(NUMBER);
-  return findHighest(before, after, kinds);
+  return highestNumber(transaction, company, [before, after], kindsIn(series, formats));
 }
 
 function isNumbered(kind: string): kind is Numbered {

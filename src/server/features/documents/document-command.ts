@@ -5,6 +5,7 @@ import { Command, Option } from 'commander';
 import { companyDay } from '../../../contract/company-time.ts';
 import { checkStored, type CheckedRecord } from '../../backoffice/document-check.ts';
 import { openBackoffice } from '../../backoffice/backoffice.ts';
+import { nameOf } from '../../backoffice/issued-elsewhere.ts';
 import { handOverAgain } from '../hand-over/again.ts';
 import { quote, UsageError } from '../../../errors.ts';
 import type { EInvoiceFormat } from '../../e-invoice/e-invoice.ts';
@@ -185,7 +186,7 @@ function textOf(checked: CheckedRecord): string {
     problem === undefined ? `present  ${item} (${source})` : `MISSING  ${item} (${source}): ${problem}`,
   );
   const missing = missingIn(checked);
-  const name = `${record.kind.replace('_', ' ')} ${record.number ?? `${record.id}, a draft`}`;
+  const name = `${nameOf(record.kind)} ${record.number ?? `${record.id}, a draft`}`;
   const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
   // No law asks for one, so nothing is missing without it.
   const note =

@@ -17,15 +17,20 @@ export const defaultNumberFormats: Record<Numbered, string> = {
   quote: 'Q-{year}-{number:4}',
 };
 
+/** How a kind is numbered. */
+export function formatOf(kind: Numbered, formats: Numbering['formats']): string {
+  return formats[kind] ?? defaultNumberFormats[kind];
+}
+
 /**
  * The kinds that are numbered in a series. Its numbers are those of the documents that were issued here, and of those of these
  * kinds that were imported: another system's credit notes say nothing about the invoices here, whose numbers have no gap.
  */
-export function kindsIn(series: string, formats: Partial<Record<string, string>>): Numbered[] {
+export function kindsIn(series: string, formats: Numbering['formats']): Numbered[] {
   const years = [...series.matchAll(/(?=(\d{4}))/g)].map(([, year = '']) => year);
   const all = Object.keys(defaultNumberFormats) as Numbered[];
   return all.filter((kind) => {
-    const format = formats[kind] ?? defaultNumberFormats[kind];
+    const format = formatOf(kind, formats);
     return ['', ...years].some((year) => format.replaceAll('{year}', year) === series);
   });
 }
@@ -76,17 +81,15 @@ export async function findNumbering(db: Connection, company: string): Promise<Nu
   };
 }
 
-/** The highest number of a series of these kinds that a document has: of the texts before and after the digits. 0 is none. */
-export type FindHighest = (before: string, after: string, kinds: readonly Numbered[]) => Promise<number>;
-
 /** No number has more digits. */
 const DIGITS_MAX = 9;
 
-/** As {@link FindHighest}, of a company. */
+/** The highest number of a series of these kinds that a document has: of the texts before and after the digits. 0 is none. */
 export async function highestNumber(
   transaction: StoreTransaction,
   company: string,
-  [before, after, kinds]: Parameters<FindHighest>,
+  [before, after]: [string, string],
+  kinds: readonly Numbered[],
 ): Promise<number> {
   const around = sql.lit(before.length + after.length);
   const { rows } = await sql<{ highest: number | string | null }>`
@@ -117,14 +120,12 @@ export function isNumberedWith(kinds: readonly Numbered[]) {
 export async function changeNumbering(
   transaction: StoreTransaction,
   company: string,
-  change: (numbering: Numbering, findHighest: FindHighest) => Promise<Numbering>,
+  change: (numbering: Numbering) => Promise<Numbering>,
 ): Promise<Numbering | undefined> {
   if (!(await lockCompany(transaction, company))) return undefined;
   const numbering = await findNumbering(transaction, company);
   if (!numbering) return undefined;
-  const { formats, lastNumbers } = await change(numbering, (...around) =>
-    highestNumber(transaction, company, around),
-  );
+  const { formats, lastNumbers } = await change(numbering);
   await transaction
     .updateTable('companies')
     .set({ number_formats: JSON.stringify(formats) })
