@@ -1,6 +1,7 @@
 /** A discount or a charge, worked out from what a draft gives. */
 import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
+import { withValue } from '../../contract/document-terms.ts';
 import { percentMinor } from '../../contract/exact.ts';
 import type { GivenAdjustment } from '../../contract/feed.ts';
 import { Refusal, withinRange } from './refusal.ts';
@@ -24,7 +25,7 @@ export function adjustmentOf(
   whole: { minor: number; isBelowZero: boolean },
   path: string,
 ): Adjustment {
-  const { percent, reason, reasonCode } = given;
+  const { percent } = given;
   refuseBadReason(list, given, path);
   const share =
     percent === undefined
@@ -38,12 +39,7 @@ export function adjustmentOf(
     const member = percent === undefined ? 'amountMinor' : 'percent';
     throw new Refusal('invalid_change', message, `${path}/${member}`);
   }
-  return {
-    ...share,
-    amountMinor,
-    ...(reason === undefined ? {} : { reason }),
-    ...(reasonCode === undefined ? {} : { reasonCode }),
-  };
+  return { ...share, amountMinor, ...withValue(given, ['reason', 'reasonCode']) };
 }
 
 /** The base of an amount that is no percentage. */

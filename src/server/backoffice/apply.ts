@@ -22,7 +22,7 @@ import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
 import { issueInvoice } from './issue-invoice.ts';
 import { createJob, setCompleted, updateJob } from './jobs.ts';
 import { importQuote } from './import-quote.ts';
-import { importCreditNote, importInvoice } from './imports.ts';
+import { importIssued } from './imports.ts';
 import { plainJson } from './kept-json.ts';
 import { Move } from './move.ts';
 import type { Backoffice } from './backoffice.ts';
@@ -73,8 +73,8 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
   'invoice.edit': editInvoice,
   'invoice.discard': discardInvoice,
   'invoice.issue': issueInvoice,
-  'invoice.import': importInvoice,
-  'credit_note.import': importCreditNote,
+  'invoice.import': (move, what) => importIssued(move, 'invoice', what),
+  'credit_note.import': (move, what) => importIssued(move, 'credit_note', what),
   'payment.record': recordPayment,
   'payment.void': voidPayment,
   'refund.record': recordRefund,

@@ -36,7 +36,7 @@ export async function creditedInvoiceOf(
     throw new Refusal('invalid_change', message, at);
   }
   if (creditsInvoiceId === undefined) return undefined;
-  const { record, unpublished } = await move.getDocument(creditsInvoiceId, at);
+  const { record, unpublished } = await move.getStored('invoices', creditsInvoiceId, at);
   if (record.kind !== 'invoice' || record.status !== 'issued') {
     throw new Refusal('wrong_state', `${quote(creditsInvoiceId)} isn't an issued invoice.`, at);
   }
@@ -49,7 +49,7 @@ export async function creditedInvoiceOf(
     throw new Refusal('wrong_currency', message, `${path}/currency`);
   }
   const notes: StoredDocument[] = [];
-  for (const { id } of record.creditNotes) notes.push(await move.getDocument(id, at));
+  for (const { id } of record.creditNotes) notes.push(await move.getStored('invoices', id, at));
   // Release 1.0.0 kept no sum in the accounting currency.
   const summed = () =>
     notes.reduce<VatBreakdownItem[]>(
@@ -101,7 +101,7 @@ export function refuseExcess(
 }
 
 /** Whether an amount lies between zero and what is left, which is negative for a discount. */
-function isWithin(minor: number, leftMinor: number): boolean {
+export function isWithin<Amount extends number | bigint>(minor: Amount, leftMinor: Amount): boolean {
   return leftMinor >= 0 ? minor >= 0 && minor <= leftMinor : minor <= 0 && minor >= leftMinor;
 }
 

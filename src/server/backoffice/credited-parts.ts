@@ -11,7 +11,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { without } from '../../contract/document-terms.ts';
 import { millionths, proportionMinor, splitMinor, sumMinor } from '../../contract/exact.ts';
 import { vatMinor } from '../../contract/vat.ts';
-import { type Credited, hasPricesWithVat } from './credit-notes.ts';
+import { type Credited, hasPricesWithVat, isWithin } from './credit-notes.ts';
 import {
   type Adjustments,
   exactPrice,
@@ -41,11 +41,12 @@ export function creditedLines(credited: Credited): (line: OwnLine) => PricedLine
   const taken = takenBefore(credited);
   return (line) => {
     const quantity = millionths(line.quantity);
-    const [origin] = linesLike(line, credited).filter((other) =>
-      isWithin(quantity + (taken.get(other.id)?.quantityMillionths ?? 0n), millionths(other.quantity)),
-    );
+    const [origin] = linesLike(line, credited).filter((other) => {
+      const upTo = quantity + (taken.get(other.id) ?? NOTHING).quantityMillionths;
+      return upTo !== 0n && isWithin(upTo, millionths(other.quantity));
+    });
     if (!origin) return undefined;
-    const before = taken.get(origin.id) ?? { quantityMillionths: 0n, amountMinor: 0 };
+    const before = taken.get(origin.id) ?? NOTHING;
     const part = partOf(line, origin, credited.unpublished.amounts?.lines[origin.id], before);
     taken.set(origin.id, withTaken(before, line.quantity, part.amountMinor));
     return part;
@@ -79,13 +80,11 @@ function isLike(line: Alike, other: Line, credited: Credited): boolean {
   return isDeepStrictEqual(given, its) || isDeepStrictEqual(given, price);
 }
 
-function isWithin(upTo: bigint, whole: bigint): boolean {
-  return whole > 0n ? upTo > 0n && upTo <= whole : upTo < 0n && upTo >= whole;
-}
+const NOTHING: Taken = { quantityMillionths: 0n, amountMinor: 0 };
 
-const withTaken = (before: Taken | undefined, quantity: string, amountMinor: number): Taken => ({
-  quantityMillionths: (before?.quantityMillionths ?? 0n) + millionths(quantity),
-  amountMinor: sumMinor([before?.amountMinor ?? 0, amountMinor]),
+const withTaken = (before = NOTHING, quantity: string, amountMinor: number): Taken => ({
+  quantityMillionths: before.quantityMillionths + millionths(quantity),
+  amountMinor: sumMinor([before.amountMinor, amountMinor]),
 });
 
 /** The parts that earlier notes took, by the invoice's lines. A note from elsewhere names none, and took of the likest. */

@@ -36,7 +36,7 @@ export async function checkStored(
     if (!locked) throw new UsageError(`There is no company ${quote(company)}.`);
     const move = new Move(backoffice, transaction, locked, { at: now, now });
     try {
-      const stored = await move.getDocument(id, '');
+      const stored = await move.getStored('invoices', id, '');
       const checked = await (stored.record.status === 'draft'
         ? wouldBeIssued(move, stored)
         : wasIssued(move, stored));

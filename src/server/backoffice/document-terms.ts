@@ -24,7 +24,7 @@ import { quote } from '../../errors.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 import type { Composition } from './document-amounts.ts';
 import { Refusal } from './refusal.ts';
-import { DOCUMENT_DAYS, refuseBackwards, refuseDayOutside } from './times.ts';
+import { refuseBackwards, refuseDayOutside } from './times.ts';
 import type { CustomerUnpublished, QuoteUnpublished } from './unpublished.ts';
 
 /** The terms of an invoice that its credit notes have too: what was sold, where, and on which agreement. */
@@ -156,8 +156,8 @@ function refuseBadPlace({ countryCode }: Place, path: string): void {
 function refuseBadTerms(kind: Invoice['kind'], terms: DocumentTerms, path: string): void {
   const { invoicedObject, notes = [], payee, taxRepresentative, delivery, payment } = terms;
   refuseBadCodes(kind, terms, path);
-  refuseDayOutside(DOCUMENT_DAYS, terms.taxPointDate, `${path}/taxPointDate`);
-  refuseDayOutside(DOCUMENT_DAYS, delivery?.date, `${path}/delivery/date`);
+  refuseDayOutside(terms.taxPointDate, `${path}/taxPointDate`);
+  refuseDayOutside(delivery?.date, `${path}/delivery/date`);
   refuseBadIdentifier(invoicedObject, `${path}/invoicedObject`, objectSchemes, 'UNTDID 1153');
   for (const [index, { subjectCode }] of notes.entries())
     refuseUnknown(noteSubjectCodes, subjectCode, 'UNTDID 4451', `${path}/notes/${index}/subjectCode`);

@@ -26,7 +26,7 @@ export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<
   };
   if (!before) return move.putStamped('forms', form);
   if (!isDeepStrictEqual(form.fields, before.fields)) form.revision += 1;
-  return move.putChanged('forms', before, form);
+  return move.putChanged('forms', { record: before }, { record: form });
 }
 
 /** Lets a form be submitted. @throws Refusal `wrong_state` when it is published already. */
@@ -51,21 +51,18 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
   refuseStrangeFiles(form, given.files ?? {});
   await move.mustHave('people', given.submittedBy, '/with/submittedBy');
   if (given.jobId !== undefined) await move.mustHave('jobs', given.jobId, '/with/jobId');
-  const rendered = await move.put({
-    resource: 'submissions',
-    record: {
-      id: given.id ?? move.mintId('sub_'),
-      formId: form.id,
-      formRevision: form.revision,
-      ...(given.jobId === undefined ? {} : { jobId: given.jobId }),
-      submittedBy: given.submittedBy,
-      submittedAt:
-        given.submittedAt === undefined ? move.at : move.readTime(given.submittedAt, '/with/submittedAt'),
-      // A submission never changes: `updatedSince` compares the time at which it came.
-      createdAt: move.stamp(),
-      answers: given.answers ?? {},
-      files: given.files ?? {},
-    },
+  const { submittedAt } = given;
+  const rendered = await move.put('submissions', {
+    id: given.id ?? move.mintId('sub_'),
+    formId: form.id,
+    formRevision: form.revision,
+    ...(given.jobId === undefined ? {} : { jobId: given.jobId }),
+    submittedBy: given.submittedBy,
+    submittedAt: submittedAt === undefined ? move.at : move.readTime(submittedAt, '/with/submittedAt'),
+    // A submission never changes: `updatedSince` compares the time at which it came.
+    createdAt: move.stamp(),
+    answers: given.answers ?? {},
+    files: given.files ?? {},
   });
   move.send('form.submitted', rendered.body);
   return rendered;

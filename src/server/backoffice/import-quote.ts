@@ -10,7 +10,7 @@ import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { getInState } from './quotes.ts';
 import { pointingAt, Refusal } from './refusal.ts';
-import { DOCUMENT_DAYS, refuseDayOutside, refuseDayToCome } from './times.ts';
+import { refuseDayOutside, refuseDayToCome } from './times.ts';
 
 type Imported = WithOf<'quote.import'>;
 
@@ -24,7 +24,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   if (given.notify !== true) move.keepQuiet();
   if (given.id !== undefined) await move.mustBeNew('quotes', given.id, '/with/id');
   refuseDayToCome(move, given.sentDate, '/with/sentDate');
-  refuseDayOutside(DOCUMENT_DAYS, given.validUntil, '/with/validUntil');
+  refuseDayOutside(given.validUntil, '/with/validUntil');
   const customer = await move.get('customers', given.customerId, '/with/customerId');
   const before = await supersededBy(move, given);
   const known = { path: '/with', currency: given.currency, credited: undefined, conversion: null };
@@ -55,7 +55,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
     updatedAt: move.stamp(),
   };
   if (before) await move.putStamped('quotes', { ...before, status: 'revised' });
-  const rendered = await move.put({ resource: 'quotes', record }, quoteUnpublishedOf(priced));
+  const rendered = await move.put('quotes', record, quoteUnpublishedOf(priced));
   if (given.status === 'accepted') move.send('quote.accepted', rendered.body);
   return rendered;
 }
@@ -72,7 +72,9 @@ async function supersededBy(
   }
   const path = '/with/supersedesQuoteId';
   const states = ['sent', 'expired', 'accepted', 'declined'] as const;
-  const before = await pointingAt(path, () => getInState(move, supersedesQuoteId, states, 'superseded'));
+  const { record: before } = await pointingAt(path, () =>
+    getInState(move, supersedesQuoteId, states, 'superseded'),
+  );
   const converted = before.convertedInvoiceId ?? before.convertedJobId;
   if (converted !== null) {
     const message = `The version before was converted to ${quoted(converted)}, so that none can take its place.`;

@@ -18,11 +18,11 @@ import { checkedAmounts, pricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
 import { accountsOf, blankUnpublished, conversionOf, referenceTo, refuseBadDates } from './invoice-drafts.ts';
 import { followIssue } from './issue-invoice.ts';
-import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
+import { mustBeIssuedElsewhere, nameOf } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { payableAmounts } from './prepayments.ts';
 import { Refusal, withinRange } from './refusal.ts';
-import { daysAfter, DOCUMENT_DAYS, refuseDayOutside, refuseDayToCome } from './times.ts';
+import { daysAfter, refuseDayOutside, refuseDayToCome } from './times.ts';
 import type { CustomerUnpublished, Unpublished } from './unpublished.ts';
 
 /** openapi.yaml, `PaymentTermsDays`. */
@@ -34,31 +34,11 @@ type ImportedKind = 'invoice' | 'credit_note';
 type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.import'>, 'creditsInvoiceId'>>;
 
 /**
- * Takes an invoice as the business system has issued it; sends invoice.issued when it is to notify.
- * @throws Refusal `wrong_sums`, or `wrong_state` while invoices are issued here.
+ * Takes an invoice or a credit note as the business system has issued it, and takes the note off its invoice. Sends
+ * invoice.issued or credit_note.issued, and invoice.paid if that settles the invoice, when it is to notify.
+ * @throws Refusal `wrong_sums`, `exceeds_invoice`, or `wrong_state` while such documents are issued here.
  */
-export async function importInvoice(move: Move, given: WithOf<'invoice.import'>): Promise<RenderedRecord> {
-  return importIssued(move, 'invoice', given, '/with/prepayments');
-}
-
-/**
- * Takes a credit note as the business system has issued it, and takes it off its invoice; sends credit_note.issued, and
- * invoice.paid if it settles the invoice, when it is to notify.
- * @throws Refusal as for an invoice, and `exceeds_invoice`.
- */
-export async function importCreditNote(
-  move: Move,
-  given: WithOf<'credit_note.import'>,
-): Promise<RenderedRecord> {
-  return importIssued(move, 'credit_note', given, '/with/creditsInvoiceId');
-}
-
-async function importIssued(
-  move: Move,
-  kind: ImportedKind,
-  given: Imported,
-  path: string,
-): Promise<RenderedRecord> {
+export async function importIssued(move: Move, kind: ImportedKind, given: Imported): Promise<RenderedRecord> {
   mustBeIssuedElsewhere(move, kind);
   if (given.notify !== true) move.keepQuiet();
   refuseBelowZero(kind, given.totals);
@@ -66,7 +46,8 @@ async function importIssued(
   refuseBadDays(move, kind, given);
   const supplier = given.supplier && importedSupplier(given.supplier);
   const { id = move.mintUuid(), totals, currency, accountingCurrency } = given;
-  const { record: customer, unpublished: customerTerms } = await move.getCustomer(
+  const { record: customer, unpublished: customerTerms } = await move.getStored(
+    'customers',
     given.customerId,
     '/with/customerId',
   );
@@ -106,6 +87,7 @@ async function importIssued(
   };
   const rendered = await move.putStamped('invoices', record, unpublished);
   await keepImportedPdf(move, record, given.pdf);
+  const path = kind === 'invoice' ? '/with/prepayments' : '/with/creditsInvoiceId';
   await followIssue(move, { record, unpublished, credited }, rendered, path);
   return rendered;
 }
@@ -150,7 +132,7 @@ async function refuseTwin(
 ): Promise<void> {
   if (id !== undefined) await move.mustBeNew('invoices', id, '/with/id');
   if (!(await hasNumber(move.transaction, move.company.id, number, kind))) return;
-  const message = `The company has another ${kind.replace('_', ' ')} with the number ${quote(number)}.`;
+  const message = `The company has another ${nameOf(kind)} with the number ${quote(number)}.`;
   throw new Refusal('duplicate_id', message, '/with/number');
 }
 
@@ -159,7 +141,7 @@ function refuseBadDays(move: Move, kind: ImportedKind, given: Imported): void {
   refuseBadDates({ kind, ...given }, '/with');
   refuseOtherDay(move, given);
   const rateDay = given.accountingCurrency?.exchangeRateDate;
-  refuseDayOutside(DOCUMENT_DAYS, rateDay, '/with/accountingCurrency/exchangeRateDate');
+  refuseDayOutside(rateDay, '/with/accountingCurrency/exchangeRateDate');
 }
 
 /** @throws Refusal `invalid_change` for a moment of issue that isn't on the day of issue, or next to it in another time zone. */

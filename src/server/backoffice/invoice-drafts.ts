@@ -15,17 +15,9 @@ import { keptTerms, termsAgain } from './document-terms.ts';
 import type { Move } from './move.ts';
 import { payableAmounts } from './prepayments.ts';
 import { Refusal, withinRange } from './refusal.ts';
-import { DOCUMENT_DAYS, refuseBackwards, refuseDayOutside } from './times.ts';
-import type { DocumentRecord, StoredDocument, Unpublished } from './unpublished.ts';
+import { refuseBackwards, refuseDayOutside } from './times.ts';
+import type { DocumentRecord, Drafted, StoredDocument, Unpublished } from './unpublished.ts';
 import { type Conversion, totals } from '../../contract/vat.ts';
-
-/** A document before it is stamped, with the data that the API doesn't show. */
-export interface Drafted {
-  record: DocumentRecord;
-  unpublished: Unpublished;
-  /** The invoice that a credit note corrects. */
-  credited: Credited | undefined;
-}
 
 /** Members of a document that an edit of its draft doesn't change. */
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
@@ -79,7 +71,8 @@ export async function composeInvoice(
   path: string,
 ): Promise<Drafted> {
   refuseBadDates(draft, path);
-  const { record: customer, unpublished: buyer } = await move.getCustomer(
+  const { record: customer, unpublished: buyer } = await move.getStored(
+    'customers',
     draft.customerId,
     `${path}/customerId`,
   );
@@ -149,11 +142,11 @@ type Dated = Pick<NewInvoice, 'kind' | 'supplyDate' | 'supplyPeriod' | 'dueDate'
 
 export function refuseBadDates(draft: Dated, path: string): void {
   const { kind, supplyDate, supplyPeriod, dueDate, exchange } = draft;
-  refuseDayOutside(DOCUMENT_DAYS, supplyDate, `${path}/supplyDate`);
-  refuseDayOutside(DOCUMENT_DAYS, supplyPeriod?.startDate, `${path}/supplyPeriod/startDate`);
-  refuseDayOutside(DOCUMENT_DAYS, supplyPeriod?.endDate, `${path}/supplyPeriod/endDate`);
-  refuseDayOutside(DOCUMENT_DAYS, dueDate, `${path}/dueDate`);
-  refuseDayOutside(DOCUMENT_DAYS, exchange?.exchangeRateDate, `${path}/exchange/exchangeRateDate`);
+  refuseDayOutside(supplyDate, `${path}/supplyDate`);
+  refuseDayOutside(supplyPeriod?.startDate, `${path}/supplyPeriod/startDate`);
+  refuseDayOutside(supplyPeriod?.endDate, `${path}/supplyPeriod/endDate`);
+  refuseDayOutside(dueDate, `${path}/dueDate`);
+  refuseDayOutside(exchange?.exchangeRateDate, `${path}/exchange/exchangeRateDate`);
   if (kind === 'credit_note' && dueDate) {
     throw new Refusal('invalid_change', `A credit note isn't due; dueDate is ${dueDate}.`, `${path}/dueDate`);
   }

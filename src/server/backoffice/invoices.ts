@@ -1,8 +1,8 @@
 import type { NewInvoice, WithOf } from '../../contract/feed.ts';
-import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { composeInvoice, recompose } from './invoice-drafts.ts';
+import { nameOf } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import type { StoredDocument } from './unpublished.ts';
@@ -34,8 +34,7 @@ export async function editInvoice(
     ...(changes.currency === undefined ? {} : { exchange: null }),
     ...changes,
   });
-  const unpublished = { before: before.unpublished, after: after.unpublished };
-  return move.putChanged('invoices', before.record, after.record, { unpublished });
+  return move.putChanged('invoices', before, after);
 }
 
 /**
@@ -51,13 +50,9 @@ export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard
 
 /** @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */
 export async function getDraft(move: Move, id: string): Promise<StoredDocument> {
-  const document = await move.getDocument(id, '/with/id');
+  const document = await move.getStored('invoices', id, '/with/id');
   const { status, kind, number } = document.record;
   if (status === 'draft') return document;
   const message = `The ${nameOf(kind)} ${quote(number ?? id)} is issued and can't change.`;
   throw new Refusal('wrong_state', message, '/with/id');
-}
-
-export function nameOf(kind: Invoice['kind']): string {
-  return kind.replace('_', ' ');
 }

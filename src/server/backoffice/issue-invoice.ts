@@ -1,23 +1,22 @@
-import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import { isDeposit } from '../../contract/document-terms.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
 import { addCredit, type Credited } from './credit-notes.ts';
-import { type Drafted, recompose, referenceTo } from './invoice-drafts.ts';
-import { getDraft, nameOf } from './invoices.ts';
+import { recompose, referenceTo } from './invoice-drafts.ts';
+import { getDraft } from './invoices.ts';
 import { checkDocument, type CheckedDocument } from './legal-checklist.ts';
-import { mustBeIssuedHere } from './issued-elsewhere.ts';
+import { mustBeIssuedHere, nameOf } from './issued-elsewhere.ts';
 import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal, withinRange } from './refusal.ts';
 import { usePrepayments } from './prepayments.ts';
 import { putRebalanced, sendPrepaid } from './settlement.ts';
-import { daysAfter, DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
+import { daysAfter, refuseDayOutside } from './times.ts';
 import { type Supplier, supplierOn } from '../store/records/suppliers.ts';
-import type { DocumentRecord } from './unpublished.ts';
+import type { DocumentRecord, Drafted } from './unpublished.ts';
 
 /** As many as the contract lets an invoice show. */
 const CREDIT_NOTES_MAX = 1000;
@@ -31,7 +30,7 @@ const CREDIT_NOTES_MAX = 1000;
 export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
   mustBeIssuedHere(move, before.record.kind);
-  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
+  refuseDayOutside(move.today, '/at');
   const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
   const issued = asIssued(move, composed);
   const supplier = await move.keepSupplier(supplierOn(await move.supplier(), issued));
@@ -50,18 +49,18 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
  */
 export async function followIssue(
   move: Move,
-  { record, unpublished: { amounts }, credited }: Drafted,
+  issued: Drafted,
   { body }: RenderedRecord,
   path: string,
 ): Promise<void> {
-  if (record.kind === 'invoice') {
+  if (issued.record.kind === 'invoice') {
     move.send('invoice.issued', body);
-    await usePrepayments(move, record, amounts, path);
-    sendPrepaid(move, record, amounts);
+    await usePrepayments(move, issued, path);
+    sendPrepaid(move, issued);
   }
-  if (credited) {
+  if (issued.credited) {
     move.send('credit_note.issued', body);
-    await creditInvoice(move, credited, record, amounts, path);
+    await creditInvoice(move, issued.credited, issued, path);
   }
 }
 
@@ -113,22 +112,20 @@ export function refuseUnsupported({ countryCode }: Supplier): void {
 async function creditInvoice(
   move: Move,
   invoice: Credited,
-  note: DocumentRecord,
-  amounts: DocumentAmounts | undefined,
+  { record: note, unpublished: { amounts } }: Drafted,
   path: string,
 ): Promise<void> {
-  const { record, unpublished, earlier, earlierAccounted } = invoice;
-  if (record.creditNotes.length >= CREDIT_NOTES_MAX) {
-    const message = `The invoice ${quote(record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, which is the limit.`;
+  const { creditNotes } = invoice.record;
+  if (creditNotes.length >= CREDIT_NOTES_MAX) {
+    const message = `The invoice ${quote(invoice.record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, which is the limit.`;
     throw new Refusal('limit_reached', message, path);
   }
-  const creditNotes = [...record.creditNotes, referenceTo(note)].sort((a, b) => (a.id < b.id ? -1 : 1));
-  const sums = withinRange(path, () => ({
-    credited: addCredit(earlier, note.vatBreakdown),
-    creditedAccounted: addCredit(earlierAccounted, note.accountingCurrency?.vatBreakdown ?? []),
-    ...(amounts && {
-      creditedRoundingMinor: (unpublished.creditedRoundingMinor ?? 0) + amounts.roundingMinor,
-    }),
+  const record = { creditNotes: [...creditNotes, referenceTo(note)].sort((a, b) => (a.id < b.id ? -1 : 1)) };
+  const { creditedRoundingMinor: rounded = 0 } = invoice.unpublished;
+  const unpublished = withinRange(path, () => ({
+    credited: addCredit(invoice.earlier, note.vatBreakdown),
+    creditedAccounted: addCredit(invoice.earlierAccounted, note.accountingCurrency?.vatBreakdown ?? []),
+    ...(amounts && { creditedRoundingMinor: rounded + amounts.roundingMinor }),
   }));
-  await putRebalanced(move, invoice, { record: { creditNotes }, unpublished: sums }, path);
+  await putRebalanced(move, invoice, { record, unpublished }, path);
 }

@@ -37,7 +37,7 @@ export async function updateJob(
 ): Promise<RenderedRecord> {
   const job = await move.get('jobs', id, '/with/id');
   await refuseBadMembers(move, changes, job.assignedTo, '/with');
-  return move.putChanged('jobs', job, { ...job, ...changes }, { event: 'job.updated' });
+  return move.putChanged('jobs', { record: job }, { record: { ...job, ...changes } }, 'job.updated');
 }
 
 /**
@@ -58,12 +58,8 @@ export async function setCompleted(
     completedAt: completed ? move.at : null,
     statusLabelId: statusLabelId ?? job.statusLabelId,
   };
-  const rendered = await move.putChanged(
-    'jobs',
-    job,
-    { ...job, completed, ...given },
-    { event: 'job.updated' },
-  );
+  const record = { ...job, completed, ...given };
+  const rendered = await move.putChanged('jobs', { record: job }, { record }, 'job.updated');
   if (completed) move.send('job.completed', rendered.body);
   return rendered;
 }
@@ -76,7 +72,7 @@ async function refuseBadMembers(
   path: string,
 ): Promise<void> {
   for (const [index, day] of (job.dates ?? []).entries()) {
-    refuseDayOutside(CALENDAR_DAYS, day, `${path}/dates/${index}`);
+    refuseDayOutside(day, `${path}/dates/${index}`, CALENDAR_DAYS);
   }
   if (job.customerId !== undefined) await move.mustHave('customers', job.customerId, `${path}/customerId`);
   if (job.createdBy !== undefined) await move.mustHave('people', job.createdBy, `${path}/createdBy`);

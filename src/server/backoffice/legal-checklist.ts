@@ -16,18 +16,14 @@ export interface CheckedDocument extends Pick<Unpublished, 'reverseChargeRates' 
 }
 
 /** One thing that the law asks for, and what is wrong with it; `problem` is undefined when it is there. */
-export interface ChecklistItem {
+export interface ChecklistItem<Problem = string | undefined> {
   item: string;
   /** The rule that asks for it. */
   source: string;
-  problem: string | undefined;
+  problem: Problem;
 }
 
-export interface LegalRule {
-  item: string;
-  source: string;
-  problem: (checked: CheckedDocument) => string | undefined;
-}
+export type LegalRule = ChecklistItem<(checked: CheckedDocument) => string | undefined>;
 
 /** The currency in which each country wants its VAT stated. */
 const nationalCurrencies: Record<SupportedCountry, string> = { IE: 'EUR', GB: 'GBP' };

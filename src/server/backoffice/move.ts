@@ -23,14 +23,7 @@ import { createIds } from '../process/ids.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
-import type {
-  AnyUnpublished,
-  CustomerUnpublished,
-  QuoteUnpublished,
-  StoredCustomer,
-  StoredDocument,
-  Unpublished,
-} from './unpublished.ts';
+import type { AnyUnpublished, Stored, UnpublishedOf } from './unpublished.ts';
 
 /** A record whose time of change is known only when it is put. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
@@ -116,7 +109,7 @@ export class Move {
 
   /** Reads a record; undefined when the company has none with that id. */
   async find<R extends Resource>(resource: R, id: string): Promise<RecordOf[R] | undefined> {
-    return (await this.#findTexts(resource, id))?.record;
+    return (await this.#findBoth(resource, id))?.record;
   }
 
   /**
@@ -129,38 +122,18 @@ export class Move {
     return record;
   }
 
-  /** Reads a document with the data that the API doesn't show. */
-  async getDocument(id: string, path: string): Promise<StoredDocument> {
-    const found = await this.#findTexts('invoices', id);
-    if (!found) throw unknownRecord('invoices', id, path);
+  /** As {@link find}, with the data that the API doesn't show. */
+  async findStored<R extends keyof UnpublishedOf>(resource: R, id: string): Promise<Stored<R> | undefined> {
+    const found = await this.#findBoth(resource, id);
     // Written by `put`.
-    return { record: found.record, unpublished: JSON.parse(found.unpublished ?? '{}') as Unpublished };
+    return found && { record: found.record, unpublished: found.unpublished as UnpublishedOf[R] };
   }
 
-  /** Reads a customer with the data that the API doesn't show; undefined when the company has none with that id. */
-  async findCustomer(id: string): Promise<StoredCustomer | undefined> {
-    const found = await this.#findTexts('customers', id);
-    // Written by `put`.
-    return (
-      found && {
-        record: found.record,
-        unpublished: JSON.parse(found.unpublished ?? '{}') as CustomerUnpublished,
-      }
-    );
-  }
-
-  /** Finds one that has to be there. @throws Refusal `unknown_record`. */
-  async getCustomer(id: string, path: string): Promise<StoredCustomer> {
-    const found = await this.findCustomer(id);
-    if (!found) throw unknownRecord('customers', id, path);
+  /** As {@link get}, with the data that the API doesn't show. */
+  async getStored<R extends keyof UnpublishedOf>(resource: R, id: string, path: string): Promise<Stored<R>> {
+    const found = await this.findStored(resource, id);
+    if (!found) throw unknownRecord(resource, id, path);
     return found;
-  }
-
-  async quoteUnpublished(id: string): Promise<QuoteUnpublished> {
-    const found = await this.#findTexts('quotes', id);
-    // Written by `put`; a quote that was loaded in another way states no rates.
-    const stored = JSON.parse(found?.unpublished ?? '{}') as Partial<QuoteUnpublished>;
-    return { reverseChargeRates: {}, ...stored };
   }
 
   /** @throws Refusal `unknown_record` unless the company has a record with that id. */
@@ -177,11 +150,14 @@ export class Move {
     throw new Refusal('duplicate_id', message, path);
   }
 
-  async #findTexts<R extends Resource>(resource: R, id: string) {
+  async #findBoth<R extends Resource>(resource: R, id: string) {
     const texts = await findTexts(this.transaction, resource, this.company.id, id);
     if (!texts) return undefined;
+    // A quote that was loaded in another way states no rates.
+    const blank = resource === 'quotes' ? { reverseChargeRates: {} } : {};
+    const unpublished = { ...blank, ...(JSON.parse(texts.unpublished ?? '{}') as object) };
     // The stored text was rendered from a record of this type.
-    return { ...texts, record: JSON.parse(wholeText(texts)) as RecordOf[R] };
+    return { record: JSON.parse(wholeText(texts)) as RecordOf[R], unpublished };
   }
 
   /**
@@ -193,38 +169,37 @@ export class Move {
     record: Unstamped<R>,
     unpublished?: AnyUnpublished,
   ): Promise<RenderedRecord> {
-    const stamped = { ...record, updatedAt: this.stamp() };
     // Together they are a whole record.
-    return this.put({ resource, record: stamped } as unknown as ResourceRecord, unpublished);
+    return this.put(resource, { ...record, updatedAt: this.stamp() } as unknown as RecordOf[R], unpublished);
   }
 
   /**
    * Stamps a changed record, writes it and sends the `event` about it, unless it is what is stored already: when nothing
-   * the API shows has changed, nothing is written and no stamp is used.
+   * has changed, nothing is written and no stamp is used.
    * @returns the record as it is from then on.
    */
   async putChanged<R extends StampedResource>(
     resource: R,
-    before: RecordOf[R],
-    record: Unstamped<R>,
-    {
-      unpublished,
-      event,
-    }: { unpublished?: { before: AnyUnpublished; after: AnyUnpublished }; event?: MoveEventKind } = {},
+    before: { record: RecordOf[R]; unpublished?: AnyUnpublished },
+    { record, unpublished }: { record: Unstamped<R>; unpublished?: AnyUnpublished },
+    event?: MoveEventKind,
   ): Promise<RenderedRecord> {
-    const rendered = (one: unknown) => render({ resource, record: one } as ResourceRecord);
     // Compares the rendered texts with the old stamp, so that the order of members doesn't matter.
-    const same = rendered({ ...record, updatedAt: before.updatedAt });
-    const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before);
-    if (isSame && isDeepStrictEqual(unpublished?.before, unpublished?.after)) return rendered(before);
-    const changed = await this.putStamped(resource, record, unpublished?.after);
+    const same = render(resource, { ...record, updatedAt: before.record.updatedAt });
+    const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before.record);
+    if (isSame && isDeepStrictEqual(before.unpublished, unpublished)) return render(resource, before.record);
+    const changed = await this.putStamped(resource, record, unpublished);
     if (event) this.send(event, changed.body);
     return changed;
   }
 
   /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
-  async put(record: ResourceRecord, unpublished?: AnyUnpublished): Promise<RenderedRecord> {
-    const rendered = render(record);
+  async put<R extends Resource>(
+    resource: R,
+    record: RecordOf[R],
+    unpublished?: AnyUnpublished,
+  ): Promise<RenderedRecord> {
+    const rendered = render(resource, record);
     const text = unpublished && JSON.stringify(unpublished);
     await putRecord(this.transaction, this.company.id, rendered, text);
     return rendered;
@@ -283,9 +258,9 @@ export class Move {
   }
 }
 
-function render(record: ResourceRecord): RenderedRecord {
+function render(resource: Resource, record: object): RenderedRecord {
   try {
-    return renderRecord(record);
+    return renderRecord({ resource, record } as ResourceRecord);
   } catch (error) {
     if (!(error instanceof InvalidRecordError)) throw error;
     const message = `The contract refuses the record that this would make: ${error.message}.`;

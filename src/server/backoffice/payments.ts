@@ -4,7 +4,7 @@ import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { movementsOf, putRebalanced } from './settlement.ts';
-import { DOCUMENT_DAYS, isToCome, refuseDayOutside } from './times.ts';
+import { isToCome, refuseDayOutside } from './times.ts';
 import type { StoredDocument } from './unpublished.ts';
 
 /** As many as the contract lets an invoice show. */
@@ -80,7 +80,7 @@ export async function voidRefund(
 }
 
 async function getIssuedInvoice(move: Move, id: string): Promise<StoredDocument> {
-  const document = await move.getDocument(id, '/with/invoiceId');
+  const document = await move.getStored('invoices', id, '/with/invoiceId');
   const { kind, status } = document.record;
   if (kind === 'invoice' && status === 'issued') return document;
   const message = `${quote(id)} isn't an issued invoice, so it has no payments.`;
@@ -111,8 +111,8 @@ function refuseBadMoney(
 
 /** The day on which money moved: that of the change, unless it is given. */
 function dayOf(move: Move, given: string | undefined, member: string): string {
-  refuseDayOutside(DOCUMENT_DAYS, given, `/with/${member}`);
-  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
+  refuseDayOutside(given, `/with/${member}`);
+  refuseDayOutside(move.today, '/at');
   if (given !== undefined && isToCome(given, move.today)) {
     const message = `${member} is ${given}, which is still to come on ${move.today}, the day of the change.`;
     throw new Refusal('invalid_change', message, `/with/${member}`);

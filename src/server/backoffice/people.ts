@@ -4,18 +4,15 @@ import type { Move } from './move.ts';
 
 /** Adds a member of the company, replaces one, or makes one active again. */
 export async function savePerson(move: Move, person: WithOf<'person.save'>): Promise<RenderedRecord> {
-  return move.put({
-    resource: 'people',
-    record: {
-      id: person.id ?? move.mintId('per_'),
-      displayName: person.displayName,
-      email: person.email,
-      status: 'active',
-      roleId: person.roleId,
-      roleName: person.roleName,
-      jobTitle: person.jobTitle ?? null,
-      teamId: person.teamId ?? null,
-    },
+  return move.put('people', {
+    id: person.id ?? move.mintId('per_'),
+    displayName: person.displayName,
+    email: person.email,
+    status: 'active',
+    roleId: person.roleId,
+    roleName: person.roleName,
+    jobTitle: person.jobTitle ?? null,
+    teamId: person.teamId ?? null,
   });
 }
 

@@ -2,6 +2,7 @@
 import { minorDigits } from '../../contract/currencies.ts';
 import type { DocumentAmounts, GivenAmounts, Prepayment } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
+import { withValue } from '../../contract/document-terms.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { quote } from '../../errors.ts';
@@ -12,7 +13,7 @@ import type { Move } from './move.ts';
 import { Refusal, refuseTwins, withinRange } from './refusal.ts';
 import { movementsOf } from './settlement.ts';
 import { refuseDayToCome } from './times.ts';
-import type { StoredDocument } from './unpublished.ts';
+import type { Drafted, StoredDocument } from './unpublished.ts';
 
 type Payable = Pick<Invoice, 'id' | 'kind' | 'customer' | 'currency' | 'totals'>;
 
@@ -38,9 +39,8 @@ export async function payableAmounts(
     ...before,
     given: {
       ...before.given,
-      ...(prepayments.length === 0 ? {} : { prepayments }),
+      ...withValue({ ...given, prepayments }, ['prepayments', 'roundingMinor']),
       ...(cashRounding === true ? { cashRounding } : {}),
-      ...(roundingMinor === undefined ? {} : { roundingMinor }),
     },
     prepayments,
   };
@@ -94,7 +94,7 @@ async function askingDocument(
   { id, customer, currency }: Payable,
   path: string,
 ): Promise<StoredDocument> {
-  const asking = await move.getDocument(documentId, path);
+  const asking = await move.getStored('invoices', documentId, path);
   const { record, unpublished } = asking;
   const name = quote(record.number ?? documentId);
   if (record.status !== 'issued' || record.kind === 'credit_note' || documentId === id)
@@ -115,7 +115,7 @@ async function askingDocument(
 
 /** Whether an issued invoice still has a payment that a document asked for. A payment that is voided isn't shown any more. */
 async function isPrepaidWith(move: Move, invoiceId: string, documentId: string): Promise<boolean> {
-  const { record, unpublished } = await move.getDocument(invoiceId, '');
+  const { record, unpublished } = await move.getStored('invoices', invoiceId, '');
   const shown = new Set(record.payments?.map(({ id }) => id));
   const prepayments = unpublished.amounts?.prepayments ?? [];
   return prepayments.some((one) => one.documentId === documentId && shown.has(one.id));
@@ -187,14 +187,13 @@ async function refuseCashRounding(
 /** Says of the documents that asked for the prepayments of an issued invoice that they are used. */
 export async function usePrepayments(
   move: Move,
-  { id }: Pick<Invoice, 'id'>,
-  amounts: DocumentAmounts | undefined,
+  { record: { id }, unpublished: { amounts } }: Drafted,
   path: string,
 ): Promise<void> {
   const ids = new Set(amounts?.prepayments.flatMap(({ documentId }) => documentId ?? []));
   for (const documentId of ids) {
-    const { record, unpublished } = await move.getDocument(documentId, path);
+    const { record, unpublished } = await move.getStored('invoices', documentId, path);
     // Nothing that the API shows of it changes, so it keeps its stamp.
-    await move.put({ resource: 'invoices', record }, { ...unpublished, prepaidInvoiceId: id });
+    await move.put('invoices', record, { ...unpublished, prepaidInvoiceId: id });
   }
 }

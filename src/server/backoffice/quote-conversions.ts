@@ -16,7 +16,7 @@ export async function convertToJob(
   move: Move,
   { id, job }: WithOf<'quote.convert_to_job'>,
 ): Promise<RenderedRecord> {
-  const accepted = await getInState(move, id, ['accepted'], 'converted');
+  const { record: accepted } = await getInState(move, id, ['accepted'], 'converted');
   refuseTwice(accepted.convertedJobId, 'job');
   const made = { title: accepted.title, ...job, customerId: accepted.customer.id };
   const { id: convertedJobId } = await createJob(move, made, '/with/job');
@@ -32,9 +32,10 @@ export async function convertToInvoice(
   move: Move,
   { id, invoice = {} }: WithOf<'quote.convert_to_invoice'>,
 ): Promise<RenderedRecord> {
-  const accepted = await getInState(move, id, ['accepted'], 'converted');
+  const stored = await getInState(move, id, ['accepted'], 'converted');
+  const { record: accepted } = stored;
   refuseTwice(accepted.convertedInvoiceId, 'invoice');
-  const { lines = [], pricesIncludeVat, allowances, charges } = await draftOf(move, accepted);
+  const { lines = [], pricesIncludeVat, allowances, charges } = await draftOf(move, stored);
   const draft = {
     siteId: accepted.siteId,
     currency: accepted.currency,

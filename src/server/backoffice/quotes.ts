@@ -9,8 +9,8 @@ import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
 import { pointingAt, Refusal } from './refusal.ts';
-import { DOCUMENT_DAYS, refuseDayOutside } from './times.ts';
-import type { QuoteUnpublished } from './unpublished.ts';
+import { refuseDayOutside } from './times.ts';
+import type { QuoteUnpublished, Stored } from './unpublished.ts';
 
 /** The members of a quote that its draft gives. The others record its history. */
 type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
@@ -25,7 +25,7 @@ const VERSIONS_MAX = 1000;
 export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Promise<RenderedRecord> {
   const { id, quoteGroupId } = draft;
   mustBeIssuedHere(move, 'quote');
-  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
+  refuseDayOutside(move.today, '/at');
   if (id !== undefined) await move.mustBeNew('quotes', id, '/with/id');
   if (quoteGroupId !== undefined && (await hasQuoteGroup(move.transaction, move.company.id, quoteGroupId))) {
     const message = `There is a quote with the quoteGroupId ${quoted(quoteGroupId)} already; revise it.`;
@@ -49,9 +49,8 @@ export async function editQuote(
   { id, ...changes }: WithOf<'quote.edit'>,
 ): Promise<RenderedRecord> {
   const before = await getInState(move, id, ['draft'], 'edited');
-  const after = await compose(move, { ...(await draftOf(move, before)), ...changes }, before);
-  const unpublished = { before: await move.quoteUnpublished(id), after: after.unpublished };
-  return move.putChanged('quotes', before, after.record, { unpublished });
+  const after = await compose(move, { ...(await draftOf(move, before)), ...changes }, before.record);
+  return move.putChanged('quotes', before, after);
 }
 
 /**
@@ -60,13 +59,14 @@ export async function editQuote(
  */
 export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promise<RenderedRecord> {
   mustBeIssuedHere(move, 'quote');
-  const draft = await getInState(move, id, ['draft'], 'sent');
-  refuseDayOutside(DOCUMENT_DAYS, move.today, '/at');
+  const stored = await getInState(move, id, ['draft'], 'sent');
+  const { record: draft } = stored;
+  refuseDayOutside(move.today, '/at');
   if (draft.validUntil !== null && draft.validUntil < move.today) {
     const message = `The quote ${quoted(draft.number)} is valid until ${draft.validUntil}, which is over on ${move.today}.`;
     throw new Refusal('wrong_state', message, '/with/id');
   }
-  const again = await draftOf(move, draft);
+  const again = await draftOf(move, stored);
   const composed = await pointingAt('/with/id', () => compose(move, again, draft));
   const record: Omit<Quote, 'updatedAt'> = { ...composed.record, status: 'sent', sentDate: move.today };
   return move.putStamped('quotes', record, composed.unpublished);
@@ -80,12 +80,13 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
   const { id, newId, ...changes } = given;
   mustBeIssuedHere(move, 'quote');
   if (newId !== undefined) await move.mustBeNew('quotes', newId, '/with/newId');
-  const old = await getInState(move, id, ['sent', 'expired', 'declined'], 'revised');
+  const stored = await getInState(move, id, ['sent', 'expired', 'declined'], 'revised');
+  const { record: old } = stored;
   if (old.version >= VERSIONS_MAX) {
     const message = `The quote ${quoted(old.number)} has ${VERSIONS_MAX} versions, which is the limit.`;
     throw new Refusal('limit_reached', message, '/with/id');
   }
-  const { lines = [], ...draft } = { ...(await draftOf(move, old)), validUntil: null, ...changes };
+  const { lines = [], ...draft } = { ...(await draftOf(move, stored)), validUntil: null, ...changes };
   // Lines of another version are other lines.
   const ownLines = changes.lines ?? lines.map(({ id: _id, ...line }) => line);
   const version = await compose(
@@ -105,7 +106,7 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
   const updatedAt = move.stamp();
   await move.putStamped('quotes', { ...old, status: 'revised' });
   const record = { ...version.record, updatedAt };
-  return move.put({ resource: 'quotes', record }, version.unpublished);
+  return move.put('quotes', record, version.unpublished);
 }
 
 /**
@@ -127,7 +128,7 @@ export async function declineQuote(move: Move, { id }: WithOf<'quote.decline'>):
 
 /** @throws Refusal also when it would be answered before the day on which it was sent. */
 async function getAnswerable(...[move, ...which]: Parameters<typeof getInState>): Promise<Quote> {
-  const sent = await getInState(move, ...which);
+  const { record: sent } = await getInState(move, ...which);
   if (sent.sentDate === null || sent.sentDate <= move.today) return sent;
   const message = `The quote ${quoted(sent.number)} was sent on ${sent.sentDate}, and can't be answered on ${move.today}, before it.`;
   throw new Refusal('invalid_change', message, '/at');
@@ -142,20 +143,22 @@ export async function getInState(
   id: string,
   allowed: readonly Quote['status'][],
   verb: string,
-): Promise<Quote> {
-  const stored = await move.get('quotes', id, '/with/id');
+): Promise<Stored<'quotes'>> {
+  const { record: stored, unpublished } = await move.getStored('quotes', id, '/with/id');
   const isOver = stored.status === 'sent' && stored.validUntil !== null && stored.validUntil < move.today;
   const status = isOver ? 'expired' : stored.status;
-  if (allowed.includes(status)) return { ...stored, status };
+  if (allowed.includes(status)) return { record: { ...stored, status }, unpublished };
   const message = `The quote ${quoted(stored.number)}, version ${stored.version}, is ${status} and can't be ${verb}.`;
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
 /** A stored quote as the change that would draft it again. An edit replaces members of it. */
-export async function draftOf(move: Move, quote: Quote): Promise<QuoteDraft> {
+export async function draftOf(
+  move: Move,
+  { record: quote, unpublished }: Stored<'quotes'>,
+): Promise<QuoteDraft> {
   const { currency, buyer } = quote;
   const terms = await legendTermsOf(move, { currency, conversion: null }, buyer.countryCode, false);
-  const unpublished = await move.quoteUnpublished(quote.id);
   return {
     customerId: quote.customer.id,
     title: quote.title,
@@ -176,7 +179,7 @@ interface Composed {
 }
 
 async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Composed> {
-  refuseDayOutside(DOCUMENT_DAYS, draft.validUntil, '/with/validUntil');
+  refuseDayOutside(draft.validUntil, '/with/validUntil');
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
   const known = { path: '/with', currency, credited: undefined, conversion: null };

@@ -1,4 +1,3 @@
-import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { InvoicePaid, PaymentRecorded } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import type { Invoice } from '../../contract/records.ts';
@@ -7,17 +6,12 @@ import { sumMinor } from '../../contract/exact.ts';
 import { balance, type Movements } from '../../contract/vat.ts';
 import type { Move } from './move.ts';
 import { withinRange } from './refusal.ts';
-import type { DocumentRecord, Payment, StoredDocument, Unpublished } from './unpublished.ts';
+import type { DocumentRecord, Drafted, Payment, StoredDocument, Unpublished } from './unpublished.ts';
 
 /** The amounts invoiced, credited, paid and refunded so far. */
 export function movementsOf(
   { totals, creditNotes, payments = [], refunds = [] }: DocumentRecord,
-  {
-    amounts,
-    creditedRoundingMinor = 0,
-  }: Pick<Unpublished, 'creditedRoundingMinor'> & {
-    amounts?: DocumentAmounts | undefined;
-  },
+  { amounts, creditedRoundingMinor = 0 }: Pick<Unpublished, 'amounts' | 'creditedRoundingMinor'>,
 ): Movements {
   return {
     roundingMinor: (amounts?.roundingMinor ?? 0) - creditedRoundingMinor,
@@ -52,11 +46,11 @@ export async function putRebalanced(
 }
 
 /** Sends payment.recorded for each payment before the issue of an invoice, and invoice.paid if they settle it. */
-export function sendPrepaid(move: Move, invoice: DocumentRecord, amounts: DocumentAmounts | undefined): void {
+export function sendPrepaid(move: Move, { record: invoice, unpublished }: Drafted): void {
   const { payments = [] } = invoice;
   for (const [index, payment] of payments.entries()) {
     const upTo = { ...invoice, payments: payments.slice(0, index + 1) };
-    const { isSettled, ...due } = balance(movementsOf(upTo, { amounts }));
+    const { isSettled, ...due } = balance(movementsOf(upTo, unpublished));
     sendRecorded(move, { ...upTo, ...due }, payment);
     if (isSettled) sendPaid(move, invoice, payment);
   }

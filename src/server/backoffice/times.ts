@@ -2,16 +2,11 @@ import { instantOf } from '../../contract/times.ts';
 import { quote } from '../../errors.ts';
 import { Refusal } from './refusal.ts';
 
-interface Days {
-  first: string;
-  last: string;
-}
-
 /** The days of the contract: there is no year 0 (ISO 8601-1 has it by agreement only). */
-export const CALENDAR_DAYS: Days = { first: '0001-01-01', last: '9999-12-31' };
+export const CALENDAR_DAYS = { first: '0001-01-01', last: '9999-12-31' };
 
 /** The days of documents and quotes: those that a business can mean. Others are mistyped. */
-export const DOCUMENT_DAYS: Days = { first: '1900-01-01', last: '2200-12-31' };
+const DOCUMENT_DAYS = { first: '1900-01-01', last: '2200-12-31' };
 
 /** How far the business system's clock may be ahead of ours. */
 const AHEAD_MS_MAX = 5 * 60_000;
@@ -40,7 +35,11 @@ export function readTime(time: string, now: Date, path: string): Date {
 }
 
 /** @throws Refusal `invalid_change` for a day that is given and isn't one of these. */
-export function refuseDayOutside({ first, last }: Days, day: string | null | undefined, path: string): void {
+export function refuseDayOutside(
+  day: string | null | undefined,
+  path: string,
+  { first, last } = DOCUMENT_DAYS,
+): void {
   if (typeof day !== 'string' || (day >= first && day <= last)) return;
   throw new Refusal('invalid_change', `${path} is ${day}, and must be from ${first} to ${last}.`, path);
 }
@@ -58,7 +57,7 @@ export function refuseBackwards(
 
 /** @throws Refusal `invalid_change` for a day that is outside those of documents, or still to come. */
 export function refuseDayToCome({ today }: { today: string }, day: string, path: string): void {
-  refuseDayOutside(DOCUMENT_DAYS, day, path);
+  refuseDayOutside(day, path);
   if (!isToCome(day, today)) return;
   const message = `${path} is ${day}, which is still to come on ${today}, the day of the change.`;
   throw new Refusal('invalid_change', message, path);

@@ -1,6 +1,7 @@
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { BuyerTerms, KeptTerms } from '../../contract/document-terms.ts';
-import type { Customer, Invoice } from '../../contract/records.ts';
+import type { Invoice, RecordOf } from '../../contract/records.ts';
+import type { Credited } from './credit-notes.ts';
 import type { KeptSupplier } from '../store/records/suppliers.ts';
 
 export type Payment = NonNullable<Invoice['payments']>[number];
@@ -46,17 +47,27 @@ export interface Unpublished {
 /** A document before it is stamped. */
 export type DocumentRecord = Omit<Invoice, 'updatedAt'>;
 
-/** A stored document with that data. */
-export interface StoredDocument {
-  record: Invoice;
+/** The same with the data that the API doesn't show. */
+export interface Drafted {
+  record: DocumentRecord;
   unpublished: Unpublished;
+  /** The invoice that a credit note corrects. */
+  credited: Credited | undefined;
 }
 
-/** A stored customer with that data. */
-export interface StoredCustomer {
-  record: Customer;
-  unpublished: CustomerUnpublished;
+/** Data that the API doesn't show, of each kind of record that has such. */
+export interface UnpublishedOf {
+  invoices: Unpublished;
+  quotes: QuoteUnpublished;
+  customers: CustomerUnpublished;
 }
 
-/** Data of a record that the API doesn't show. */
-export type AnyUnpublished = Unpublished | QuoteUnpublished | CustomerUnpublished;
+export type AnyUnpublished = UnpublishedOf[keyof UnpublishedOf];
+
+/** A stored record with that data. */
+export interface Stored<R extends keyof UnpublishedOf> {
+  record: RecordOf[R];
+  unpublished: UnpublishedOf[R];
+}
+
+export type StoredDocument = Stored<'invoices'>;
