@@ -1,12 +1,10 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import express from 'express';
 import { type Browser, errors, type Page } from 'playwright-core';
 import type { Test } from 'tap';
 
 import { createPublication } from '../../src/server/publication/publication.ts';
 import { NO_LOOK } from '../_server.ts';
+import { listen } from '../client/_service.ts';
 
 export const BASE_URL = 'https://api.acme.test';
 
@@ -31,13 +29,7 @@ export async function serve(t: Test, path = '/reference'): Promise<{ url: string
     next();
   });
   app.use(createPublication({ ...SETTINGS, securityContact: undefined, now: () => new Date() }));
-  const server = createServer(app);
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    server.close();
-    server.closeAllConnections();
-  });
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, asked };
+  return { url: `${(await listen(t, app)).url}${path}`, asked };
 }
 
 /** Opens the page and notes everything it asks for, reports or throws. */

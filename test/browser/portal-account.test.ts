@@ -1,8 +1,5 @@
 // Long: a browser goes through all that an account has.
 // It takes long because it looks at each page that happens once: in three ways, and in six widths.
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-
 import t from 'tap';
 import type { Test } from 'tap';
 
@@ -19,6 +16,7 @@ import {
   startPortal,
 } from '../server/portal/_portal.ts';
 import { openDoor, tokenFor } from '../server/feed/_door.ts';
+import { listen } from '../client/_service.ts';
 import { openBrowser } from './_browser.ts';
 import {
   axeViolations,
@@ -149,15 +147,8 @@ t.test('after signing out the back button shows nothing', async (t) => {
 });
 
 /** Serves a page of another site. @returns its port. */
-async function startSite(t: Test, page: string): Promise<number> {
-  const site = createServer((_req, res) => res.setHeader('Content-Type', 'text/html').end(page));
-  await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-  t.teardown(() => {
-    site.close();
-    site.closeAllConnections();
-  });
-  return (site.address() as AddressInfo).port;
-}
+const startSite = async (t: Test, page: string): Promise<number> =>
+  (await listen(t, (_req, res) => res.setHeader('Content-Type', 'text/html').end(page))).port;
 
 t.test(
   'another site can neither frame a page nor send a form, though the browser is signed in',

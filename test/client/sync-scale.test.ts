@@ -1,8 +1,5 @@
 import { execFile } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -12,6 +9,7 @@ import t from 'tap';
 import { createClient } from '../../src/client/index.ts';
 import { sync } from '../../src/client/sync/sync.ts';
 import { generatedService } from './_generated-service.ts';
+import { listen } from './_service.ts';
 
 /** Invoices of the copy whose memory is measured; `make sync` asks for a million. */
 const INVOICES = Number(process.env.SYNC_INVOICES ?? 2_000);
@@ -46,20 +44,13 @@ t.test('a first sync of 20,000 records takes no more than 5 % longer than the ra
 t.test(`a copy of ${INVOICES} invoices takes less than 100 MB beside Node’s own`, async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-large-'));
   const service = generatedService({ jobs: 0, invoices: INVOICES });
-  const server = createServer((req, res) => {
+  const { url } = await listen(t, (req, res) => {
     void service.fetch(new Request(`http://127.0.0.1${req.url ?? ''}`)).then(async (answer) => {
       answer.headers.forEach((value, name) => res.setHeader(name, value));
       res.writeHead(answer.status).end(await answer.text());
     });
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  t.teardown(() => {
-    server.close();
-    rmSync(folder, { recursive: true });
-  });
-  // A server that listens on a port has an address of this shape.
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  t.teardown(() => rmSync(folder, { recursive: true }));
   const script = join(import.meta.dirname, '_large-copier.ts');
   // As the command runs.
   const args = ['--max-semi-space-size=8', script, url, join(folder, 'large.sqlite')];

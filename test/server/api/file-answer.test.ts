@@ -1,6 +1,4 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { type AddressInfo, connect } from 'node:net';
+import { connect } from 'node:net';
 
 import got from 'got';
 import t, { type Test } from 'tap';
@@ -8,6 +6,7 @@ import t, { type Test } from 'tap';
 import { sendError } from '../../../src/server/api/answer.ts';
 import { errorReply } from '../../../src/server/connections/error-replies.ts';
 import { createFileSender } from '../../../src/server/api/file-answer.ts';
+import { listen } from '../../client/_service.ts';
 
 /** More than a connection takes that nobody reads from. */
 const LARGE = 20_000_000;
@@ -16,7 +15,7 @@ const LARGE = 20_000_000;
 async function answering(t: Test, heldBytesMax: number) {
   const send = createFileSender(heldBytesMax);
   const counts = { read: 0, sent: -1 };
-  const server = createServer((req, res) => {
+  const { url: prefixUrl, port } = await listen(t, (req, res) => {
     const byteCount = Number(req.url?.slice(1));
     const read = async () => {
       counts.read += 1;
@@ -36,19 +35,7 @@ async function answering(t: Test, heldBytesMax: number) {
       .then((sent) => (counts.sent = sent))
       .catch((error: unknown) => sendError(req, res, errorReply(error)));
   });
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an address of this shape.
-  const { port } = server.address() as AddressInfo;
-  t.teardown(async () => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const http = got.extend({
-    prefixUrl: `http://127.0.0.1:${port}`,
-    retry: { limit: 0 },
-    throwHttpErrors: false,
-  });
+  const http = got.extend({ prefixUrl, retry: { limit: 0 }, throwHttpErrors: false });
   /** A client that asks and takes nothing of the answer. */
   const ignore = async (byteCount: number) => {
     const socket = connect(port, '127.0.0.1');

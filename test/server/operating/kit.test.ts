@@ -1,14 +1,13 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
 import t from 'tap';
 
 import { LINE_BYTES_MAX } from '../../../src/server/backoffice/feed-lines.ts';
 import { describeConfig, readConfig } from '../../../src/server/process/config.ts';
+import { listen } from '../../client/_service.ts';
 
 /*
  * Holds the files for operators against the program's settings, and the units against systemd where it is installed.
@@ -174,10 +173,9 @@ t.test('the health check of the container tells a server that answers from one t
   const [, command = ''] = /^ +CMD (\[.*\])$/m.exec(read('Containerfile')) ?? [];
   const [, ...args] = JSON.parse(command) as string[];
   let status = 200;
-  const server = createServer((req, res) => res.writeHead(req.url === '/healthz' ? status : 404).end());
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
+  const { port, stop } = await listen(t, (req, res) =>
+    res.writeHead(req.url === '/healthz' ? status : 404).end(),
+  );
   const check = async () => {
     const child = spawn(process.execPath, args, { env: { MANAGEMENT_PORT: String(port) }, stdio: 'ignore' });
     const [exitCode] = (await once(child, 'close')) as [number];
@@ -186,9 +184,7 @@ t.test('the health check of the container tells a server that answers from one t
   t.equal(await check(), 0);
   status = 503;
   t.equal(await check(), 1);
-  server.close();
-  server.closeAllConnections();
-  await once(server, 'close');
+  stop();
   t.equal(await check(), 1);
 });
 

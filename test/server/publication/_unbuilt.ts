@@ -1,26 +1,24 @@
 import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import express from 'express';
 import got, { type Got } from 'got';
+import type { Test } from 'tap';
 
 import type * as publication from '../../../src/server/publication/publication.ts';
 import { NO_LOOK } from '../../_server.ts';
+import { listen } from '../../client/_service.ts';
 
 const root = join(import.meta.dirname, '..', '..', '..');
 
 /**
- * Serves the publication of a copy of the program, in which the reference hasn't been built.
+ * Serves the publication of a copy of the program, in which the reference hasn't been built, until the test ends.
  * @param files texts of files that the copy has, by their paths.
  */
-export async function serveUnbuilt(
-  files: Record<string, string> = {},
-): Promise<AsyncDisposable & { http: Got }> {
+export async function serveUnbuilt(t: Test, files: Record<string, string> = {}): Promise<Got> {
   const folder = mkdtempSync(join(tmpdir(), 'fieldledger-copy-'));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
@@ -48,18 +46,6 @@ export async function serveUnbuilt(
   app.use(((error: { code: string; message: string }, _req, res, _next) => {
     res.status(500).json({ code: error.code, message: error.message });
   }) as express.ErrorRequestHandler);
-  const server = createServer(app).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  // A server that listens on a port has an address of this shape.
-  const prefixUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  return {
-    http: got.extend({ prefixUrl, retry: { limit: 0 }, throwHttpErrors: false }),
-    async [Symbol.asyncDispose]() {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
+  const { url: prefixUrl } = await listen(t, app);
+  return got.extend({ prefixUrl, retry: { limit: 0 }, throwHttpErrors: false });
 }

@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '..', '..', '..');
 const kept = 'src/server/publication/clients';
 
 t.test('the package of each version stays as it was, and the last three releases are kept', async (t) => {
-  await using served = await serveUnbuilt({
+  const http = await serveUnbuilt(t, {
     'generated/client.tgz': 'the newest',
     [`${kept}/fieldledger-client-1.0.8.tgz`]: 'eight',
     [`${kept}/fieldledger-client-1.0.9.tgz`]: 'nine',
@@ -25,11 +25,11 @@ t.test('the package of each version stays as it was, and the last three releases
     ['client-1.0.9.tgz', 'nine', '1.0.9'],
   ];
   for (const [path, text, of] of addresses) {
-    const { statusCode, headers, body } = await served.http(path);
+    const { statusCode, headers, body } = await http(path);
     t.strictSame([statusCode, headers['content-type'], body], [200, 'application/gzip', text], path);
     t.equal(headers['content-disposition'], `attachment; filename="fieldledger-client-${of}.tgz"`);
   }
-  t.equal((await served.http('client-1.0.7.tgz')).statusCode, 404);
+  t.equal((await http('client-1.0.7.tgz')).statusCode, 404);
 
   // The package of 1.0.0 had another name.
   const released = readdirSync(join(root, 'test/contract/released'))

@@ -195,16 +195,16 @@ t.test('the reference runs its own scripts alone, and as a site of its own', asy
 });
 
 t.test('what has not been built is told of, with the command that builds it', async (t) => {
-  await using unbuilt = await serveUnbuilt();
+  const http = await serveUnbuilt(t);
   for (const [path, message] of [
     ['reference', 'The reference has not been built; "make docs" builds it.'],
     ['feed-reference', 'The reference of the feed has not been built; "make docs" builds it.'],
     ['client.tgz', 'The client has not been built; "make client" builds it.'],
   ] as const) {
-    const { body } = await unbuilt.http(path);
+    const { body } = await http(path);
     t.strictSame(JSON.parse(body), { code: 'not_found', message });
   }
-  t.equal((await unbuilt.http('openapi.json')).statusCode, 200, 'the contract is there all the same');
+  t.equal((await http('openapi.json')).statusCode, 200, 'the contract is there all the same');
 });
 
 t.test(
