@@ -105,16 +105,8 @@ t.test('whatever breaks a file is one failure, and the file beside it still coun
     'good.test.ts': file(good),
   });
   t.equal(status, 1);
-  for (const name of [
-    'asserts-wrongly',
-    'asserts-nothing',
-    'throws',
-    'leaves',
-    'does-not-load',
-    'has-no-test',
-  ]) {
+  for (const name of 'asserts-wrongly asserts-nothing throws leaves does-not-load has-no-test'.split(' '))
     t.match(stdout, `FAILED  test/${name}.test.ts  0 passed, 1 failed`);
-  }
   t.match(stdout, 'passed  test/good.test.ts  1 passed, 0 failed');
   t.equal(lastLine, '1 passed, 6 failed');
 });

@@ -65,20 +65,11 @@ onEachEngine('each line is answered, in order', async (t, office) => {
 /** Lines that are refused whatever a company has, each with the answer in short. There is only `company-1`. */
 const BAD_LINES: [line: unknown, answer: string][] = [
   ['nonsense', 'malformed_line'],
-  ['"job.create"', 'malformed_line'],
-  ['[]', 'malformed_line'],
   ['null', 'malformed_line'],
-  ['{"id":"cut short"', 'malformed_line'],
-  [`{"id":"deep","with":${'['.repeat(5_000)}${']'.repeat(5_000)}}`, 'malformed_line'],
-  [{}, 'invalid_change at /change'],
-  [{ id: 'no change', company: 'acme', with: {} }, 'no change invalid_change at /change'],
   [{ id: 'unknown', company: 'acme', change: 'job.delete', with: {} }, 'unknown unknown_change at /change'],
-  [{ id: 'inherited', company: 'acme', change: 'toString', with: {} }, 'inherited unknown_change at /change'],
   [{ id: 7, company: 'acme', ...jobCreate() }, 'invalid_change at /id'],
   [{ id: '', company: 'acme', ...jobCreate() }, ' invalid_change at /id'],
   [{ id: 'nobody', company: 'nobody', ...jobCreate() }, 'nobody unknown_company at /company'],
-  [{ id: 'no company', ...jobCreate() }, 'no company invalid_change at /company'],
-  [{ id: 'more', company: 'acme', ...jobCreate(), and: 1 }, 'more invalid_change at /and'],
   [{ id: 'half', company: 'acme', ...jobCreate({ title: '\ud800' }) }, 'half invalid_change at /with/title'],
   [
     { id: 'early', company: 'company-1', at: '2030-01-01T00:00:00Z', ...jobCreate() },

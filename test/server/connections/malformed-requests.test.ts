@@ -43,15 +43,7 @@ t.test('a request keeps its answer when the next one on its connection is malfor
 
 t.test('two Host headers, an invalid one and two Authorization headers get 400', async (t) => {
   const authorization = `Authorization: Bearer ${server.key}\r\n`;
-  const right = [
-    'a',
-    'a,b',
-    'A.example:8080',
-    'a.example:',
-    '127.0.0.1:80',
-    '[::1]:8080',
-    '[::ffff:127.0.0.1]',
-  ];
+  const right = 'a a,b A.example:8080 a.example: 127.0.0.1:80 [::1]:8080 [::ffff:127.0.0.1]'.split(' ');
   const wrong = ['', 'a b', 'a/b', 'a@b', 'a:b', 'a:1:2', '%zz', '"a"', '[::1', '[1.2]x', 'http://a'];
   type Request = [name: string, request: string, status: number];
   const toHost =

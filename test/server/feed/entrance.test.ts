@@ -133,16 +133,9 @@ onDoor('a path that is none gets 404, and a method 405', async (t, door) => {
     const { statusCode: status, headers, body } = await got(`${door.url}/${path}`, { ...quiet, ...given });
     return { status, headers, body };
   };
-  const versions = [
-    'feed',
-    'feed/v1',
-    'feed/v1/changes/',
-    'feed/v1/Changes',
-    'feed/v2/changes',
-    'feed//v1/changes',
-  ];
+  const others = 'feed feed/v1 feed/v1/changes/ feed/v1/Changes feed/v2/changes feed//v1/changes';
   const parts = ['feed/v1/changes/a/b', 'feed/v1/changes/%', 'feed/v1/changes/%e9?company=a'];
-  for (const path of ['', 'metrics', ...versions, ...parts]) {
+  for (const path of ['', 'metrics', ...others.split(' '), ...parts]) {
     const reply = await replyTo(path, { headers: bearer(token) });
     t.equal(reply.status, 404, path);
     t.strictSame(replyProblems(undefined, reply), [], path);

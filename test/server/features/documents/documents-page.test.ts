@@ -74,18 +74,8 @@ onSqlite('documents are found by words, kind, state, customer and days', RECORDS
     /1 document Totals Documents Count Total Left to pay Invoices in EUR 1 €1,196\.52 €596\.52/,
   );
   t.match(visitor.shown, /<option value="cus_0003" selected/);
-  for (const text of [
-    '%',
-    '_',
-    '*',
-    '\\',
-    "' OR 1=1 --",
-    '"',
-    '🍕',
-    'ß'.repeat(99),
-    '\ud800',
-    'x y '.repeat(500),
-  ])
+  const signs = '% _ * \\ " 🍕 \ud800'.split(' ');
+  for (const text of [...signs, "' OR 1=1 --", 'ß'.repeat(99), 'x y '.repeat(500)])
     t.strictSame(await search({ search: text }), [], text);
   t.match(visitor.text, /0 documents No documents found/);
 });

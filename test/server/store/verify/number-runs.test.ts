@@ -32,17 +32,8 @@ t.test('a number is read in its series, and only as the series writes it', async
   t.equal(read('INV-2026-12000'), 'INV-2026-{number:4} 12000');
   t.equal(read('A7/26'), 'A{number}/26 7');
   t.equal(read('20260007'), '2026{number:4} 7', 'the one with more text of its own');
-  for (const text of [
-    'INV-2026-1',
-    'INV-2026-00001',
-    'INV-2026-12001',
-    'INV-2026-',
-    'A07/26',
-    'A7/27',
-    'A/26',
-    '',
-  ])
-    t.equal(read(text), undefined, text);
+  const unlike = 'INV-2026-1 INV-2026-00001 INV-2026-12001 INV-2026- A07/26 A7/27 A/26';
+  for (const text of ['', ...unlike.split(' ')]) t.equal(read(text), undefined, text);
 });
 
 t.test('numbers without gap have no problem, whatever they begin and end with', async (t) => {
