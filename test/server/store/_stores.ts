@@ -31,3 +31,21 @@ export async function openSeveral(
   const engines = await Promise.all(opening);
   return { engines, [Symbol.asyncDispose]: () => stack.disposeAsync() };
 }
+
+/** What came of as many attempts at once, made by the engines in turn. */
+export async function attemptAtOnce<Made>(
+  engines: readonly Engine[],
+  count: number,
+  attempt: (engine: Engine) => Promise<Made>,
+): Promise<{ created: Made[]; refusals: Error[] }> {
+  const attempts = Array.from({ length: count }, async (_value, index) => {
+    const engine = engines[index % engines.length];
+    if (!engine) throw new Error('There is no engine.');
+    return attempt(engine);
+  });
+  const outcomes = await Promise.allSettled(attempts);
+  return {
+    created: outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])),
+    refusals: outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : [])),
+  };
+}

@@ -14,20 +14,10 @@ import { openEngine } from '../../../../src/server/store/engines/open-engine.ts'
 import { hasEnded } from '../../../../src/server/features/keys/stored-keys.ts';
 import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
 import { makeKey } from '../../portal/_portal.ts';
-import { onEachStore } from '../../store/_stores.ts';
+import { attemptAtOnce, onEachStore } from '../../store/_stores.ts';
 
-async function createMany(engines: readonly Engine[], company: string, count: number) {
-  const attempts = Array.from({ length: count }, async (_value, index) => {
-    const engine = engines[index % engines.length];
-    if (!engine) throw new Error('There is no engine.');
-    return makeKey(engine, `Key ${index}`, { company });
-  });
-  const outcomes = await Promise.allSettled(attempts);
-  return {
-    created: outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])),
-    refusals: outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : [])),
-  };
-}
+const createMany = (engines: readonly Engine[], company: string, count: number) =>
+  attemptAtOnce(engines, count, (engine) => makeKey(engine, 'Key', { company }));
 
 onEachStore('of 40 keys that are created at once exactly 20 are', async (t, { engine, url }) => {
   await using otherHandle = await openEngine(url);

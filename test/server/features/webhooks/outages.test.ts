@@ -6,6 +6,7 @@ import type { NoticeKind } from '../../../../src/server/store/accounts/notice-ro
 import { tellLosses, tellOutages } from '../../../../src/server/features/webhooks/webhook-outages.ts';
 import { leaseDue, listDue } from '../../../../src/server/store/outbox.ts';
 import { pauseWebhook, resumeWebhook } from '../../../../src/server/features/webhooks/registration.ts';
+import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { onEachEngine } from '../../backoffice/_backoffice.ts';
 import { jobCreate, openStaffedCompany } from '../../backoffice/_changes.ts';
@@ -88,6 +89,17 @@ onEachEngine('30 days of outages: each is told once', async (t, { engine, url, o
   );
 });
 
+/** What has been told since then, the oldest first, in the words of its mail. */
+async function noticesSince(engine: Engine, since: Date) {
+  const told = engine.db.selectFrom('notices').select(['kind', 'details']).orderBy('created_at');
+  const rows = await told.where('created_at', '>=', since.toISOString()).execute();
+  return rows.map(({ kind, details }) => {
+    const notice = { kind: kind as NoticeKind, details: JSON.parse(details) as Record<string, string> };
+    const company = { name: 'Acme', timeZone: 'Europe/Dublin' };
+    return { kind, ...noticeTexts(notice, company, 'Fieldledger', { isMail: true }) };
+  });
+}
+
 onEachEngine('outages are told daily, and four hours apart', async (t, { engine, openCompany, setNow }) => {
   const acme = await openStaffedCompany(openCompany);
   await addAdministrator(engine, { company: acme.id, email: 'aoife@acme.example', scopes: ['jobs:read'] });
@@ -104,12 +116,7 @@ onEachEngine('outages are told daily, and four hours apart', async (t, { engine,
   const toldAt = async (minute: number) => {
     const now = new Date(begun + minute * 60_000);
     await tellOutages(engine, now);
-    const rows = await engine.db
-      .selectFrom('notices')
-      .select('kind')
-      .where('created_at', '=', now.toISOString())
-      .execute();
-    return rows.map(({ kind }) => kind);
+    return (await noticesSince(engine, now)).map(({ kind }) => kind);
   };
   const HOUR = 60;
   await sendAt(0, false);
@@ -118,15 +125,7 @@ onEachEngine('outages are told daily, and four hours apart', async (t, { engine,
   t.strictSame(await toldAt(30 * HOUR), [], 'not again of what was never tried again');
   await sendAt(31 * HOUR, false);
   t.strictSame(await toldAt(31 * HOUR + 1), ['webhook.failing'], 'a day later, and it failed anew');
-  const told = await engine.db.selectFrom('notices').select('details').orderBy('created_at').execute();
-  const texts = told.map(({ details }) => {
-    const notice = {
-      kind: 'webhook.failing' as const,
-      details: JSON.parse(details) as Record<string, string>,
-    };
-    return noticeTexts(notice, { name: 'Acme', timeZone: 'Europe/Dublin' }, 'Fieldledger', { isMail: true });
-  });
-  t.match(texts, [
+  t.match(await noticesSince(engine, new Date(begun)), [
     {
       subject: /^The webhook to \S+ fails$/,
       text: /The answer was 503\. Deliveries that wait: 1; .* withheld: 0\./,
@@ -154,17 +153,7 @@ onEachEngine(
     const toldAt = async (hour: number) => {
       const now = new Date(begun + hour * HOUR_MS);
       await Promise.all([tellLosses(engine, now), tellLosses(engine, now), tellOutages(engine, now)]);
-      const rows = await engine.db
-        .selectFrom('notices')
-        .select(['kind', 'details'])
-        .where('created_at', '=', now.toISOString())
-        .execute();
-      return rows.map(({ kind, details }) => {
-        const notice = { kind: kind as NoticeKind, details: JSON.parse(details) as Record<string, string> };
-        return noticeTexts(notice, { name: 'Acme', timeZone: 'Europe/Dublin' }, 'Fieldledger', {
-          isMail: true,
-        });
-      });
+      return noticesSince(engine, now);
     };
     t.strictSame(await toldAt(22 * 24), [], 'not before a week');
     t.match(await toldAt(23 * 24 + 1), [

@@ -21,7 +21,7 @@ import { openTestDatabase, STORY_NOW } from '../../../_server.ts';
 import { jobCreate, openStaffedCompany } from '../../backoffice/_changes.ts';
 import { onEachEngine, readDeliveries } from '../../backoffice/_backoffice.ts';
 import { addAdministrator, signedInAs } from '../../portal/_portal.ts';
-import { onEachStore } from '../../store/_stores.ts';
+import { attemptAtOnce, onEachStore } from '../../store/_stores.ts';
 
 type Options = Parameters<typeof createWebhook>[2];
 
@@ -48,20 +48,8 @@ async function storedSecret(engine: Engine, id: string): Promise<string> {
   return (await query.executeTakeFirstOrThrow()).secret;
 }
 
-async function registerMany(engines: readonly Engine[], company: string, count: number) {
-  const attempts = Array.from({ length: count }, async (_value, index) => {
-    const engine = engines[index % engines.length];
-    if (!engine) throw new Error('There is no engine.');
-    return (await register(engine, company)).record;
-  });
-  const outcomes = await Promise.allSettled(attempts);
-  return {
-    created: outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : [])),
-    refusals: outcomes.flatMap((outcome) =>
-      outcome.status === 'rejected' ? [(outcome.reason as Error).message] : [],
-    ),
-  };
-}
+const registerMany = (engines: readonly Engine[], company: string, count: number) =>
+  attemptAtOnce(engines, count, async (engine) => (await register(engine, company)).record);
 
 onEachStore('a webhook is listed, and deleted, by its own company alone', async (t, { engine }) => {
   for (const company of ['acme', 'other']) await createCompany(engine, company, {}, STORY_NOW);
@@ -151,7 +139,10 @@ onEachStore('of 20 webhooks that are registered at once exactly 10 are', async (
     ]);
     t.equal(created.length, WEBHOOKS_MAX, company);
     const message = `The company "${company}" has 10 webhooks, which is the limit; delete one first.`;
-    t.strictSame(refusals, Array<string>(10).fill(message));
+    t.strictSame(
+      refusals.map((refusal) => refusal.message),
+      Array(10).fill(message),
+    );
     t.equal(neighbour.created.length, 3, 'another company is not affected');
     t.equal((await listWebhooks(engine, company)).length, 10);
 
