@@ -1,15 +1,14 @@
+/** The columns of a table: the text of each for an item, by its heading. */
+export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>;
+
 /**
- * Sets rows as a table for people: columns stand below their headings, two blanks apart.
- * @param rows the texts of each row, as many as there are headings.
+ * Sets items as a table for people: columns stand below their headings, two blanks apart.
  * @param nothing the sentence that stands in place of a table without rows.
  */
-export function textTable(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  nothing: string,
-): string {
-  if (rows.length === 0) return nothing;
-  const lines = [headings.map((heading) => heading.toUpperCase()), ...rows];
+export function textTable<Item>(items: readonly Item[], columns: Columns<Item>, nothing: string): string {
+  if (items.length === 0) return nothing;
+  const headings = Object.keys(columns).map((heading) => heading.toUpperCase());
+  const lines = [headings, ...items.map((item) => Object.values(columns).map((textOf) => textOf(item)))];
   const widths = headings.map((_heading, column) =>
     Math.max(...lines.map((cells) => widthOf(cells[column] ?? ''))),
   );

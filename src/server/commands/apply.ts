@@ -12,6 +12,7 @@ import { applyFeed, type FeedAnswer } from '../backoffice/feed.ts';
 import type { Config } from '../process/config.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway } from '../store/engines/open-engine.ts';
+import { argumentBy } from '../cli/arguments.ts';
 import { withDatabase } from '../cli/database.ts';
 import { NotSentError, sendFeed, type SendTexts } from './send-feed.ts';
 import { showBar } from '../../command-line/progress.ts';
@@ -42,7 +43,7 @@ export function applyCommand(terminal: Terminal, createSender: CreateSender): Co
       new Option(
         '--to <url>',
         'send it to a Fieldledger elsewhere, such as https://feed.example.com',
-      ).argParser(address),
+      ).argParser(argumentBy(parseBaseUrl)),
     )
     .option(
       '--token-file <file>',
@@ -219,14 +220,6 @@ function showProgress(file: string): Progress {
     },
     [Symbol.dispose]: () => bar[Symbol.dispose](),
   };
-}
-
-function address(text: string): string {
-  try {
-    return parseBaseUrl(text);
-  } catch (error) {
-    throw new InvalidArgumentError(`It must be ${(error as Error).message}.`);
-  }
 }
 
 function readable(path: string): string {

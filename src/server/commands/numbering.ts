@@ -1,24 +1,29 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { getNumbering, type KindNumbering, setNumbering } from '../backoffice/numbering.ts';
 import { COMPANY, integerIn } from '../cli/arguments.ts';
-import { withDatabase } from '../cli/database.ts';
-import { textTable } from '../cli/table.ts';
+import { DatabaseCommand } from '../cli/database-command.ts';
+import { type Columns, textTable } from '../cli/table.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 const LAST_MAX = 999_999_998;
 
+interface SetOptions {
+  format?: string;
+  last?: number;
+}
+
 /** `fieldledger numbering show|set`. */
 export function numberingCommand(terminal: Terminal): Command {
-  const command = new Command('numbering').description("how a company's documents are numbered");
-  const show = (numbering: KindNumbering[]) => terminal.show(numbering, tableOf(numbering));
+  const command = new DatabaseCommand('numbering', terminal).description(
+    "how a company's documents are numbered",
+  );
+  const show = (numbering: KindNumbering[]) => terminal.show(numbering, textTable(numbering, columns, ''));
   command
     .command('show')
     .description('show the formats, and the numbers that come next')
     .argument(...COMPANY)
-    .action(async (company: string) => {
-      await withDatabase(terminal, async (engine) => show(await getNumbering(engine, company, new Date())));
-    });
+    .inDatabase(async ({ engine }, company: string) => show(await getNumbering(engine, company, new Date())));
   command
     .command('set')
     .description('set the format of a kind of document, or go on with the numbers of an earlier system')
@@ -30,15 +35,14 @@ export function numberingCommand(terminal: Terminal): Command {
       'the last number of this series that was given out elsewhere',
       integerIn(0, LAST_MAX),
     )
-    .action(async (company: string, kind: string, options: { format?: string; last?: number }) => {
-      await withDatabase(terminal, async (engine) =>
-        show(await setNumbering(engine, company, { kind, ...options, now: new Date() })),
-      );
-    });
+    .inDatabase(async ({ engine }, company: string, kind: string, options: SetOptions) =>
+      show(await setNumbering(engine, company, { kind, ...options, now: new Date() })),
+    );
   return command;
 }
 
-function tableOf(numbering: readonly KindNumbering[]): string {
-  const rows = numbering.map(({ kind, format, next }) => [kind, format, next]);
-  return textTable(['kind', 'format', 'next'], rows, '');
-}
+const columns: Columns<KindNumbering> = {
+  kind: ({ kind }) => kind,
+  format: ({ format }) => format,
+  next: ({ next }) => next,
+};

@@ -1,9 +1,9 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { Engine } from '../store/engines/engine.ts';
 import type { Finding } from '../store/verify/findings.ts';
 import { verifyStore } from '../store/verify/verify.ts';
-import { withDatabase } from '../cli/database.ts';
+import { DatabaseCommand } from '../cli/database-command.ts';
 import { showProgress, watched } from '../../command-line/progress.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
@@ -12,14 +12,12 @@ const FINDINGS_SHOWN_MAX = 100;
 
 /** `fieldledger verify`: looks for what is wrong in the store. */
 export function verifyCommand(terminal: Terminal): Command {
-  return new Command('verify')
+  return new DatabaseCommand('verify', terminal)
     .description('check all that the database holds, while it is in use')
-    .action(async () => {
-      await withDatabase(terminal, async (engine) => {
-        const result = await verify(engine);
-        terminal.show(result, proseOf(result));
-        if (result.problemCount > 0 || result.stopped !== null) throw new ToldFailure();
-      });
+    .inDatabase(async ({ engine }) => {
+      const result = await verify(engine);
+      terminal.show(result, proseOf(result));
+      if (result.problemCount > 0 || result.stopped !== null) throw new ToldFailure();
     });
 }
 

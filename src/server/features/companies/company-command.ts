@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 
 import { type CompanySettings, createCompany, setCompany } from '../../backoffice/companies.ts';
 import { listOf } from '../../../command-line/given-values.ts';
@@ -12,47 +12,42 @@ import { listCompanyStatus } from './company-status.ts';
 import { listChanges, type NotedChange } from '../../store/records/moves.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { addCompanyDataCommands } from './company-data-command.ts';
-import { integerIn } from '../../cli/arguments.ts';
-import { withDatabase } from '../../cli/database.ts';
-import { textTable } from '../../cli/table.ts';
+import { argumentBy, integerIn } from '../../cli/arguments.ts';
+import { DatabaseCommand } from '../../cli/database-command.ts';
+import { type Columns, textTable } from '../../cli/table.ts';
+import { onOrOff } from '../../process/setting-values.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
 /** `fieldledger company create|set|list|changes|export|erase`. */
 export function companyCommand(terminal: Terminal): Command {
-  const command = new Command('company').description('companies and their switches');
+  const command = new DatabaseCommand('company', terminal).description('companies and their switches');
   withSettings(command.command('create'))
     .description('create a company; the API and invoicing stay off until asked for')
     .argument('<id>', 'lower-case letters, digits and hyphens; a part of every key')
-    .action(async (id: string, options: SettingOptions) => {
-      await withDatabase(terminal, async (engine) => {
-        const settings = { apiEnabled: false, invoicingEnabled: false, ...settingsOf(options) };
-        const company = await createCompany(engine, id, settings, new Date());
-        terminal.show(company, `Created.\n${companyText(company)}`);
-        await tellSwitches(terminal, engine, id);
-      });
+    .inDatabase(async ({ engine }, id: string, options: SettingOptions) => {
+      const settings = { apiEnabled: false, invoicingEnabled: false, ...settingsOf(options) };
+      const company = await createCompany(engine, id, settings, new Date());
+      terminal.show(company, `Created.\n${companyText(company)}`);
+      await tellSwitches(terminal, engine, id);
     });
   withSettings(command.command('set'))
     .description("change a company's settings; other settings stay")
     .argument('<id>')
-    .action(async (id: string, options: SettingOptions) => {
-      await withDatabase(terminal, async (engine) => {
-        const company = await setCompany(engine, id, settingsOf(options));
-        terminal.show(company, companyText(company));
-      });
+    .inDatabase(async ({ engine }, id: string, options: SettingOptions) => {
+      const company = await setCompany(engine, id, settingsOf(options));
+      terminal.show(company, companyText(company));
     });
   command
     .command('list')
     .description('list the companies')
-    .action(async () => {
-      await withDatabase(terminal, async (engine) => {
-        const companies = await listCompanies(engine);
-        const status = new Map((await listCompanyStatus(engine, new Date())).map((one) => [one.id, one]));
-        const shown = companies.map((one) => ({
-          ...one,
-          lastChangeAt: status.get(one.id)?.lastChangeAt ?? null,
-        }));
-        terminal.show(shown, tableOf(companies));
-      });
+    .inDatabase(async ({ engine }) => {
+      const companies = await listCompanies(engine);
+      const status = new Map((await listCompanyStatus(engine, new Date())).map((one) => [one.id, one]));
+      const shown = companies.map((one) => ({
+        ...one,
+        lastChangeAt: status.get(one.id)?.lastChangeAt ?? null,
+      }));
+      terminal.show(shown, textTable(companies, columns, 'There are no companies.'));
     });
   command
     .command('changes')
@@ -63,30 +58,33 @@ export function companyCommand(terminal: Terminal): Command {
     .option('--token <token-id>', 'only those that this feed token brought')
     .option('--record <record-id>', 'only those of this record')
     .option('--limit <count>', 'at most so many', integerIn(1, 10_000), 100)
-    .action(async (id: string, options: { token?: string; record?: string; limit: number }) => {
-      await withDatabase(terminal, async (engine) => {
-        await getCompany(engine, id);
-        const changes = await listChanges(engine, id, options);
-        const shown = changes.map(({ contentDigest: _, ...change }) => change);
-        terminal.show(shown, changesTable(shown));
-      });
+    .inDatabase(async ({ engine }, id: string, options: ChangesOptions) => {
+      await getCompany(engine, id);
+      const changes = await listChanges(engine, id, options);
+      const shown = changes.map(({ contentDigest: _, ...change }) => change);
+      terminal.show(shown, textTable(shown, changeColumns, 'No change is remembered.'));
     });
   addCompanyDataCommands(command, terminal);
   return command;
 }
 
-function changesTable(changes: readonly Omit<NotedChange & { id: string }, 'contentDigest'>[]): string {
-  const rows = changes.map(({ id, change, recordId, appliedAt, token }) => [
-    appliedAt,
-    change,
-    recordId ?? '',
-    token ?? '',
-    id,
-  ]);
-  return textTable(['applied', 'change', 'record', 'token', 'id'], rows, 'No change is remembered.');
+interface ChangesOptions {
+  token?: string;
+  record?: string;
+  limit: number;
 }
 
+const changeColumns: Columns<Omit<NotedChange & { id: string }, 'contentDigest'>> = {
+  applied: ({ appliedAt }) => appliedAt,
+  change: ({ change }) => change,
+  record: ({ recordId }) => recordId ?? '',
+  token: ({ token }) => token ?? '',
+  id: ({ id }) => id,
+};
+
 interface SettingOptions extends CompanyProfile {
+  /** The option of every command. */
+  json?: boolean;
   name?: string;
   api?: boolean;
   subscription?: boolean;
@@ -97,13 +95,15 @@ interface SettingOptions extends CompanyProfile {
   currency?: string;
 }
 
-function withSettings(command: Command): Command {
+const switchIn = argumentBy(onOrOff);
+
+function withSettings<C extends Command>(command: C): C {
   return command
     .option('--name <name>', 'name that people know it by')
-    .option('--api [on|off]', 'API access: on, also without the word, or off', onOrOff)
-    .option('--subscription [on|off]', 'active subscription', onOrOff)
-    .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', onOrOff)
-    .option('--hand-over [on|off]', 'documents go to the access point', onOrOff)
+    .option('--api [on|off]', 'API access: on, also without the word, or off', switchIn)
+    .option('--subscription [on|off]', 'active subscription', switchIn)
+    .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', switchIn)
+    .option('--hand-over [on|off]', 'documents go to the access point', switchIn)
     .option(
       '--modules <modules>',
       `what the plan includes, comma-separated, of ${modules.join(', ')}`,
@@ -133,31 +133,16 @@ function withSettings(command: Command): Command {
     .addOption(new Option('--logo <file>', 'PNG or JPEG picture').argParser(readLogo));
 }
 
-function settingsOf(options: SettingOptions): Partial<CompanySettings> {
+function settingsOf({ json: _, ...options }: SettingOptions): Partial<CompanySettings> {
   const {
-    name,
-    api,
-    subscription,
-    invoicing,
-    handOver,
-    modules: included,
-    timeZone,
-    currency,
-    ...profile
+    api: apiEnabled,
+    subscription: subscriptionActive,
+    invoicing: invoicingEnabled,
+    ...others
   } = options;
-  // Commander adds the option of every command.
-  delete (profile as { json?: boolean }).json;
-  const settings = {
-    name,
-    apiEnabled: api,
-    subscriptionActive: subscription,
-    invoicingEnabled: invoicing,
-    handOver,
-    modules: included,
-    timeZone,
-    currency,
-    profile,
-  };
+  const { name, handOver, modules: included, timeZone, currency, ...profile } = others;
+  const switches = { apiEnabled, subscriptionActive, invoicingEnabled, handOver };
+  const settings = { name, ...switches, modules: included, timeZone, currency, profile };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
@@ -176,21 +161,17 @@ export async function tellSwitches(terminal: Terminal, engine: Engine, id: strin
 
 const state = (isOn: boolean) => (isOn ? 'on' : 'off');
 
-function tableOf(companies: readonly Company[]): string {
-  const rows = companies.map((company) => [
-    company.id,
-    company.name,
-    state(company.apiEnabled),
-    state(company.subscriptionActive),
-    state(company.invoicingEnabled),
-    company.timeZone,
-    company.currency,
-    company.modules.length === modules.length ? 'all' : company.modules.join(',') || 'none',
-    company.issuedElsewhere.join(',') || 'none',
-  ]);
-  const headings = ['id', 'name', 'api', 'subscription', 'invoicing', 'time zone', 'currency', 'modules'];
-  return textTable([...headings, 'issued elsewhere'], rows, 'There are no companies.');
-}
+const columns: Columns<Company> = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  api: ({ apiEnabled }) => state(apiEnabled),
+  subscription: ({ subscriptionActive }) => state(subscriptionActive),
+  invoicing: ({ invoicingEnabled }) => state(invoicingEnabled),
+  'time zone': ({ timeZone }) => timeZone,
+  currency: ({ currency }) => currency,
+  modules: ({ modules: held }) => (held.length === modules.length ? 'all' : held.join(',') || 'none'),
+  'issued elsewhere': ({ issuedElsewhere }) => issuedElsewhere.join(',') || 'none',
+};
 
 function companyText(company: Company): string {
   return [
@@ -202,11 +183,6 @@ function companyText(company: Company): string {
       : [`  issued by the business system: ${company.issuedElsewhere.join(', ')}`]),
     ...(company.handOver ? ['  documents go to the access point'] : []),
   ].join('\n');
-}
-
-function onOrOff(text: string): boolean {
-  if (text !== 'on' && text !== 'off') throw new InvalidArgumentError('It must be on or off.');
-  return text === 'on';
 }
 
 function readLogo(path: string): string {

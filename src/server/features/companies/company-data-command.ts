@@ -3,7 +3,7 @@ import { appendFileSync, existsSync, mkdirSync, renameSync, rmSync, writeFileSyn
 import { join, resolve } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 
-import { type Command, Option } from 'commander';
+import { Option } from 'commander';
 
 import { getCompany } from '../../store/records/companies.ts';
 import { quote, UsageError } from '../../../errors.ts';
@@ -15,27 +15,26 @@ import { countCompanyRows, countUnprinted, readCompanyRows, unprintedDocuments }
 import type { Engine } from '../../store/engines/engine.ts';
 import { readPdf } from '../../store/records/documents.ts';
 import type { TableRow } from '../../store/stored-tables.ts';
+import type { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
 import { listenForStop } from '../../../command-line/stop.ts';
 import { type Progress, showProgress, watched } from '../../../command-line/progress.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
 /** `fieldledger company export|erase`: what a processor owes by GDPR articles 20 and 17. */
-export function addCompanyDataCommands(command: Command, terminal: Terminal): void {
+export function addCompanyDataCommands(command: DatabaseCommand, terminal: Terminal): void {
   command
     .command('export')
     .description('write all that a company has into a new folder: JSON Lines, and the PDFs of its documents')
     .argument('<id>')
     .argument('<folder>', 'created by this command, once all is written')
-    .action(async (id: string, folder: string) => {
-      await withDatabase(terminal, async (engine) => {
-        const { rowCount, pdfCount } = await exportCompany(engine, id, folder);
-        const count = (value: number) => value.toLocaleString('en');
-        terminal.show(
-          { company: id, folder, rowCount, pdfCount },
-          `${folder} has all of ${id}: ${count(rowCount)} rows and ${count(pdfCount)} PDFs.`,
-        );
-      });
+    .inDatabase(async ({ engine }, id: string, folder: string) => {
+      const { rowCount, pdfCount } = await exportCompany(engine, id, folder);
+      const count = (value: number) => value.toLocaleString('en');
+      terminal.show(
+        { company: id, folder, rowCount, pdfCount },
+        `${folder} has all of ${id}: ${count(rowCount)} rows and ${count(pdfCount)} PDFs.`,
+      );
     });
   command
     .command('erase')

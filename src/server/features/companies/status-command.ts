@@ -1,42 +1,32 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { type CompanyStatus, listCompanyStatus } from './company-status.ts';
-import { withDatabase } from '../../cli/database.ts';
-import { textTable } from '../../cli/table.ts';
+import { DatabaseCommand } from '../../cli/database-command.ts';
+import { type Columns, textTable } from '../../cli/table.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
 /** `fieldledger status`: how all companies are doing. */
 export function statusCommand(terminal: Terminal): Command {
-  return new Command('status')
+  return new DatabaseCommand('status', terminal)
     .description('show how all companies are doing: feeds, webhooks, deliveries, keys')
-    .action(async () => {
-      await withDatabase(terminal, async (engine) => {
-        const now = new Date();
-        const companies = await listCompanyStatus(engine, now);
-        const rows = companies.map((company) => rowOf(company, now));
-        const headings = [
-          'company',
-          'last change',
-          'webhooks failing',
-          'deliveries due',
-          'keys limited',
-          'name',
-        ];
-        terminal.show(companies, textTable(headings, rows, 'There are no companies.'));
-      });
+    .inDatabase(async ({ engine }) => {
+      const now = new Date();
+      const companies = await listCompanyStatus(engine, now);
+      terminal.show(companies, textTable(companies, columnsAt(now), 'There are no companies.'));
     });
 }
 
-function rowOf(company: CompanyStatus, now: Date): string[] {
-  const { id, name, lastChangeAt, failingWebhooks, dueDeliveries, limitedKeys } = company;
-  const counts = [failingWebhooks, dueDeliveries, limitedKeys].map((count) => count.toLocaleString('en'));
-  return [
-    id,
+const countText = (count: number) => count.toLocaleString('en');
+
+const columnsAt = (now: Date): Columns<CompanyStatus> => ({
+  company: ({ id }) => id,
+  'last change': ({ lastChangeAt }) =>
     lastChangeAt === null ? 'never' : ageText(now.getTime() - Date.parse(lastChangeAt)),
-    ...counts,
-    name,
-  ];
-}
+  'webhooks failing': ({ failingWebhooks }) => countText(failingWebhooks),
+  'deliveries due': ({ dueDeliveries }) => countText(dueDeliveries),
+  'keys limited': ({ limitedKeys }) => countText(limitedKeys),
+  name: ({ name }) => name,
+});
 
 function ageText(ms: number): string {
   const minutes = Math.max(0, Math.floor(ms / 60_000));

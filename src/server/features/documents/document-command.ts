@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
 
 import { companyDay } from '../../../contract/company-time.ts';
 import { checkStored, type CheckedRecord } from '../../backoffice/document-check.ts';
@@ -15,6 +15,7 @@ import { findEInvoice } from '../../invoice-pdf/stored-e-invoice.ts';
 import { type Company, getCompany, listCompanies } from '../../store/records/companies.ts';
 import { locateDocument, type LocatedDocument } from '../../store/records/documents.ts';
 import type { Engine } from '../../store/engines/engine.ts';
+import { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
 import { checkOut, STDOUT, writeOut } from '../../../command-line/out-file.ts';
 import { listenForStop } from '../../../command-line/stop.ts';
@@ -22,7 +23,9 @@ import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
 /** `fieldledger document pdf|statement|xml|check|hand-over`. */
 export function documentCommand(terminal: Terminal): Command {
-  const command = new Command('document').description('invoices, credit notes and pro formas as documents');
+  const command = new DatabaseCommand('document', terminal).description(
+    'invoices, credit notes and pro formas as documents',
+  );
   const writing = (name: string, description: string, prepare: Prepare) =>
     addressed(command.command(name))
       .description(description)
@@ -56,22 +59,18 @@ export function documentCommand(terminal: Terminal): Command {
     });
   addressed(command.command('check'))
     .description('check the legal contents of a document; a draft is checked as if it were issued now')
-    .action(async (id: string, options: { company?: string }) => {
-      await withDatabase(terminal, async (engine) => {
-        const company = await companyOf(engine, id, options.company);
-        const checked = await checkStored(openBackoffice(engine), company, id, new Date());
-        terminal.show(resultOf(checked), textOf(checked));
-        if (missingIn(checked) > 0) throw new ToldFailure();
-      });
+    .inDatabase(async ({ engine }, id: string, options: { company?: string }) => {
+      const company = await companyOf(engine, id, options.company);
+      const checked = await checkStored(openBackoffice(engine), company, id, new Date());
+      terminal.show(resultOf(checked), textOf(checked));
+      if (missingIn(checked) > 0) throw new ToldFailure();
     });
   addressed(command.command('hand-over'))
     .description('hand a document over to the access point again')
-    .action(async (id: string, options: { company?: string }) => {
-      await withDatabase(terminal, async (engine) => {
-        const company = await companyOf(engine, id, options.company);
-        await handOverAgain(engine, { company, id, now: new Date() });
-        terminal.show({ id, company }, 'It is handed over again.');
-      });
+    .inDatabase(async ({ engine }, id: string, options: { company?: string }) => {
+      const company = await companyOf(engine, id, options.company);
+      await handOverAgain(engine, { company, id, now: new Date() });
+      terminal.show({ id, company }, 'It is handed over again.');
     });
   return command;
 }
@@ -90,7 +89,7 @@ interface Writing {
   prepare: Prepare;
 }
 
-function addressed(command: Command): Command {
+function addressed(command: DatabaseCommand): DatabaseCommand {
   return (
     command
       // Case does not matter in a UUID (RFC 9562 section 4); in the store it is lower.
@@ -156,18 +155,13 @@ async function writeFile(
   { name, bytes, out }: { name: string; bytes: Buffer; out: string },
   terminal: Terminal,
 ): Promise<void> {
-  const { result, prose } = reportOf(name, bytes, out);
   using stop = listenForStop();
   await writeOut(out, [bytes], { terminal, signal: stop.signal });
-  if (out === STDOUT) terminal.conclude(result, prose);
+  const file = out === STDOUT ? null : out;
+  const result = { name, sha256: hash('sha256', bytes), bytes: bytes.length, file };
+  const prose = `${name}: ${bytes.length.toLocaleString('en')} bytes, written to ${file ?? 'standard output'}`;
+  if (file === null) terminal.conclude(result, prose);
   else terminal.show(result, prose);
-}
-
-function reportOf(name: string, bytes: Buffer, out: string) {
-  const where = out === STDOUT ? 'standard output' : out;
-  const prose = `${name}: ${bytes.length.toLocaleString('en')} bytes, written to ${where}`;
-  const sha256 = hash('sha256', bytes);
-  return { result: { name, sha256, bytes: bytes.length, file: out === STDOUT ? null : out }, prose };
 }
 
 function missingIn({ items }: CheckedRecord): number {

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { listOf } from '../../../command-line/given-values.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
@@ -6,8 +6,8 @@ import { accessText } from '../../access/checked-input.ts';
 import { createFeedToken, revokeFeedToken } from './feed-tokens.ts';
 import { type FeedToken, listFeedTokens } from './stored-feed-tokens.ts';
 import { scopesIn } from '../../cli/arguments.ts';
-import { withDatabase } from '../../cli/database.ts';
-import { textTable } from '../../cli/table.ts';
+import { DatabaseCommand } from '../../cli/database-command.ts';
+import { type Columns, textTable } from '../../cli/table.ts';
 
 type CreateOptions = Omit<
   Parameters<typeof createFeedToken>[1],
@@ -17,7 +17,7 @@ type CreateOptions = Omit<
 
 /** `fieldledger feed-token create|list|revoke`. */
 export function feedTokenCommand(terminal: Terminal): Command {
-  const command = new Command('feed-token').description(
+  const command = new DatabaseCommand('feed-token', terminal).description(
     'tokens with which business systems send changes over HTTP',
   );
   command
@@ -32,34 +32,28 @@ export function feedTokenCommand(terminal: Terminal): Command {
       scopesIn,
     )
     .option('--portal-invites', 'its portal links may let people invite others')
-    .action(async ({ companies, changes, ...options }: CreateOptions) => {
-      await withDatabase(terminal, async (engine, { keyPrefix }) => {
-        const created = await createFeedToken(engine, {
-          ...{ keyPrefix, ...options, now: new Date() },
-          ...{ companies: limitOf(companies), changes: limitOf(changes) },
-        });
-        terminal.tell('Keep this token in a secret store; it is shown only now.\n');
-        terminal.show({ token: created.token, ...created.record }, created.token);
+    .inDatabase(async ({ engine, config }, { companies, changes, ...options }: CreateOptions) => {
+      const created = await createFeedToken(engine, {
+        ...{ keyPrefix: config.keyPrefix, ...options, now: new Date() },
+        ...{ companies: limitOf(companies), changes: limitOf(changes) },
       });
+      terminal.tell('Keep this token in a secret store; it is shown only now.\n');
+      terminal.show({ token: created.token, ...created.record }, created.token);
     });
   command
     .command('list')
     .description('list the tokens, without their secrets')
-    .action(async () => {
-      await withDatabase(terminal, async (engine) => {
-        const tokens = await listFeedTokens(engine);
-        terminal.show(tokens, tableOf(tokens));
-      });
+    .inDatabase(async ({ engine }) => {
+      const tokens = await listFeedTokens(engine);
+      terminal.show(tokens, textTable(tokens, columns, 'There are no feed tokens.'));
     });
   command
     .command('revoke')
     .description('revoke a token; it stops working at once')
     .argument('<token-id>', 'id of the token, the second of its three parts')
-    .action(async (id: string) => {
-      await withDatabase(terminal, async (engine) => {
-        await revokeFeedToken(engine, id, new Date());
-        terminal.show({ id, revoked: true }, `Revoked ${id}.`);
-      });
+    .inDatabase(async ({ engine }, id: string) => {
+      await revokeFeedToken(engine, id, new Date());
+      terminal.show({ id, revoked: true }, `Revoked ${id}.`);
     });
   return command;
 }
@@ -69,17 +63,14 @@ const namesIn = (text: string) => (text === 'all' ? 'all' : listOf(text));
 
 const limitOf = (names: ReturnType<typeof namesIn>) => (names === 'all' ? null : names);
 
-function tableOf(tokens: readonly FeedToken[]): string {
-  const rows = tokens.map(({ id, name, companies, changes, createdAt, revokedAt, usedAt, ...links }) => [
-    id,
-    name,
-    revokedAt === null ? 'active' : `revoked ${revokedAt}`,
-    createdAt,
-    usedAt ?? 'never',
-    companies?.join(',') ?? 'all',
-    changes?.join(',') ?? 'all',
-    accessText({ scopes: links.portalScopes, mayInvite: links.portalMayInvite }) || 'none',
-  ]);
-  const headings = ['id', 'name', 'state', 'created', 'last used', 'companies', 'changes', 'portal links'];
-  return textTable(headings, rows, 'There are no feed tokens.');
-}
+const columns: Columns<FeedToken> = {
+  id: ({ id }) => id,
+  name: ({ name }) => name,
+  state: ({ revokedAt }) => (revokedAt === null ? 'active' : `revoked ${revokedAt}`),
+  created: ({ createdAt }) => createdAt,
+  'last used': ({ usedAt }) => usedAt ?? 'never',
+  companies: ({ companies }) => companies?.join(',') ?? 'all',
+  changes: ({ changes }) => changes?.join(',') ?? 'all',
+  'portal links': ({ portalScopes: scopes, portalMayInvite: mayInvite }) =>
+    accessText({ scopes, mayInvite }) || 'none',
+};

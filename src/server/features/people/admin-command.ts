@@ -1,10 +1,9 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { getByEmail, listAdministrators, removeAdministrator, signOutEverywhere } from './administrators.ts';
 import { invite, inviteToReset } from './invitations.ts';
-import { accessText } from '../../access/checked-input.ts';
+import { accessText, canonicalEmail } from '../../access/checked-input.ts';
 import { changeAccess } from './change-access.ts';
-import { canonicalEmail } from '../../access/checked-input.ts';
 import { PASSWORDS_OFF } from '../sign-in/passwords.ts';
 import { removeSecondFactor } from '../sign-in/second-factor.ts';
 import type { Config } from '../../process/config.ts';
@@ -14,9 +13,14 @@ import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { PortalLink } from '../../store/accounts/link-rows.ts';
 import { COMPANY, scopesIn, scopesText } from '../../cli/arguments.ts';
 import { tellSwitches } from '../companies/company-command.ts';
-import { withDatabase } from '../../cli/database.ts';
-import { textTable } from '../../cli/table.ts';
+import { DatabaseCommand } from '../../cli/database-command.ts';
+import { type Columns, textTable } from '../../cli/table.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
+
+interface CreateOptions {
+  scopes: string[];
+  invite: boolean;
+}
 
 interface SetOptions {
   scopes?: string[];
@@ -26,7 +30,7 @@ interface SetOptions {
 
 /** `fieldledger admin create|list|set|disable|reset|sign-out|remove-second-factor`. */
 export function adminCommand(terminal: Terminal): Command {
-  return new Command('admin')
+  return new DatabaseCommand('admin', terminal)
     .description("a company's administrators, who manage its keys and webhooks in the portal")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
@@ -37,8 +41,14 @@ export function adminCommand(terminal: Terminal): Command {
     .addCommand(removeSecondFactorCommand(terminal));
 }
 
+/** A command about one administrator of a company. */
+function personCommand(name: string, terminal: Terminal): DatabaseCommand {
+  const command = new DatabaseCommand(name, terminal);
+  return command.argument(...COMPANY).argument('<email>', 'their e-mail address');
+}
+
 function createCommand(terminal: Terminal): Command {
-  return new Command('create')
+  return new DatabaseCommand('create', terminal)
     .description('invite an administrator: print a link that works once, for three days')
     .argument(...COMPANY)
     .argument('<email>', 'e-mail address with which they sign in')
@@ -49,131 +59,100 @@ function createCommand(terminal: Terminal): Command {
       [],
     )
     .option('--invite', 'they may also invite and remove administrators', false)
-    .action(async (company: string, email: string, options: { scopes: string[]; invite: boolean }) => {
-      await withDatabase(terminal, async (engine, config) => {
-        refusePasswordsOff(config);
-        const { token, invitation } = await invite(engine, {
-          company,
-          email,
-          scopes: options.scopes,
-          mayInvite: options.invite,
-          by: 'operator',
-          now: new Date(),
-        });
-        showLink(terminal, config, token, invitation);
-        await tellSwitches(terminal, engine, company);
+    .inDatabase(async ({ engine, config }, company: string, email: string, options: CreateOptions) => {
+      refusePasswordsOff(config);
+      const { token, invitation } = await invite(engine, {
+        ...{ company, email, by: 'operator', now: new Date() },
+        ...{ scopes: options.scopes, mayInvite: options.invite },
       });
+      showLink(terminal, config, token, invitation);
+      await tellSwitches(terminal, engine, company);
     });
 }
 
 function listCommand(terminal: Terminal): Command {
-  return new Command('list')
+  return new DatabaseCommand('list', terminal)
     .description('list the administrators, former ones included')
     .argument(...COMPANY)
-    .action(async (company: string) => {
-      await withDatabase(terminal, async (engine) => {
-        const found = await listAdministrators(engine, company);
-        terminal.show(found, tableOf(found));
-      });
+    .inDatabase(async ({ engine }, company: string) => {
+      const found = await listAdministrators(engine, company);
+      terminal.show(found, textTable(found, columns, 'There are no administrators.'));
     });
 }
 
 function setCommand(terminal: Terminal): Command {
-  return new Command('set')
+  return personCommand('set', terminal)
     .description("change an administrator's access; one who was removed is let in again")
-    .argument(...COMPANY)
-    .argument('<email>', 'their e-mail address')
     .option('--scopes <scopes>', 'what they may see and give, comma-separated; or all', scopesIn)
     .option('--invite', 'they may invite, change and remove administrators')
     .option('--no-invite', 'they may not')
     .option('--revoke', 'end the keys and webhooks that they made and that go beyond it')
-    .action(async (company: string, email: string, options: SetOptions) => {
-      await withDatabase(terminal, async (engine) => {
-        const people = await listAdministrators(engine, company);
-        // Of several with the address, all but the last were removed.
-        const last = people.findLast((one) => one.email === canonicalEmail(email));
-        const { id, scopes: held, mayInvite } = last ?? (await getByEmail(engine.db, company, email));
-        const { administrator, ended, left } = await changeAccess(engine, {
-          ...{ company, id, by: 'operator', now: new Date() },
-          scopes: options.scopes ?? held,
-          mayInvite: options.invite ?? mayInvite,
-          revoke: options.revoke ? 'all' : [],
-        });
-        const lines = [
-          `${administrator.email}: ${accessText(administrator)}`,
-          ...ended.map((made) => `Ended: ${made.id} (${made.name}).`),
-          ...left.map((made) => `Made by them, beyond it, and still works: ${made.id} (${made.name}).`),
-        ];
-        terminal.show({ ...administrator, ended, left }, lines.join('\n'));
+    .inDatabase(async ({ engine }, company: string, email: string, options: SetOptions) => {
+      const people = await listAdministrators(engine, company);
+      // Of several with the address, all but the last were removed.
+      const last = people.findLast((one) => one.email === canonicalEmail(email));
+      const { id, scopes: held, mayInvite } = last ?? (await getByEmail(engine.db, company, email));
+      const { administrator, ended, left } = await changeAccess(engine, {
+        ...{ company, id, by: 'operator', now: new Date() },
+        scopes: options.scopes ?? held,
+        mayInvite: options.invite ?? mayInvite,
+        revoke: options.revoke ? 'all' : [],
       });
+      const lines = [
+        `${administrator.email}: ${accessText(administrator)}`,
+        ...ended.map((made) => `Ended: ${made.id} (${made.name}).`),
+        ...left.map((made) => `Made by them, beyond it, and still works: ${made.id} (${made.name}).`),
+      ];
+      terminal.show({ ...administrator, ended, left }, lines.join('\n'));
     });
 }
 
 function disableCommand(terminal: Terminal): Command {
-  return new Command('disable')
+  return personCommand('disable', terminal)
     .description('take the access of an administrator away, at once')
-    .argument(...COMPANY)
-    .argument('<email>', 'their e-mail address')
     .option('--revoke-keys', 'revoke the keys that they made, too')
-    .action(async (company: string, email: string, { revokeKeys = false }: { revokeKeys?: boolean }) => {
-      await withDatabase(terminal, async (engine) => {
-        const { id } = await getByEmail(engine.db, company, email);
-        const { administrator, ...keys } = await removeAdministrator(engine, {
-          company,
-          id,
-          by: 'operator',
-          now: new Date(),
-          ...(revokeKeys && { revoke: 'all keys' }),
-        });
-        const lines = [
-          `${administrator.email} no longer has access.`,
-          ...keys.revoked.map((key) => `Revoked: ${key.id} (${key.name}).`),
-          ...keys.left.map((key) => `A key that they made keeps working: ${key.id} (${key.name}).`),
-        ];
-        terminal.show({ ...administrator, ...keys }, lines.join('\n'));
+    .inDatabase(async ({ engine }, company: string, email: string, options: { revokeKeys?: boolean }) => {
+      const { id } = await getByEmail(engine.db, company, email);
+      const { administrator, ...keys } = await removeAdministrator(engine, {
+        ...{ company, id, by: 'operator', now: new Date() },
+        revoke: options.revokeKeys ? 'all' : [],
       });
+      const lines = [
+        `${administrator.email} no longer has access.`,
+        ...keys.revoked.map((key) => `Revoked: ${key.id} (${key.name}).`),
+        ...keys.left.map((key) => `A key that they made keeps working: ${key.id} (${key.name}).`),
+      ];
+      terminal.show({ ...administrator, ...keys }, lines.join('\n'));
     });
 }
 
 function signOutCommand(terminal: Terminal): Command {
-  return new Command('sign-out')
+  return personCommand('sign-out', terminal)
     .description('sign an administrator out wherever they are signed in; their password and keys stay')
-    .argument(...COMPANY)
-    .argument('<email>', 'their e-mail address')
-    .action(async (company: string, email: string) => {
-      await withDatabase(terminal, async (engine) => {
-        const count = await signOutEverywhere(engine, { company, email, now: new Date() });
-        const ended = count === 1 ? '1 session has' : `${count} sessions have`;
-        terminal.show({ company, email, count }, `${ended} ended.`);
-      });
+    .inDatabase(async ({ engine }, company: string, email: string) => {
+      const count = await signOutEverywhere(engine, { company, email, now: new Date() });
+      const ended = count === 1 ? '1 session has' : `${count} sessions have`;
+      terminal.show({ company, email, count }, `${ended} ended.`);
     });
 }
 
 function removeSecondFactorCommand(terminal: Terminal): Command {
-  return new Command('remove-second-factor')
+  return personCommand('remove-second-factor', terminal)
     .description('take the second factor of an administrator away, who has lost it; check first who asks')
-    .argument(...COMPANY)
-    .argument('<email>', 'their e-mail address')
-    .action(async (company: string, email: string) => {
-      await withDatabase(terminal, async (engine) => {
-        const { id } = await getByEmail(engine.db, company, email);
-        await removeSecondFactor(engine, { company, id, by: 'operator', now: new Date() });
-        terminal.show({ company, email }, `${email} has no second factor any more.`);
-      });
+    .inDatabase(async ({ engine }, company: string, email: string) => {
+      const { id } = await getByEmail(engine.db, company, email);
+      await removeSecondFactor(engine, { company, id, by: 'operator', now: new Date() });
+      terminal.show({ company, email }, `${email} has no second factor any more.`);
     });
 }
 
 function resetCommand(terminal: Terminal): Command {
-  return new Command('reset')
+  return personCommand('reset', terminal)
     .description('print a link with which an administrator sets a new password; it works once, for a day')
-    .argument(...COMPANY)
-    .argument('<email>', 'their e-mail address')
-    .action(async (company: string, email: string) => {
-      await withDatabase(terminal, async (engine, config) => {
-        refusePasswordsOff(config);
-        const { token, administrator } = await inviteToReset(engine, { company, email, now: new Date() });
-        showLink(terminal, config, token, administrator);
-      });
+    .inDatabase(async ({ engine, config }, company: string, email: string) => {
+      refusePasswordsOff(config);
+      const { token, administrator } = await inviteToReset(engine, { company, email, now: new Date() });
+      showLink(terminal, config, token, administrator);
     });
 }
 
@@ -197,13 +176,14 @@ export function linkOf({ baseUrl, host, port }: Config, token: string): string {
   return `${baseUrl ?? `http://${name}:${port}`}/portal/invitation#${token}`;
 }
 
-function tableOf(administrators: readonly Administrator[]): string {
-  const rows = administrators.map((one) => {
-    const { email, name, createdAt, disabledAt, scopes: held, mayInvite, hasSecondFactor } = one;
-    const state = disabledAt === null ? 'active' : `disabled ${disabledAt}`;
-    const flags = [mayInvite, hasSecondFactor].map((flag) => (flag ? 'yes' : 'no'));
-    return [email, name, state, createdAt, ...flags, scopesText(held)];
-  });
-  const headings = ['e-mail', 'name', 'state', 'since', 'may invite', 'second factor', 'scopes'];
-  return textTable(headings, rows, 'There are no administrators.');
-}
+const flagText = (flag: boolean) => (flag ? 'yes' : 'no');
+
+const columns: Columns<Administrator> = {
+  'e-mail': ({ email }) => email,
+  name: ({ name }) => name,
+  state: ({ disabledAt }) => (disabledAt === null ? 'active' : `disabled ${disabledAt}`),
+  since: ({ createdAt }) => createdAt,
+  'may invite': ({ mayInvite }) => flagText(mayInvite),
+  'second factor': ({ hasSecondFactor }) => flagText(hasSecondFactor),
+  scopes: ({ scopes: held }) => scopesText(held),
+};

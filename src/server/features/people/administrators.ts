@@ -35,7 +35,7 @@ export async function listAdministrators(engine: Engine, company: string): Promi
  */
 export async function removeAdministrator(
   engine: Engine,
-  options: Act & { id: string; revoke?: 'all keys' | readonly string[] },
+  options: Act & { id: string; revoke?: 'all' | readonly string[] },
 ): Promise<{ administrator: Administrator; revoked: ApiKey[]; left: ApiKey[] }> {
   const { company, id, now, revoke = [] } = options;
   return authorisedTransaction(engine, options, async (authorised) => {
@@ -54,7 +54,7 @@ export async function removeAdministrator(
       details: { name: administrator.name, email: administrator.email },
     });
     const keys = await listKeysMadeBy(authorised, id);
-    const revoked = keys.filter((key) => revoke === 'all keys' || revoke.includes(key.id));
+    const revoked = keys.filter((key) => revoke === 'all' || revoke.includes(key.id));
     for (const key of revoked) await revokeIn(authorised, key.id);
     const left = keys.filter((key) => !revoked.includes(key));
     return { administrator: { ...administrator, disabledAt: now.toISOString() }, revoked, left };

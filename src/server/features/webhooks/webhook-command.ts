@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 
 import { listOf } from '../../../command-line/given-values.ts';
 import { moveEventKinds } from '../../../contract/events.ts';
@@ -10,15 +10,16 @@ import { listDeliveries, PAGE_MAX, ping, recover, resend } from './deliveries/de
 import { createWebhook, deleteWebhook, listWebhooks, pauseWebhook, resumeWebhook } from './registration.ts';
 import { listUnreadable, openSecretBox, sealSecrets, takeSecretBox } from './secret-key.ts';
 import { COMPANY, integerIn } from '../../cli/arguments.ts';
+import { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
-import { textTable } from '../../cli/table.ts';
+import { type Columns, textTable } from '../../cli/table.ts';
 import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
 const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
 /** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
-  const command = new Command('webhook')
+  const command = new DatabaseCommand('webhook', terminal)
     .description("a company's webhooks")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal));
@@ -32,36 +33,37 @@ export function webhookCommand(terminal: Terminal): Command {
     .addCommand(sealCommand(terminal));
 }
 
+/** A command about one webhook of a company. */
+function ofWebhook(name: string, terminal: Terminal): DatabaseCommand {
+  return new DatabaseCommand(name, terminal).argument(...COMPANY).argument(...WEBHOOK);
+}
+
 function createCommand(terminal: Terminal): Command {
-  return new Command('create')
+  return new DatabaseCommand('create', terminal)
     .description('register a webhook and show its signing secret, once')
     .argument(...COMPANY)
     .argument('<url>', 'https address on a public host name, port 443')
     .option('--events <events>', `comma-separated, of ${moveEventKinds.join(', ')}`, (text) => listOf(text), [
       ...moveEventKinds,
     ] as string[])
-    .action(async (company: string, url: string, { events }: { events: string[] }) => {
-      await withDatabase(terminal, async (engine, config) => {
-        const options = { company, url, events, now: new Date() };
-        const box = await openSecretBox(engine, config);
-        const { secret, record } = await createWebhook(engine, box, options);
-        terminal.tell(
-          `Registered ${record.id}. Keep its signing secret in a secret store; it is shown only now.\n`,
-        );
-        terminal.show({ secret, ...record }, secret);
-      });
+    .inDatabase(async ({ engine, config }, company: string, url: string, chosen: { events: string[] }) => {
+      const options = { company, url, events: chosen.events, now: new Date() };
+      const box = await openSecretBox(engine, config);
+      const { secret, record } = await createWebhook(engine, box, options);
+      terminal.tell(
+        `Registered ${record.id}. Keep its signing secret in a secret store; it is shown only now.\n`,
+      );
+      terminal.show({ secret, ...record }, secret);
     });
 }
 
 function listCommand(terminal: Terminal): Command {
-  return new Command('list')
+  return new DatabaseCommand('list', terminal)
     .description('list the webhooks, without their secrets')
     .argument(...COMPANY)
-    .action(async (company: string) => {
-      await withDatabase(terminal, async (engine) => {
-        const webhooks = await listWebhooks(engine, company);
-        terminal.show(webhooks, webhookTable(webhooks));
-      });
+    .inDatabase(async ({ engine }, company: string) => {
+      const webhooks = await listWebhooks(engine, company);
+      terminal.show(webhooks, textTable(webhooks, columns, 'There are no webhooks.'));
     });
 }
 
@@ -88,15 +90,11 @@ const changes: Change[] = [
 ];
 
 function changeCommand(terminal: Terminal, { name, description, make, done }: Change): Command {
-  return new Command(name)
+  return ofWebhook(name, terminal)
     .description(description)
-    .argument(...COMPANY)
-    .argument(...WEBHOOK)
-    .action(async (company: string, id: string) => {
-      await withDatabase(terminal, async (engine) => {
-        const webhook = await make(engine, company, id, new Date());
-        terminal.show(webhook, done(webhook));
-      });
+    .inDatabase(async ({ engine }, company: string, id: string) => {
+      const webhook = await make(engine, company, id, new Date());
+      terminal.show(webhook, done(webhook));
     });
 }
 
@@ -106,7 +104,7 @@ interface Deletion {
 }
 
 function deleteCommand(terminal: Terminal): Command {
-  return new Command('delete')
+  return new DatabaseCommand('delete', terminal)
     .description('delete a webhook, its history and what waits to be delivered to it, for good')
     .argument('[company]', COMPANY[1])
     .argument('[webhook-id]', WEBHOOK[1])
@@ -134,76 +132,63 @@ function deleteCommand(terminal: Terminal): Command {
     });
 }
 
+interface ListOptions {
+  limit: number;
+  before?: string;
+}
+
 function deliveriesCommand(terminal: Terminal): Command {
-  return new Command('deliveries')
+  return ofWebhook('deliveries', terminal)
     .description('list the deliveries of a webhook with every attempt, the newest first')
-    .argument(...COMPANY)
-    .argument(...WEBHOOK)
     .option('--limit <count>', `how many, 1 to ${PAGE_MAX}`, integerIn(1, PAGE_MAX), 20)
     .option('--before <delivery-id>', 'go on before the last one that was shown')
-    .action(async (company: string, webhook: string, options: { limit: number; before?: string }) => {
-      await withDatabase(terminal, async (engine) => {
-        const page = await listDeliveries(engine, { company, webhook }, options);
-        const lines = page.deliveries.flatMap(deliveryLines);
-        if (page.nextBefore !== null) lines.push(`More with --before ${page.nextBefore}`);
-        terminal.show(page, lines.join('\n') || 'There are no deliveries.');
-      });
+    .inDatabase(async ({ engine }, company: string, webhook: string, options: ListOptions) => {
+      const page = await listDeliveries(engine, { company, webhook }, options);
+      const lines = page.deliveries.flatMap(deliveryLines);
+      if (page.nextBefore !== null) lines.push(`More with --before ${page.nextBefore}`);
+      terminal.show(page, lines.join('\n') || 'There are no deliveries.');
     });
 }
 
 function resendCommand(terminal: Terminal): Command {
-  return new Command('resend')
+  return ofWebhook('resend', terminal)
     .description('send a delivery again, with the same id and body')
-    .argument(...COMPANY)
-    .argument(...WEBHOOK)
     .argument('<delivery-id>', 'id of the delivery')
-    .action(async (company: string, webhook: string, id: string) => {
-      await withDatabase(terminal, async (engine) => {
-        await resend(engine, { company, webhook, id }, new Date());
-        terminal.show({ id }, `${id} is sent again.`);
-      });
+    .inDatabase(async ({ engine }, company: string, webhook: string, id: string) => {
+      await resend(engine, { company, webhook, id }, new Date());
+      terminal.show({ id }, `${id} is sent again.`);
     });
 }
 
 function recoverCommand(terminal: Terminal): Command {
-  return new Command('recover')
+  return ofWebhook('recover', terminal)
     .description('send all deliveries again that failed or were withheld since a time')
-    .argument(...COMPANY)
-    .argument(...WEBHOOK)
     .requiredOption('--since <time>', 'such as 2026-11-20T12:00:00Z, within the last 30 days', timeOf)
-    .action(async (company: string, webhook: string, { since }: { since: Date }) => {
-      await withDatabase(terminal, async (engine) => {
-        const count = await recover(engine, { company, webhook }, { from: since }, new Date());
-        terminal.show({ count }, `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`);
-      });
+    .inDatabase(async ({ engine }, company: string, webhook: string, { since }: { since: Date }) => {
+      const count = await recover(engine, { company, webhook }, { from: since }, new Date());
+      terminal.show({ count }, `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`);
     });
 }
 
 function pingCommand(terminal: Terminal): Command {
-  return new Command('ping')
+  return ofWebhook('ping', terminal)
     .description('send a signed ping to a webhook')
-    .argument(...COMPANY)
-    .argument(...WEBHOOK)
-    .action(async (company: string, webhook: string) => {
-      await withDatabase(terminal, async (engine) => {
-        const id = await ping(engine, { company, webhook }, { now: new Date() });
-        terminal.show({ id }, `${id} waits to be sent; "webhook deliveries" shows its result.`);
-      });
+    .inDatabase(async ({ engine }, company: string, webhook: string) => {
+      const id = await ping(engine, { company, webhook }, { now: new Date() });
+      terminal.show({ id }, `${id} waits to be sent; "webhook deliveries" shows its result.`);
     });
 }
 
 function sealCommand(terminal: Terminal): Command {
-  return new Command('seal')
+  return new DatabaseCommand('seal', terminal)
     .description('encrypt every stored signing secret and second factor with the key that is set now')
-    .action(async () => {
-      await withDatabase(terminal, async (engine, config) => {
-        const outcome = await sealSecrets(engine, await takeSecretBox(engine, config));
-        const { sealedCount, problems } = outcome;
-        const count = sealedCount === 1 ? '1 secret is' : `${sealedCount} secrets are`;
-        terminal.show(outcome, `${count} encrypted with the key that is set now.`);
-        for (const problem of problems) terminal.tell(`fieldledger: ${problem}\n`);
-        if (problems.length > 0) throw new ToldFailure();
-      });
+    .inDatabase(async ({ engine, config }) => {
+      const outcome = await sealSecrets(engine, await takeSecretBox(engine, config));
+      const { sealedCount, problems } = outcome;
+      const count = sealedCount === 1 ? '1 secret is' : `${sealedCount} secrets are`;
+      terminal.show(outcome, `${count} encrypted with the key that is set now.`);
+      for (const problem of problems) terminal.tell(`fieldledger: ${problem}\n`);
+      if (problems.length > 0) throw new ToldFailure();
     });
 }
 
@@ -219,13 +204,13 @@ function timeOf(text: string): Date {
   return time;
 }
 
-function webhookTable(webhooks: readonly Webhook[]): string {
-  const rows = webhooks.map(({ id, url, events, createdAt, pausedAt }) => {
-    const chosen = events.length === moveEventKinds.length ? 'all' : events.join(',');
-    return [id, createdAt, pausedAt === null ? '' : `since ${pausedAt}`, url, chosen];
-  });
-  return textTable(['id', 'created', 'paused', 'address', 'events'], rows, 'There are no webhooks.');
-}
+const columns: Columns<Webhook> = {
+  id: ({ id }) => id,
+  created: ({ createdAt }) => createdAt,
+  paused: ({ pausedAt }) => (pausedAt === null ? '' : `since ${pausedAt}`),
+  address: ({ url }) => url,
+  events: ({ events }) => (events.length === moveEventKinds.length ? 'all' : events.join(',')),
+};
 
 const EVENT_COLUMNS = Math.max(...moveEventKinds.map((kind) => kind.length));
 
