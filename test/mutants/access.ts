@@ -10,22 +10,22 @@ export const access: readonly Mutant[] = [
   {
     fault: 'a feed token that may not let people invite makes a link that does',
     file: 'src/server/features/people/portal-links.ts',
-    from: ' || (mayInvite && !portalMayInvite)) {',
-    to: ') {',
+    from: 'goesBeyond({ scopes: person.scopes, mayInvite }, most)',
+    to: 'goesBeyond({ scopes: person.scopes, mayInvite: false }, most)',
     tests: portalLinks,
   },
   {
     fault: 'a feed token that may not let people invite signs in somebody who may',
     file: 'src/server/features/people/portal-links.ts',
-    from: ' || (has.mayInvite && !portalMayInvite))',
-    to: ')',
+    from: 'goesBeyond(present, linkAccessOf(token))',
+    to: 'goesBeyond({ ...present, mayInvite: false }, linkAccessOf(token))',
     tests: portalLinks,
   },
   {
     fault: 'a feed token signs in somebody with more scopes than its links may give',
     file: 'src/server/features/people/portal-links.ts',
-    from: 'if (has.scopes.some((scope) => !portalScopes.includes(scope)) || ',
-    to: 'if (',
+    from: 'goesBeyond(present, linkAccessOf(token))',
+    to: 'goesBeyond({ ...present, scopes: [] }, linkAccessOf(token))',
     tests: portalLinks,
   },
   {

@@ -105,7 +105,14 @@ export function refuseInviting(by: Pick<Administrator, 'mayInvite'> | 'operator'
   if (reason !== undefined) throw new UsageError(reason);
 }
 
-/** An administrator's access in words. */
-export function accessText({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>): string {
+/** The scopes that somebody has, and may give, and whether they may let others in. */
+export type Access = Pick<Administrator, 'scopes' | 'mayInvite'>;
+
+export function goesBeyond({ scopes, mayInvite }: Access, most: Access): boolean {
+  return scopes.some((scope) => !most.scopes.includes(scope)) || (mayInvite && !most.mayInvite);
+}
+
+/** An access in words; empty for none. */
+export function accessText({ scopes, mayInvite }: Access): string {
   return [...scopes, ...(mayInvite ? ['may invite'] : [])].join(', ');
 }

@@ -13,8 +13,11 @@ t.test('a token is 32 random bytes, and its digest is no token', async (t) => {
     t.notOk(isToken(text), text);
 });
 
-const aoife = { id: 'adm_1', password: 'scrypt$32768$8$3$AAAA$BBBB' };
-const account = (index: number) => ({ id: `adm_${index}`, password: `scrypt$32768$8$3$AAAA$${index}` });
+const aoife = { administrator: { id: 'adm_1' }, password: 'scrypt$32768$8$3$AAAA$BBBB' };
+const account = (index: number) => ({
+  administrator: { id: `adm_${index}` },
+  password: `scrypt$32768$8$3$AAAA$${index}`,
+});
 const days = (count: number) => new Date(STORY_NOW.getTime() + count * 86_400_000);
 
 t.test('a browser is known to the account that it signed in to, by one number', async (t) => {
@@ -30,7 +33,7 @@ t.test('a browser is known to the account that it signed in to, by one number', 
 t.test('no other account, password or cookie is taken for it', async (t) => {
   const cookie = rememberBrowser(undefined, aoife, STORY_NOW);
   const [number = '', endsAt = '', mac = ''] = cookie.split('.');
-  t.equal(knownBrowserOf(cookie, { ...aoife, id: 'adm_2' }, STORY_NOW), undefined);
+  t.equal(knownBrowserOf(cookie, { ...aoife, administrator: { id: 'adm_2' } }, STORY_NOW), undefined);
   t.equal(knownBrowserOf(cookie, { ...aoife, password: `${aoife.password}C` }, STORY_NOW), undefined);
   t.equal(knownBrowserOf(cookie, undefined, STORY_NOW), undefined, 'there is no such account');
   const forged = [
@@ -44,7 +47,7 @@ t.test('no other account, password or cookie is taken for it', async (t) => {
     '~'.repeat(100_000),
   ];
   for (const one of forged) t.equal(knownBrowserOf(one, aoife, STORY_NOW), undefined, one.slice(0, 90));
-  const nobody = { id: '', password: '' };
+  const nobody = { administrator: { id: '' }, password: '' };
   t.equal(knownBrowserOf(rememberBrowser(undefined, nobody, STORY_NOW), undefined, STORY_NOW), undefined);
 });
 

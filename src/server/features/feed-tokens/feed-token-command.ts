@@ -4,7 +4,7 @@ import { listOf } from '../../../command-line/given-values.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 import { accessText } from '../../access/checked-input.ts';
 import { createFeedToken, revokeFeedToken } from './feed-tokens.ts';
-import { type FeedToken, listFeedTokens } from './stored-feed-tokens.ts';
+import { type FeedToken, linkAccessOf, listFeedTokens } from './stored-feed-tokens.ts';
 import { scopesIn } from '../../cli/arguments.ts';
 import { DatabaseCommand } from '../../cli/database-command.ts';
 import { type Columns, textTable } from '../../cli/table.ts';
@@ -71,6 +71,5 @@ const columns: Columns<FeedToken> = {
   'last used': ({ usedAt }) => usedAt ?? 'never',
   companies: ({ companies }) => companies?.join(',') ?? 'all',
   changes: ({ changes }) => changes?.join(',') ?? 'all',
-  'portal links': ({ portalScopes: scopes, portalMayInvite: mayInvite }) =>
-    accessText({ scopes, mayInvite }) || 'none',
+  'portal links': (token) => accessText(linkAccessOf(token)) || 'none',
 };

@@ -1,6 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import type { Access } from '../../access/checked-input.ts';
 import { getCompany } from '../../store/records/companies.ts';
 import { feedTokens } from '../../store/tables/keys.ts';
 import { readRow, type RowOf, writeRow } from '../../store/tables/table.ts';
@@ -11,6 +12,11 @@ export type FeedToken = Omit<RowOf<typeof feedTokens>, 'forAllCompanies'> & {
   /** The companies that it may send changes of; null for all of them. */
   companies: string[] | null;
 };
+
+/** The most that a token's portal links may give. */
+export function linkAccessOf({ portalScopes: scopes, portalMayInvite: mayInvite }: FeedToken): Access {
+  return { scopes, mayInvite };
+}
 
 /** Adds a token. @throws UsageError when one of its companies doesn't exist. */
 export async function insertFeedToken(

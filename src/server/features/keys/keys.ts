@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 
 import { companyDay, companyInstant } from '../../../contract/company-time.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
-import type { Scope } from '../../../contract/scopes.ts';
 import { AppError, quote, UsageError } from '../../../errors.ts';
 import {
   type Act,
@@ -17,13 +16,15 @@ import {
   findKey,
   hasEnded,
   insertKey,
-  type KeyRow,
   listKeyRows,
   revokeKeyRow,
   updateKeyRow,
 } from './stored-keys.ts';
+import { companies } from '../../store/tables/companies.ts';
+import { apiKeys } from '../../store/tables/keys.ts';
+import { readRow } from '../../store/tables/table.ts';
 import type { Counted } from '../../store/rate-counters.ts';
-import { getCompany, switchesOf } from '../../store/records/companies.ts';
+import { getCompany } from '../../store/records/companies.ts';
 import type { Caller } from '../../connections/exchange.ts';
 import { checkedLine, grantedScopes } from '../../access/checked-input.ts';
 import { bearerParts, isSecretOf, mintToken, tokenHash } from '../../access/tokens.ts';
@@ -180,11 +181,11 @@ export function createAuthentication(
     const found = await findKey(engine, given, { nowMs: Date.now(), windowSeconds });
     const isRight = isSecretOf(secretSha256, found?.key.secret_sha256);
     if (!found || !isRight) throw new AppError('invalid_key', 'The API key is missing or wrong.');
-    const { revoked_at: revokedAt, ends_at: endsAt } = found.key;
-    if (hasEnded({ revokedAt, endsAt }, new Date()))
-      throw new AppError('revoked_key', 'This API key was revoked.');
-    const endsMs = Date.parse(endsAt ?? '') || Infinity;
-    return { caller: toCaller(given, found.key), endsMs, counted: found.counted };
+    const key = readRow(apiKeys, found.key);
+    if (hasEnded(key, new Date())) throw new AppError('revoked_key', 'This API key was revoked.');
+    const endsMs = Date.parse(key.endsAt ?? '') || Infinity;
+    const caller = { company, keyId: id, scopes: key.scopes, ...readRow(companies, found.key) };
+    return { caller, endsMs, counted: found.counted };
   });
 }
 
@@ -208,17 +209,6 @@ function rememberCallers(engine: Engine, authenticate: Authenticate): Authentica
     // Another request may have met a change meanwhile.
     if (version === knownVersion) known.set(digest, authenticated);
     return authenticated;
-  };
-}
-
-function toCaller({ company, id }: { company: string; id: string }, row: KeyRow): Caller {
-  return {
-    company,
-    keyId: id,
-    // Written from checked values.
-    scopes: JSON.parse(row.scopes) as Scope[],
-    ...switchesOf(row),
-    timeZone: row.time_zone,
   };
 }
 

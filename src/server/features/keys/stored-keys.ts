@@ -22,14 +22,10 @@ export interface EndedBefore {
   id: string;
 }
 
-/** A key's row beside its company's switches. */
-export interface KeyRow extends SwitchColumns {
-  secret_sha256: string;
-  scopes: string;
-  revoked_at: string | null;
-  ends_at: string | null;
-  time_zone: string;
-}
+/** A key's row beside its company's switches and time zone. */
+export type KeyRow = SwitchColumns &
+  Pick<Selectable<Tables['api_keys']>, 'secret_sha256' | 'scopes' | 'revoked_at' | 'ends_at'> &
+  Pick<Selectable<Tables['companies']>, 'time_zone'>;
 
 /** Requests of a key that are counted in one window, whatever it is allowed: one less than the column can hold. */
 const COUNTED_MAX = 2 ** 31 - 2;
@@ -84,8 +80,7 @@ const isGiven = ({ company, id }: GivenKey) =>
   sql<boolean>`k.company = ${company} AND k.id = ${id} AND c.id = ${company}`;
 
 const isValid = (key: KeyRow | undefined, { secretSha256 }: GivenKey, nowMs: number) =>
-  key?.secret_sha256 === secretSha256 &&
-  !hasEnded({ revokedAt: key.revoked_at, endsAt: key.ends_at }, new Date(nowMs));
+  key?.secret_sha256 === secretSha256 && !hasEnded(readRow(apiKeys, key), new Date(nowMs));
 
 /** Whether a key was revoked, whatever the clocks of two machines say, or its last day is over. */
 export function hasEnded({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'endsAt'>, now: Date): boolean {

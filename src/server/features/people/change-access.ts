@@ -16,7 +16,13 @@ import { listWebhookRows, webhookHost } from '../webhooks/stored-webhooks.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { listKeysMadeBy } from '../keys/stored-keys.ts';
 import { deleteIn } from '../webhooks/registration.ts';
-import { accessText, grantedScopes, whyNotInvite } from '../../access/checked-input.ts';
+import {
+  type Access,
+  accessText,
+  goesBeyond,
+  grantedScopes,
+  whyNotInvite,
+} from '../../access/checked-input.ts';
 import { revokeIn } from '../keys/keys.ts';
 
 /**
@@ -74,10 +80,9 @@ export async function changeAccess(
 export async function endWiderInvitations(
   transaction: StoreTransaction,
   before: Administrator,
-  { scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvite'>,
+  after: Access,
 ): Promise<void> {
-  if (before.scopes.some((scope) => !scopes.includes(scope)) || (before.mayInvite && !mayInvite))
-    await deleteLinksOf(transaction, 'made_by', before);
+  if (goesBeyond(before, after)) await deleteLinksOf(transaction, 'made_by', before);
 }
 
 /** A key or a webhook, by the name or the host by which people know it. */

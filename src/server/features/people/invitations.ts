@@ -50,7 +50,7 @@ const RESET_HOURS = 24;
 /** Open invitations of one company. */
 export const INVITATIONS_MAX = 20;
 /** Administrators that a company can have at once. */
-export const ADMINISTRATORS_MAX = 50;
+const ADMINISTRATORS_MAX = 50;
 
 /** One sentence for every reason, because the link may be somebody else's. */
 export const UNUSABLE =
@@ -108,8 +108,7 @@ async function refuseInvitation(
   );
   if (present.some((one) => one.email === email))
     throw new UsageError(`${quote(email)} administers this company already.`);
-  if (present.length >= ADMINISTRATORS_MAX)
-    throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
+  refuseAnother(present);
   const open = await listInvitations(transaction, company, now);
   const waiting = open.find((one) => one.email === email);
   if (!waiting && open.length >= INVITATIONS_MAX)
@@ -119,6 +118,12 @@ async function refuseInvitation(
     throw new UsageError(
       `${quote(email)} is invited already, and a new invitation would end that one. ${more}`,
     );
+}
+
+/** @throws UsageError when a company with so many administrators has no place for another. */
+export function refuseAnother(active: readonly Administrator[]): void {
+  if (active.length >= ADMINISTRATORS_MAX)
+    throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
 }
 
 /** The reason why somebody may not end an open invitation, such as access that they don't have; undefined when they may. */
@@ -200,7 +205,7 @@ export async function acceptLink(
   });
   await endBrowserSessions(engine, formerTokens);
   // Known even before a code is given: somebody else's guesses must not keep out who has just proved their mailbox.
-  return { ...begun, browser: rememberBrowser(use.browser, { id: begun.administrator.id, password }, now) };
+  return { ...begun, browser: rememberBrowser(use.browser, { ...begun, password }, now) };
 }
 
 async function addInvited(

@@ -14,13 +14,18 @@ import {
 import type { Origin } from '../../store/accounts/audit-trail.ts';
 import { deleteLinksOf, insertLink, type PortalLink, takeLink } from '../../store/accounts/link-rows.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
-import { type FeedToken, findFeedToken } from '../feed-tokens/stored-feed-tokens.ts';
+import { type FeedToken, findFeedToken, linkAccessOf } from '../feed-tokens/stored-feed-tokens.ts';
 import { lockCompany } from '../../store/records/companies.ts';
 import { deleteSessionRows } from '../../store/accounts/session-rows.ts';
-import { accessText } from '../../access/checked-input.ts';
 import { endWiderInvitations } from './change-access.ts';
-import { checkedEmail, checkedName, grantedScopes } from '../../access/checked-input.ts';
-import { ADMINISTRATORS_MAX, UNUSABLE } from './invitations.ts';
+import {
+  accessText,
+  checkedEmail,
+  checkedName,
+  goesBeyond,
+  grantedScopes,
+} from '../../access/checked-input.ts';
+import { refuseAnother, UNUSABLE } from './invitations.ts';
 import { beginSession, endBrowserSessions, type Entry, recordArrival } from '../sign-in/sessions.ts';
 import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
@@ -36,11 +41,12 @@ export async function makePortalLink(
   token: FeedToken,
   { company, mayInvite = false, now, ...person }: PortalLinkRequest & { now: Date },
 ): Promise<{ code: string; expiresAt: string }> {
-  const { portalScopes, portalMayInvite } = token;
-  if (!person.scopes.every((scope) => portalScopes.includes(scope)) || (mayInvite && !portalMayInvite)) {
-    const most = accessText({ scopes: portalScopes, mayInvite: portalMayInvite });
-    throw new AppError('missing_scope', `Portal links of this feed token may give ${most || 'nothing'}.`);
-  }
+  const most = linkAccessOf(token);
+  if (goesBeyond({ scopes: person.scopes, mayInvite }, most))
+    throw new AppError(
+      'missing_scope',
+      `Portal links of this feed token may give ${accessText(most) || 'nothing'}.`,
+    );
   const code = mintTokenOf(company);
   const link: PortalLink = {
     id: randomUUIDv7(),
@@ -132,7 +138,7 @@ async function admit(
 async function findPerson(
   transaction: StoreTransaction,
   { company, email }: PortalLink,
-  { portalScopes, portalMayInvite }: FeedToken,
+  token: FeedToken,
 ): Promise<Administrator | undefined> {
   const all = await listAdministratorRows(transaction, company);
   const active = all.filter(({ disabledAt }) => disabledAt === null);
@@ -141,10 +147,8 @@ async function findPerson(
     throw new UsageError(
       `${quote(email)} was removed from this company. Its operator can let them in again with "fieldledger admin set".`,
     );
-  const has = present ?? { scopes: [], mayInvite: false };
-  if (has.scopes.some((scope) => !portalScopes.includes(scope)) || (has.mayInvite && !portalMayInvite))
+  if (present && goesBeyond(present, linkAccessOf(token)))
     throw new UsageError(`${quote(email)} has access that links of this feed token may not give.`);
-  if (!present && active.length >= ADMINISTRATORS_MAX)
-    throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
+  if (!present) refuseAnother(active);
   return present;
 }

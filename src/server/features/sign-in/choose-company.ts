@@ -70,7 +70,7 @@ async function countCode(
   { company, id, email }: Administrator,
 ): ReturnType<SignInLimits['count']> {
   const [account] = await findAccounts(db, { company, id });
-  const known = knownBrowserOf(browser, account && { id, password: account.password }, now);
+  const known = knownBrowserOf(browser, account, now);
   return limits.count({ email, address, browser: known });
 }
 

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 
 import { DAY_MS } from '../../../contract/durations.ts';
+import type { Account, Administrator } from '../../store/accounts/administrator-rows.ts';
 
 /** Browsers forget a cookie after 400 days (RFC 6265bis section 5.5); each sign-in renews it. */
 export const KNOWN_DAYS_MAX = 400;
@@ -8,14 +9,13 @@ export const KNOWN_DAYS_MAX = 400;
 const PROOFS_MAX = 5;
 const SEPARATOR = '~';
 
-interface Account {
-  id: string;
-  /** The stored form of the password. It is the key of the proofs, so a new password makes them invalid. */
-  password: string;
+/** An account: the stored form of its password is the key of the proofs, so a new password makes them invalid. */
+interface KnownAccount extends Pick<Account, 'password'> {
+  administrator: Pick<Administrator, 'id'>;
 }
 
 /** Used if there is no account, so that timing doesn't reveal accounts. */
-const nobody: Account = { id: '', password: '' };
+const nobody: KnownAccount = { administrator: { id: '' }, password: '' };
 
 /**
  * The cookie of a browser after a sign-in. It holds a proof for each of the last accounts: the browser's number for that
@@ -23,7 +23,7 @@ const nobody: Account = { id: '', password: '' };
  * reads the database can check it, and nothing is stored.
  * @param cookie the browser's former cookie; its proofs for other accounts stay.
  */
-export function rememberBrowser(cookie: string | undefined, account: Account, now: Date): string {
+export function rememberBrowser(cookie: string | undefined, account: KnownAccount, now: Date): string {
   const proofs = proofsOf(cookie);
   const old = proofs.find((proof) => isProof(proof, account, now));
   const number = old?.split('.')[0] ?? randomBytes(16).toString('base64url');
@@ -35,7 +35,7 @@ export function rememberBrowser(cookie: string | undefined, account: Account, no
 /** The number of a browser that signed in to this account before; undefined without a valid proof in its cookie. */
 export function knownBrowserOf(
   cookie: string | undefined,
-  account: Account | undefined,
+  account: KnownAccount | undefined,
   now: Date,
 ): string | undefined {
   const proof = proofsOf(cookie).find((one) => isProof(one, account ?? nobody, now));
@@ -47,12 +47,12 @@ function proofsOf(cookie: string | undefined): string[] {
   return parts.filter((part) => /^[\w-]{22}\.\d{1,12}\.[\w-]{43}$/.test(part));
 }
 
-function isProof(proof: string, account: Account, now: Date): boolean {
+function isProof(proof: string, account: KnownAccount, now: Date): boolean {
   const [number = '', endsAt = '', mac = ''] = proof.split('.');
   const expected = macOf(`${number}.${endsAt}`, account);
   return timingSafeEqual(Buffer.from(mac), Buffer.from(expected)) && Number(endsAt) * 1000 > now.getTime();
 }
 
-function macOf(text: string, { id, password }: Account): string {
+function macOf(text: string, { administrator: { id }, password }: KnownAccount): string {
   return createHmac('sha256', password).update(`known browser ${id} ${text}`).digest('base64url');
 }

@@ -39,16 +39,6 @@ export async function hashPassword(password: string, like?: string): Promise<str
   return ['scrypt', COST.N, COST.r, COST.p, salt.toString('base64url'), key.toString('base64url')].join('$');
 }
 
-/** Whether a password is the stored one; see `arePasswords`. */
-export async function isPassword(
-  password: string,
-  stored: string | undefined,
-  options: { isKnown?: boolean } = {},
-): Promise<boolean> {
-  const [isRight = false] = await arePasswords(password, stored === undefined ? [] : [stored], options);
-  return isRight;
-}
-
 /**
  * Whether a password is each of the stored ones. The work is the same for none and for any number with the same salt, so
  * that the time doesn't tell whether there are accounts.

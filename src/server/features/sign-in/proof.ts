@@ -9,7 +9,7 @@ import {
 } from '../../store/accounts/authorised-transaction.ts';
 import { updateSession } from '../../store/accounts/session-rows.ts';
 import { lockCompany } from '../../store/records/companies.ts';
-import { isPassword } from './passwords.ts';
+import { arePasswords } from './passwords.ts';
 import { isAppCode, takeCode } from './second-factor.ts';
 import { recordFailedSignIn } from './sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
@@ -53,8 +53,11 @@ async function proveAccount(
   const { email, hasSecondFactor } = account.administrator;
   const counted = await limits.count({ email, address: by.address, browser: by.session });
   const codes = hasSecondFactor && isAppCode(given) ? secrets : undefined;
-  if (!codes && !account.administrator.hasPassword) throw new UsageError(COME_AGAIN, { field });
-  if (!codes && !(await isPassword(given, account.password, { isKnown: true }))) throw wrong;
+  if (!codes) {
+    if (!account.administrator.hasPassword) throw new UsageError(COME_AGAIN, { field });
+    const [isRight] = await arePasswords(given, [account.password], { isKnown: true });
+    if (!isRight) throw wrong;
+  }
   const act = { company, by: { ...by, form: undefined }, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async ({ transaction, by: owner }) => {
     if (!codes && !(await withSamePassword(transaction, account))) throw wrong;

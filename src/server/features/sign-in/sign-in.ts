@@ -71,7 +71,7 @@ export async function signIn(
 
 /** The cookie's value once a browser has signed in to an account wholly. */
 const remember = ({ browser, now }: Pick<Entry, 'browser' | 'now'>, account: Account) =>
-  rememberBrowser(browser, identityOf(account), now);
+  rememberBrowser(browser, account, now);
 
 /** Tells the account's owner where it is a new browser that has signed in. @returns the new value of its cookie. */
 export async function meetBrowser(
@@ -80,7 +80,7 @@ export async function meetBrowser(
   entry: Entry,
 ): Promise<string> {
   const { administrator } = account;
-  if (knownBrowserOf(entry.browser, identityOf(account), entry.now) === undefined)
+  if (knownBrowserOf(entry.browser, account, entry.now) === undefined)
     await tellOfBrowser(transaction, { ...entry, administrator });
   return remember(entry, account);
 }
@@ -110,7 +110,7 @@ async function openAccounts(
   const [first] = accounts;
   if (first && accounts.length === 1) attempt.onAccount(first.administrator);
   const numbers = (first ? accounts : [undefined]).map((account) =>
-    knownBrowserOf(attempt.browser, account && identityOf(account), now),
+    knownBrowserOf(attempt.browser, account, now),
   );
   const browser = numbers.find((number) => number !== undefined);
   const counted = await limits.count({ email, address, browser });
@@ -132,10 +132,6 @@ async function openAccounts(
       await recordFailedSignIn(engine, { administrator, address, client, now });
   });
   throw new UsageError(WRONG);
-}
-
-function identityOf({ administrator, password }: Account): { id: string; password: string } {
-  return { id: administrator.id, password };
 }
 
 /**
@@ -173,5 +169,5 @@ export async function changePassword(
     await deleteLinksOf(authorised.transaction, 'administrator', own);
     await authorised.record({ action: 'administrator.changed_password', subject: by.administrator });
   });
-  return rememberBrowser(change.browser, { id: by.administrator, password }, now);
+  return rememberBrowser(change.browser, { administrator, password }, now);
 }

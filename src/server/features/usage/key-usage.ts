@@ -6,6 +6,7 @@ import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { boundTo, byCompany, type OfCompany, throwFirst } from '../../store/machines.ts';
 import { removeBefore } from '../../store/stored-tables.ts';
 import { keyHours } from '../../store/tables/keys.ts';
+import type { RowOf } from '../../store/tables/table.ts';
 
 /** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
 export interface KeyUsage extends AsyncDisposable {
@@ -15,13 +16,9 @@ export interface KeyUsage extends AsyncDisposable {
   flush: () => Promise<void>;
 }
 
-/** The counts of one key in one hour. */
-interface Use {
-  company: string;
-  keyId: string;
+/** The counts of one key in one hour, which is told by its number. */
+interface Use extends Omit<RowOf<typeof keyHours>, 'hour'> {
   hour: number;
-  answered: number;
-  limited: number;
   lastMs: number;
 }
 
@@ -194,12 +191,7 @@ function latestOf(uses: readonly Use[]): Use[] {
   return [...latest.values()];
 }
 
-export interface KeyHour {
-  keyId: string;
-  hour: string;
-  answered: number;
-  limited: number;
-}
+export type KeyHour = Omit<RowOf<typeof keyHours>, 'company'>;
 
 /** The requests of a company's keys from an hour on, as far as they are written; the oldest hour first, at most `limit`. */
 export async function listKeyHours(

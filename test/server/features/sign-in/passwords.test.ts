@@ -6,7 +6,7 @@ import {
   type PasswordOwner,
   refuseWeakPassword,
 } from '../../../../src/server/features/sign-in/password-strength.ts';
-import { hashPassword, isPassword } from '../../../../src/server/features/sign-in/passwords.ts';
+import { arePasswords, hashPassword } from '../../../../src/server/features/sign-in/passwords.ts';
 import { AppError, UsageError } from '../../../../src/errors.ts';
 import { processorMs } from '../../../_processor-time.ts';
 
@@ -36,15 +36,17 @@ t.test('a password is stored as scrypt with its parameters and a salt of its own
 
 t.test('the right password is known again, also in another way of typing it, and no other is', async (t) => {
   const stored = await hashPassword('crème brûlée for breakfast');
-  t.ok(await isPassword('crème brûlée for breakfast'.normalize('NFD'), stored));
-  t.notOk(await isPassword('creme brulee for breakfast', stored));
-  t.notOk(await isPassword('', stored));
-  t.notOk(await isPassword('anything', undefined), 'nobody has a password');
+  t.strictSame(await arePasswords('crème brûlée for breakfast'.normalize('NFD'), [stored]), [true]);
+  t.strictSame(await arePasswords('creme brulee for breakfast', [stored]), [false]);
+  t.strictSame(await arePasswords('', [stored]), [false]);
+  t.strictSame(await arePasswords('anything', []), [], 'nobody has a password');
 });
 
 t.test('of a crowd that signs in at once some are sent away, and the others are answered', async (t) => {
   const stored = storedAt(1_024);
-  const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => isPassword(PASSWORD, stored)));
+  const outcomes = await Promise.allSettled(
+    Array.from({ length: 60 }, () => arePasswords(PASSWORD, [stored])),
+  );
   const refused = outcomes.filter(
     ({ status, ...outcome }) =>
       status === 'rejected' &&
@@ -54,7 +56,7 @@ t.test('of a crowd that signs in at once some are sent away, and the others are 
   );
   t.equal(refused.length, 18, 'two are looked at, forty wait');
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 42);
-  t.ok(await isPassword(PASSWORD, stored), 'and the next one has its turn');
+  t.strictSame(await arePasswords(PASSWORD, [stored]), [true], 'and the next one has its turn');
 });
 
 const owner = {
