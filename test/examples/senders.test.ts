@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers';
 import t from 'tap';
 import type { Test } from 'tap';
 
-import { revokeFeedToken } from '../../src/server/features/feed-tokens/feed-tokens.ts';
+import { revokeFeedToken } from '../../src/server/features/feed-tokens/stored-feed-tokens.ts';
 import { until } from '../_command.ts';
 import { openTestDatabase, STORY_NOW } from '../_server.ts';
 import { listen } from '../client/_service.ts';

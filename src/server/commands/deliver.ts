@@ -78,6 +78,14 @@ export function impairmentOf({ problem }: OpenedBox, log: Logger): string | unde
   return 'Deliveries of webhooks are held: a key of signing secrets is missing.';
 }
 
+interface Surroundings {
+  engine: Engine;
+  config: Config;
+  secrets: OpenedBox;
+  log: Logger;
+  metrics: Metrics;
+}
+
 /** A pass mails 20 at most, so a process mails ten in a second, and as many documents are handed over. */
 const QUEUES_EVERY_MS = 2_000;
 
@@ -85,53 +93,34 @@ const QUEUES_EVERY_MS = 2_000;
  * Starts to deliver the webhooks of a database, to tell of those that fail, to mail notices, to hand documents over, and to remove deliveries that are
  * older than their history. Disposing of it begins nothing more and waits for what is under way, some twenty seconds at most.
  */
-export function startDeliveries({
-  engine,
-  config,
-  secrets,
-  log,
-  metrics,
-}: {
-  engine: Engine;
-  config: Config;
-  secrets: OpenedBox;
-  log: Logger;
-  metrics: Metrics;
-}): AsyncDisposable {
+export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
+  const { engine, config, secrets, log, metrics } = surroundings;
   const now = () => new Date();
   const { logo } = lookOf(config);
   const sender = createSender({ ownAddresses: config.ownAddresses });
   const parts: AsyncDisposable[] = [
     new DeliveryLoop({
-      engine,
-      sender,
-      secrets,
-      serviceName: config.serviceName,
-      log,
-      metrics: metrics.deliveries,
-      now,
-      concurrencyMax: config.deliveriesMax,
+      ...{ engine, sender, secrets, serviceName: config.serviceName, log, now },
+      ...{ metrics: metrics.deliveries, concurrencyMax: config.deliveriesMax },
     }),
+    keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }),
   ];
-  const onLookError = (err: unknown) => log.warn({ err }, 'outages.not-told');
+  const keep = (everyMs: number, failure: string, work: (signal: AbortSignal) => Promise<unknown>) =>
+    parts.push(keepDoing(work, { everyMs, onError: (err) => log.warn({ err }, failure) }));
   for (const tell of [tellOutages, tellLosses])
-    parts.push(keepDoing(() => tell(engine, now()), { everyMs: MINUTE_MS, onError: onLookError }));
+    keep(MINUTE_MS, 'outages.not-told', () => tell(engine, now()));
   const { smtpUrl, mailFrom: from, baseUrl, serviceName } = config;
   // The settings are given together.
   if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {
     const means = { engine, smtpUrl, from, baseUrl, serviceName, logo, log, now };
-    const onError = (err: unknown) => log.warn({ err }, 'mails.not-sent');
-    parts.push(keepDoing((signal) => mailNotices(means, signal), { everyMs: QUEUES_EVERY_MS, onError }));
+    keep(QUEUES_EVERY_MS, 'mails.not-sent', (signal) => mailNotices(means, signal));
   }
   const { accessPointFolder: folder, accessPointUrl: url, accessPointToken: token } = config;
   const accessPoint = createAccessPoint({ folder, url, token, serviceName }, sender);
   if (accessPoint) {
     const means = { engine, accessPoint, log, now };
-    const onError = (err: unknown) => log.warn({ err }, 'documents.not-handed-over');
-    const options = { everyMs: QUEUES_EVERY_MS, onError };
-    parts.push(keepDoing((signal) => handOverDocuments(means, signal), options));
+    keep(QUEUES_EVERY_MS, 'documents.not-handed-over', (signal) => handOverDocuments(means, signal));
   }
-  parts.push(keepPurging(engine, { now, log, changeIdDays: config.changeIdDays }));
   return {
     async [Symbol.asyncDispose]() {
       // Side by side, so that none begins anything while another is waited for.

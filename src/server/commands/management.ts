@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { type Config, readConfig } from '../process/config.ts';
 import { DatabaseAwayError } from '../../errors.ts';
-import { listen } from '../connections/listen.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import { createManagement, createUnready, type ManagementOptions } from '../operator-pages.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -14,30 +13,26 @@ import { listenAs } from './ports.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-type ManagementConfig = Pick<Config, 'managementHost' | 'managementPort' | 'managementNames'>;
-
 /**
  * Serves probes and metrics on MANAGEMENT_PORT, if the operator has set one: there no crowd of clients delays them.
  * @returns their address, of which disposing closes every connection.
  * @throws UsageError when the port is taken or the address isn't this machine's.
  */
 export async function serveManagement(
-  config: ManagementConfig,
+  config: Pick<Config, 'managementHost' | 'managementPort' | 'managementNames'>,
   options: Omit<ManagementOptions, 'managementNames'>,
 ): Promise<AsyncDisposable & { address: string | undefined }> {
   const { managementHost: host, managementPort: port, managementNames } = config;
   if (port === undefined) return { address: undefined, [Symbol.asyncDispose]: async () => undefined };
-  return serveOn(MANAGEMENT, { host, port }, createManagement({ ...options, managementNames }));
+  return serveOn('MANAGEMENT_', { host, port }, createManagement({ ...options, managementNames }));
 }
 
-const MANAGEMENT = { host: 'MANAGEMENT_HOST', port: 'MANAGEMENT_PORT' } as const;
-
 async function serveOn(
-  settings: Parameters<typeof listenAs>[0],
+  prefix: Parameters<typeof listenAs>[0],
   place: { host: string; port: number },
   server: Server,
 ): Promise<AsyncDisposable & { address: string }> {
-  const connections = await listenAs(settings, place, () => listen(server, place));
+  const connections = await listenAs(prefix, server, place);
   // A server that listens on a port has an address of this shape.
   const { address, family, port } = server.address() as AddressInfo;
   return {
@@ -76,19 +71,16 @@ export async function withPatience(
     }
     using stop = listenForStop();
     await using ports = new AsyncDisposableStack();
-    if (isPublic) ports.use(await serveOn(PUBLIC, config, createUnready()));
+    if (isPublic) ports.use(await serveOn('', config, createUnready()));
     const { feedHost, feedPort, managementHost: host, managementPort: port } = config;
     if (isPublic && feedPort !== undefined)
-      ports.use(await serveOn(FEED, { host: feedHost, port: feedPort }, createUnready()));
-    if (port !== undefined) ports.use(await serveOn(MANAGEMENT, { host, port }, createUnready()));
+      ports.use(await serveOn('FEED_', { host: feedHost, port: feedPort }, createUnready()));
+    if (port !== undefined) ports.use(await serveOn('MANAGEMENT_', { host, port }, createUnready()));
     do await pause(RETRY_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     while (!stop.signal.aborted && !(await answers(config.databaseUrl)));
     if (stop.signal.aborted) return;
   }
 }
-
-export const PUBLIC = { host: 'HOST', port: 'PORT' } as const;
-export const FEED = { host: 'FEED_HOST', port: 'FEED_PORT' } as const;
 
 async function answers(databaseUrl: string): Promise<boolean> {
   try {

@@ -1,28 +1,30 @@
-import { UsageError } from '../../errors.ts';
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
 
-interface Settings {
-  host: 'HOST' | 'MANAGEMENT_HOST' | 'FEED_HOST';
-  port: 'PORT' | 'MANAGEMENT_PORT' | 'FEED_PORT';
-}
+import { UsageError } from '../../errors.ts';
+import { listen, type ListenOptions } from '../connections/listen.ts';
 
 /**
- * Starts to listen.
+ * Has a server answer on a port.
+ * @param prefix of the settings of host and port.
+ * @returns its open connections, kept up to date.
  * @throws UsageError that names the setting to change, where the system refuses the port or the address.
  */
-export async function listenAs<T>(
-  settings: Settings,
-  { host, port }: { host: string; port: number },
-  start: () => Promise<T>,
-): Promise<T> {
+export async function listenAs(
+  prefix: '' | 'FEED_' | 'MANAGEMENT_',
+  server: Server,
+  options: ListenOptions,
+): Promise<ReadonlySet<Socket>> {
   try {
-    return await start();
+    return await listen(server, options);
   } catch (error) {
+    const { host, port } = options;
     const { code = '' } = error as NodeJS.ErrnoException;
     const remedies: Record<string, string> = {
-      EADDRINUSE: `Port ${port} of ${host} is in use. Set ${settings.port} to a free one.`,
-      EACCES: `Port ${port} of ${host} may not be opened by this user. Set ${settings.port} to one from 1024 on.`,
-      EADDRNOTAVAIL: `${host} isn't an address of this machine. Set ${settings.host} to one that is.`,
-      ENOTFOUND: `There is no host ${host}. Set ${settings.host} to an address of this machine.`,
+      EADDRINUSE: `Port ${port} of ${host} is in use. Set ${prefix}PORT to a free one.`,
+      EACCES: `Port ${port} of ${host} may not be opened by this user. Set ${prefix}PORT to one from 1024 on.`,
+      EADDRNOTAVAIL: `${host} isn't an address of this machine. Set ${prefix}HOST to one that is.`,
+      ENOTFOUND: `There is no host ${host}. Set ${prefix}HOST to an address of this machine.`,
     };
     throw remedies[code] === undefined ? error : new UsageError(remedies[code]);
   }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-import { DAY_MS, HISTORY_MS } from '../../contract/durations.ts';
+import { DAY_MS, HISTORY_MS, MINUTE_MS } from '../../contract/durations.ts';
 import type { Logger } from '../process/log.ts';
 import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
 import { removeDeleted, removeOld } from '../features/webhooks/deliveries/deliveries-purge.ts';
@@ -14,26 +14,20 @@ import { keepDoing } from '../process/repeating.ts';
 
 /** How long attempts stay counted by the hour: longer than any page looks back. */
 const COUNTED_DAYS = 32;
-/** Pauses between two rounds, and between two passes of one, in which other work has its turn. */
-const ROUND_MS = 60_000;
+/** The pause between two passes of a round, in which other work has its turn. */
 const PASS_MS = 20;
 
 /** Removes deliveries that are older than the history, those of deleted webhooks, and old ids of changes, until it is disposed of. */
 export function keepPurging(
   engine: Engine,
-  {
-    now,
-    log,
-    changeIdDays,
-    roundMs = ROUND_MS,
-  }: { now: () => Date; log: Logger; changeIdDays: number; roundMs?: number },
+  { now, log, changeIdDays }: { now: () => Date; log: Logger; changeIdDays: number },
 ): AsyncDisposable {
   const work = async (signal: AbortSignal) => {
     await purge(engine, now, signal);
     await purgeChangeIds(engine, { now, days: changeIdDays, signal });
   };
   const onError = (err: unknown) => log.warn({ err }, 'deliveries.not-purged');
-  return keepDoing(work, { everyMs: roundMs, onError });
+  return keepDoing(work, { everyMs: MINUTE_MS, onError });
 }
 
 /**

@@ -8,7 +8,6 @@ import { Command } from 'commander';
 import type { Config } from '../process/config.ts';
 import { isReferenceBuilt } from '../../contract/document.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
-import { listen } from '../connections/listen.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import type { ProbeOptions } from '../operator-pages.ts';
@@ -23,7 +22,7 @@ import { version } from '../../contract/version.ts';
 import type { SecretBox } from '../process/secret-box.ts';
 import { withDatabase } from '../cli/database.ts';
 import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.ts';
-import { compareClocks, FEED, PUBLIC, serveManagement, withPatience } from './management.ts';
+import { compareClocks, serveManagement, withPatience } from './management.ts';
 import { lookOf } from './look.ts';
 import { listenAs } from './ports.ts';
 import { listenForStop } from '../../command-line/stop.ts';
@@ -78,7 +77,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         await using management = await serveManagement(config, pages);
         await using feed = new AsyncDisposableStack();
         const feedAddress = await serveFeed(config, { ...pages, portal: server, stack: feed });
-        const connections = await listenAs(PUBLIC, config, () => listen(server, { ...config, metrics }));
+        const connections = await listenAs('', server, { ...config, metrics });
         if (config.deliverWebhooks)
           deliveries.use(startDeliveries({ engine, config, secrets, log, metrics }));
         const address = addressOf(server, config);
@@ -118,14 +117,12 @@ async function serveFeed(
 ): Promise<string | undefined> {
   const { feedHost: host, feedPort: port, feedRequestsPerMinute: requestsPerMinute, keyPrefix } = config;
   if (port === undefined) return undefined;
-  const { portalAccent: accent } = config;
   const { metrics, log } = pages;
-  const baseUrl = () => config.baseUrl ?? addressOf(portal, config);
-  const options = { ...pages, metrics: metrics.feed, keyPrefix, requestsPerMinute, baseUrl, accent };
-  const server = await createFeedServer(options);
-  const connections = await listenAs(FEED, { host, port }, () =>
-    listen(server, { ...config, host, port, metrics }),
-  );
+  const server = await createFeedServer({
+    ...{ ...pages, metrics: metrics.feed, keyPrefix, requestsPerMinute, accent: config.portalAccent },
+    baseUrl: () => config.baseUrl ?? addressOf(portal, config),
+  });
+  const connections = await listenAs('FEED_', server, { ...config, host, port, metrics });
   stack.defer(() => drain(server, connections, config.shutdownSeconds, log));
   return addressOf(server, { host });
 }

@@ -1,4 +1,4 @@
-import { revokeFeedToken } from '../../../src/server/features/feed-tokens/feed-tokens.ts';
+import { revokeFeedToken } from '../../../src/server/features/feed-tokens/stored-feed-tokens.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { AppError } from '../../../src/errors.ts';
 import { STORY_NOW } from '../../_server.ts';

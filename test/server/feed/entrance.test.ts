@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import got from 'got';
 
-import { revokeFeedToken } from '../../../src/server/features/feed-tokens/feed-tokens.ts';
+import { revokeFeedToken } from '../../../src/server/features/feed-tokens/stored-feed-tokens.ts';
 import { createLogger } from '../../../src/server/process/log.ts';
 import { until } from '../../_command.ts';
 import { keyFor, startTestServer, STORY_NOW } from '../../_server.ts';

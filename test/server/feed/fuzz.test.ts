@@ -8,7 +8,7 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 
 import fc from 'fast-check';
 
-import { revokeFeedToken } from '../../../src/server/features/feed-tokens/feed-tokens.ts';
+import { revokeFeedToken } from '../../../src/server/features/feed-tokens/stored-feed-tokens.ts';
 import { changeNames } from '../../../src/contract/feed.ts';
 import { anyCharacter } from '../../_characters.ts';
 import { keyFor, STORY_NOW } from '../../_server.ts';

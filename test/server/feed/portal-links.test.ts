@@ -1,6 +1,6 @@
 import { changeAccess } from '../../../src/server/features/people/change-access.ts';
 import { createCompany } from '../../../src/server/backoffice/companies.ts';
-import { revokeFeedToken } from '../../../src/server/features/feed-tokens/feed-tokens.ts';
+import { revokeFeedToken } from '../../../src/server/features/feed-tokens/stored-feed-tokens.ts';
 import { listAuditRows } from '../../../src/server/store/accounts/audit-trail.ts';
 import { listAdministratorRows } from '../../../src/server/store/accounts/administrator-rows.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../../_server.ts';

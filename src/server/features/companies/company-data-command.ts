@@ -51,14 +51,11 @@ export function addCompanyDataCommands(command: DatabaseCommand, terminal: Termi
         throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
       await withDatabase(terminal, async (engine) => {
         const isVacuumLater = vacuum === 'later';
-        const {
-          id: erasure,
-          rowCount,
-          isTraced,
-        } = await watched(showProgress('rows erased'), (bar, signal) =>
+        const erased = await watched(showProgress('rows erased'), (bar, signal) =>
           eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update, isVacuumLater }),
         );
-        const left = isTraced
+        const { id: erasure, rowCount } = erased;
+        const left = erased.isTraced
           ? ' Unused parts of the file still have some of it: repeat the command without "--vacuum later".'
           : '';
         terminal.show(
@@ -84,10 +81,9 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
   // As long as the folder is unfinished: a signal that comes between the two parts would leave it behind.
   using stop = listenForStop();
-  let unfinished: string | undefined;
+  let made = '';
   try {
-    const made = unfinishedPath(place);
-    unfinished = made;
+    made = unfinishedPath(place);
     mkdirSync(join(made, 'documents'), { recursive: true, mode: 0o700 });
     const writing = { folder: made, signal: stop.signal };
     const printedCount = await printMissing(engine, company, writing);
@@ -95,19 +91,16 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
     renameSync(made, place);
     return { rowCount, pdfCount: printedCount + pdfCount };
   } catch (error) {
-    if (unfinished !== undefined) rmSync(unfinished, { recursive: true, force: true });
+    if (made !== '') rmSync(made, { recursive: true, force: true });
     throw error instanceof Error && 'syscall' in error
       ? new UsageError(`${folder} can't be written: ${error.message}. Nothing was written.`)
       : error;
   }
 }
 
-/** Reports progress. */
-type Watch = (done: number, total: number) => Promise<void>;
-
 /** @returns a function that moves the bar, and throws a UsageError after a signal to stop. */
-function watching(bar: Progress, signal: AbortSignal): Watch {
-  return async (done, total) => {
+function watching(bar: Progress, signal: AbortSignal) {
+  return async (done: number, total: number) => {
     bar.update(done, total);
     // SQLite runs synchronously, so this lets signals be noticed.
     await turn();

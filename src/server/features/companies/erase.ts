@@ -10,8 +10,7 @@ import { lockCompany } from '../../store/records/companies.ts';
 import { deleteSome, isOfCompanies, ownRows, STORED_TABLES } from '../../store/stored-tables.ts';
 import type { Table } from '../../store/tables/table.ts';
 
-/** Options, progress and stop of an erasure. */
-export interface Erasing {
+interface Erasing {
   now: Date;
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
@@ -19,7 +18,7 @@ export interface Erasing {
   isVacuumLater?: boolean;
 }
 
-export interface Erased {
+interface Erased {
   id: string;
   /** Removed rows, those of earlier calls included. */
   rowCount: number;
@@ -104,15 +103,10 @@ async function beginErasure(engine: Engine, company: string, now: Date): Promise
   });
 }
 
-interface Step {
-  company: string;
-  id: string;
-}
-
 async function removeSome(
   transaction: StoreTransaction,
   table: Table,
-  { company, id }: Step,
+  { company, id }: { company: string; id: string },
 ): Promise<number> {
   const removed = await deleteSome(transaction, table, company, { countMax: ROWS_AT_ONCE });
   await transaction

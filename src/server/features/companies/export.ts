@@ -14,12 +14,6 @@ import {
 } from '../../store/stored-tables.ts';
 import { readRow, type Table } from '../../store/tables/table.ts';
 
-/** Some of a company's rows, as objects whose members are in camel case like the contract's. */
-export interface ExportedRows {
-  table: string;
-  rows: TableRow[];
-}
-
 /** Rows that nobody outside understands are left out, and columns that are secret. PDFs are exported as files. */
 const tables = STORED_TABLES.filter((table) => isOfCompanies(table) && !table.isInternal);
 
@@ -32,9 +26,12 @@ export async function countCompanyRows(engine: Engine, company: string): Promise
 
 /**
  * Reads all data of a company in batches, table by table; an empty table gives one empty batch. The reads share no
- * transaction. A record is as the API shows it, and `unpublished` has what its document needs beside that.
+ * transaction. The members of rows are in camel case like the contract's. A record is as the API shows it, and `unpublished` has what its document needs beside that.
  */
-export async function* readCompanyRows(engine: Engine, company: string): AsyncGenerator<ExportedRows> {
+export async function* readCompanyRows(
+  engine: Engine,
+  company: string,
+): AsyncGenerator<{ table: string; rows: TableRow[] }> {
   for (const table of tables) {
     const columns = writtenColumns(table).filter((column) => !table.columns[column]?.isSecret);
     yield { table: table.name, rows: [] };

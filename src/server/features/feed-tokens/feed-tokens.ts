@@ -1,15 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 import { changeNames } from '../../../contract/feed.ts';
-import { AppError, quote, unknownName, UsageError } from '../../../errors.ts';
+import { AppError, unknownName, UsageError } from '../../../errors.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import {
-  type FeedToken,
-  findFeedToken,
-  insertFeedToken,
-  noteFeedTokenUse,
-  revokeFeedTokenRow,
-} from './stored-feed-tokens.ts';
+import { type FeedToken, findFeedToken, insertFeedToken, noteFeedTokenUse } from './stored-feed-tokens.ts';
 import { checkedLine, grantedScopes } from '../../access/checked-input.ts';
 import { bearerParts, isSecretOf, mintToken, tokenHash } from '../../access/tokens.ts';
 
@@ -65,15 +59,6 @@ function checkedLinks({ portalLinks, portalInvites }: Pick<NewFeedToken, 'portal
   if (portalInvites && !portalLinks)
     throw new UsageError('A token whose portal links let people invite needs the scopes of these links.');
   return portalLinks ? grantedScopes(portalLinks, 'operator') : [];
-}
-
-/**
- * Revokes a token, which stops working at once: also in the middle of a batch.
- * @throws UsageError when there is no such token.
- */
-export async function revokeFeedToken(engine: Engine, id: string, now: Date): Promise<void> {
-  if (!(await revokeFeedTokenRow(engine, id, now.toISOString())))
-    throw new UsageError(`There is no feed token ${quote(id)}.`);
 }
 
 /** Finds the token that an Authorization header stands for. */

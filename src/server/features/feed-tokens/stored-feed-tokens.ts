@@ -1,5 +1,6 @@
 import { type Selectable, sql } from 'kysely';
 
+import { quote, UsageError } from '../../../errors.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import type { Access } from '../../access/checked-input.ts';
 import { getCompany } from '../../store/records/companies.ts';
@@ -66,12 +67,15 @@ export async function findFeedToken(
   return { token: toToken(row, companies), secretSha256: row.secret_sha256 };
 }
 
-/** Marks a token revoked, unless it is already. @returns whether there is such a token. */
-export async function revokeFeedTokenRow(engine: Engine, id: string, at: string): Promise<boolean> {
-  const rows = await engine.write(
-    sql`UPDATE feed_tokens SET revoked_at = COALESCE(revoked_at, ${at}) WHERE id = ${id} RETURNING id`,
+/**
+ * Revokes a token, which stops working at once: also in the middle of a batch.
+ * @throws UsageError when there is no such token.
+ */
+export async function revokeFeedToken(engine: Engine, id: string, now: Date): Promise<void> {
+  const revoked = await engine.write(
+    sql`UPDATE feed_tokens SET revoked_at = COALESCE(revoked_at, ${now.toISOString()}) WHERE id = ${id} RETURNING id`,
   );
-  return rows.length > 0;
+  if (revoked.length === 0) throw new UsageError(`There is no feed token ${quote(id)}.`);
 }
 
 /** Writes down that a token was used. */

@@ -41,10 +41,7 @@ export async function insertAdministrator(
 ): Promise<boolean> {
   const { numInsertedOrUpdatedRows } = await transaction
     .insertInto('administrators')
-    .values({
-      ...writeRow(administrators, { ...administrator, mutedNotices: [] }),
-      password,
-    })
+    .values({ ...writeRow(administrators, { ...administrator, mutedNotices: [] }), password })
     .onConflict((conflict) =>
       conflict.columns(['company', 'email']).where('disabled_at', 'is', null).doNothing(),
     )
@@ -112,18 +109,11 @@ export async function findAccountsOf(engine: Engine, email: string): Promise<Acc
 }
 
 function toAccount(row: Selectable<Tables['administrators']>): Account {
-  return {
-    administrator: toAdministrator(row),
-    password: row.password,
-    secondFactor: toSecondFactor(row),
-  };
-}
-
-function toSecondFactor(row: Selectable<Tables['administrators']>): SecondFactor | undefined {
-  const { second_factor: secret, second_factor_step: lastStep, recovery_codes: codes } = row;
-  if (secret === null) return undefined;
+  const { password, second_factor: secret, second_factor_step: lastStep, recovery_codes: codes } = row;
   // Written by `updateAdministratorRow`, all three together.
-  return { secret, lastStep: lastStep ?? 0, recoveryCodes: JSON.parse(codes ?? '[]') as string[] };
+  const recoveryCodes = JSON.parse(codes ?? '[]') as string[];
+  const secondFactor = secret === null ? undefined : { secret, lastStep: lastStep ?? 0, recoveryCodes };
+  return { administrator: toAdministrator(row), password, secondFactor };
 }
 
 /** The administrators of a company, oldest first, disabled ones included. */
@@ -141,23 +131,19 @@ export async function listAdministratorRows(
   return rows.map(toAdministrator);
 }
 
-/** Changes an administrator. A password is in its stored form; null takes a second factor away. */
+type Changeable = 'name' | 'scopes' | 'mayInvite' | 'mutedNotices' | 'signedInAt' | 'disabledAt';
+
+interface AdministratorChanges extends Partial<Pick<RowOf<typeof administrators>, Changeable>> {
+  /** In its stored form. */
+  password?: string;
+  /** Null takes it away. */
+  secondFactor?: SecondFactor | null;
+}
+
 export async function updateAdministratorRow(
   transaction: StoreTransaction,
   { company, id }: AccountKey,
-  {
-    password,
-    secondFactor,
-    ...changes
-  }: {
-    password?: string;
-    secondFactor?: SecondFactor | null;
-  } & Partial<
-    Pick<
-      RowOf<typeof administrators>,
-      'name' | 'scopes' | 'mayInvite' | 'mutedNotices' | 'signedInAt' | 'disabledAt'
-    >
-  >,
+  { password, secondFactor, ...changes }: AdministratorChanges,
 ): Promise<void> {
   await transaction
     .updateTable('administrators')

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { MoveEventKind } from '../../../contract/events.ts';
@@ -8,7 +8,6 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { auditEntries } from '../tables/accounts.ts';
 import { readRow, type RowOf } from '../tables/table.ts';
-import type { Tables } from '../tables/tables.ts';
 import { addNotice, type NoticeKind } from './notice-rows.ts';
 
 export type AuditEntry = RowOf<typeof auditEntries> & { action: AuditAction };
@@ -194,11 +193,6 @@ export async function listAuditRows(
   if (action !== undefined) query = query.where('action', '=', action);
   if (administrator !== undefined) query = query.where('administrator', '=', administrator);
   if (before !== undefined) query = query.where('id', '<', before);
-  return (await query.execute()).map(toEntry);
-}
-
-function toEntry(row: Selectable<Tables['audit_entries']>): AuditEntry {
-  const entry = readRow(auditEntries, row);
-  // Written by `recordEntry`.
-  return { ...entry, action: entry.action as AuditAction };
+  // The actions were written by `recordEntry`.
+  return (await query.execute()).map((row) => readRow(auditEntries, row) as AuditEntry);
 }

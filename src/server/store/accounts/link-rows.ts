@@ -73,8 +73,7 @@ export async function listInvitations(
   const rows = await db
     .selectFrom('portal_links')
     .selectAll()
-    .where('company', '=', company)
-    .where('kind', '=', 'invitation')
+    .where((row) => row.and({ company, kind: 'invitation' }))
     .where('feed_token', 'is', null)
     .where('expires_at', '>', now.toISOString())
     .orderBy('id')
@@ -90,9 +89,7 @@ export async function deleteInvitation(
 ): Promise<PortalLink | undefined> {
   const row = await transaction
     .deleteFrom('portal_links')
-    .where('company', '=', company)
-    .where('kind', '=', 'invitation')
-    .where('id', '=', id)
+    .where((row) => row.and({ company, kind: 'invitation', id }))
     .returningAll()
     .executeTakeFirst();
   return row && toLink(row);

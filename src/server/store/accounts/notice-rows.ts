@@ -102,9 +102,8 @@ async function countTold(
 export type Notice = Omit<RowOf<typeof notices>, 'dueAt' | 'lease'> & { kind: NoticeKind };
 
 export function toNotice(row: Selectable<Tables['notices']>): Notice {
-  const notice = readRow(notices, row);
-  // Written by `addNotice`.
-  return { ...notice, kind: notice.kind as NoticeKind };
+  // The kind was written by `addNotice`.
+  return readRow(notices, row) as Notice;
 }
 
 export const NOTICES_LISTED_MAX = 200;

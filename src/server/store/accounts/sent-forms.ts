@@ -5,6 +5,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { openSealed, seal } from '../../process/secret-box.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../tables/tables.ts';
+import type { ActiveSession, Session } from './session-rows.ts';
 
 /*
  * A form works once: the transaction of its work marks it as used (authorised-transaction.ts). Its result is kept
@@ -12,20 +13,14 @@ import type { Tables } from '../tables/tables.ts';
  * address.
  */
 
-interface SessionKey {
-  company: string;
-  id: string;
-}
+type SessionKey = Pick<Session, 'company' | 'id'>;
 
 const isForm =
   ({ company, id }: SessionKey, form: string) =>
   (row: ExpressionBuilder<Tables, 'form_results'>) =>
     row.and({ company, session: id, form });
 
-/** A session, with the token of which the database has only a digest. */
-interface TokenSession extends SessionKey {
-  token: string;
-}
+type TokenSession = Pick<ActiveSession, 'company' | 'id' | 'token'>;
 
 /** Results that a session keeps; a form that was done before the oldest of them can be sent anew. */
 export const RESULTS_OF_SESSION_MAX = 200;
@@ -48,8 +43,7 @@ export async function takeForm(
   const tooMany = await transaction
     .selectFrom('form_results')
     .select('form')
-    .where('company', '=', company)
-    .where('session', '=', session)
+    .where((row) => row.and({ company, session }))
     .orderBy('done_at', 'desc')
     .orderBy('form')
     .limit(RESULTS_OF_SESSION_MAX)
@@ -59,8 +53,7 @@ export async function takeForm(
     const forms = tooMany.map(({ form: old }) => old);
     await transaction
       .deleteFrom('form_results')
-      .where('company', '=', company)
-      .where('session', '=', session)
+      .where((row) => row.and({ company, session }))
       .where('form', 'in', forms)
       .execute();
   }

@@ -20,12 +20,6 @@ export interface ActiveSession extends Session {
   token: string;
 }
 
-/** A session that was found by its token, and its administrator. */
-export interface FoundSession {
-  session: Session;
-  administrator: Administrator;
-}
-
 /** A token as it is looked for, in its company. */
 export interface HashedToken {
   company: string;
@@ -40,10 +34,7 @@ export async function insertSession(
 ): Promise<void> {
   await transaction
     .insertInto('portal_sessions')
-    .values({
-      ...writeRow(portalSessions, session),
-      token_sha256: tokenSha256,
-    })
+    .values({ ...writeRow(portalSessions, session), token_sha256: tokenSha256 })
     .execute();
 }
 
@@ -56,7 +47,7 @@ export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sess
 export async function findSession(
   db: Engine['db'] | StoreTransaction,
   token: HashedToken,
-): Promise<FoundSession | undefined> {
+): Promise<{ session: Session; administrator: Administrator } | undefined> {
   const row = await db
     .selectFrom('portal_sessions')
     .innerJoin('administrators', (join) =>

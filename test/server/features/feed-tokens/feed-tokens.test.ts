@@ -2,10 +2,12 @@ import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import {
   createFeedAuthentication,
   createFeedToken,
-  revokeFeedToken,
 } from '../../../../src/server/features/feed-tokens/feed-tokens.ts';
 import { UsageError } from '../../../../src/errors.ts';
-import { listFeedTokens } from '../../../../src/server/features/feed-tokens/stored-feed-tokens.ts';
+import {
+  listFeedTokens,
+  revokeFeedToken,
+} from '../../../../src/server/features/feed-tokens/stored-feed-tokens.ts';
 import { KEY_PREFIX, STORY_NOW } from '../../../_server.ts';
 import { readTables } from '../../backoffice/_backoffice.ts';
 import { onEachStore } from '../../store/_stores.ts';
