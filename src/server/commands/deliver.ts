@@ -18,7 +18,6 @@ import { type OpenedBox, openSecretBox } from '../features/webhooks/secret-key.t
 import { createSender } from '../sending/sender.ts';
 import { MINUTE_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
-import { withDatabase } from '../cli/database.ts';
 import { lookOf } from './look.ts';
 import { compareClocks, serveManagement, withPatience } from './management.ts';
 import { listenForStop } from '../../command-line/stop.ts';
@@ -29,7 +28,7 @@ export function deliverCommand(terminal: Terminal): Command {
   return new Command('deliver')
     .description('deliver webhooks, beside servers that run with DELIVER_WEBHOOKS=off or beside others')
     .action(async () => {
-      const deliver = async (engine: Engine, config: Config) => {
+      await withPatience(terminal, { isPublic: false }, async (engine, config) => {
         const secrets = await openSecretBox(engine, config);
         const log = createLogger(config.logLevel);
         using stop = listenForStop();
@@ -47,8 +46,7 @@ export function deliverCommand(terminal: Terminal): Command {
         await stop.told;
         await deliveries[Symbol.asyncDispose]();
         log.info('deliveries.stopped');
-      };
-      await withPatience(terminal, { isPublic: false }, () => withDatabase(terminal, deliver));
+      });
     });
 }
 

@@ -9,6 +9,7 @@ import { createLogger, type Logger } from '../process/log.ts';
 import { createManagement, createUnready, type ManagementOptions } from '../operator-pages.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
+import { withDatabase } from '../cli/database.ts';
 import { listenAs } from './ports.ts';
 import { listenForStop } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
@@ -50,20 +51,20 @@ async function serveOn(
 const RETRY_MS = 1_000;
 
 /**
- * Runs a command that serves, and again after each time that the database was away. Meanwhile its ports say that the process
+ * Lets a command that serves use the database, and again after each time that the database was away. Meanwhile its ports say that the process
  * lives and isn't ready. A signal to stop ends the wait.
- * @param options.isPublic whether the command serves the public port.
+ * @param options.isPublic whether the command serves the public port; it also makes a SQLite file that is missing.
  * @throws what the command throws for another reason.
  */
 export async function withPatience(
   terminal: Terminal,
   { isPublic }: { isPublic: boolean },
-  command: () => Promise<void>,
+  work: (engine: Engine, config: Config) => Promise<void>,
 ): Promise<void> {
   const config = readConfig(terminal.environment);
   for (;;) {
     try {
-      await command();
+      await withDatabase(terminal, work, { mayCreate: isPublic });
       return;
     } catch (error) {
       if (!(error instanceof DatabaseAwayError)) throw error;

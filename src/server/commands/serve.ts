@@ -20,7 +20,6 @@ import { lockServing } from '../store/engines/serving-lock.ts';
 import { openSecretBox } from '../features/webhooks/secret-key.ts';
 import { version } from '../../contract/version.ts';
 import type { SecretBox } from '../process/secret-box.ts';
-import { withDatabase } from '../cli/database.ts';
 import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.ts';
 import { compareClocks, serveManagement, withPatience } from './management.ts';
 import { lookOf } from './look.ts';
@@ -47,7 +46,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
     .description('serve the API')
     .option('--demo', 'load the example company first, and print a key of it')
     .action(async (options: { demo?: boolean }) => {
-      const serve = async (engine: Engine, config: Config) => {
+      await withPatience(terminal, { isPublic: true }, async (engine, config) => {
         using serving = lockServing(config.databaseUrl);
         const secrets = await openSecretBox(engine, config);
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
@@ -96,16 +95,13 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         await drain(server, connections, config.shutdownSeconds, log);
         await stopped;
         log.info('server.stopped');
-      };
-      await withPatience(terminal, { isPublic: true }, () =>
-        withDatabase(terminal, serve, { mayCreate: true }),
-      );
+      });
     });
 }
 
-interface FeedSurroundings {
+interface FeedSurroundings extends ProbeOptions {
   metrics: Metrics;
-  /** Where the links of the feed lead. */
+  /** The server to which the feed's links lead. */
   portal: Server;
   stack: AsyncDisposableStack;
 }
@@ -113,7 +109,7 @@ interface FeedSurroundings {
 /** Serves the feed on FEED_PORT, if the operator has set one, until the stack is disposed of. @returns its address. */
 async function serveFeed(
   config: Config,
-  { stack, portal, ...pages }: ProbeOptions & FeedSurroundings,
+  { stack, portal, ...pages }: FeedSurroundings,
 ): Promise<string | undefined> {
   const { feedHost: host, feedPort: port, feedRequestsPerMinute: requestsPerMinute, keyPrefix } = config;
   if (port === undefined) return undefined;

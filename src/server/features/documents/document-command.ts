@@ -21,41 +21,36 @@ import { checkOut, STDOUT, writeOut } from '../../../command-line/out-file.ts';
 import { listenForStop } from '../../../command-line/stop.ts';
 import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
+const OUT = 'where to, for you alone to read; - for standard output';
+
 /** `fieldledger document pdf|statement|xml|check|hand-over`. */
 export function documentCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('document', terminal).description(
     'invoices, credit notes and pro formas as documents',
   );
-  const writing = (name: string, description: string, prepare: Prepare) =>
-    addressed(command.command(name))
-      .description(description)
-      .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
-      .action(async (id: string, options: { company?: string; out: string }) => {
-        checkOut(options.out);
-        await withDatabase(terminal, async (engine, { portalAccent: accent }) => {
-          const company = await companyOf(engine, id, options.company);
-          await writePdf(engine, { company, id, accent, out: options.out, prepare }, terminal);
-        });
-      });
-  writing('pdf', 'write the PDF of a document: the one that the API serves', ({ prepare }, found) =>
-    prepare(found),
+  addPdf(command.command('pdf'), terminal, ({ prepare }, found) => prepare(found)).description(
+    'write the PDF of a document: the one that the API serves',
   );
-  writing(
-    'statement',
-    'write a PDF with the payments, credits and balance of an issued invoice as of today',
-    async ({ prepareStatement }, found, { timeZone }) => {
-      const file = await prepareStatement(found, companyDay(timeZone, new Date()));
-      if (file) return file;
-      throw new UsageError(`The document ${quote(found.id)} is no issued invoice, and has no statement.`);
-    },
-  );
+  addPdf(command.command('statement'), terminal, async ({ prepareStatement }, found, { timeZone }) => {
+    const file = await prepareStatement(found, companyDay(timeZone, new Date()));
+    if (file) return file;
+    throw new UsageError(`The document ${quote(found.id)} is no issued invoice, and has no statement.`);
+  }).description('write a PDF with the payments, credits and balance of an issued invoice as of today');
   addressed(command.command('xml'))
     .description('write the e-invoice of a document: in CII, as its PDF has it inside, or in UBL')
     .addOption(new Option('--format <format>', 'its syntax').choices(['cii', 'ubl']).makeOptionMandatory())
-    .requiredOption('--out <file>', 'where to, for you alone to read; - for standard output')
+    .requiredOption('--out <file>', OUT)
     .action(async (id: string, options: { company?: string; format: EInvoiceFormat; out: string }) => {
       checkOut(options.out);
-      await withDatabase(terminal, (engine) => writeEInvoice(engine, id, options, terminal));
+      await withDatabase(terminal, async (engine) => {
+        const company = await companyOf(engine, id, options.company);
+        const found = await findEInvoice(engine, company, id);
+        // It was there just now.
+        if (!found) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
+        if (found.absence !== undefined) throw new UsageError(found.absence);
+        const bytes = Buffer.from(found.text(options.format));
+        await writeFile({ name: found.name, bytes, out: options.out }, terminal);
+      });
     });
   addressed(command.command('check'))
     .description('check the legal contents of a document; a draft is checked as if it were issued now')
@@ -81,12 +76,23 @@ type Prepare = (
   company: Company,
 ) => Promise<DocumentFile | undefined>;
 
-interface Writing {
-  company: string;
-  id: string;
-  accent: string | undefined;
-  out: string;
-  prepare: Prepare;
+/** Makes a command that writes a document's PDF, or another that is made from the document. */
+function addPdf(command: DatabaseCommand, terminal: Terminal, prepare: Prepare): Command {
+  return addressed(command)
+    .requiredOption('--out <file>', OUT)
+    .action(async (id: string, options: { company?: string; out: string }) => {
+      checkOut(options.out);
+      await withDatabase(terminal, async (engine, { portalAccent }) => {
+        const company = await companyOf(engine, id, options.company);
+        // Loaded here, because no other command needs its fonts.
+        const { createRenderer } = await import('../../invoice-pdf/render.ts');
+        const documents = createDocuments(engine, createPrint(engine, createRenderer(), portalAccent));
+        const found = await documents.find(company, id);
+        const file = found && (await prepare(documents, found, await getCompany(engine, company)));
+        if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
+        await writeFile({ name: file.name, bytes: await file.read(), out: options.out }, terminal);
+      });
+    });
 }
 
 function addressed(command: DatabaseCommand): DatabaseCommand {
@@ -121,34 +127,6 @@ async function companyOf(engine: Engine, id: string, given: string | undefined):
     );
   }
   return company;
-}
-
-async function writePdf(
-  engine: Engine,
-  { company, id, accent, out, prepare }: Writing,
-  terminal: Terminal,
-): Promise<void> {
-  // Loaded here, because no other command needs its fonts.
-  const { createRenderer } = await import('../../invoice-pdf/render.ts');
-  const documents = createDocuments(engine, createPrint(engine, createRenderer(), accent));
-  const found = await documents.find(company, id);
-  const file = found && (await prepare(documents, found, await getCompany(engine, company)));
-  if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
-  await writeFile({ name: file.name, bytes: await file.read(), out }, terminal);
-}
-
-async function writeEInvoice(
-  engine: Engine,
-  id: string,
-  { company: given, format, out }: { company?: string; format: EInvoiceFormat; out: string },
-  terminal: Terminal,
-): Promise<void> {
-  const company = await companyOf(engine, id, given);
-  const found = await findEInvoice(engine, company, id);
-  // It was there just now.
-  if (!found) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
-  if (found.absence !== undefined) throw new UsageError(found.absence);
-  await writeFile({ name: found.name, bytes: Buffer.from(found.text(format)), out }, terminal);
 }
 
 async function writeFile(

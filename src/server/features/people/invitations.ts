@@ -43,7 +43,7 @@ import { refuseWeakPassword } from '../sign-in/password-strength.ts';
 import { hashPassword } from '../sign-in/passwords.ts';
 import { beginSession, endBrowserSessions, type Entry, recordArrival } from '../sign-in/sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
-import { hashedToken, isToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
+import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
 const INVITATION_HOURS = 72;
 const RESET_HOURS = 24;
@@ -164,7 +164,7 @@ export async function inviteToReset(
  * @throws UsageError when it can't be used.
  */
 export async function getLink(engine: Engine, token: string, now: Date): Promise<PortalLink> {
-  const link = isToken(token) ? await findLink(engine, hashedToken(token), now.toISOString()) : undefined;
+  const link = await findLink(engine, hashedToken(token), now.toISOString());
   if (!link) throw new UsageError(UNUSABLE);
   return link;
 }

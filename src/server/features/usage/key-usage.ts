@@ -5,8 +5,8 @@ import { dialectOf } from '../../store/dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { boundTo, byCompany, type OfCompany, throwFirst } from '../../store/machines.ts';
 import { removeBefore } from '../../store/stored-tables.ts';
-import { keyHours } from '../../store/tables/keys.ts';
-import type { RowOf } from '../../store/tables/table.ts';
+import { keyHours, keyUses } from '../../store/tables/keys.ts';
+import { type RowOf, writeRow } from '../../store/tables/table.ts';
 
 /** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
 export interface KeyUsage extends AsyncDisposable {
@@ -132,15 +132,7 @@ async function write(engine: Engine, counted: readonly Use[], company: OfCompany
     if (uses.length === 0) return;
     await transaction
       .insertInto('key_hours')
-      .values(
-        uses.map(({ company, keyId, hour, answered, limited }) => ({
-          company,
-          hour: hourText(hour),
-          key_id: keyId,
-          answered,
-          limited,
-        })),
-      )
+      .values(uses.map((use) => writeRow(keyHours, { ...use, hour: hourText(use.hour) })))
       .onConflict((conflict) =>
         conflict.columns(['company', 'hour', 'key_id']).doUpdateSet({
           answered: sql`key_hours.answered + excluded.answered`,
@@ -151,11 +143,9 @@ async function write(engine: Engine, counted: readonly Use[], company: OfCompany
     await transaction
       .insertInto('key_uses')
       .values(
-        latestOf(uses).map(({ company, keyId, lastMs }) => ({
-          company,
-          key_id: keyId,
-          used_at: new Date(lastMs).toISOString(),
-        })),
+        latestOf(uses).map((use) =>
+          writeRow(keyUses, { ...use, usedAt: new Date(use.lastMs).toISOString() }),
+        ),
       )
       .onConflict((conflict) =>
         conflict.columns(['company', 'key_id']).doUpdateSet({

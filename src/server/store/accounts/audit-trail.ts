@@ -7,7 +7,7 @@ import type { MoveEventKind } from '../../../contract/events.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { auditEntries } from '../tables/accounts.ts';
-import { readRow, type RowOf } from '../tables/table.ts';
+import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 import { addNotice, type NoticeKind } from './notice-rows.ts';
 
 export type AuditEntry = RowOf<typeof auditEntries> & { action: AuditAction };
@@ -94,21 +94,13 @@ const OLD_AT_ONCE = 20;
 /** Adds an entry to the company's audit trail, in the transaction of the action that it records, and tells people of it. */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { company, by, action, subject = null, details = {}, now } = entry;
-  await transaction
-    .insertInto('audit_entries')
-    .values({
-      company,
-      id: mintId(now),
-      at: now.toISOString(),
-      administrator: actorId(by),
-      administrator_name: by === 'operator' ? 'Operator' : by.name,
-      action,
-      subject,
-      details: JSON.stringify(details),
-      address: by === 'operator' ? null : by.address,
-      client: by === 'operator' ? null : by.client,
-    })
-    .execute();
+  const actor = by === 'operator' ? { name: 'Operator', address: null, client: null } : by;
+  const values = writeRow(auditEntries, {
+    ...{ company, id: mintId(now), at: now.toISOString(), action, subject, details },
+    ...{ administrator: actorId(by), administratorName: actor.name },
+    ...{ address: actor.address, client: actor.client },
+  });
+  await transaction.insertInto('audit_entries').values(values).execute();
   const to = TOLD[action as keyof typeof TOLD];
   if (!to) return;
   await addNotice(transaction, {
