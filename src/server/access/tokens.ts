@@ -5,7 +5,7 @@ import type { HashedToken } from '../store/accounts/session-rows.ts';
 
 /** The secret of a key or a feed token, and the token of a session's cookie or of a one-time link. */
 const TOKEN_BYTES = 32;
-/** A longer one isn't looked at. */
+/** A header with a longer token isn't looked at. */
 const BEARER_CHARACTERS_MAX = 200;
 const TOKEN = /^([a-z0-9-]{1,40})\.[\w-]{43}$/;
 

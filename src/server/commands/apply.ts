@@ -97,7 +97,7 @@ interface Summary {
   skipped: number;
   refused: number;
   seconds: number;
-  /** Why the feed stopped early, and the last line that was answered. */
+  /** The reason why the feed stopped early, and the last line that was answered. */
   stopped: {
     reason: 'signal' | 'unavailable' | 'unsent' | 'closed' | 'unreadable';
     line: number;
@@ -131,7 +131,7 @@ function openInput(file: string): Readable {
 async function applyLines(
   answers: AsyncIterable<FeedAnswer>,
   input: Readable,
-  { terminal, progress, signal }: Surroundings & { progress: Progress },
+  { terminal, progress, signal }: Surroundings & { progress: ReturnType<typeof showProgress> },
 ): Promise<Omit<Summary, 'seconds'>> {
   const summary: Omit<Summary, 'seconds'> = { lines: 0, applied: 0, skipped: 0, refused: 0, stopped: null };
   let line = 0;
@@ -165,14 +165,14 @@ async function applyLines(
   return summary;
 }
 
-/** Why a feed can't go on. @throws the error when it is a fault of the program. */
+/** The reason why a feed can't go on. @throws the error when it is a fault of the program. */
 function faultOf(error: unknown, input: Readable): { reason: 'unsent' | 'unreadable'; message: string } {
   if (error instanceof NotSentError) return { reason: 'unsent', message: error.message };
   if (error !== input.errored) throw error;
   return { reason: 'unreadable', message: describeError(error) };
 }
 
-/** Longer than a failover. After this time the feed's sender is told, and decides. */
+/** A failover takes less. After this time the feed's sender is told, and decides. */
 const AWAY_MS_MAX = 600_000;
 const RETRY_MS = 500;
 
@@ -204,17 +204,13 @@ function summaryText({ lines, applied, skipped, refused, seconds, stopped }: Sum
   return `${whole}; stopped ${place} line ${count(stopped.line)}: ${stopped.message}`;
 }
 
-interface Progress extends Disposable {
-  update: (bytesRead: number, lines: number) => void;
-}
-
 /** A bar for a feed of known size, unless the answers themselves go to the screen. */
-function showProgress(file: string): Progress {
+function showProgress(file: string) {
   const size = file === STDIN || process.stdout.isTTY ? 0 : statSync(file).size;
   let lineCount = 0;
   const bar = showBar((_done, _total, left) => `${lineCount} lines${left}`, { hasLines: false });
   return {
-    update(bytesRead, lines) {
+    update(bytesRead: number, lines: number) {
       lineCount = lines;
       if (size > 0) bar.update(bytesRead, size);
     },

@@ -57,7 +57,7 @@ export function createWatchedMetrics(
 ): Metrics {
   const metrics = createMetrics();
   metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
-  // Also where another process mails, or should.
+  // The queue is watched also where another process mails, or should.
   if (smtpUrl !== undefined) metrics.watchMails(() => secondsOfOldest(engine, 'notices', new Date()));
   if (accessPointFolder !== undefined || accessPointUrl !== undefined)
     metrics.watchHandOvers(() => secondsOfOldest(engine, 'hand_overs', new Date()));
@@ -88,8 +88,9 @@ interface Surroundings {
 const QUEUES_EVERY_MS = 2_000;
 
 /**
- * Starts to deliver the webhooks of a database, to tell of those that fail, to mail notices, to hand documents over, and to remove deliveries that are
- * older than their history. Disposing of it begins nothing more and waits for what is under way, some twenty seconds at most.
+ * Starts to deliver the webhooks of a database, to tell of those that fail, to mail notices, to hand documents over, and to
+ * remove deliveries that are older than their history. Disposing of it begins nothing more and waits for what is under way,
+ * some twenty seconds at most.
  */
 export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
   const { engine, config, secrets, log, metrics } = surroundings;

@@ -51,8 +51,8 @@ async function serveOn(
 const RETRY_MS = 1_000;
 
 /**
- * Lets a command that serves use the database, and again after each time that the database was away. Meanwhile its ports say that the process
- * lives and isn't ready. A signal to stop ends the wait.
+ * Lets a command that serves use the database, and again after each time that the database was away. Meanwhile its ports say
+ * that the process lives and isn't ready. A signal to stop ends the wait.
  * @param options.isPublic whether the command serves the public port; it also makes a SQLite file that is missing.
  * @throws what the command throws for another reason.
  */

@@ -17,7 +17,7 @@ const COUNTED_DAYS = 32;
 /** The pause between two passes of a round, in which other work has its turn. */
 const PASS_MS = 20;
 
-/** Removes deliveries that are older than the history, those of deleted webhooks, and old ids of changes, until it is disposed of. */
+/** Removes what is old, again and again, until it is disposed of. */
 export function keepPurging(
   engine: Engine,
   { now, log, changeIdDays }: { now: () => Date; log: Logger; changeIdDays: number },

@@ -46,7 +46,7 @@ async function* sendableLines(input: Readable): AsyncGenerator<SendableLine> {
 }
 
 interface SendableLine extends RawLine {
-  /** Why it isn't sent. */
+  /** The reason why it isn't sent. */
   problem: string | undefined;
 }
 

@@ -90,7 +90,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         await pause(config.shutdownDelaySeconds * 1000);
         // From here on the next server may start.
         serving[Symbol.dispose]();
-        // All at the same time, because each may take ten seconds.
+        // The parts end at the same time, because each may take ten seconds.
         const stopped = Promise.all([deliveries.disposeAsync(), feed.disposeAsync()]);
         await drain(server, connections, config.shutdownSeconds, log);
         await stopped;

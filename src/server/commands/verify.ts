@@ -7,7 +7,6 @@ import { DatabaseCommand } from '../cli/database-command.ts';
 import { showProgress, watched } from '../../command-line/progress.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** Findings that are shown at most. */
 const FINDINGS_SHOWN_MAX = 100;
 
 /** `fieldledger verify`: looks for what is wrong in the store. */

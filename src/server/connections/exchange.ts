@@ -22,7 +22,7 @@ export interface Exchange {
   /** Length of the body as it was sent; known once it was. */
   bodyBytes?: number;
   errorCode?: string;
-  /** Known once the key was found to be right. */
+  /** The holder of the key, once it was found to be right. */
   caller?: Caller;
   /** The portal's page that was asked for, with its `:name` parts: the values in an address are never logged. */
   page?: string;

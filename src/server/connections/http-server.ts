@@ -7,7 +7,7 @@ const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
 /** Node's default would check for slow requests only twice a minute. */
 const TIMEOUT_CHECK_MS = 1_000;
-/** Longer than the idle time of common load balancers, so that they close connections first. */
+/** Load balancers commonly keep idle connections for less, and so are the first to close them. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Headers of every answer on both ports: no browser guesses its type, runs or frames it, or tells others its address. */

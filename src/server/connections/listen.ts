@@ -17,7 +17,7 @@ export interface ListenOptions {
   /** Connections that one network (an IPv4 address, an IPv6 /64) may have; any number behind trusted proxies. */
   connectionsPerNetworkMax?: number;
   trustedProxies?: number;
-  /** Told of each connection that is refused because there are too many. */
+  /** The count of connections that are refused because there are too many. */
   metrics?: { connectionRefused: () => void };
 }
 

@@ -7,7 +7,7 @@ import { bytesOf } from './networks.ts';
 /** A client that takes nothing of its answer for so long is cut off. */
 const STALLED_MS_MAX = 30_000;
 const LOOK_MS = 5_000;
-/** Soon enough for a client that waits for the end of a connection that is to be closed. */
+/** Connections that are to be closed are looked at this often, because their clients wait for the end. */
 const CLOSING_LOOK_MS = 100;
 /** A connection that has carried less than this is closed at once: its rest is small. */
 const SMALL_BYTES_MAX = 65_536;

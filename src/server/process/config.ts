@@ -30,7 +30,7 @@ interface Setting {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-/** Each is read from the variable of its name; see {@link variableOf}. */
+/** The settings, each of which is read from the variable of its name; see {@link variableOf}. */
 const settings = {
   host: {
     help: 'address that the server listens on; 0.0.0.0 or :: for every network',

@@ -17,7 +17,7 @@ export function createLogger(level: string): Logger {
   return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, (standardError ??= openOutput()));
 }
 
-/** One for all loggers of the process: it writes every so often as long as the process lives. */
+/** The output of all loggers of the process, which writes every so often as long as the process lives. */
 let standardError: DestinationStream | undefined;
 
 function openOutput(): DestinationStream {

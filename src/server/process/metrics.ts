@@ -2,7 +2,7 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { version } from '../../contract/version.ts';
 
-/** The server's own counts, in Prometheus' text format. Labels have few values: no addresses, and no ids but those of 1,000 companies. */
+/** The server's own counts, in Prometheus' text format. Labels have few values: no addresses, and 1,000 ids at most. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
   /** A connection was refused because there were too many, in all or of its network. */
@@ -14,9 +14,9 @@ export interface Metrics {
   documents: DocumentMetrics;
   /** Asks how many seconds the oldest mail has waited, whenever the metrics are read. */
   watchMails: (read: () => Promise<number>) => void;
-  /** Reads how long the oldest document for the access point has waited. */
+  /** Asks how long the oldest document for the access point has waited. */
   watchHandOvers: (read: () => Promise<number>) => void;
-  /** How many machines of the database don't answer. */
+  /** Asks how many machines of the database don't answer. */
   watchMachines: (read: () => Promise<number>) => void;
   contentType: string;
   text: () => Promise<string>;
@@ -25,7 +25,7 @@ export interface Metrics {
 /** The feed over HTTP. */
 export interface FeedMetrics {
   requestAnswered: Metrics['requestAnswered'];
-  /** So many changes of a token were answered so. */
+  /** Changes of a token were answered with this status. */
   changesAnswered: (token: string, status: string, count: number) => void;
 }
 
@@ -59,7 +59,7 @@ export interface Backlog {
   failingCount: number;
 }
 
-/** What is measured of the process, by one for all servers in it: it goes on as long as the process lives. */
+/** The process's own figures, once for all servers in it: they are collected as long as the process lives. */
 let ofProcess: Registry | undefined;
 
 function watchProcess(): Registry {
@@ -242,7 +242,7 @@ function createDocumentMetrics(registry: Registry): DocumentMetrics {
     labelNames: ['outcome'],
     registers,
   });
-  // Starts at 0, because Prometheus doesn't see the increase of a series that begins at 1.
+  // Each series starts at 0, because Prometheus doesn't see the increase of a series that begins at 1.
   for (const outcome of PRINTED) printed.inc({ outcome }, 0);
   const seconds = new Histogram({
     name: 'fieldledger_document_seconds',

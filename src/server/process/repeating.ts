@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Does some work again and again, with pauses between, until it is disposed of; then it waits for what is under way. Work that fails is
- * done again after the pause.
+ * Does some work again and again, with pauses between, until it is disposed of; then it waits for what is under way. Work
+ * that fails is done again after the pause.
  */
 export function keepDoing(
   work: (signal: AbortSignal) => Promise<unknown>,

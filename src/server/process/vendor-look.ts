@@ -1,4 +1,4 @@
-/** How the pages that a vendor's customers see look: portal, references, changelog and workflows. */
+/** The look of the pages that a vendor's customers see: portal, references, changelog and workflows. */
 export interface VendorLook {
   /** The colour of links and buttons, as `#rrggbb`; undefined for our own. */
   accent: string | undefined;

@@ -1,5 +1,5 @@
 /**
- * Why an attempt got no status.
+ * The reason why an attempt got no status.
  *
  * `dns`: the name has no address, or more than 128, or they could not be found out. `refused`: an address that isn't
  * public, or is the service's own. `connect`: no connection. `tls`: no TLS 1.2 or 1.3 with a valid certificate of that
@@ -35,7 +35,7 @@ export function outcomeText(reason: string): string {
   return Object.hasOwn(attemptErrorTexts, reason) ? attemptErrorTexts[reason as AttemptError] : reason;
 }
 
-/** By status, by its first digit where there are many alike, and by class of error. */
+/** The causes, by status, by its first digit where many are alike, and by class of error. */
 const causes: Readonly<Record<string, string>> = {
   3: 'The address leads to another one. Redirects are not followed, so register that other address.',
   401: 'The receiver checks signatures with another secret, or asks for a password.',

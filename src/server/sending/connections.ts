@@ -100,14 +100,14 @@ const DIAL_MS_MAX = 2_500;
  * more).
  */
 const IDLE_MS_MAX = 4_000;
-/** As many as are often under way at once: many webhooks of many companies lead to the same few hosts. */
+/** So many requests are often under way at once: many webhooks of many companies lead to the same few hosts. */
 const IDLE_PER_HOST_MAX = 64;
 /** Open connections to all hosts together beyond which none is kept. */
 const OPEN_MAX = 256;
 /** A connection isn't kept longer, so that a host that moves to another address is followed. */
 const AGE_MS_MAX = 60_000;
 
-/** Node's own; its types leave out that it returns something. */
+/** Node's own method, of which the types leave out that it returns something. */
 const { keepSocketAlive } = HttpAgent.prototype as unknown as {
   keepSocketAlive: (socket: Duplex) => boolean;
 };
@@ -157,7 +157,7 @@ export class Connections extends Agent {
     if (!(socket instanceof TLSSocket)) throw new Error('Node opens a connection of TLS at once.');
     this.#openedAt.set(socket, performance.now());
     socket.once('close', () => this.#openedAt.delete(socket));
-    // Before Node's own listener, which begins the handshake.
+    // This listener comes before Node's own, which begins the handshake.
     return socket.prependOnceListener('connect', () => {
       if (this.#isCallable(socket.remoteAddress ?? '')) attempt.enter('tls');
       else socket.destroy(new AttemptFailure('refused'));

@@ -42,14 +42,15 @@ const OPEN_IPV6 = blocks('2000::/3');
  * address tells nobody else where it leads.
  */
 const NAT64 = blocks('64:ff9b::/96');
-/** Within it: protocol assignments (Teredo, ORCHID), documentation, 6to4, and documentation again (RFC 9637). */
+/** The closed parts of it: protocol assignments (Teredo, ORCHID), documentation, 6to4, and documentation again (RFC 9637). */
 const CLOSED_IPV6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /** ISATAP (RFC 5214 section 6.1) carries an IPv4 address in the last 32 bits, behind either of these. */
 const ISATAP_INTERFACES: readonly string[] = ['0:5efe', '200:5efe'];
 
 /**
- * Whether an address belongs to the public Internet: no other is called (openapi.yaml, "Webhooks"). A text that isn't one address, or that has a zone, isn't public.
+ * Whether an address belongs to the public Internet: no other is called (openapi.yaml, "Webhooks"). A text that isn't one
+ * address, or that has a zone, isn't public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -102,11 +103,8 @@ function canonicalOf(address: string): string {
 }
 
 function carriesIsatap(address: ipaddr.IPv6): boolean {
-  return ISATAP_INTERFACES.includes(address.parts.slice(4, 6).map(toHex).join(':'));
-}
-
-function toHex(part: number): string {
-  return part.toString(16);
+  const [group, next] = address.parts.slice(4, 6).map((part) => part.toString(16));
+  return ISATAP_INTERFACES.includes(`${group}:${next}`);
 }
 
 function isIn(address: ipaddr.IPv4 | ipaddr.IPv6, table: readonly Block[]): boolean {

@@ -48,7 +48,7 @@ export interface Sender extends AsyncDisposable {
 export interface SenderOptions {
   /** Public addresses of the service that its machine doesn't have itself; webhooks never call them. */
   ownAddresses?: readonly string[];
-  /** For tests, as everything below: the time for all phases together. */
+  /** The time for all phases together; for tests, as everything below. */
   deadlineMs?: number;
   resolve?: Resolve;
   isCallable?: AddressRule;
@@ -57,7 +57,7 @@ export interface SenderOptions {
   ca?: string;
 }
 
-/** All phases together (openapi.yaml, "Answer"). */
+/** The time for all phases together (openapi.yaml, "Answer"). */
 const DEADLINE_MS = 10_000;
 const HTTPS_PORT = 443;
 

@@ -79,7 +79,7 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   await getCompany(engine, company);
   const place = resolve(folder);
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
-  // As long as the folder is unfinished: a signal that comes between the two parts would leave it behind.
+  // Signals are listened for until the folder is whole: one that came between the two parts would leave it behind.
   using stop = listenForStop();
   let made = '';
   try {
@@ -119,7 +119,7 @@ async function printMissing(engine: Engine, company: string, { folder, signal }:
   let done = 0;
   let renderer: Renderer | undefined;
   for await (const id of unprintedDocuments(engine, company)) {
-    // Loaded here, because few commands need its fonts.
+    // The renderer is loaded here, because few commands need its fonts.
     const { createRenderer } = await import('../../invoice-pdf/render.ts');
     renderer ??= createRenderer();
     const found = await findPrinted(engine.db, company, id);
@@ -162,7 +162,7 @@ async function writeCompany(engine: Engine, company: string, { folder, signal }:
   return exported;
 }
 
-/** Names it by its id too, as documents of two kinds may have the same number; without a number that can't be a file name. */
+/** Its name has the id, because documents of two kinds may have the same number, and no number that can't be in one. */
 function writePdf(folder: string, { number, invoice }: TableRow, bytes: Uint8Array | string): string {
   const prefix = /^\w[\w.-]{0,99}$/.test(String(number)) ? `${String(number)}_` : '';
   const file = `documents/${prefix}${String(invoice)}.pdf`;

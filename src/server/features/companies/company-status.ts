@@ -5,11 +5,11 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { isFailing } from '../webhooks/stored-webhooks.ts';
 import { ofAllCompanies } from '../../store/machines.ts';
 
-/** How a company is doing, as an operator looks at all of them. */
+/** The state of a company, as an operator looks at all of them. */
 export interface CompanyStatus {
   id: string;
   name: string;
-  /** When its feed last changed something; null for never. */
+  /** The time when its feed last changed something; null for never. */
   lastChangeAt: string | null;
   /** Webhooks to which nothing was delivered since an attempt failed. */
   failingWebhooks: number;
@@ -52,7 +52,7 @@ function timeOf(stampMs: unknown): string | null {
 /** A metric has a label for each company or source, and so a bound. */
 const LABELS_MAX = 1_000;
 
-/** When the companies that are served last changed; of the first 1,000 of them that ever did. */
+/** The times when the companies that are served last changed, of the first 1,000 that ever did. */
 export async function listLastChanges(engine: Engine): Promise<[company: string, atMs: number][]> {
   const rows = await ofAllCompanies(
     engine,
@@ -67,7 +67,7 @@ export async function listLastChanges(engine: Engine): Promise<[company: string,
     .map(({ id, stamp }) => [id, Number(stamp)]);
 }
 
-/** When a change of each source was last applied, for whichever company; of the first 1,000 sources. */
+/** The time when a change of each source was last applied, for whichever company; of the first 1,000 sources. */
 export async function listLastOfSources(engine: Engine): Promise<[source: string, atMs: number][]> {
   const rows = await ofAllCompanies(
     engine,

@@ -1,4 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 
 import { sql } from 'kysely';
@@ -14,7 +14,7 @@ interface Erasing {
   now: Date;
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
-  /** On SQLite: don't rewrite the file now. Another erasure, or the same one repeated, does it later. */
+  /** SQLite's file isn't rewritten now: another erasure, or the same one repeated, does it later. */
   isVacuumLater?: boolean;
 }
 
@@ -29,7 +29,7 @@ interface Erased {
 /** Rows that one transaction removes: SQLite does nothing else meanwhile. */
 const ROWS_AT_ONCE = 500;
 
-/** Children first, because of the foreign keys. */
+/** Tables stand before those to which their foreign keys lead. */
 const tables = STORED_TABLES.filter(isOfCompanies).reverse();
 
 /**
@@ -73,9 +73,9 @@ export async function eraseCompany(
 
 /** @returns the id of the erasure: a new one, or that of the interrupted one. */
 async function beginErasure(engine: Engine, company: string, now: Date): Promise<string> {
-  const digest = createHash('sha256').update(company).digest('hex');
+  const digest = hash('sha256', company);
   return engine.transaction(async (transaction) => {
-    // Waits for a change that is under way; later changes find no company.
+    // The lock waits for a change that is under way; later changes find no company.
     await lockCompany(transaction, company);
     const found = await transaction
       .updateTable('companies')

@@ -26,7 +26,8 @@ export async function countCompanyRows(engine: Engine, company: string): Promise
 
 /**
  * Reads all data of a company in batches, table by table; an empty table gives one empty batch. The reads share no
- * transaction. The members of rows are in camel case like the contract's. A record is as the API shows it, and `unpublished` has what its document needs beside that.
+ * transaction. The members of rows are in camel case like the contract's. A record is as the API shows it, and `unpublished`
+ * has what its document needs beside that.
  */
 export async function* readCompanyRows(
   engine: Engine,
@@ -69,7 +70,7 @@ function exported(row: TableRow, table: Table, columns: readonly string[]): Tabl
 }
 
 function recordOf({ body, detail, unpublished }: TableRow): TableRow {
-  // Written by rendering.
+  // Both texts were written by rendering.
   const record = JSON.parse(wholeText({ body, detail } as Parameters<typeof wholeText>[0])) as TableRow;
   return unpublished === undefined
     ? record

@@ -45,7 +45,7 @@ export function documentCommand(terminal: Terminal): Command {
       await withDatabase(terminal, async (engine) => {
         const company = await companyOf(engine, id, options.company);
         const found = await findEInvoice(engine, company, id);
-        // It was there just now.
+        // The document was there just now.
         if (!found) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
         if (found.absence !== undefined) throw new UsageError(found.absence);
         const bytes = Buffer.from(found.text(options.format));
@@ -84,7 +84,7 @@ function addPdf(command: DatabaseCommand, terminal: Terminal, prepare: Prepare):
       checkOut(options.out);
       await withDatabase(terminal, async (engine, { portalAccent }) => {
         const company = await companyOf(engine, id, options.company);
-        // Loaded here, because no other command needs its fonts.
+        // The renderer is loaded here, because no other command needs its fonts.
         const { createRenderer } = await import('../../invoice-pdf/render.ts');
         const documents = createDocuments(engine, createPrint(engine, createRenderer(), portalAccent));
         const found = await documents.find(company, id);
@@ -160,7 +160,7 @@ function textOf(checked: CheckedRecord): string {
   const missing = missingIn(checked);
   const name = `${nameOf(record.kind)} ${record.number ?? `${record.id}, a draft`}`;
   const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
-  // No law asks for one, so nothing is missing without it.
+  // No law asks for an e-invoice, so nothing is missing without it.
   const note =
     eInvoiceProblem === null ? [] : [`no e-invoice: EN 16931 can't express it, for ${eInvoiceProblem}`];
   return [`${name}: ${items.length} items, ${verdict}`, ...lines, ...note].join('\n');

@@ -15,7 +15,7 @@ const USE_MS = 60_000;
 interface NewFeedToken {
   keyPrefix: string;
   name: string;
-  /** Undefined for all of them. */
+  /** The companies and the changes that it is for; all of them, unless given. */
   companies?: readonly string[] | null;
   changes?: readonly string[] | null;
   /** The scopes that its portal links may give, and whether they may let people invite; undefined for none. */

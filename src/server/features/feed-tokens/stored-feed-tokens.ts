@@ -78,7 +78,6 @@ export async function revokeFeedToken(engine: Engine, id: string, now: Date): Pr
   if (revoked.length === 0) throw new UsageError(`There is no feed token ${quote(id)}.`);
 }
 
-/** Writes down that a token was used. */
 export async function noteFeedTokenUse(engine: Engine, id: string, at: string): Promise<void> {
   await engine.write(sql`UPDATE feed_tokens SET used_at = ${at} WHERE id = ${id}`);
 }

@@ -26,8 +26,9 @@ export async function listAdministrators(engine: Engine, company: string): Promi
 
 /**
  * Takes an administrator's access away at once: their sessions end, and so do the links that they made. Webhooks stay, and
- * so do their keys, but for those that are named. An administrator needs the right to invite to remove others and can't remove themselves, so a company
- * always keeps one who may invite, also when two remove each other at once. An operator may remove the last one.
+ * so do their keys, but for those that are named. An administrator needs the right to invite to remove others and can't
+ * remove themselves, so a company always keeps one who may invite, also when two remove each other at once. An operator may
+ * remove the last one.
  * @param options.revoke ids of keys that they made, which are revoked too.
  * @returns who was removed, and the keys that they had made: those that were revoked now, and those that keep working.
  * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the

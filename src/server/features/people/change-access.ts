@@ -27,7 +27,8 @@ import { revokeIn } from '../keys/keys.ts';
 
 /**
  * Changes an administrator's access, for less or more, within that of whoever changes it. An operator also lets in again
- * somebody who was removed, who then has no password until a link for a new one is used. Where they lose access, the invitations that they made end.
+ * somebody who was removed, who then has no password until a link for a new one is used. Where they lose access, the
+ * invitations that they made end.
  * @param options.revoke ids of keys and webhooks that they made, which end too when they go beyond the access.
  * @returns who it is now, and what they made that goes beyond: that which ended now, and that which keeps working.
  * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the

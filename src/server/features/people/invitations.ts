@@ -204,7 +204,7 @@ export async function acceptLink(
     return { token, administrator };
   });
   await endBrowserSessions(engine, formerTokens);
-  // Known even before a code is given: somebody else's guesses must not keep out who has just proved their mailbox.
+  // The browser is known even before a code is given: somebody else's guesses must not keep out who has just proved their mailbox.
   return { ...begun, browser: rememberBrowser(use.browser, { ...begun, password }, now) };
 }
 

@@ -14,7 +14,7 @@ interface KnownAccount extends Pick<Account, 'password'> {
   administrator: Pick<Administrator, 'id'>;
 }
 
-/** Used if there is no account, so that timing doesn't reveal accounts. */
+/** The account that stands in where there is none, so that timing doesn't reveal accounts. */
 const nobody: KnownAccount = { administrator: { id: '' }, password: '' };
 
 /**

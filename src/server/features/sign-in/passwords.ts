@@ -20,7 +20,7 @@ const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 
 /** Hashes at once: each takes a core, and one of the few threads that also look up names and read files. */
 const AT_ONCE_MAX = 2;
-/** Beyond this number of waiting sign-ins the next is refused: it would wait for some ten seconds. */
+/** Sign-ins that may wait: one more would wait for some ten seconds, and is refused. */
 const WAITING_MAX = 40;
 
 /** Different salts that are tried for one sign-in. All accounts of an address have the same one; see `hashPassword`. */
@@ -70,7 +70,7 @@ interface Cost {
   p: number;
 }
 
-/** Hashed with when there is no account. */
+/** The stored password that stands in where there is no account. */
 const nobody = { salted: '', cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
 
 /** `salted` is all that stands before the key. */
@@ -101,7 +101,7 @@ async function derive(password: string, salt: Buffer, cost: Cost, isKnown = fals
     });
   } finally {
     const next = waiting.shift();
-    // Hands the place to the next in the queue.
+    // The next in the queue gets the place.
     if (next) next();
     else underWay -= 1;
   }

@@ -120,7 +120,7 @@ export async function recordFailedSignIn(
   const action = 'administrator.sign_in_failed';
   const dayStart = new Date(now.toISOString().slice(0, 10));
   await engine.transaction(async (transaction) => {
-    // Under the lock, so that simultaneous attempts are counted.
+    // The lock has simultaneous attempts counted.
     await lockCompany(transaction, company);
     const of = { company, administrator: id, action } as const;
     const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);

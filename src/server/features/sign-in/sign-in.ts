@@ -50,7 +50,7 @@ export async function signIn(
 ): Promise<{ tokens: string[]; isWaiting: boolean; browser: string }> {
   const { address, client, now, lengths, formerTokens = [] } = attempt;
   const { opened, isNewBrowser } = await openAccounts(engine, limits, attempt);
-  // Also where one account is left, because the password of another has changed meanwhile.
+  // Sessions wait also where one account is left, because the password of another has changed meanwhile.
   let isWaiting = opened.length > 1;
   const tokens: string[] = [];
   for (const account of opened)
@@ -96,8 +96,8 @@ async function tellOfBrowser(
 }
 
 /**
- * The accounts that an e-mail address and a password open, and whether the browser has signed in to none of the address before. A
- * failure is recorded in the companies of all others alike.
+ * The accounts that an e-mail address and a password open, and whether the browser has signed in to none of the address
+ * before. A failure is recorded in the companies of all others alike.
  */
 async function openAccounts(
   engine: Engine,

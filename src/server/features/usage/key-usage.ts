@@ -104,7 +104,7 @@ function createCounts() {
         lost += use.answered + use.limited;
       }
     },
-    /** In the same order in every process, so that processes that write at once don't wait for each other in a circle. */
+    /** Gives them in the same order in every process, so that processes that write at once don't wait for each other in a circle. */
     take(): Use[] {
       const taken = [...uses.keys()].sort().flatMap((name) => uses.get(name) ?? []);
       uses = new Map();
@@ -156,7 +156,7 @@ async function write(engine: Engine, counted: readonly Use[], company: OfCompany
   });
 }
 
-/** The uses of keys that are there: a company may have been erased since. On PostgreSQL an erasure waits for this transaction. */
+/** The uses of keys that are there: a company may have been erased since. On PostgreSQL an erasure waits for this. */
 async function ofPresentKeys(
   transaction: StoreTransaction,
   uses: readonly Use[],

@@ -19,12 +19,12 @@ const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
 /** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
-  const command = new DatabaseCommand('webhook', terminal)
+  return new DatabaseCommand('webhook', terminal)
     .description("a company's webhooks")
     .addCommand(createCommand(terminal))
-    .addCommand(listCommand(terminal));
-  for (const change of changes) command.addCommand(changeCommand(terminal, change));
-  return command
+    .addCommand(listCommand(terminal))
+    .addCommand(pauseCommand(terminal))
+    .addCommand(resumeCommand(terminal))
     .addCommand(deleteCommand(terminal))
     .addCommand(deliveriesCommand(terminal))
     .addCommand(resendCommand(terminal))
@@ -67,34 +67,21 @@ function listCommand(terminal: Terminal): Command {
     });
 }
 
-interface Change {
-  name: string;
-  description: string;
-  make: typeof pauseWebhook;
-  done: (webhook: Webhook) => string;
+function pauseCommand(terminal: Terminal): Command {
+  return ofWebhook('pause', terminal)
+    .description('pause a webhook: its deliveries wait until it is resumed, 30 days at most')
+    .inDatabase(async ({ engine }, company: string, webhook: string) => {
+      const paused = await pauseWebhook(engine, company, webhook, new Date());
+      terminal.show(paused, `${paused.id} (${paused.url}) is paused since ${paused.pausedAt}.`);
+    });
 }
 
-const changes: Change[] = [
-  {
-    name: 'pause',
-    description: 'pause a webhook: its deliveries wait until it is resumed, 30 days at most',
-    make: pauseWebhook,
-    done: ({ id, url, pausedAt }) => `${id} (${url}) is paused since ${pausedAt}.`,
-  },
-  {
-    name: 'resume',
-    description: 'resume a paused webhook, the deliveries that wait first',
-    make: resumeWebhook,
-    done: ({ id, url }) => `${id} (${url}) is not paused.`,
-  },
-];
-
-function changeCommand(terminal: Terminal, { name, description, make, done }: Change): Command {
-  return ofWebhook(name, terminal)
-    .description(description)
-    .inDatabase(async ({ engine }, company: string, id: string) => {
-      const webhook = await make(engine, company, id, new Date());
-      terminal.show(webhook, done(webhook));
+function resumeCommand(terminal: Terminal): Command {
+  return ofWebhook('resume', terminal)
+    .description('resume a paused webhook, the deliveries that wait first')
+    .inDatabase(async ({ engine }, company: string, webhook: string) => {
+      const resumed = await resumeWebhook(engine, company, webhook, new Date());
+      terminal.show(resumed, `${resumed.id} (${resumed.url}) is not paused.`);
     });
 }
 

@@ -13,7 +13,7 @@ export type Administrator = Omit<RowOf<typeof administrators>, 'mutedNotices'> &
   /** False for somebody who comes in by portal links alone. */
   hasPassword: boolean;
   hasSecondFactor: boolean;
-  /** None, unless given. */
+  /** The kinds of notices that they want no mail of; none, unless given. */
   mutedNotices?: readonly string[];
 };
 
@@ -54,11 +54,11 @@ export const NO_PASSWORD = '';
 
 /** The second proof that an account is asked for beside its password; see ../../features/sign-in/second-factor.ts. */
 export interface SecondFactor {
-  /** Sealed. */
+  /** The secret, sealed. */
   secret: string;
   /** The time step of the last code that was taken. */
   lastStep: number;
-  /** Digests of those that are left. */
+  /** The digests of those that are left. */
   recoveryCodes: readonly string[];
 }
 
@@ -134,9 +134,9 @@ export async function listAdministratorRows(
 type Changeable = 'name' | 'scopes' | 'mayInvite' | 'mutedNotices' | 'signedInAt' | 'disabledAt';
 
 interface AdministratorChanges extends Partial<Pick<RowOf<typeof administrators>, Changeable>> {
-  /** In its stored form. */
+  /** The password in its stored form. */
   password?: string;
-  /** Null takes it away. */
+  /** The second factor; null takes it away. */
   secondFactor?: SecondFactor | null;
 }
 

@@ -61,7 +61,6 @@ export function actorId(actor: { id: string } | 'operator'): string | null {
   return actor === 'operator' ? null : actor.id;
 }
 
-/** An entry to be added. */
 export interface NewAuditEntry {
   company: string;
   by: AuditActor;
@@ -73,7 +72,7 @@ export interface NewAuditEntry {
   now: Date;
 }
 
-/** The actions of which people are told: the owner of the account that is the subject, all administrators, or all but who acts. */
+/** The actions of which people are told: the owner of the account that is the subject, all, or all but who acts. */
 const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>> = {
   'administrator.changed_password': 'owner',
   'reset.asked': 'owner',
@@ -108,7 +107,7 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     details: { by: by === 'operator' ? 'The operator' : by.name, ...details },
     ...(to === 'owner' && { administrator: subject }),
     ...(to === 'others' && { except: actorId(by) }),
-    // Of a webhook, written from checked ones.
+    // A webhook's events were checked when it was registered.
     events: details.events?.split(' ') as MoveEventKind[] | undefined,
   });
 }
@@ -123,7 +122,7 @@ export async function forgetOldEntries(engine: Engine, now: Date): Promise<void>
         SELECT company FROM audit_entries WHERE at < ${oldestAt} AND ${isReached('company')} LIMIT ${sql.lit(OLD_AT_ONCE)}
       ) AS old`,
   );
-  // On PostgreSQL by the owner's function: other roles may not remove entries. Ids grow with time.
+  // PostgreSQL's owner has a function for it: other roles may not remove entries. Ids grow with time.
   for (const { company } of found)
     await engine.write(
       engine.dialect.isShared

@@ -91,9 +91,9 @@ export type { AuthorisedTransaction };
  * in. Their password or second factor was given within the last ten minutes, so that a session that was stolen later
  * changes nothing. `work` checks by `authorised.by` whether the administrator may make this change, and throws its refusal.
  * @param options.isProofNeeded false for what changes neither access nor what is sent where.
- * @throws UsageError when there is no such company; ProofNeededError when the last proof is older; AuthorityEndedError when the session has ended or expired, or its
- *   administrator was removed; FormUsedError when the form was used before; the errors of `work`. Nothing is changed
- *   then.
+ * @throws UsageError when there is no such company; ProofNeededError when the last proof is older; AuthorityEndedError when
+ *   the session has ended or expired, or its administrator was removed; FormUsedError when the form was used before; the
+ *   errors of `work`. Nothing is changed then.
  */
 export async function authorisedTransaction<T>(
   engine: Engine,

@@ -95,7 +95,7 @@ export async function deleteInvitation(
   return row && toLink(row);
 }
 
-/** Deletes the links that an administrator made (`made_by`), those for their own password (`administrator`), or all of an address. */
+/** Deletes the links that an administrator made, those for their own password (`administrator`), or all of an address. */
 export async function deleteLinksOf(
   transaction: StoreTransaction,
   column: 'made_by' | 'administrator' | 'email',

@@ -121,7 +121,6 @@ export async function takeNotice(
   return notice;
 }
 
-/** The key of a session's notices. */
 function keyOf({ token }: TokenSession): KeyObject {
   return createSecretKey(Buffer.from(hkdfSync('sha256', token, '', 'fieldledger portal notice', 32)));
 }

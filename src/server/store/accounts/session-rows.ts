@@ -10,9 +10,9 @@ export type Session = RowOf<typeof portalSessions>;
 
 /** The time for which sessions last. */
 export interface SessionLengths {
-  /** Without use. */
+  /** The minutes without use after which a session ends. */
   idleMinutes: number;
-  /** Even while it is used. */
+  /** The hours after which it ends, however much it is used. */
   hoursMax: number;
 }
 
@@ -26,7 +26,6 @@ export interface HashedToken {
   sha256: string;
 }
 
-/** Adds a session. */
 export async function insertSession(
   transaction: StoreTransaction,
   session: Session,
@@ -142,7 +141,6 @@ export async function updateSession(
     .execute();
 }
 
-/** Ends the session with a token. */
 export async function deleteSession(engine: Engine, token: HashedToken): Promise<void> {
   await engine.write(sql`DELETE FROM portal_sessions WHERE ${isOfToken(token)}`);
 }
