@@ -3,7 +3,7 @@ import { quote, UsageError } from '../../errors.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 
 export const EMAIL_CHARACTERS_MAX = 254;
-const NAME_CHARACTERS_MAX = 100;
+export const NAME_CHARACTERS_MAX = 100;
 
 /**
  * Characters that a name can't have: controls, line breaks, direction marks, unassigned characters and others that nobody
@@ -19,7 +19,7 @@ const NO_PART_OF_A_NAME =
  * @returns the name without blanks around it.
  * @throws UsageError of the field `name`, naming the character or the rule.
  */
-export function checkedLine(given: string, what: string, charactersMax: number): string {
+export function checkedLine(given: string, what: string): string {
   const name = given.trim().normalize('NFC');
   const refuse = (rule: string): never => {
     throw new UsageError(`${what} ${rule}.`, { field: 'name' });
@@ -30,8 +30,8 @@ export function checkedLine(given: string, what: string, charactersMax: number):
     const before = name.slice(0, name.indexOf(wrong));
     refuse(`has a character that can't be seen, U+${code}, after ${quote(before)}; leave it out`);
   }
-  if (!/[^\s\p{Default_Ignorable_Code_Point}]/u.test(name) || [...name].length > charactersMax)
-    refuse(`must have 1 to ${charactersMax} characters, in one line`);
+  if (!/[^\s\p{Default_Ignorable_Code_Point}]/u.test(name) || [...name].length > NAME_CHARACTERS_MAX)
+    refuse(`must have 1 to ${NAME_CHARACTERS_MAX} characters, in one line`);
   return name;
 }
 
@@ -70,7 +70,7 @@ export function checkedEmail(given: string): string {
 
 /** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
 export function checkedName(given: string): string {
-  return checkedLine(given, 'The name', NAME_CHARACTERS_MAX);
+  return checkedLine(given, 'The name');
 }
 
 /**

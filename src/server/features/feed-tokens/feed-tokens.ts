@@ -8,7 +8,6 @@ import { checkedLine, grantedScopes } from '../../access/checked-input.ts';
 import { bearerParts, isSecretOf, mintToken, tokenHash } from '../../access/tokens.ts';
 
 const ID_BYTES = 6;
-const NAME_CHARACTERS_MAX = 100;
 /** The last use is written down once in this time. */
 const USE_MS = 60_000;
 
@@ -41,7 +40,7 @@ export async function createFeedToken(
   const secret = mintToken();
   const record: FeedToken = {
     id: randomBytes(ID_BYTES).toString('hex'),
-    name: checkedLine(name, 'The name of a token', NAME_CHARACTERS_MAX),
+    name: checkedLine(name, 'The name of a token'),
     companies: companies ? [...new Set(companies)] : null,
     changes: changes ? [...new Set(changes)] : null,
     portalScopes: checkedLinks(links),

@@ -1,7 +1,8 @@
 import { type Selectable, sql } from 'kysely';
 
 import { quote, UsageError } from '../../../errors.ts';
-import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import type { Connection } from '../../store/dialects/dialect.ts';
+import type { Engine } from '../../store/engines/engine.ts';
 import type { Access } from '../../access/checked-input.ts';
 import { getCompany } from '../../store/records/companies.ts';
 import { feedTokens } from '../../store/tables/keys.ts';
@@ -53,7 +54,7 @@ export async function listFeedTokens(engine: Engine): Promise<FeedToken[]> {
 
 /** A token with the digest of its secret; undefined where there is none with that id. */
 export async function findFeedToken(
-  db: Engine['db'] | StoreTransaction,
+  db: Connection,
   id: string,
 ): Promise<{ token: FeedToken; secretSha256: string } | undefined> {
   const row = await db.selectFrom('feed_tokens').selectAll().where('id', '=', id).executeTakeFirst();

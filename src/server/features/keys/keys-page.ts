@@ -1,4 +1,5 @@
-import { ACTIVE_KEYS_MAX, changeKey, KEY_NAME_CHARACTERS_MAX, lastDayOf, revokeKey } from './keys.ts';
+import { NAME_CHARACTERS_MAX } from '../../access/checked-input.ts';
+import { ACTIVE_KEYS_MAX, changeKey, lastDayOf, revokeKey } from './keys.ts';
 import { companyDay } from '../../../contract/company-time.ts';
 import { UsageError } from '../../../errors.ts';
 import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
@@ -152,7 +153,7 @@ function changeForm({ visit, refused }: Shown, key: UsedKey): Html {
       ...field('name'),
       label: 'Name',
       value: own?.name ?? key.name,
-      lengthMax: KEY_NAME_CHARACTERS_MAX,
+      lengthMax: NAME_CHARACTERS_MAX,
     })}
     ${textField({
       ...field('last-day'),

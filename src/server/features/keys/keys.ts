@@ -35,7 +35,6 @@ const KEY_ID_BYTES = 6;
 const LAST_DAY_MAX = '2200-12-31';
 /** Callers that are remembered at once, of some 300 bytes each. */
 const REMEMBERED_MAX = 10_000;
-export const KEY_NAME_CHARACTERS_MAX = 100;
 
 interface NewKey {
   prefix: string;
@@ -214,5 +213,5 @@ function rememberCallers(engine: Engine, authenticate: Authenticate): Authentica
 
 /** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
 export function checkedKeyName(given: string): string {
-  return checkedLine(given, 'The name of a key', KEY_NAME_CHARACTERS_MAX);
+  return checkedLine(given, 'The name of a key');
 }

@@ -1,5 +1,5 @@
-import { grantedScopes } from '../../access/checked-input.ts';
-import { ACTIVE_KEYS_MAX, checkedKeyName, createKey, KEY_NAME_CHARACTERS_MAX } from './keys.ts';
+import { grantedScopes, NAME_CHARACTERS_MAX } from '../../access/checked-input.ts';
+import { ACTIVE_KEYS_MAX, checkedKeyName, createKey } from './keys.ts';
 import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
 import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
@@ -88,7 +88,7 @@ async function newKeyPage(
             hint: 'The program that will use the key, such as “Ledger export”, so that you know later which key to revoke.',
             value: name,
             problem: problems?.name,
-            lengthMax: KEY_NAME_CHARACTERS_MAX,
+            lengthMax: NAME_CHARACTERS_MAX,
           })}
           ${checkboxes({
             name: 'scopes',

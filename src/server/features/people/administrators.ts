@@ -9,7 +9,8 @@ import {
 import { type Act, authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
 import { deleteLinksOf } from '../../store/accounts/link-rows.ts';
 import { deleteSessionRows } from '../../store/accounts/session-rows.ts';
-import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
+import type { Connection } from '../../store/dialects/dialect.ts';
+import type { Engine } from '../../store/engines/engine.ts';
 import { getCompany } from '../../store/records/companies.ts';
 import { revokeIn } from '../keys/keys.ts';
 import { type ApiKey, listKeysMadeBy } from '../keys/stored-keys.ts';
@@ -82,11 +83,7 @@ export async function signOutEverywhere(
  * The administrator of a company with an e-mail address.
  * @throws UsageError when nobody of that address administers the company.
  */
-export async function getByEmail(
-  db: Engine['db'] | StoreTransaction,
-  company: string,
-  email: string,
-): Promise<Administrator> {
+export async function getByEmail(db: Connection, company: string, email: string): Promise<Administrator> {
   const [account] = await findAccounts(db, { company, email: canonicalEmail(email) });
   if (account) return account.administrator;
   throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);

@@ -2,6 +2,7 @@ import { UsageError } from '../../../errors.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
 import { type Administrator, findAccounts } from '../../store/accounts/administrator-rows.ts';
 import { deleteSessionRows, updateSession } from '../../store/accounts/session-rows.ts';
+import type { Connection } from '../../store/dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { lockCompany } from '../../store/records/companies.ts';
 import { meetBrowser } from './sign-in.ts';
@@ -55,7 +56,7 @@ export async function chooseCompany(
   return entered;
 }
 
-async function findChosen(db: Engine['db'] | StoreTransaction, { tokens, company, lengths, now }: Choice) {
+async function findChosen(db: Connection, { tokens, company, lengths, now }: Choice) {
   const sessions = await listBrowserSessions(db, tokens, lengths, now);
   const chosen = sessions.find(({ administrator }) => administrator.company === company);
   if (!chosen) throw new UsageError('You are no longer signed in there. Sign in again.');

@@ -19,6 +19,7 @@ import {
   authorisedTransaction,
   type SignedIn,
 } from '../../store/accounts/authorised-transaction.ts';
+import type { Connection } from '../../store/dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import {
   type ActiveSession,
@@ -133,7 +134,7 @@ export async function recordFailedSignIn(
 
 /** The sessions of one browser that haven't ended, in the order of its tokens, of which the first is in use. */
 export async function listBrowserSessions(
-  db: Engine['db'] | StoreTransaction,
+  db: Connection,
   tokens: readonly string[],
   lengths: SessionLengths,
   now: Date,

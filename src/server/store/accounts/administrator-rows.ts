@@ -2,6 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { type Selectable, sql } from 'kysely';
 
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { administrators } from '../tables/accounts.ts';
@@ -81,7 +82,7 @@ const ACCOUNTS_MAX = 1_000;
 
 /** The account of a company that may sign in, in a list that is empty where there is none. */
 export async function findAccounts(
-  db: Engine['db'] | StoreTransaction,
+  db: Connection,
   of: { company: string; id: string } | { company: string; email: string },
 ): Promise<Account[]> {
   const rows = await db
@@ -117,10 +118,7 @@ function toAccount(row: Selectable<Tables['administrators']>): Account {
 }
 
 /** The administrators of a company, oldest first, disabled ones included. */
-export async function listAdministratorRows(
-  db: Engine['db'] | StoreTransaction,
-  company: string,
-): Promise<Administrator[]> {
+export async function listAdministratorRows(db: Connection, company: string): Promise<Administrator[]> {
   const rows = await db
     .selectFrom('administrators')
     .selectAll()

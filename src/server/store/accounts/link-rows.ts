@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely';
 
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { portalLinks } from '../tables/accounts.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
@@ -65,11 +66,7 @@ export async function takeLink(
 }
 
 /** The open invitations of a company, oldest first. */
-export async function listInvitations(
-  db: Engine['db'] | StoreTransaction,
-  company: string,
-  now: Date,
-): Promise<PortalLink[]> {
+export async function listInvitations(db: Connection, company: string, now: Date): Promise<PortalLink[]> {
   const rows = await db
     .selectFrom('portal_links')
     .selectAll()

@@ -9,6 +9,7 @@ import { notices } from '../tables/accounts.ts';
 import { readRow, type RowOf } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
 import { countRows } from '../batches.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
 
@@ -140,7 +141,7 @@ export async function markSeen(engine: Engine, { company, id }: AccountKey): Pro
 
 /** The notice whose mail has a code that stops mails of its kind. */
 export async function findNotice(
-  db: Engine['db'] | StoreTransaction,
+  db: Connection,
   { company, id, stopSha256 }: AccountKey & { stopSha256: string },
 ): Promise<Notice | undefined> {
   const row = await db

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 
 import { type AccountKey, type Administrator, toAdministrator } from './administrator-rows.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { portalSessions } from '../tables/accounts.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
@@ -44,7 +45,7 @@ export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sess
 
 /** The session with a token. Disabled administrators have none. */
 export async function findSession(
-  db: Engine['db'] | StoreTransaction,
+  db: Connection,
   token: HashedToken,
 ): Promise<{ session: Session; administrator: Administrator } | undefined> {
   const row = await db
