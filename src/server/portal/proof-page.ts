@@ -1,7 +1,7 @@
 import { COME_AGAIN, prove } from '../features/sign-in/proof.ts';
 import { ProofNeededError } from '../store/accounts/authorised-transaction.ts';
 import type { Services } from '../views/services.ts';
-import { guessRefusal } from '../views/page-error.ts';
+import { refusedWith } from '../views/page-error.ts';
 import { accountField, button, form, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
 import { page, type PortalPage, type PageReply, type PortalReply, type Visit } from '../views/visit.ts';
@@ -23,7 +23,8 @@ export async function askWithProof(visit: Visit, services: Services, ask: Portal
   try {
     if (given !== null) await prove(engine, limits, { ...act, given, field: PROOF, secrets });
   } catch (error) {
-    return proofPage(visit, guessRefusal(error));
+    const { problems, status } = refusedWith(error, PROOF);
+    return { ...proofPage(visit, Object.values(problems)[0]), status };
   }
   try {
     return await ask(visit, services);
@@ -35,7 +36,7 @@ export async function askWithProof(visit: Visit, services: Services, ask: Portal
 
 function proofPage(
   { path, formToken, form: filled, administrator: { email, hasPassword, hasSecondFactor } }: Visit,
-  { problem, status = 422 }: { problem?: string; status?: number } = {},
+  problem?: string,
 ): PageReply {
   const kept = [...filled].filter(([name]) => !SECRET_FIELDS.test(name));
   const title = 'Confirm that it is you';
@@ -48,7 +49,7 @@ function proofPage(
       title,
       html`<p>${why}</p>
         <p>${COME_AGAIN}</p>`,
-      { status },
+      { isRefused: true },
     );
   return page(
     title,
@@ -67,6 +68,6 @@ function proofPage(
         })}
         ${button('Confirm, and make the change')}`,
       )}`,
-    { status },
+    { isRefused: true },
   );
 }

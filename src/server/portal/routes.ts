@@ -62,7 +62,7 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
  * that it needs, as its neighbours do; list it here; if it is a section, add it to ../views/navigation.ts; and list its
  * address in test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an
  * action `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an
- * error page (../views/page-error.ts). A form that is refused returns its own page again with status 422 (`refusalOf`).
+ * error page (../views/page-error.ts), or what is wrong on the page of its form (../views/action.ts).
  * Look a record up by `visit.company.id` and its id together. An action makes its change in an authorised transaction
  * (../store/accounts/authorised-transaction.ts) on the authority of `visit.act`, and is listed in
  * test/server/portal/_forms.ts. The transaction asks for a fresh proof of who is signed in (proof-page.ts), unless it is

@@ -65,19 +65,42 @@ export function refusalOf(thrown: unknown): string {
   throw thrown;
 }
 
-/** The refusal of a password or a code, which may be one too many, with the status of the answer. */
-export function guessRefusal(thrown: unknown): { problem: string; status: number } {
-  const isTooMany = thrown instanceof AppError && thrown.code === 'rate_limited';
-  return isTooMany ? { problem: thrown.message, status: 429 } : { problem: refusalOf(thrown), status: 422 };
+/** The sentences about a form that was refused, by the fields that they are about, or by `form`. */
+export type Problems = Readonly<Record<string, string>>;
+
+/** Several fields of a form are refused at once, so that nobody sends it again for each. */
+class FieldsRefusedError extends Error {
+  readonly problems: Problems;
+
+  constructor(problems: Problems) {
+    super('The form is refused.');
+    this.problems = problems;
+  }
 }
 
-/** The message of a refusal by the field that it is about, or by `form` when it is about none. */
-export function problemsOf(thrown: unknown): Problems {
+/** @throws FieldsRefusedError with the refusals of all checks that refuse; any other error is thrown on. */
+export function checkAll(...checks: (() => unknown)[]): void {
+  const problems = problemsIn(...checks);
+  if (Object.keys(problems).length > 0) throw new FieldsRefusedError(problems);
+}
+
+/**
+ * What a form was refused for, and the status of the answer; any other error is thrown on.
+ * @param guessed the field in which too many guesses are refused, with the status 429; undefined for a form without one.
+ */
+export function refusedWith(thrown: unknown, guessed?: string): { problems: Problems; status: number } {
+  if (thrown instanceof FieldsRefusedError) return { problems: thrown.problems, status: 422 };
+  if (guessed !== undefined && thrown instanceof AppError && thrown.code === 'rate_limited')
+    return { problems: { [guessed]: thrown.message }, status: 429 };
+  return { problems: problemsOf(thrown), status: 422 };
+}
+
+function problemsOf(thrown: unknown): Problems {
   const problem = refusalOf(thrown);
   return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
 }
 
-/** The refusals of some checks: all at once, so that nobody sends a form again for each. */
+/** The refusals of some checks. */
 export function problemsIn(...checks: (() => unknown)[]): Problems {
   const problems = checks.map((check) => {
     try {
@@ -89,8 +112,6 @@ export function problemsIn(...checks: (() => unknown)[]): Problems {
   });
   return Object.assign({}, ...problems) as Problems;
 }
-
-export type Problems = Readonly<Record<string, string>>;
 
 function fromAppError(error: AppError): PageError {
   const { retryAfterSeconds } = error;

@@ -2,12 +2,22 @@ import type { ActiveSession } from '../store/accounts/session-rows.ts';
 import type { Administrator } from '../store/accounts/administrator-rows.ts';
 import type { Company } from '../store/records/companies.ts';
 import type { Act, SignedIn } from '../store/accounts/authorised-transaction.ts';
+import type { Problems } from './page-error.ts';
 import type { Services } from './services.ts';
 import type { Html } from './html.ts';
 import type { SectionKey } from './navigation.ts';
 
-export type PortalPage = (visit: Visit, services: Services) => Promise<PortalReply> | PortalReply;
-export type GuestPage = (visit: GuestVisit, services: Services) => Promise<PortalReply> | PortalReply;
+/**
+ * A page or an action.
+ * @param problems of the page's form, when it was refused and is shown again (action.ts).
+ */
+export type Page<Visiting extends GuestVisit> = (
+  visit: Visiting,
+  services: Services,
+  problems?: Problems,
+) => Promise<PortalReply> | PortalReply;
+export type PortalPage = Page<Visit>;
+export type GuestPage = Page<GuestVisit>;
 
 /** A request for a page, or a form, from a browser that need not be signed in. */
 export interface GuestVisit {

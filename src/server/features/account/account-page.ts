@@ -1,9 +1,8 @@
 import { changePassword } from '../sign-in/sign-in.ts';
 import { endSessions, listSessions } from '../sign-in/sessions.ts';
-import { AppError } from '../../../errors.ts';
 import { findAccounts } from '../../store/accounts/administrator-rows.ts';
-import type { Services } from '../../views/services.ts';
-import { type Problems, problemsOf } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
+import type { Problems } from '../../views/page-error.ts';
 import {
   accountField,
   button,
@@ -19,40 +18,13 @@ import { badge } from '../../views/notice.ts';
 import { facts, named, table } from '../../views/table.ts';
 import { noticesForm } from '../notices/notices-page.ts';
 import { secondFactorPart } from '../sign-in/second-factor-page.ts';
-import { page, type PortalPage, type PageReply, redirect, signedOut, type Visit } from '../../views/visit.ts';
+import { page, type PortalPage, redirect, signedOut, type Visit } from '../../views/visit.ts';
 
-export const showAccount: PortalPage = (visit, services) => accountPage(visit, services);
-
-export const changeOwnPassword: PortalPage = async (visit, services) => {
-  const { administrator, act, form: filled, browser: known } = visit;
-  const { engine, limits, serviceName } = services;
-  try {
-    const browser = await changePassword(engine, limits, {
-      ...{ administrator, by: act.by, serviceName, browser: known, now: act.now },
-      present: filled.get('present') ?? '',
-      next: newPasswordIn(filled),
-    });
-    const text = `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`;
-    return { ...redirect('/portal/account', text), browser };
-  } catch (error) {
-    if (error instanceof AppError) throw error;
-    return accountPage(visit, services, problemsOf(error));
-  }
-};
-
-/** Ends one session or all. */
-export const endOwnSessions: PortalPage = async (visit, { engine }) => {
-  const { act, session, tokens, params } = visit;
-  const isOther = params.id !== undefined && params.id !== session.id;
-  await endSessions(engine, { ...act, id: params.id, tokens: isOther ? [] : tokens });
-  return isOther ? redirect('/portal/account', 'The session has ended.') : signedOut;
-};
-
-async function accountPage(
-  visit: Visit,
-  { engine, sessionLengths, passwordsOff, isMailing = false }: Services,
-  problems: Problems = {},
-): Promise<PageReply> {
+export const showAccount: PortalPage = async (
+  visit,
+  { engine, sessionLengths, passwordsOff, isMailing = false },
+  problems = {},
+) => {
   const { administrator, session: own, now } = visit;
   const sessions = await listSessions(engine, administrator, sessionLengths, now);
   const { company, id } = administrator;
@@ -100,9 +72,28 @@ async function accountPage(
         question: 'All these browsers are signed out at once, this one too.',
         confirm: 'Sign out everywhere',
       })}`,
-    { section: 'account', isRefused: Object.keys(problems).length > 0 },
+    { section: 'account' },
   );
-}
+};
+
+export const changeOwnPassword = action(showAccount, async (visit, { engine, limits, serviceName }) => {
+  const { administrator, act, form: filled, browser: known } = visit;
+  const browser = await changePassword(engine, limits, {
+    ...{ administrator, by: act.by, serviceName, browser: known, now: act.now },
+    present: filled.get('present') ?? '',
+    next: newPasswordIn(filled),
+  });
+  const text = `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`;
+  return { ...redirect('/portal/account', text), browser };
+});
+
+/** Ends one session or all. */
+export const endOwnSessions: PortalPage = async (visit, { engine }) => {
+  const { act, session, tokens, params } = visit;
+  const isOther = params.id !== undefined && params.id !== session.id;
+  await endSessions(engine, { ...act, id: params.id, tokens: isOther ? [] : tokens });
+  return isOther ? redirect('/portal/account', 'The session has ended.') : signedOut;
+};
 
 function passwordForm(visit: Visit, problems: Problems) {
   return form(

@@ -14,42 +14,19 @@ import type { TextTable } from '../../invoice-pdf/table.ts';
 import { sumsOf } from '../../invoice-pdf/totals.ts';
 import { type VatTable, vatTablesOf } from '../../invoice-pdf/vat-summary.ts';
 import { hasStatement } from '../../printed-document/wording.ts';
-import type { Engine } from '../../store/engines/engine.ts';
-import { notFound, refusalOf } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
+import { notFound } from '../../views/page-error.ts';
 import { stateBadge } from './document-state.ts';
 import { dayText, time, kindNames } from '../../views/formats.ts';
 import { refuseWithoutDocuments } from '../../views/availability.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { amount, facts, named, table } from '../../views/table.ts';
-import {
-  type DownloadReply,
-  page,
-  type PortalPage,
-  type PageReply,
-  redirect,
-  type Visit,
-} from '../../views/visit.ts';
+import { type DownloadReply, page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 import { searchBehind } from './documents-page.ts';
 import { handOverPart } from '../hand-over/hand-overs-page.ts';
 
-export const showDocument: PortalPage = async (visit, { engine }) => {
+export const showDocument: PortalPage = async (visit, { engine }, problems = {}) => {
   refuseWithoutDocuments(visit);
-  return documentPage(visit, engine);
-};
-
-/** Hands the document over to the access point again. */
-export const handOneOver: PortalPage = async (visit, { engine }) => {
-  refuseWithoutDocuments(visit);
-  const id = visit.params.id ?? '';
-  try {
-    await handOverAgain(engine, { ...visit.act, id });
-    return redirect(`/portal/documents/${id}`, 'The document is handed over again.');
-  } catch (error) {
-    return documentPage(visit, engine, refusalOf(error));
-  }
-};
-
-async function documentPage(visit: Visit, engine: Engine, problem?: string): Promise<PageReply> {
   const found = await findPrinted(engine.db, visit.company.id, visit.params.id ?? '');
   if (!found) throw notFound();
   const { current: document, printed } = found;
@@ -69,11 +46,19 @@ async function documentPage(visit: Visit, engine: Engine, problem?: string): Pro
       ${textTable('Lines', linesOf(printed))}
       <h2>Totals</h2>
       ${totalsTable(printed)} ${vatTablesOf(printed).map(vatPart)} ${settlementOf(document)}
-      ${await handOverPart(visit, engine, { id, problem })}
+      ${await handOverPart(visit, engine, { id, problem: problems.form })}
       <p><a href="${searchBehind(visit)}">Back to the search</a></p>`,
-    { section: 'documents', isRefused: problem !== undefined },
+    { section: 'documents' },
   );
-}
+};
+
+/** Hands the document over to the access point again. */
+export const handOneOver = action(showDocument, async (visit, { engine }) => {
+  refuseWithoutDocuments(visit);
+  const id = visit.params.id ?? '';
+  await handOverAgain(engine, { ...visit.act, id });
+  return redirect(`/portal/documents/${id}`, 'The document is handed over again.');
+});
 
 function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice): Html {
   if (absence !== undefined) return html`<p>${absence}</p>`;

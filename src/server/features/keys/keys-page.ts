@@ -5,21 +5,19 @@ import { UsageError } from '../../../errors.ts';
 import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
 import { type EndedBefore, hasEnded, listActiveKeys, listEndedKeys, type UsedKey } from './stored-keys.ts';
 import { stoppedWarning } from '../../views/availability.ts';
-import type { Services } from '../../views/services.ts';
-import { notFound, type Problems, problemsOf } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
+import { notFound, type Problems } from '../../views/page-error.ts';
 import { confirmForm, filterForm, select, textField } from '../../views/form.ts';
 import { dayText, time } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { badge, emptyState, warning } from '../../views/notice.ts';
 import { named, pagination, table } from '../../views/table.ts';
-import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 
 const ENDED_AT_ONCE = 20;
 export const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
 /** The page warns from this number on. */
 const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
-
-export const showKeys: PortalPage = (visit, services) => keysPage(visit, services);
 
 /** The filters of the active keys, by what the page's address says. */
 const filters = {
@@ -28,11 +26,7 @@ const filters = {
   left: ['Made by somebody who left', (_key, maker) => maker !== undefined && maker.disabledAt !== null],
 } satisfies Record<string, [label: string, has: (key: UsedKey, maker?: Administrator) => boolean]>;
 
-async function keysPage(
-  visit: Visit,
-  { engine, keyPrefix }: Services,
-  refused?: Refused,
-): Promise<PageReply> {
+export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problems) => {
   const { company, query, now } = visit;
   const before = placeIn(query.get('before'));
   const [active, ended, people] = await Promise.all([
@@ -41,7 +35,7 @@ async function keysPage(
     listAdministratorRows(engine.db, company.id),
   ]);
   const makers = new Map(people.map((one) => [one.id, one]));
-  const shown: Shown = { visit, keyPrefix, makers, refused };
+  const shown: Shown = { visit, keyPrefix, makers, problems };
   const found = Object.entries(filters).map(([value, [label, has]]) => {
     const keys = active.filter((key) => has(key, makers.get(key.madeBy ?? '')));
     return { value, label: `${label} (${keys.length})`, keys };
@@ -64,21 +58,16 @@ async function keysPage(
         newest: before && '/portal/keys',
         older: ended.length > ENDED_AT_ONCE ? addressAfter(ended[ENDED_AT_ONCE - 1]) : undefined,
       })}`,
-    { section: 'keys', isRefused: refused !== undefined },
+    { section: 'keys' },
   );
-}
+};
 
 /** Renames a key, and sets its last day. */
-export const changeOldKey: PortalPage = async (visit, services) => {
-  const { act, params, form: filled } = visit;
-  const [id, name, lastDay] = [params.id ?? '', filled.get('name') ?? '', filled.get('last-day') ?? ''];
-  try {
-    const key = await changeKey(services.engine, { ...act, id, name, lastDay });
-    return redirect('/portal/keys', `The key “${key.name}” is changed.`);
-  } catch (error) {
-    return keysPage(visit, services, { id, name, lastDay, problems: problemsOf(error) });
-  }
-};
+export const changeOldKey = action(showKeys, async ({ act, params, form: filled }, { engine }) => {
+  const [name, lastDay] = [filled.get('name') ?? '', filled.get('last-day') ?? ''];
+  const key = await changeKey(engine, { ...act, id: params.id ?? '', name, lastDay });
+  return redirect('/portal/keys', `The key “${key.name}” is changed.`);
+});
 
 /** Stops a key at once. Another company's key is not found. */
 export const revokeOldKey: PortalPage = async ({ act: { company, by, now }, params }, { engine }) => {
@@ -94,15 +83,8 @@ interface Shown {
   visit: Visit;
   keyPrefix: string;
   makers: ReadonlyMap<string, Administrator>;
-  refused: Refused | undefined;
-}
-
-/** A key's form that was refused, as it was filled in. */
-interface Refused {
-  id: string;
-  name: string;
-  lastDay: string;
-  problems: Problems;
+  /** Of the form of the key in the page's address, if it was refused. */
+  problems: Problems | undefined;
 }
 
 function standing(count: number): Html {
@@ -141,26 +123,27 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
   });
 }
 
-function changeForm({ visit, refused }: Shown, key: UsedKey): Html {
-  const own = refused?.id === key.id ? refused : undefined;
-  const field = (name: string) => ({ name, id: `${name}-${key.id}`, problem: own?.problems[name] });
+function changeForm({ visit, problems }: Shown, key: UsedKey): Html {
+  const own = visit.params.id === key.id ? problems : undefined;
+  const field = (name: string, present: string) => ({
+    ...{ name, id: `${name}-${key.id}`, problem: own?.[name] },
+    value: (own && visit.form.get(name)) ?? present,
+  });
   return confirmForm(visit, {
     action: `/portal/keys/${key.id}/change`,
     open: 'Change',
     subject: `the key ${key.name}`,
-    question: own?.problems.form ?? own?.problems.scopes ?? 'Programs that use it notice nothing.',
+    question: own?.form ?? own?.scopes ?? 'Programs that use it notice nothing.',
     content: html`${textField({
-      ...field('name'),
+      ...field('name', key.name),
       label: 'Name',
-      value: own?.name ?? key.name,
       lengthMax: NAME_CHARACTERS_MAX,
     })}
     ${textField({
-      ...field('last-day'),
+      ...field('last-day', lastDayOf(key, visit.company.timeZone) ?? ''),
       label: 'Last day',
       hint: 'After it the API answers 401 revoked_key. Leave it empty for a key that goes on.',
       type: 'date',
-      value: own?.lastDay ?? lastDayOf(key, visit.company.timeZone) ?? '',
       isRequired: false,
     })}`,
     confirm: 'Change it',

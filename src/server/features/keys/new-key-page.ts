@@ -3,74 +3,29 @@ import { ACTIVE_KEYS_MAX, checkedKeyName, createKey } from './keys.ts';
 import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
 import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
-import type { Engine } from '../../store/engines/engine.ts';
 import { listActiveKeys } from './stored-keys.ts';
 import type { Company } from '../../store/records/companies.ts';
 import { whyNot } from '../../views/availability.ts';
-import { type Problems, problemsIn, problemsOf } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
+import { checkAll } from '../../views/page-error.ts';
 import { button, checkboxes, type Choice, form, textField } from '../../views/form.ts';
 import { html } from '../../views/html.ts';
 import { warning } from '../../views/notice.ts';
 import { scopeText } from '../../views/scope-texts.ts';
-import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 import { ALL_IN_USE } from './keys-page.ts';
 
 const NAMED_MAX = 3;
 
-export const showNewKey: PortalPage = (visit, { engine }) => newKeyPage(engine, visit);
-
-/** Creates a key. The next page shows it once, with a command that tries it. */
-export const createNewKey: PortalPage = async (visit, { engine, keyPrefix, baseUrl }) => {
-  const { company, administrator, act, form: filled } = visit;
-  const name = filled.get('name') ?? '';
-  const chosen = filled.getAll('scopes');
-  const problems = problemsIn(
-    () => checkedKeyName(name),
-    () => grantedScopes(chosen, administrator),
-  );
-  if (Object.keys(problems).length > 0) return newKeyPage(engine, visit, { problems, name, chosen });
-  try {
-    const { key, record } = await createKey(engine, { ...act, prefix: keyPrefix, name, scopes: chosen });
-    const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
-    return redirect('/portal/keys', text, [
-      { label: 'API key', value: key },
-      {
-        label: 'Try it',
-        value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
-        hint: 'For a terminal, which may keep it in its history.',
-      },
-    ]);
-  } catch (error) {
-    return newKeyPage(engine, visit, { problems: problemsOf(error), name, chosen });
-  }
-};
-
-interface Filled {
-  problems?: Problems;
-  name?: string;
-  chosen?: readonly string[];
-}
-
-/** The list in the example request: if possible one that the API gives out. */
-function exampleModule(granted: readonly Scope[], company: Company): string {
-  const modules = granted.map(moduleOf);
-  return modules.find((module) => whyNot(company, module) === undefined) ?? modules[0] ?? 'jobs';
-}
-
-async function newKeyPage(
-  engine: Engine,
-  visit: Visit,
-  { problems, name = '', chosen = [] }: Filled = {},
-): Promise<PageReply> {
-  const { company, now } = visit;
-  const more = { section: 'keys', isRefused: problems !== undefined } as const;
+export const showNewKey: PortalPage = async (visit, { engine }, problems = {}) => {
+  const { company, form: filled, now } = visit;
   const active = await listActiveKeys(engine, company.id, now);
   if (active.length >= ACTIVE_KEYS_MAX) {
     return page(
       'Create a key',
       html`${warning(ALL_IN_USE)}
         <p><a class="button" href="/portal/keys">Go to the keys</a></p>`,
-      more,
+      { section: 'keys' },
     );
   }
   const people = await listAdministratorRows(engine.db, company.id);
@@ -81,27 +36,54 @@ async function newKeyPage(
       </p>
       ${form(
         visit,
-        { action: '/portal/keys/new', problem: problems?.form },
+        { action: '/portal/keys/new', problem: problems.form },
         html`${textField({
             name: 'name',
             label: 'Name',
             hint: 'The program that will use the key, such as “Ledger export”, so that you know later which key to revoke.',
-            value: name,
-            problem: problems?.name,
+            value: filled.get('name') ?? '',
+            problem: problems.name,
             lengthMax: NAME_CHARACTERS_MAX,
           })}
           ${checkboxes({
             name: 'scopes',
             label: 'The key may read',
             hint: 'Choose as little as the program needs. It can’t be changed afterwards.',
-            problem: problems?.scopes,
+            problem: problems.scopes,
             choices: scopes.map((scope) => choiceOf(scope, visit, people)),
-            chosen,
+            chosen: filled.getAll('scopes'),
           })}
           ${button('Create the key')} <a href="/portal/keys">Cancel</a>`,
       )}`,
-    more,
+    { section: 'keys' },
   );
+};
+
+/** Creates a key. The next page shows it once, with a command that tries it. */
+export const createNewKey = action(showNewKey, async (visit, { engine, keyPrefix, baseUrl }) => {
+  const { company, administrator, act, form: filled } = visit;
+  const name = filled.get('name') ?? '';
+  const chosen = filled.getAll('scopes');
+  checkAll(
+    () => checkedKeyName(name),
+    () => grantedScopes(chosen, administrator),
+  );
+  const { key, record } = await createKey(engine, { ...act, prefix: keyPrefix, name, scopes: chosen });
+  const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
+  return redirect('/portal/keys', text, [
+    { label: 'API key', value: key },
+    {
+      label: 'Try it',
+      value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
+      hint: 'For a terminal, which may keep it in its history.',
+    },
+  ]);
+});
+
+/** The list in the example request: if possible one that the API gives out. */
+function exampleModule(granted: readonly Scope[], company: Company): string {
+  const modules = granted.map(moduleOf);
+  return modules.find((module) => whyNot(company, module) === undefined) ?? modules[0] ?? 'jobs';
 }
 
 function choiceOf(scope: Scope, { administrator, company }: Visit, people: readonly Administrator[]): Choice {

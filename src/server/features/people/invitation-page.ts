@@ -5,7 +5,9 @@ import { PASSWORDS_OFF } from '../sign-in/passwords.ts';
 import { signInByLink } from './portal-links.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { PortalLink } from '../../store/accounts/link-rows.ts';
-import { type Problems, problemsIn, problemsOf, refusalOf } from '../../views/page-error.ts';
+import { UsageError } from '../../../errors.ts';
+import { action } from '../../views/action.ts';
+import { type Problems, problemsIn } from '../../views/page-error.ts';
 import { accountField, button, form, newPasswordFields, newPasswordIn, textField } from '../../views/form.ts';
 import { html } from '../../views/html.ts';
 import { COMPANIES_PATH } from '../sign-in/choose-company-page.ts';
@@ -16,73 +18,8 @@ import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from 
  * a mail program that opens the link doesn't use it up. A script puts the code into the field and sends it; without scripts
  * people paste it.
  */
-export const showInvitation: GuestPage = (visit) => codePage(visit);
-
-/** Shows the purpose of a code, without using it up. A portal link has one purpose, so it signs in at once. */
-export const openInvitation: GuestPage = async (visit, services) => {
-  const { engine, passwordsOff, sessionLengths: lengths } = services;
-  const code = codeOf(visit);
-  try {
-    const link = await getLink(engine, code, visit.now);
-    if (link.vouched && visit.tokens.length > 0 && visit.form.get('sure') !== 'yes')
-      return surePage(visit, code, link.vouched.name);
-    if (link.vouched) {
-      const use = { ...visit, company: link.company, token: code, formerTokens: visit.tokens, lengths };
-      const { token, administrator } = await signInByLink(engine, use);
-      visit.onAccount(administrator);
-      return { ...redirect('/portal'), sessions: [token] };
-    }
-    if (passwordsOff) return codePage(visit, PASSWORDS_OFF);
-    return await linkPage(engine, visit, { link, code });
-  } catch (error) {
-    return codePage(visit, refusalOf(error));
-  }
-};
-
-/** Somebody else's link must not take a browser out of the account that it works in. */
-function surePage(visit: GuestVisit, code: string, name: string): PageReply {
-  const content = form(
-    visit,
-    { action: '/portal/invitation' },
-    html`<input type="hidden" name="code" value="${code}" />
-      <input type="hidden" name="sure" value="yes" />
-      <p>This browser is signed in already. The link signs it out, and in as <strong>${name}</strong>.</p>
-      ${button(`Go on as ${name}`)}`,
-  );
-  return page('Sign in by the link', content);
-}
-
-/** Uses a code up, and signs its owner in. */
-export const acceptInvitation: GuestPage = async (visit, services) => {
-  const { engine, limits, serviceName, sessionLengths: lengths } = services;
-  const { form: filled, tokens: formerTokens, now } = visit;
-  const code = codeOf(visit);
-  const name = filled.get('name') ?? '';
-  try {
-    const password = newPasswordIn(filled);
-    const use = { ...visit, token: code, name, password, serviceName, formerTokens, lengths };
-    const { token, administrator, browser } = await acceptLink(engine, limits, use);
-    const to = administrator.hasSecondFactor ? COMPANIES_PATH : '/portal';
-    return { ...redirect(to), sessions: [token], browser };
-  } catch (error) {
-    const problems = problemsOf(error);
-    const link = await getLink(engine, code, now).catch(() => undefined);
-    if (!link) return codePage(visit, refusalOf(error));
-    const more = problemsIn(
-      () => newPasswordIn(filled),
-      () => link.kind === 'invitation' && checkedName(name),
-    );
-    return linkPage(engine, visit, { link, code, name, problems: { ...more, ...problems } });
-  }
-};
-
-/** The code that was filled in: people paste it alone or with the whole link. */
-function codeOf({ form: filled }: GuestVisit): string {
-  const given = (filled.get('code') ?? '').trim();
-  return given.slice(given.lastIndexOf('#') + 1);
-}
-
-function codePage(visit: GuestVisit, problem?: string): PageReply {
+export const showInvitation: GuestPage = (visit, _services, problems = {}) => {
+  const [problem] = Object.values(problems);
   const codeForm = form(
     visit,
     { action: '/portal/invitation' },
@@ -97,18 +34,75 @@ function codePage(visit: GuestVisit, problem?: string): PageReply {
   );
   const content = html`${codeForm}
   ${problem !== undefined && html`<p><a href="/portal/sign-in">Go to the sign-in page</a></p>`}`;
-  return page('Use your link', content, { isRefused: problem !== undefined });
+  return page('Use your link', content);
+};
+
+/** Shows the purpose of a code, without using it up. A portal link has one purpose, so it signs in at once. */
+export const openInvitation = action(showInvitation, async (visit, services) => {
+  const { engine, passwordsOff, sessionLengths: lengths } = services;
+  const code = codeOf(visit);
+  const link = await getLink(engine, code, visit.now);
+  if (link.vouched && visit.tokens.length > 0 && visit.form.get('sure') !== 'yes')
+    return surePage(visit, code, link.vouched.name);
+  if (link.vouched) {
+    const use = { ...visit, company: link.company, token: code, formerTokens: visit.tokens, lengths };
+    const { token, administrator } = await signInByLink(engine, use);
+    visit.onAccount(administrator);
+    return { ...redirect('/portal'), sessions: [token] };
+  }
+  if (passwordsOff) throw new UsageError(PASSWORDS_OFF);
+  return linkPage(engine, visit, link);
+});
+
+/** Somebody else's link must not take a browser out of the account that it works in. */
+function surePage(visit: GuestVisit, code: string, name: string): PageReply {
+  const content = form(
+    visit,
+    { action: '/portal/invitation' },
+    html`<input type="hidden" name="code" value="${code}" />
+      <input type="hidden" name="sure" value="yes" />
+      <p>This browser is signed in already. The link signs it out, and in as <strong>${name}</strong>.</p>
+      ${button(`Go on as ${name}`)}`,
+  );
+  return page('Sign in by the link', content);
+}
+
+/** The page of a link again; a link that was used up or has expired meanwhile is asked for anew. */
+const showRefused: GuestPage = async (visit, services, problems = {}) => {
+  const { engine } = services;
+  const { form: filled, now } = visit;
+  const link = await getLink(engine, codeOf(visit), now).catch(() => undefined);
+  if (!link) return showInvitation(visit, services, problems);
+  const more = problemsIn(
+    () => newPasswordIn(filled),
+    () => link.kind === 'invitation' && checkedName(filled.get('name') ?? ''),
+  );
+  return linkPage(engine, visit, link, { ...more, ...problems });
+};
+
+/** Uses a code up, and signs its owner in. */
+export const acceptInvitation = action(showRefused, async (visit, services) => {
+  const { engine, limits, serviceName, sessionLengths: lengths } = services;
+  const { form: filled, tokens: formerTokens } = visit;
+  const name = filled.get('name') ?? '';
+  const password = newPasswordIn(filled);
+  const use = { ...visit, token: codeOf(visit), name, password, serviceName, formerTokens, lengths };
+  const { token, administrator, browser } = await acceptLink(engine, limits, use);
+  const to = administrator.hasSecondFactor ? COMPANIES_PATH : '/portal';
+  return { ...redirect(to), sessions: [token], browser };
+});
+
+/** The code that was filled in: people paste it alone or with the whole link. */
+function codeOf({ form: filled }: GuestVisit): string {
+  const given = (filled.get('code') ?? '').trim();
+  return given.slice(given.lastIndexOf('#') + 1);
 }
 
 async function linkPage(
   engine: Engine,
   visit: GuestVisit,
-  {
-    link,
-    code,
-    name = '',
-    problems = {},
-  }: { link: PortalLink; code: string; name?: string; problems?: Problems },
+  link: PortalLink,
+  problems: Problems = {},
 ): Promise<PageReply> {
   const company = await getCompany(engine, link.company);
   const isInvitation = link.kind === 'invitation';
@@ -116,11 +110,11 @@ async function linkPage(
   const content = form(
     visit,
     { action: '/portal/invitation/accept', problem: problems.form },
-    html`<input type="hidden" name="code" value="${code}" />
+    html`<input type="hidden" name="code" value="${codeOf(visit)}" />
       <p>${isInvitation ? 'Your account will be' : 'Your account is'} <strong>${link.email}</strong>.</p>
       ${accountField(link.email)}
-      ${isInvitation && textField({ name: 'name', label: 'Your name', problem: problems.name, value: name, autocomplete: 'name', lengthMax: 100 })}
+      ${isInvitation && textField({ name: 'name', label: 'Your name', problem: problems.name, value: visit.form.get('name') ?? '', autocomplete: 'name', lengthMax: 100 })}
       ${newPasswordFields(problems)} ${button(isInvitation ? 'Create my account' : 'Set the password')}`,
   );
-  return page(title, content, { isRefused: Object.keys(problems).length > 0 });
+  return page(title, content);
 }

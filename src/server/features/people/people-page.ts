@@ -7,78 +7,22 @@ import { listActiveKeys } from '../keys/stored-keys.ts';
 import { type Administrator, lacksSecondFactor } from '../../store/accounts/administrator-rows.ts';
 import { listWebhookRows } from '../webhooks/stored-webhooks.ts';
 import { listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
-import type { Services } from '../../views/services.ts';
-import { type Problems, problemsIn, problemsOf } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
+import { checkAll, type Problems } from '../../views/page-error.ts';
 import { button, checkboxes, confirmForm, form, textField } from '../../views/form.ts';
 import { emailText, time, timeText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge, emptyState } from '../../views/notice.ts';
 import { scopeText } from '../../views/scope-texts.ts';
 import { named, table } from '../../views/table.ts';
-import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 import { accessActions, mayInviteField } from './person-access-page.ts';
 
-export const showPeople: PortalPage = (visit, services) => peoplePage(services, visit);
-
-/** Makes an invitation, and mails it where that is asked for. Otherwise the next page shows its link once. */
-export const inviteSomebody: PortalPage = async (visit, services) => {
-  const { engine, baseUrl, isMailing = false } = services;
-  const { company, administrator, act, form: filled } = visit;
-  const email = filled.get('email') ?? '';
-  const scopes = filled.getAll('scopes');
-  const mayInvite = filled.get('may-invite') === 'yes';
-  const isMailed = isMailing && filled.get('mail') === 'yes';
-  const problems = problemsIn(
-    () => checkedEmail(email),
-    () => grantedScopes(scopes, administrator),
-  );
-  if (Object.keys(problems).length > 0)
-    return peoplePage(services, visit, { problems, email, scopes, mayInvite });
-  try {
-    const { token, invitation } = await invite(engine, { ...act, email, scopes, mayInvite, isMailed });
-    const until = timeText(company.timeZone, invitation.expiresAt);
-    if (isMailed) {
-      const mailed = `${invitation.email} is invited, and the link is mailed. It works once, until ${until}.`;
-      return redirect('/portal/people', mailed);
-    }
-    const text = `${invitation.email} is invited. Send them this link; it works once, until ${until}.`;
-    return redirect('/portal/people', text, [
-      {
-        label: 'Link',
-        value: `${baseUrl()}/portal/invitation#${token}`,
-        hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
-      },
-    ]);
-  } catch (error) {
-    return peoplePage(services, visit, { problems: problemsOf(error), email, scopes, mayInvite });
-  }
-};
-
-export const withdraw: PortalPage = async ({ act, params }, { engine }) => {
-  const { email } = await withdrawInvitation(engine, { ...act, id: params.id ?? '' });
-  return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
-};
-
-export const requireOfAll: PortalPage = async ({ act, form: filled }, { engine }) => {
-  const isRequired = filled.get('required') === 'yes';
-  await requireSecondFactor(engine, { ...act, isRequired });
-  const text = `A second factor is ${isRequired ? 'required of all administrators now' : 'no longer required'}.`;
-  return redirect('/portal/people', text);
-};
-
-interface Filled {
-  problems?: Problems;
-  email?: string;
-  scopes?: readonly string[];
-  mayInvite?: boolean;
-  isMailing?: boolean;
-}
-
-async function peoplePage(
-  { engine, passwordsOff, isMailing = false }: Services,
-  visit: Visit,
-  filled: Filled = {},
-): Promise<PageReply> {
+export const showPeople: PortalPage = async (
+  visit,
+  { engine, passwordsOff, isMailing = false },
+  problems = {},
+) => {
   const { company, administrator, now } = visit;
   const people = await listAdministrators(engine, company.id);
   const invitations = await listInvitations(engine.db, company.id, now);
@@ -110,13 +54,52 @@ async function peoplePage(
         passwordsOff
           ? emptyState('Nobody is invited here', PASSWORDS_OFF)
           : administrator.mayInvite
-            ? inviteForm(visit, { ...filled, isMailing })
+            ? inviteForm(visit, isMailing, problems)
             : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
       }
       ${administrator.mayInvite && !passwordsOff && requirement(visit)}`,
-    { section: 'people', isRefused: filled.problems !== undefined },
+    { section: 'people' },
   );
-}
+};
+
+/** Makes an invitation, and mails it where that is asked for. Otherwise the next page shows its link once. */
+export const inviteSomebody = action(showPeople, async (visit, { engine, baseUrl, isMailing = false }) => {
+  const { company, administrator, act, form: filled } = visit;
+  const email = filled.get('email') ?? '';
+  const scopes = filled.getAll('scopes');
+  const mayInvite = filled.get('may-invite') === 'yes';
+  const isMailed = isMailing && filled.get('mail') === 'yes';
+  checkAll(
+    () => checkedEmail(email),
+    () => grantedScopes(scopes, administrator),
+  );
+  const { token, invitation } = await invite(engine, { ...act, email, scopes, mayInvite, isMailed });
+  const until = timeText(company.timeZone, invitation.expiresAt);
+  if (isMailed) {
+    const mailed = `${invitation.email} is invited, and the link is mailed. It works once, until ${until}.`;
+    return redirect('/portal/people', mailed);
+  }
+  const text = `${invitation.email} is invited. Send them this link; it works once, until ${until}.`;
+  return redirect('/portal/people', text, [
+    {
+      label: 'Link',
+      value: `${baseUrl()}/portal/invitation#${token}`,
+      hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
+    },
+  ]);
+});
+
+export const withdraw: PortalPage = async ({ act, params }, { engine }) => {
+  const { email } = await withdrawInvitation(engine, { ...act, id: params.id ?? '' });
+  return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
+};
+
+export const requireOfAll: PortalPage = async ({ act, form: filled }, { engine }) => {
+  const isRequired = filled.get('required') === 'yes';
+  await requireSecondFactor(engine, { ...act, isRequired });
+  const text = `A second factor is ${isRequired ? 'required of all administrators now' : 'no longer required'}.`;
+  return redirect('/portal/people', text);
+};
 
 function requirement(visit: Visit): Html {
   const { company, administrator } = visit;
@@ -179,30 +162,29 @@ function withdrawal(visit: Visit, invitation: PortalLink) {
   });
 }
 
-function inviteForm(visit: Visit, filled: Filled): Html {
-  const { problems, email = '', scopes, mayInvite = false, isMailing } = filled;
-  const own = visit.administrator.scopes;
+function inviteForm(visit: Visit, isMailing: boolean, problems: Problems): Html {
+  const { administrator, form: filled } = visit;
   return form(
     visit,
-    { action: '/portal/people/invite', problem: problems?.form },
+    { action: '/portal/people/invite', problem: problems.form },
     html`${textField({
       name: 'email',
       label: 'Their e-mail address',
       hint: `They sign in with it.${isMailing ? '' : ' No message is sent: you get a link to send them.'}`,
       type: 'email',
-      value: email,
-      problem: problems?.email,
+      value: filled.get('email') ?? '',
+      problem: problems.email,
       lengthMax: 254,
     })}
     ${checkboxes({
       name: 'scopes',
       label: 'Access, for themselves and for the keys they make',
       hint: 'You can give the access that you have yourself.',
-      problem: problems?.scopes,
-      choices: own.map((scope) => ({ value: scope, label: scopeText(scope) })),
-      chosen: scopes ?? [],
+      problem: problems.scopes,
+      choices: administrator.scopes.map((scope) => ({ value: scope, label: scopeText(scope) })),
+      chosen: filled.getAll('scopes'),
     })}
-    ${mayInviteField('may-invite', mayInvite)}
+    ${mayInviteField('may-invite', filled.get('may-invite') === 'yes')}
     ${
       isMailing &&
       checkboxes({

@@ -3,7 +3,7 @@ import { getCompany } from '../../store/records/companies.ts';
 import { endBrowserSessions, listBrowserSessions } from './sessions.ts';
 import { UsageError } from '../../../errors.ts';
 import type { Services } from '../../views/services.ts';
-import { guessRefusal } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
 import { button, form, textField } from '../../views/form.ts';
 import { supportLink } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
@@ -21,48 +21,14 @@ import {
 export const COMPANIES_PATH = '/portal/companies';
 
 /** Chooses among the companies whose accounts the sign-in opened, and asks for the code of a second factor. */
-export const showCompanies: GuestPage = (visit, services) => companiesPage(visit, services);
-
-/** Goes on with the account of another company, or signs out of all. */
-export const chooseOneCompany: GuestPage = async (visit, services) => {
-  const { form: filled, tokens } = visit;
-  const { engine, sessionLengths: lengths } = services;
-  const company = filled.get('company');
-  const code = filled.get('code') ?? undefined;
-  try {
-    if (company === null) {
-      if (tokens.length === 0) throw new UsageError('Choose a company.');
-      await endBrowserSessions(engine, tokens);
-      return signedOut;
-    }
-    const entered = await chooseCompany(engine, services, { ...visit, company, code, lengths });
-    if (entered === 'code needed') return await codePage(visit, services, company);
-    visit.onAccount(entered.administrator);
-    const known = entered.browser === undefined ? {} : { browser: entered.browser };
-    return { ...redirect(ownPath(filled.get('next'))), sessions: entered.tokens, ...known };
-  } catch (error) {
-    const refusal = guessRefusal(error);
-    const isOfCode = refusal.status === 429 || (error instanceof UsageError && error.field === 'code');
-    if (company !== null && isOfCode) return codePage(visit, services, company, refusal);
-    return companiesPage(visit, services, refusal);
-  }
-};
-
-interface Refusal {
-  problem?: string;
-  status?: number;
-}
-
-async function companiesPage(
-  visit: GuestVisit,
-  services: Services,
-  refusal: Refusal = {},
-): Promise<PageReply> {
+export const showCompanies: GuestPage = async (visit, services, problems = {}) => {
+  if (problems.code !== undefined)
+    return codePage(visit, services, visit.form.get('company') ?? '', problems.code);
   const { engine, sessionLengths } = services;
   const sessions = await listBrowserSessions(engine.db, visit.tokens, sessionLengths, visit.now);
   const [first, ...others] = sessions;
   if (first?.session.isWaiting && first.administrator.hasSecondFactor && others.length === 0)
-    return codePage(visit, services, first.administrator.company, refusal);
+    return codePage(visit, services, first.administrator.company, problems.form);
   const companies = await Promise.all(
     sessions.map(({ administrator }) => getCompany(engine, administrator.company)),
   );
@@ -78,11 +44,32 @@ async function companiesPage(
           ${form(visit, { action: COMPANIES_PATH }, button('Sign out', 'quiet'))}`;
   return page(
     'Choose a company',
-    html`${refusal.problem !== undefined && html`<p class="error" role="alert" tabindex="-1">${refusal.problem}</p>`}
+    html`${problems.form !== undefined && html`<p class="error" role="alert" tabindex="-1">${problems.form}</p>`}
     ${content}`,
-    { status: refusal.status ?? 200 },
   );
-}
+};
+
+/** Goes on with the account of another company, or signs out of all. */
+export const chooseOneCompany = action(
+  showCompanies,
+  async (visit, services) => {
+    const { form: filled, tokens } = visit;
+    const { engine, sessionLengths: lengths } = services;
+    const company = filled.get('company');
+    const code = filled.get('code') ?? undefined;
+    if (company === null) {
+      if (tokens.length === 0) throw new UsageError('Choose a company.');
+      await endBrowserSessions(engine, tokens);
+      return signedOut;
+    }
+    const entered = await chooseCompany(engine, services, { ...visit, company, code, lengths });
+    if (entered === 'code needed') return codePage(visit, services, company);
+    visit.onAccount(entered.administrator);
+    const known = entered.browser === undefined ? {} : { browser: entered.browser };
+    return { ...redirect(ownPath(filled.get('next'))), sessions: entered.tokens, ...known };
+  },
+  { guessed: 'code' },
+);
 
 /** A form that goes on with a company, to the page that was asked for before the sign-in. */
 function companyForm(visit: GuestVisit, company: string, content: Html): Html {
@@ -99,7 +86,7 @@ async function codePage(
   visit: GuestVisit,
   { engine }: Services,
   id: string,
-  { problem, status = 200 }: Refusal = {},
+  problem?: string,
 ): Promise<PageReply> {
   const { name } = await getCompany(engine, id);
   const field = textField({
@@ -119,6 +106,5 @@ async function codePage(
         If you have neither, ask ${supportLink('the operator of this service', visit.supportUrl)} to take your
         second factor away.
       </p>`,
-    { status },
   );
 }

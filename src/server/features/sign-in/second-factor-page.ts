@@ -10,65 +10,23 @@ import {
   type Administrator,
   lacksSecondFactor,
 } from '../../store/accounts/administrator-rows.ts';
-import type { Services } from '../../views/services.ts';
+import { action } from '../../views/action.ts';
 import { refusalOf } from '../../views/page-error.ts';
 import { button, confirmForm, form, textField } from '../../views/form.ts';
 import { type Html, html } from '../../views/html.ts';
 import { warning } from '../../views/notice.ts';
 import { qrCode } from '../../views/qr-code.ts';
-import {
-  page,
-  type PortalPage,
-  type PageReply,
-  redirect,
-  type RedirectReply,
-  type Visit,
-} from '../../views/visit.ts';
+import { page, type PortalPage, redirect, type RedirectReply, type Visit } from '../../views/visit.ts';
 
 export const SECOND_FACTOR_PATH = '/portal/account/second-factor';
 
-export const showSecondFactor: PortalPage = (visit, services) => setUpPage(visit, services);
-
-export const addOwnSecondFactor: PortalPage = async (visit, services) => {
-  const { act, form: filled } = visit;
-  const { engine, secrets } = services;
-  const sealed = filled.get('sealed') ?? '';
-  const code = filled.get('code') ?? '';
-  try {
-    const codes = await addSecondFactor(engine, secrets, { ...act, sealed, code });
-    return withRecoveryCodes('Your second factor is set up. You are signed out everywhere else.', codes);
-  } catch (error) {
-    if (!(error instanceof UsageError) || error.field !== 'code') throw error;
-    return setUpPage(visit, services, { sealed, problem: error.message });
-  }
-};
-
-export const renewOwnRecoveryCodes: PortalPage = async ({ act }, { engine }) =>
-  withRecoveryCodes(
-    'You have new recovery codes. The former ones no longer work.',
-    await renewRecoveryCodes(engine, act),
-  );
-
-export const removeOwnSecondFactor: PortalPage = async ({ act, administrator }, { engine }) => {
-  await removeSecondFactor(engine, act);
-  return redirect('/portal/account', `Your second factor is removed. ${withoutFactor(administrator)}`);
-};
-
-function withRecoveryCodes(text: string, codes: readonly string[]): RedirectReply {
-  const hint =
-    'Each signs you in once, in place of a code of the app. They are shown only now: print them, or keep them in a password store.';
-  return redirect('/portal/account', text, [{ label: 'Recovery codes', value: codes.join('\n'), hint }]);
-}
-
-function setUpPage(
-  visit: Visit,
-  { secrets, serviceName }: Services,
-  { sealed: former, problem }: { sealed?: string; problem?: string } = {},
-): PageReply {
+export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, problems = {}) => {
+  // What isn't wrong with the code can't be mended in the form.
+  if (problems.form !== undefined) throw new UsageError(problems.form);
   const { company, administrator } = visit;
   const title = 'Set up a second factor';
   const section = 'account';
-  const options = { issuer: `${serviceName} ${company.id}`, sealed: former };
+  const options = { issuer: `${serviceName} ${company.id}`, sealed: visit.form.get('sealed') ?? undefined };
   try {
     const { secret, uri, sealed } = proposeSecondFactor(secrets, administrator, options);
     const content = html`${company.secondFactorRequired && lacksSecondFactor(administrator) && html`<p>${company.name} requires a second factor of all its administrators.</p>`}
@@ -85,13 +43,37 @@ function setUpPage(
         visit,
         { action: SECOND_FACTOR_PATH },
         html`<input type="hidden" name="sealed" value="${sealed}" />
-          ${textField({ name: 'code', label: 'Code that the app shows', problem, autocomplete: 'one-time-code', lengthMax: 20 })}
+          ${textField({ name: 'code', label: 'Code that the app shows', problem: problems.code, autocomplete: 'one-time-code', lengthMax: 20 })}
           ${button('Set it up')} <a href="/portal/account">Cancel</a>`,
       )}`;
-    return page(title, content, { section, isRefused: problem !== undefined });
+    return page(title, content, { section });
   } catch (error) {
     return page(title, warning(refusalOf(error)), { section, isRefused: true });
   }
+};
+
+export const addOwnSecondFactor = action(showSecondFactor, async (visit, { engine, secrets }) => {
+  const { act, form: filled } = visit;
+  const [sealed, code] = [filled.get('sealed') ?? '', filled.get('code') ?? ''];
+  const codes = await addSecondFactor(engine, secrets, { ...act, sealed, code });
+  return withRecoveryCodes('Your second factor is set up. You are signed out everywhere else.', codes);
+});
+
+export const renewOwnRecoveryCodes: PortalPage = async ({ act }, { engine }) =>
+  withRecoveryCodes(
+    'You have new recovery codes. The former ones no longer work.',
+    await renewRecoveryCodes(engine, act),
+  );
+
+export const removeOwnSecondFactor: PortalPage = async ({ act, administrator }, { engine }) => {
+  await removeSecondFactor(engine, act);
+  return redirect('/portal/account', `Your second factor is removed. ${withoutFactor(administrator)}`);
+};
+
+function withRecoveryCodes(text: string, codes: readonly string[]): RedirectReply {
+  const hint =
+    'Each signs you in once, in place of a code of the app. They are shown only now: print them, or keep them in a password store.';
+  return redirect('/portal/account', text, [{ label: 'Recovery codes', value: codes.join('\n'), hint }]);
 }
 
 const withoutFactor = ({ hasPassword }: Administrator) =>

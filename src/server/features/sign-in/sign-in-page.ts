@@ -1,70 +1,30 @@
 import { signIn } from './sign-in.ts';
+import { EMAIL_CHARACTERS_MAX } from '../../access/checked-input.ts';
 import { PASSWORDS_OFF } from './passwords.ts';
 import { endSessions } from './sessions.ts';
-import { guessRefusal } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
 import { button, form, textField, withQuery } from '../../views/form.ts';
 import { COMPANIES_PATH } from './choose-company-page.ts';
 import { html } from '../../views/html.ts';
-import {
-  type GuestPage,
-  type GuestVisit,
-  ownPath,
-  page,
-  type PortalPage,
-  type PageReply,
-  redirect,
-  signedOut,
-} from '../../views/visit.ts';
+import { type GuestPage, ownPath, page, type PortalPage, redirect, signedOut } from '../../views/visit.ts';
 
-export const showSignIn: GuestPage = (visit, { passwordsOff }) =>
-  passwordsOff
-    ? page('Sign in', html`<p>${PASSWORDS_OFF}</p>`)
-    : signInPage(visit, { next: visit.query.get('next') });
-
-/** Begins a new session, which prevents session fixation. */
-export const signInWithPassword: GuestPage = async (visit, services) => {
-  const { form: filled, tokens: formerTokens } = visit;
-  const { engine, limits, sessionLengths: lengths } = services;
-  const email = filled.get('email') ?? '';
-  const next = filled.get('next');
-  try {
-    const password = filled.get('password') ?? '';
-    const attempt = { ...visit, email, password, formerTokens, lengths };
-    const { tokens, isWaiting, browser } = await signIn(engine, limits, attempt);
-    const to = isWaiting ? withQuery(COMPANIES_PATH, { next: next ?? undefined }) : ownPath(next);
-    return { ...redirect(to), sessions: tokens, browser };
-  } catch (error) {
-    return signInPage(visit, { email, next, ...guessRefusal(error) });
-  }
-};
-
-export const signOut: PortalPage = async ({ act, session, tokens }, { engine }) => {
-  await endSessions(engine, { ...act, id: session.id, tokens });
-  return signedOut;
-};
-
-function signInPage(
-  visit: GuestVisit,
-  {
-    email = '',
-    next,
-    problem,
-    status,
-  }: { email?: string; next: string | null; problem?: string; status?: number },
-): PageReply {
+export const showSignIn: GuestPage = (visit, { passwordsOff }, problems = {}) => {
+  if (passwordsOff) return page('Sign in', html`<p>${PASSWORDS_OFF}</p>`);
+  const { form: filled } = visit;
+  const next = filled.get('next') ?? visit.query.get('next');
   const content = html`${visit.query.has('left') && html`<p class="notice done" role="status">You have signed out.</p>`}
     ${visit.query.has('over') && html`<p class="notice" role="status">Your session has ended: it wasn’t used for a while, or was ended elsewhere. Sign in again to go on.</p>`}
     ${form(
       visit,
-      { action: '/portal/sign-in', problem },
+      { action: '/portal/sign-in', problem: problems.form },
       html`${next !== null && html`<input type="hidden" name="next" value="${ownPath(next)}" />`}
       ${textField({
         name: 'email',
         label: 'E-mail address',
         type: 'email',
-        value: email,
+        value: filled.get('email') ?? '',
         autocomplete: 'username',
-        lengthMax: 254,
+        lengthMax: EMAIL_CHARACTERS_MAX,
       })}
       ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
       ${button('Sign in')}`,
@@ -73,5 +33,25 @@ function signInPage(
       An invitation gives you an account: ask another administrator of your company for one.
       <a href="/portal/forgotten">Have you forgotten your password?</a>
     </p>`;
-  return page('Sign in', content, status === undefined ? {} : { status });
-}
+  return page('Sign in', content);
+};
+
+/** Begins a new session, which prevents session fixation. */
+export const signInWithPassword = action(
+  showSignIn,
+  async (visit, { engine, limits, sessionLengths: lengths }) => {
+    const { form: filled, tokens: formerTokens } = visit;
+    const [email, password] = [filled.get('email') ?? '', filled.get('password') ?? ''];
+    const next = filled.get('next');
+    const attempt = { ...visit, email, password, formerTokens, lengths };
+    const { tokens, isWaiting, browser } = await signIn(engine, limits, attempt);
+    const to = isWaiting ? withQuery(COMPANIES_PATH, { next: next ?? undefined }) : ownPath(next);
+    return { ...redirect(to), sessions: tokens, browser };
+  },
+  { guessed: 'form' },
+);
+
+export const signOut: PortalPage = async ({ act, session, tokens }, { engine }) => {
+  await endSessions(engine, { ...act, id: session.id, tokens });
+  return signedOut;
+};

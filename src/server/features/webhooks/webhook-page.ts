@@ -6,7 +6,7 @@ import { listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts
 import { ping, waitForAttempt } from './deliveries/deliveries.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook, WEBHOOKS_MAX } from './registration.ts';
 import { stoppedWarning } from '../../views/availability.ts';
-import { refusalOf } from '../../views/page-error.ts';
+import { action } from '../../views/action.ts';
 import { button, confirmForm, form } from '../../views/form.ts';
 import { exactTime, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
@@ -22,49 +22,11 @@ import {
   lastSuccess,
   healthBadge,
 } from './health-view.ts';
-import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../views/visit.ts';
+import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 import { getOwnWebhook, unlessRefused } from './webhook-access.ts';
 
-export const showWebhook: PortalPage = async (visit, { engine }) =>
-  webhookPage(engine, visit, await getOwnWebhook(engine, visit));
-
-/** Waits a little for the result, so that the page usually shows it at once. */
-export const sendPing: PortalPage = async (visit, { engine, pingWaitMs = 3_000 }) => {
+export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) => {
   const webhook = await getOwnWebhook(engine, visit);
-  const of = { company: webhook.company, webhook: webhook.id };
-  try {
-    const id = await ping(engine, of, visit.act);
-    await waitForAttempt(engine, { ...of, id }, pingWaitMs);
-    return redirect(`/portal/webhooks/${webhook.id}?ping=${id}`);
-  } catch (error) {
-    return webhookPage(engine, visit, webhook, refusalOf(error));
-  }
-};
-
-export const pause = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
-export const resume = changeOf(resumeWebhook, 'resumed. The deliveries that waited are sent now.');
-
-function changeOf(change: typeof pauseWebhook, what: string): PortalPage {
-  return async (visit, { engine }) => {
-    const { id } = await getOwnWebhook(engine, visit);
-    await change(engine, visit.company.id, id, visit.now, visit.act.by);
-    return redirect(`/portal/webhooks/${id}`, `The webhook is ${what}`);
-  };
-}
-
-export const remove: PortalPage = async (visit, { engine }) => {
-  const { id, url } = await getOwnWebhook(engine, visit);
-  await deleteWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
-  const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
-  return redirect('/portal/webhooks', text);
-};
-
-async function webhookPage(
-  engine: Engine,
-  visit: Visit,
-  webhook: Webhook,
-  pingProblem?: string,
-): Promise<PageReply> {
   const { company, now, query } = visit;
   const { id, url } = webhook;
   const spans = healthSpans(company.timeZone, now);
@@ -89,7 +51,7 @@ async function webhookPage(
       <p><a class="button" href="/portal/webhooks/${id}/deliveries">See its deliveries</a></p>
       ${health && lastRefusal(visit, webhook, health)}
       <h2 id="ping">Test</h2>
-      ${pingPart(visit, webhook, pinged, pingProblem)}
+      ${pingPart(visit, webhook, pinged, problems.form)}
       <h2>Attempts of 30 days</h2>
       ${
         health &&
@@ -108,9 +70,35 @@ async function webhookPage(
       <h2>Delete</h2>
       <p>Nothing more is sent to this address, and its history is removed. This can’t be undone.</p>
       ${deletePart(visit, webhook)}`,
-    { section: 'webhooks', isRefused: pingProblem !== undefined },
+    { section: 'webhooks' },
   );
+};
+
+/** Waits a little for the result, so that the page usually shows it at once. */
+export const sendPing = action(showWebhook, async (visit, { engine, pingWaitMs = 3_000 }) => {
+  const { company, id: webhook } = await getOwnWebhook(engine, visit);
+  const id = await ping(engine, { company, webhook }, visit.act);
+  await waitForAttempt(engine, { company, webhook, id }, pingWaitMs);
+  return redirect(`/portal/webhooks/${webhook}?ping=${id}`);
+});
+
+export const pause = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
+export const resume = changeOf(resumeWebhook, 'resumed. The deliveries that waited are sent now.');
+
+function changeOf(change: typeof pauseWebhook, what: string): PortalPage {
+  return async (visit, { engine }) => {
+    const { id } = await getOwnWebhook(engine, visit);
+    await change(engine, visit.company.id, id, visit.now, visit.act.by);
+    return redirect(`/portal/webhooks/${id}`, `The webhook is ${what}`);
+  };
 }
+
+export const remove: PortalPage = async (visit, { engine }) => {
+  const { id, url } = await getOwnWebhook(engine, visit);
+  await deleteWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
+  const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
+  return redirect('/portal/webhooks', text);
+};
 
 /** The ping with the id in the page's address, if it is one of this webhook. */
 async function findPing(

@@ -7,63 +7,24 @@ import { resend } from './deliveries.ts';
 import { traceIdOfDelivery } from '../../../../contract/trace-context.ts';
 import { canSign, sentRequest, sentSignature } from './sent-request.ts';
 import type { Services } from '../../../views/services.ts';
-import { notFound, refusalOf } from '../../../views/page-error.ts';
+import { action } from '../../../views/action.ts';
+import { notFound } from '../../../views/page-error.ts';
 import { attemptText, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { button, form } from '../../../views/form.ts';
 import { countText, exactTime, supportLink } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
 import { copyButton, emptyState } from '../../../views/notice.ts';
 import { amount, facts, named, table } from '../../../views/table.ts';
-import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../../views/visit.ts';
+import { page, type PortalPage, redirect, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
 
-export const showDelivery: PortalPage = async (visit, services) => {
+export const showDelivery: PortalPage = async (visit, services, problems = {}) => {
   const webhook = await getOwnWebhook(services.engine, visit);
-  return deliveryPage(services, visit, webhook, await getVisible(services.engine, visit, webhook));
-};
-
-/** Sends a delivery again. The form names the last attempt that was shown, so a second click does nothing. */
-export const sendAgain: PortalPage = async (visit, services) => {
-  const { act, form: filled } = visit;
-  const { engine } = services;
-  const webhook = await getOwnWebhook(engine, visit);
-  const delivery = await getVisible(engine, visit, webhook);
-  const seen = Number(filled.get('seen'));
-  try {
-    const attemptCount = Number.isInteger(seen) ? seen : -1;
-    const outcome = await resend(engine, delivery, act.now, { by: act.by, attemptCount });
-    const text =
-      outcome === 'waiting'
-        ? 'The delivery is sent again, with the same id and body.'
-        : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.';
-    return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, text);
-  } catch (error) {
-    return deliveryPage(services, visit, webhook, delivery, refusalOf(error));
-  }
-};
-
-/** @throws PageError 404 also for a delivery whose data the administrator may not see. */
-async function getVisible(
-  engine: Engine,
-  { company, administrator, params }: Visit,
-  { id: webhook }: Webhook,
-): Promise<DeliveryDetail> {
-  const found = await findDelivery(engine.db, { company: company.id, webhook, id: params.delivery ?? '' });
-  if (!found || !maySeeEvent(administrator.scopes, found.event)) throw notFound();
-  return found;
-}
-
-function deliveryPage(
-  services: Services,
-  visit: Visit,
-  webhook: Webhook,
-  delivery: DeliveryDetail,
-  problem?: string,
-): PageReply {
+  const delivery = await getVisible(services.engine, visit, webhook);
   const { id, event, createdAt, withheldFor, nextAttemptAt, attemptCount } = delivery;
   const again = form(
     visit,
-    { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem },
+    { action: `/portal/webhooks/${webhook.id}/deliveries/${id}/send-again`, problem: problems.form },
     html`<input type="hidden" name="seen" value="${attemptCount}" /> ${button('Send again', 'quiet')}`,
   );
   const isPaused = webhook.pausedAt !== null && ['waiting', 'retrying'].includes(delivery.state);
@@ -86,8 +47,34 @@ function deliveryPage(
       ${attemptTable(visit, delivery)}
       <h2>Request</h2>
       ${requestPart(delivery, services)}`,
-    { section: 'webhooks', isRefused: problem !== undefined },
+    { section: 'webhooks' },
   );
+};
+
+/** Sends a delivery again. The form names the last attempt that was shown, so a second click does nothing. */
+export const sendAgain = action(showDelivery, async (visit, { engine }) => {
+  const { act, form: filled } = visit;
+  const webhook = await getOwnWebhook(engine, visit);
+  const delivery = await getVisible(engine, visit, webhook);
+  const seen = Number(filled.get('seen'));
+  const attemptCount = Number.isInteger(seen) ? seen : -1;
+  const outcome = await resend(engine, delivery, act.now, { by: act.by, attemptCount });
+  const text =
+    outcome === 'waiting'
+      ? 'The delivery is sent again, with the same id and body.'
+      : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.';
+  return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, text);
+});
+
+/** @throws PageError 404 also for a delivery whose data the administrator may not see. */
+async function getVisible(
+  engine: Engine,
+  { company, administrator, params }: Visit,
+  { id: webhook }: Webhook,
+): Promise<DeliveryDetail> {
+  const found = await findDelivery(engine.db, { company: company.id, webhook, id: params.delivery ?? '' });
+  if (!found || !maySeeEvent(administrator.scopes, found.event)) throw notFound();
+  return found;
 }
 
 function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {

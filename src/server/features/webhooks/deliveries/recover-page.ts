@@ -3,35 +3,55 @@ import { companyInstant } from '../../../../contract/company-time.ts';
 import { UsageError } from '../../../../errors.ts';
 import type { UnsentChoice } from './deliveries-list.ts';
 import type { Webhook } from '../stored-webhooks.ts';
-import type { Engine } from '../../../store/engines/engine.ts';
 import { countRecoverable, recover, RECOVERABLE_MAX } from './deliveries.ts';
 import { whyNotTouch } from '../registration.ts';
+import { action } from '../../../views/action.ts';
 import { refusalOf } from '../../../views/page-error.ts';
 import { button, form } from '../../../views/form.ts';
 import { boundedCountText, countText } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
 import { emptyState, warning } from '../../../views/notice.ts';
-import { page, type PortalPage, type PageReply, redirect, type Visit } from '../../../views/visit.ts';
+import { page, type PortalPage, redirect, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook } from '../webhook-access.ts';
 
 /** Says how many of the chosen deliveries would be sent again, before anything is sent. */
-export const showRecover: PortalPage = async (visit, { engine }) =>
-  recoverPage(engine, visit, await getOwnWebhook(engine, visit), visit.query);
+export const showRecover: PortalPage = async (visit, { engine }, problems) => {
+  const webhook = await getOwnWebhook(engine, visit);
+  const given = problems ? visit.form : visit.query;
+  const list = `/portal/webhooks/${webhook.id}/deliveries?state=unsent`;
+  const reason = whyNotTouch(webhook, visit.administrator);
+  const of = { company: webhook.company, webhook: webhook.id };
+  let content: Html;
+  let isRefused = false;
+  try {
+    if (reason !== undefined) throw new UsageError(reason);
+    const count = await countRecoverable(engine.db, of, choiceIn(visit, given), visit.now);
+    content = question(visit, webhook, { given, count, problem: problems?.form });
+  } catch (error) {
+    content = warning(refusalOf(error));
+    isRefused = true;
+  }
+  return page(
+    'Send deliveries again',
+    html`<p>
+        <a href="${list}">Failed deliveries</a> to
+        <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>
+      </p>
+      ${content}`,
+    { section: 'webhooks', isRefused },
+  );
+};
 
 /** Sends the chosen deliveries again, unless their number has changed since it was shown. */
-export const recoverChosen: PortalPage = async (visit, { engine }) => {
+export const recoverChosen = action(showRecover, async (visit, { engine }) => {
   const { act, form: filled, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
-  try {
-    const of = { company: act.company, webhook: webhook.id };
-    const seen = { by: act.by, count: Number(filled.get('count')) };
-    const sent = await recover(engine, of, choiceIn(visit, filled), now, seen);
-    const text = `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`;
-    return redirect(`/portal/webhooks/${webhook.id}/deliveries?state=unsent`, text);
-  } catch (error) {
-    return recoverPage(engine, visit, webhook, filled, refusalOf(error));
-  }
-};
+  const of = { company: act.company, webhook: webhook.id };
+  const seen = { by: act.by, count: Number(filled.get('count')) };
+  const sent = await recover(engine, of, choiceIn(visit, filled), now, seen);
+  const text = `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`;
+  return redirect(`/portal/webhooks/${webhook.id}/deliveries?state=unsent`, text);
+});
 
 /** @throws UsageError when neither deliveries nor a time are given. */
 function choiceIn({ company, now }: Visit, given: URLSearchParams): UnsentChoice {
@@ -45,35 +65,6 @@ function choiceIn({ company, now }: Visit, given: URLSearchParams): UnsentChoice
   // The list begins a minute within the history, which has moved on since it was shown.
   const oldest = new Date(now.getTime() - HISTORY_MS);
   return { from: from < oldest ? oldest : from, until };
-}
-
-async function recoverPage(
-  engine: Engine,
-  visit: Visit,
-  webhook: Webhook,
-  given: URLSearchParams,
-  refusal?: string,
-): Promise<PageReply> {
-  const list = `/portal/webhooks/${webhook.id}/deliveries?state=unsent`;
-  const reason = whyNotTouch(webhook, visit.administrator);
-  const of = { company: webhook.company, webhook: webhook.id };
-  let content: Html;
-  try {
-    if (reason !== undefined) throw new UsageError(reason);
-    const count = await countRecoverable(engine.db, of, choiceIn(visit, given), visit.now);
-    content = question(visit, webhook, { given, count, problem: refusal });
-  } catch (error) {
-    content = warning((refusal = refusalOf(error)));
-  }
-  return page(
-    'Send deliveries again',
-    html`<p>
-        <a href="${list}">Failed deliveries</a> to
-        <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>
-      </p>
-      ${content}`,
-    { section: 'webhooks', isRefused: refusal !== undefined },
-  );
 }
 
 function question(
