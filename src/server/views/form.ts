@@ -38,7 +38,7 @@ export interface Field {
 }
 
 interface TextField extends Field {
-  value?: string;
+  value?: string | null | undefined;
   type?: 'text' | 'email' | 'password' | 'url' | 'search' | 'date' | 'datetime-local';
   autocomplete?: string;
   isRequired?: boolean;
@@ -51,7 +51,7 @@ export function textField(field: TextField): Html {
     name,
     id = name,
     label,
-    value = '',
+    value,
     type = 'text',
     autocomplete = 'off',
     isRequired = true,
@@ -134,18 +134,28 @@ export function checkboxes({
   </fieldset>`;
 }
 
+/**
+ * A field for one of some values, each with its name.
+ * @param options.all the name of the choice of none of them, which comes first.
+ */
 export function select({
+  all,
   choices,
-  chosen,
+  chosen = '',
   ...field
-}: Field & { choices: readonly { value: string; label: string }[]; chosen: string }): Html {
+}: Field & {
+  all?: string;
+  choices: readonly (readonly [value: string, name: string])[];
+  chosen: string | undefined;
+}): Html {
   const { name, label } = field;
+  const offered = all === undefined ? choices : [['', all] as const, ...choices];
   return html`<div class="field">
     <label for="${name}">${label}</label>
     ${notes(field)}
     <select id="${name}" name="${name}" ${describedBy(field)} ${invalid(field)}>
-      ${choices.map(
-        ({ value, label: text }) =>
+      ${offered.map(
+        ([value, text]) =>
           html`<option value="${value}" ${value === chosen && html`selected`}>${text}</option>`,
       )}
     </select>

@@ -1,4 +1,5 @@
 import { type Content, type Html, html } from './html.ts';
+import { emptyState } from './notice.ts';
 
 /** A column by its name. */
 type Column = string | { name: string; kind: 'amount' | 'named' };
@@ -18,16 +19,20 @@ const SHORT_CODE = /<code[^>]*>\S{1,40}<\/code\s*>/g;
 /**
  * A table. In a window that is too narrow for its columns each row becomes a card, with the first cell as its heading. The
  * roles are written out, because browsers drop them from a table that is laid out in another way.
+ * @param options.empty title and content of the words in place of a table without rows.
  */
 export function table({
   caption,
   columns,
   rows,
+  empty,
 }: {
   caption: string;
   columns: readonly Column[];
   rows: readonly (readonly Content[])[];
+  empty?: Parameters<typeof emptyState>;
 }): Html {
+  if (empty && rows.length === 0) return emptyState(...empty);
   const all = columns.map((column) => (typeof column === 'string' ? { name: column, kind: '' } : column));
   return html`<table role="table" class="${columns.length > NARROW_COLUMNS_MAX && 'wide'}">
     <caption class="hidden">
@@ -81,11 +86,25 @@ export function facts(entries: readonly (readonly [name: string, content: Conten
   </dl>`;
 }
 
-/** Links to the newest and the older entries of a list. */
-export function pagination({ older, newest }: Record<'older' | 'newest', string | undefined>): Html {
-  if (older === undefined && newest === undefined) return html``;
+/** The rows that a page of a list shows, and the last of them if there are older ones: one row more was read than it shows. */
+export function pageOf<Row>(read: readonly Row[], countMax: number): { shown: Row[]; last: Row | undefined } {
+  const shown = read.slice(0, countMax);
+  return { shown, last: read.length > countMax ? shown.at(-1) : undefined };
+}
+
+/**
+ * Links to the newest and the older entries of a list.
+ * @param addressOf the address of the page that begins at a place, or of the newest.
+ * @param place where this page begins; undefined for the newest.
+ * @param next where the older ones begin; undefined when there are none.
+ */
+export function pagination<Place>(
+  addressOf: (place?: Place) => string,
+  { place, next }: { place: unknown; next: Place | undefined },
+): Html {
+  if (place === undefined && next === undefined) return html``;
   return html`<nav class="pages" aria-label="Pages">
-    ${newest !== undefined && html`<a href="${newest}">Newest</a>`}
-    ${older !== undefined && html`<a href="${older}" rel="next">Older</a>`}
+    ${place !== undefined && html`<a href="${addressOf()}">Newest</a>`}
+    ${next !== undefined && html`<a href="${addressOf(next)}" rel="next">Older</a>`}
   </nav>`;
 }

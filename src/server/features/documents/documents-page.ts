@@ -1,7 +1,7 @@
 import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { contractDocument } from '../../../contract/document.ts';
-import { type SheetColumn as FileColumn, columnsOf } from '../../../tables/columns.ts';
+import { columnsOf, type SheetColumn } from '../../../tables/columns.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import {
   allDocuments,
@@ -19,7 +19,7 @@ import { filterForm, select, textField, withQuery } from '../../views/form.ts';
 import { countText, dayText, kindNames } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
-import { amount, named, pagination, table } from '../../views/table.ts';
+import { amount, named, pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, type PageReply, type Visit } from '../../views/visit.ts';
 
 const PATH = '/portal/documents';
@@ -28,7 +28,7 @@ const CUSTOMERS_MAX = 200;
 const SEARCH_CHARACTERS_MAX = 100;
 
 /** A list's members, as `fieldledger export invoices` writes them, and what only the single document tells. */
-function downloadColumns(): FileColumn[] {
+function downloadColumns(): SheetColumn[] {
   const { properties } = contractDocument().components.schemas.InvoiceSummary ?? {};
   return columnsOf({
     properties: {
@@ -55,13 +55,15 @@ export const showDocuments: PortalPage = async (visit, { engine }) => {
       { name: 'documents', format, columns: downloadColumns() },
       downloadRows(engine, company.id, search),
     );
+  const { shown, last } = pageOf(found, PAGE_DOCUMENTS);
   return page(
     'Documents',
     html`${await searchForm(visit, engine, search, { problems, found })}
       <h2>${count === 1 ? '1 document' : `${countText(count)} documents`}</h2>
       ${count > 0 && totalsTable(totals)}
       ${count > 0 && downloadLinks(count, (as) => addressOf(search, { format: as }))}
-      ${documentPage(found, search, part.after)}`,
+      ${documentTable(shown, search, part.after)}
+      ${pagination((after?: string) => addressOf(search, { after }), { place: part.after, next: last?.place })}`,
     // A download that is too large is shown why.
     { section: 'documents', isRefused: isRefused || (query.has('format') && count > 0) },
   );
@@ -134,8 +136,8 @@ async function searchForm(
 ): Promise<Html> {
   const noCustomers = whyNotShown(visit, 'customers');
   const customers = await customerChoices(visit, engine, search, found);
-  const choices = (all: string, names: Record<string, string>) =>
-    Object.entries({ '': all, ...names }).map(([value, label]) => ({ value, label }));
+  const dayField = (name: 'from' | 'to', label: string) =>
+    textField({ name, label, type: 'date', value: search[name], isRequired: false, problem: problems[name] });
   return html`${filterForm(
       PATH,
       html`${textField({
@@ -146,15 +148,14 @@ async function searchForm(
         isRequired: false,
         lengthMax: SEARCH_CHARACTERS_MAX,
       })}
-      ${select({ name: 'kind', label: 'Kind', choices: choices('Any', kindNames), chosen: search.kind ?? '', problem: problems.kind })}
-      ${select({ name: 'state', label: 'State', choices: choices('Any', stateNames), chosen: search.state ?? '', problem: problems.state })}
-      ${select({ name: 'customer', label: 'Customer', choices: customers, chosen: search.customer ?? '' })}
-      ${textField({ name: 'from', label: 'Issued from', type: 'date', value: search.from ?? '', isRequired: false, problem: problems.from })}
-      ${textField({ name: 'to', label: 'to', type: 'date', value: search.to ?? '', isRequired: false, problem: problems.to })}`,
+      ${select({ name: 'kind', label: 'Kind', all: 'Any', choices: Object.entries(kindNames), chosen: search.kind, problem: problems.kind })}
+      ${select({ name: 'state', label: 'State', all: 'Any', choices: Object.entries(stateNames), chosen: search.state, problem: problems.state })}
+      ${select({ name: 'customer', label: 'Customer', all: 'Any', choices: customers, chosen: search.customer })}
+      ${dayField('from', 'Issued from')} ${dayField('to', 'to')}`,
     )}
     <p class="hint">
       The search finds words, and beginnings of words; each has to match. Drafts have no day of issue.
-      ${customers.length > CUSTOMERS_MAX && `The first ${CUSTOMERS_MAX} customers can be chosen here, and each one in the list of documents.`}
+      ${customers.length >= CUSTOMERS_MAX && `The first ${CUSTOMERS_MAX} customers can be chosen here, and each one in the list of documents.`}
       ${noCustomers !== undefined && `Customers can’t be searched. ${noCustomers}`}
     </p>`;
 }
@@ -164,12 +165,11 @@ async function customerChoices(
   engine: Engine,
   { customer, findsCustomers }: DocumentSearch,
   found: readonly FoundDocument[],
-): Promise<{ value: string; label: string }[]> {
+): Promise<[id: string, name: string][]> {
   const first = findsCustomers ? await firstCustomers(engine, company.id, CUSTOMERS_MAX) : [];
   if (customer !== undefined && !first.some(({ id }) => id === customer))
     first.push({ id: customer, name: found[0]?.document.customer.name ?? customer });
-  const names = [...distinctNames(first)].map(([value, label]) => ({ value, label }));
-  return [{ value: '', label: 'Any' }, ...names];
+  return [...distinctNames(first)];
 }
 
 /** The names of customers by their ids; where several have one name, with the id beside it. */
@@ -194,27 +194,12 @@ function totalsTable(totals: readonly DocumentTotal[]): Html {
   });
 }
 
-function documentPage(
-  found: readonly FoundDocument[],
-  search: DocumentSearch,
-  after: string | undefined,
-): Html {
-  const shown = found.slice(0, PAGE_DOCUMENTS);
-  return html`${documentTable(shown, search, after)}
-  ${pagination({
-    newest: after === undefined ? undefined : addressOf(search),
-    older: found.length > shown.length ? addressOf(search, { after: shown.at(-1)?.place }) : undefined,
-  })}`;
-}
-
 /** @param after the place of the page, which a document's page leads back to with the search. */
 function documentTable(
   found: readonly FoundDocument[],
   search: DocumentSearch,
   after: string | undefined,
 ): Html {
-  if (found.length === 0)
-    return emptyState('No documents found', 'Try fewer words, or choose “Any” in some of the fields.');
   const names = distinctNames(found.map(({ document }) => document.customer));
   return table({
     caption: 'Documents',
@@ -238,6 +223,7 @@ function documentTable(
       dueText(document.amountDueMinor ?? 0, document.currency),
       stateBadge(document, search.today),
     ]),
+    empty: ['No documents found', 'Try fewer words, or choose “Any” in some of the fields.'],
   });
 }
 

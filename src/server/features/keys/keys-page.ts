@@ -7,11 +7,11 @@ import { type EndedBefore, hasEnded, listActiveKeys, listEndedKeys, type UsedKey
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
 import { notFound, type Problems } from '../../views/page-error.ts';
-import { confirmForm, filterForm, select, textField } from '../../views/form.ts';
+import { confirmForm, filterForm, select, textField, withQuery } from '../../views/form.ts';
 import { dayText, time } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
-import { badge, emptyState, warning } from '../../views/notice.ts';
-import { named, pagination, table } from '../../views/table.ts';
+import { badge, warning } from '../../views/notice.ts';
+import { named, pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 
 const ENDED_AT_ONCE = 20;
@@ -35,6 +35,7 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
     listAdministratorRows(engine.db, company.id),
   ]);
   const makers = new Map(people.map((one) => [one.id, one]));
+  const { shown: listed, last } = pageOf(ended, ENDED_AT_ONCE);
   const shown: Shown = { visit, keyPrefix, makers, problems };
   const found = Object.entries(filters).map(([value, [label, has]]) => {
     const keys = active.filter((key) => has(key, makers.get(key.madeBy ?? '')));
@@ -50,14 +51,14 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
         without the others.
       </p>
       ${standing(active.length)}
-      ${active.length > 0 && filterForm('/portal/keys', select({ name: 'show', label: 'Active keys', choices: found, chosen: chosen?.value ?? '' }))}
+      ${active.length > 0 && filterForm('/portal/keys', select({ name: 'show', label: 'Active keys', choices: found.map(({ value, label }) => [value, label]), chosen: chosen?.value }))}
       ${activeTable(shown, chosen?.keys ?? [])}
       <h2>Keys that have ended</h2>
-      ${endedTable(shown, ended.slice(0, ENDED_AT_ONCE))}
-      ${pagination({
-        newest: before && '/portal/keys',
-        older: ended.length > ENDED_AT_ONCE ? addressAfter(ended[ENDED_AT_ONCE - 1]) : undefined,
-      })}`,
+      ${endedTable(shown, listed)}
+      ${pagination(
+        (key?: UsedKey) => withQuery('/portal/keys', { before: key && `${key.endsAt} ${key.id}` }),
+        { place: before, next: last },
+      )}`,
     { section: 'keys' },
   );
 };
@@ -100,11 +101,6 @@ function standing(count: number): Html {
 }
 
 function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
-  if (keys.length === 0)
-    return emptyState(
-      'There is no active key',
-      html`<a href="/portal/keys/new">Create one</a>, and try it at once with the command that comes with it.`,
-    );
   return table({
     caption: 'Active keys',
     columns: ['Name', 'Scopes', named('Created'), named('Last used'), 'Action'],
@@ -120,6 +116,10 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
         confirm: 'Revoke it',
       })}`,
     ]),
+    empty: [
+      'There is no active key',
+      html`<a href="/portal/keys/new">Create one</a>, and try it at once with the command that comes with it.`,
+    ],
   });
 }
 
@@ -153,8 +153,6 @@ function changeForm({ visit, problems }: Shown, key: UsedKey): Html {
 }
 
 function endedTable(shown: Shown, keys: readonly UsedKey[]): Html {
-  if (keys.length === 0)
-    return emptyState('No key has ended', 'Revoked keys, and those past their last day, stay in this list.');
   return table({
     caption: 'Keys that have ended',
     columns: ['Name', 'Scopes', named('Created'), named('Last used'), named('Ended')],
@@ -164,6 +162,7 @@ function endedTable(shown: Shown, keys: readonly UsedKey[]): Html {
           >${key.revokedAt === null ? 'Its last day is over' : 'Revoked'}</span
         >`,
     ]),
+    empty: ['No key has ended', 'Revoked keys, and those past their last day, stay in this list.'],
   });
 }
 
@@ -198,10 +197,6 @@ function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
       ><span class="opened">Less</span><span class="hidden">, the key ${name}</span>
     </summary>
   </details>`;
-}
-
-function addressAfter(key: UsedKey | undefined): string | undefined {
-  return key && `/portal/keys?before=${encodeURIComponent(`${key.endsAt} ${key.id}`)}`;
 }
 
 /** A place in the list. It isn't trusted: a made-up one gives another page of the same list. */

@@ -41,7 +41,7 @@ export const showNewKey: PortalPage = async (visit, { engine }, problems = {}) =
             name: 'name',
             label: 'Name',
             hint: 'The program that will use the key, such as “Ledger export”, so that you know later which key to revoke.',
-            value: filled.get('name') ?? '',
+            value: filled.get('name'),
             problem: problems.name,
             lengthMax: NAME_CHARACTERS_MAX,
           })}

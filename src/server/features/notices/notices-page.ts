@@ -6,7 +6,6 @@ import { listNotices, markSeen, type Notice, NOTICES_LISTED_MAX } from '../../st
 import { button, checkboxes, form } from '../../views/form.ts';
 import { time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
-import { emptyState } from '../../views/notice.ts';
 import { table } from '../../views/table.ts';
 import { type GuestPage, page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 
@@ -23,23 +22,17 @@ export const showNotices: PortalPage = async (visit, { engine, serviceName, isMa
         ${isMailing ? `They are mailed to ${visit.administrator.email}.` : NOBODY_IS_MAILED}
         <a href="/portal/account#mails">Choose what is mailed to you</a>
       </p>
-      ${
-        notices.length === 0
-          ? emptyState(
-              'There is no notice',
-              'You are told here when a webhook fails, or who may come in changes.',
-            )
-          : table({
-              caption: 'Notices',
-              columns: ['Time', 'Notice'],
-              rows: notices.map((notice) => {
-                const { subject, text, path } = noticeTexts(notice, visit.company, serviceName);
-                const words = html`<a href="${path}">${subject}</a><br />
-                  <span class="hint">${text} ${mailText(notice, isMailing)}.</span>`;
-                return [time(visit, notice.createdAt), words];
-              }),
-            })
-      }`,
+      ${table({
+        caption: 'Notices',
+        columns: ['Time', 'Notice'],
+        rows: notices.map((notice) => {
+          const { subject, text, path } = noticeTexts(notice, visit.company, serviceName);
+          const words = html`<a href="${path}">${subject}</a><br />
+            <span class="hint">${text} ${mailText(notice, isMailing)}.</span>`;
+          return [time(visit, notice.createdAt), words];
+        }),
+        empty: ['There is no notice', 'You are told here when a webhook fails, or who may come in changes.'],
+      })}`,
     { section: isMailing ? 'account' : 'notices' },
   );
 };

@@ -9,8 +9,7 @@ import {
 import { filterForm, select, withQuery } from '../../views/form.ts';
 import { browserName, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
-import { emptyState } from '../../views/notice.ts';
-import { pagination, table } from '../../views/table.ts';
+import { pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 
 const PAGE_ENTRIES = 50;
@@ -20,8 +19,7 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
   const filter = filterOf(query);
   const before = query.get('before') ?? undefined;
   const found = await listAuditRows(engine, company.id, { ...filter, before, limit: PAGE_ENTRIES + 1 });
-  const entries = found.slice(0, PAGE_ENTRIES);
-  const last = entries.at(-1);
+  const { shown, last } = pageOf(found, PAGE_ENTRIES);
   const people = await listAdministrators(engine, company.id);
   return page(
     'Audit trail',
@@ -33,34 +31,20 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
         html`${select({
           name: 'action',
           label: 'Action',
-          choices: [
-            { value: '', label: 'Everything' },
-            ...Object.entries(auditActions).map(([value, label]) => ({ value, label })),
-          ],
-          chosen: filter.action ?? '',
+          all: 'Everything',
+          choices: Object.entries(auditActions),
+          chosen: filter.action,
         })}
         ${select({
           name: 'who',
           label: 'Administrator',
-          choices: [
-            { value: '', label: 'Everybody' },
-            ...people.map(({ id, name }) => ({ value: id, label: name })),
-          ],
-          chosen: filter.administrator ?? '',
+          all: 'Everybody',
+          choices: people.map(({ id, name }) => [id, name]),
+          chosen: filter.administrator,
         })}`,
       )}
-      ${
-        entries.length === 0
-          ? emptyState(
-              'Nothing is recorded here',
-              'Actions of administrators are listed here. If you chose a filter, there may be more without it.',
-            )
-          : entryTable(visit, entries)
-      }
-      ${pagination({
-        newest: before === undefined ? undefined : addressOf(filter),
-        older: found.length > PAGE_ENTRIES && last ? addressOf(filter, last.id) : undefined,
-      })}`,
+      ${entryTable(visit, shown)}
+      ${pagination((place?: string) => addressOf(filter, place), { place: before, next: last?.id })}`,
     { section: 'audit' },
   );
 };
@@ -76,6 +60,10 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
       auditActions[entry.action],
       detailsOf(entry),
     ]),
+    empty: [
+      'Nothing is recorded here',
+      'Actions of administrators are listed here. If you chose a filter, there may be more without it.',
+    ],
   });
 }
 

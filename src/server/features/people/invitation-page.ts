@@ -113,7 +113,7 @@ async function linkPage(
     html`<input type="hidden" name="code" value="${codeOf(visit)}" />
       <p>${isInvitation ? 'Your account will be' : 'Your account is'} <strong>${link.email}</strong>.</p>
       ${accountField(link.email)}
-      ${isInvitation && textField({ name: 'name', label: 'Your name', problem: problems.name, value: visit.form.get('name') ?? '', autocomplete: 'name', lengthMax: 100 })}
+      ${isInvitation && textField({ name: 'name', label: 'Your name', problem: problems.name, value: visit.form.get('name'), autocomplete: 'name', lengthMax: 100 })}
       ${newPasswordFields(problems)} ${button(isInvitation ? 'Create my account' : 'Set the password')}`,
   );
   return page(title, content);

@@ -132,11 +132,6 @@ function accessOf({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvi
 }
 
 function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html {
-  if (invitations.length === 0)
-    return emptyState(
-      'Nobody is invited',
-      'Invitations are listed here until they are accepted, withdrawn or expired.',
-    );
   return table({
     caption: 'Open invitations',
     columns: ['E-mail address', 'Access', named('Valid until'), 'Action'],
@@ -146,6 +141,10 @@ function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html
       time(visit, invitation.expiresAt),
       withdrawal(visit, invitation),
     ]),
+    empty: [
+      'Nobody is invited',
+      'Invitations are listed here until they are accepted, withdrawn or expired.',
+    ],
   });
 }
 
@@ -172,7 +171,7 @@ function inviteForm(visit: Visit, isMailing: boolean, problems: Problems): Html 
       label: 'Their e-mail address',
       hint: `They sign in with it.${isMailing ? '' : ' No message is sent: you get a link to send them.'}`,
       type: 'email',
-      value: filled.get('email') ?? '',
+      value: filled.get('email'),
       problem: problems.email,
       lengthMax: 254,
     })}

@@ -22,7 +22,7 @@ export const showSignIn: GuestPage = (visit, { passwordsOff }, problems = {}) =>
         name: 'email',
         label: 'E-mail address',
         type: 'email',
-        value: filled.get('email') ?? '',
+        value: filled.get('email'),
         autocomplete: 'username',
         lengthMax: EMAIL_CHARACTERS_MAX,
       })}

@@ -131,8 +131,6 @@ function keyTable(
   days: readonly string[],
   { keys, rows }: { keys: readonly UsedKey[]; rows: readonly KeyDay[] },
 ): Html {
-  if (keys.length === 0)
-    return emptyState('There is no key', html`<a href="/portal/keys/new">Create one</a> to begin with.`);
   return table({
     caption: 'Requests by key',
     columns: ['Key', amount('Requests'), amount('Refused by the rate limit'), named('Last used'), 'By day'],
@@ -150,5 +148,6 @@ function keyTable(
         own.length > 0 ? smallChart(drawn(days, own, `of the key ${key.name}`)) : 'None',
       ];
     }),
+    empty: ['There is no key', html`<a href="/portal/keys/new">Create one</a> to begin with.`],
   });
 }

@@ -28,15 +28,7 @@ export const showWebhooks: PortalPage = async (visit, { engine }) => {
         A webhook tells one of your systems at once what happens in ${company.name}. Every delivery is signed,
         and retried for most of a day if the receiver doesn’t accept it.
       </p>
-      ${stoppedWarning(visit)}
-      ${
-        webhooks.length === 0
-          ? emptyState(
-              'There are no webhooks',
-              'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
-            )
-          : webhookTable(visit, webhooks, health)
-      }
+      ${stoppedWarning(visit)} ${webhookTable(visit, webhooks, health)}
       ${
         webhooks.length >= WEBHOOKS_MAX
           ? html`<p>A company can have ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
@@ -76,6 +68,10 @@ function webhookTable(
         lastSuccess(visit, own),
         lastFailure(visit, own),
       ]),
+    empty: [
+      'There are no webhooks',
+      'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
+    ],
   });
 }
 
@@ -111,7 +107,7 @@ function registrationForm(visit: Visit, like: Webhook | undefined, problems: Pro
       label: 'Address',
       hint: 'An https address on a public host name, without a port. We call it from the internet, so we can’t reach one inside your own network.',
       type: 'url',
-      value: like?.url ?? filled.get('url')?.trim() ?? '',
+      value: like?.url ?? filled.get('url')?.trim(),
       problem: problems.url,
       lengthMax: 2_000,
     })}

@@ -1,7 +1,13 @@
 import { companyInstant, companyLocal } from '../../../../contract/company-time.ts';
 import { HISTORY_MS, MINUTE_MS } from '../../../../contract/durations.ts';
 import type { EventKind } from '../../../../contract/events.ts';
-import { countUnsent, listDeliveryRows, type ListedWebhook, type StateGroup } from './deliveries-list.ts';
+import {
+  countUnsent,
+  listDeliveryRows,
+  type ListedPage,
+  type ListedWebhook,
+  type StateGroup,
+} from './deliveries-list.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import type { DeliveryRecord } from './delivery-details.ts';
 import { type Webhook, webhookHost } from '../stored-webhooks.ts';
@@ -10,7 +16,6 @@ import { button, filterForm, select, textField, withQuery } from '../../../views
 import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { boundedCountText, time } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
-import { emptyState } from '../../../views/notice.ts';
 import { amount, pagination, table } from '../../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webhook-access.ts';
@@ -47,15 +52,13 @@ export const showDeliveries: PortalPage = async (visit, { engine }) => {
       ${await tabs(engine, of, chosen)} ${filters(visit, webhook, chosen)}
       ${chosen.state === 'unsent' && found.deliveries.length > 0 && recoverPart(visit, webhook, chosen.given)}
       ${newerCount > 0 && html`<p><a href="${addressOf(webhook, chosen.given)}">${boundedCountText(newerCount, NEWER_MAX)} newer</a></p>`}
-      ${found.deliveries.length > 0 ? deliveryTable(visit, webhook, { ...chosen, ...found }) : nothing(found.isCutShort)}
+      ${deliveryTable(visit, webhook, { ...chosen, ...found })}
       ${found.isCutShort && html`<p class="hint">The search stopped after some thousand deliveries; older ones may match too.</p>`}
-      ${pagination({
-        newest: before === undefined ? undefined : addressOf(webhook, chosen.given),
-        older:
-          found.before === undefined
-            ? undefined
-            : addressOf(webhook, chosen.given, { before: found.before, made }),
-      })}`,
+      ${pagination(
+        (next?: string) =>
+          addressOf(webhook, chosen.given, next === undefined ? undefined : { before: next, made }),
+        { place: before, next: found.before },
+      )}`,
     { section: 'webhooks', isRefused: Object.keys(chosen.problems).length > 0 },
   );
 };
@@ -131,7 +134,6 @@ function addressOf(
 }
 
 function filters({ administrator }: Visit, webhook: Webhook, { given, problems }: Chosen): Html {
-  const every = { value: '', label: 'Every event' };
   const timeField = (name: 'from' | 'until', label: string) =>
     textField({
       ...{ name, label, value: given[name], type: 'datetime-local', isRequired: false },
@@ -142,16 +144,15 @@ function filters({ administrator }: Visit, webhook: Webhook, { given, problems }
     html`${select({
       name: 'event',
       label: 'Event',
-      choices: [every, ...visibleKinds(administrator, webhook).map((kind) => ({ value: kind, label: kind }))],
+      all: 'Every event',
+      choices: visibleKinds(administrator, webhook).map((kind) => [kind, kind]),
       chosen: given.event,
     })}
     ${select({
       name: 'state',
       label: 'State',
-      choices: [
-        { value: '', label: 'Every state' },
-        ...Object.entries(stateNames).map(([value, label]) => ({ value, label })),
-      ],
+      all: 'Every state',
+      choices: Object.entries(stateNames),
       chosen: given.state,
     })}
     ${timeField('from', 'From')} ${timeField('until', 'Before')}`,
@@ -161,7 +162,7 @@ function filters({ administrator }: Visit, webhook: Webhook, { given, problems }
 function deliveryTable(
   visit: Visit,
   webhook: Webhook,
-  { state, deliveries }: { state: StateGroup | undefined; deliveries: readonly DeliveryRecord[] },
+  { state, deliveries, isCutShort }: Pick<Chosen, 'state'> & Pick<ListedPage, 'deliveries' | 'isCutShort'>,
 ): Html {
   const hasTicks = state === 'unsent' && whyNotTouch(webhook, visit.administrator) === undefined;
   return table({
@@ -180,6 +181,12 @@ function deliveryTable(
         : lastResult(delivery),
       delivery.attemptCount,
     ]),
+    empty: isCutShort
+      ? ['None of these match', 'Look at older ones, or choose a shorter time.']
+      : [
+          'There are no deliveries here',
+          'If you chose a filter, there may be some without it. Otherwise there was no event for this webhook yet. Pings are listed too.',
+        ],
   });
 }
 
@@ -215,13 +222,4 @@ function tick({ id, event }: DeliveryRecord): Html {
     value="${id}"
     aria-label="${event} ${id}"
   />`;
-}
-
-function nothing(isCutShort: boolean): Html {
-  return isCutShort
-    ? emptyState('None of these match', 'Look at older ones, or choose a shorter time.')
-    : emptyState(
-        'There are no deliveries here',
-        'If you chose a filter, there may be some without it. Otherwise there was no event for this webhook yet. Pings are listed too.',
-      );
 }

@@ -13,7 +13,7 @@ import { attemptText, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { button, form } from '../../../views/form.ts';
 import { countText, exactTime, supportLink } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
-import { copyButton, emptyState } from '../../../views/notice.ts';
+import { copyButton } from '../../../views/notice.ts';
 import { amount, facts, named, table } from '../../../views/table.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
@@ -78,8 +78,6 @@ async function getVisible(
 }
 
 function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
-  if (attempts.length === 0)
-    return emptyState('There was no attempt yet', 'Each attempt is listed here with its result.');
   return table({
     caption: 'Attempts',
     columns: [
@@ -101,6 +99,7 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
       milliseconds(attempt.totalMs),
       attempt.nextAttemptAt === null ? '–' : exactTime(visit, attempt.nextAttemptAt),
     ]),
+    empty: ['There was no attempt yet', 'Each attempt is listed here with its result.'],
   });
 }
 
