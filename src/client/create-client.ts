@@ -1,9 +1,10 @@
+import type { OperationId } from '../contract/operations.ts';
 import { checkedSecret, createExchange, unreadable } from './exchange.ts';
 import type { HttpAnswer, Ask, EtagStore, HttpExchange } from './exchange.ts';
 import { createListing } from './listing.ts';
 import type { Page } from './listing.ts';
 import { operations } from './operations.ts';
-import type { CallOptions, DownloadedFile, Operation, OperationId } from './operations.ts';
+import type { CallOptions, DownloadedFile, Operation } from './operations.ts';
 import { Pace } from './pace.ts';
 import { machineClock } from './waiting.ts';
 import type { Clock } from './waiting.ts';

@@ -1,4 +1,4 @@
-import type { ErrorCode } from './records.ts';
+import type { ErrorCode } from '../contract/operations.ts';
 
 /** The details of an answer with an error. */
 export type ApiErrorDetail = Pick<ApiError, 'status' | 'code' | 'requestId' | 'retryAfter'>;

@@ -1,6 +1,6 @@
+import type { ErrorCode } from '../contract/operations.ts';
 import { ApiError, brokenContract, NoAnswerError } from './errors.ts';
 import { type Pace, secondsIn } from './pace.ts';
-import type { ErrorCode } from './records.ts';
 import { type Clock, unlessAborted } from './waiting.ts';
 
 /** An answer with the `ETag` that names it. */

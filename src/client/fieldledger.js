@@ -12,7 +12,7 @@ import('./supported-node.js')
       process.on('warning', (warning) => {
         if (warning.name !== 'ExperimentalWarning') for (const tell of told) tell(warning);
       });
-      return import('./main.ts').then(({ main }) => main(process.argv.slice(2)));
+      return import('./main.ts').then(({ runIntegrators }) => runIntegrators(process.argv.slice(2)));
     },
     ({ message }) => {
       process.stderr.write(`fieldledger: ${message}\n`);

@@ -4,8 +4,11 @@
  * @module
  */
 import './supported-node.js';
+export type { EventKind } from '../contract/events.ts';
+export type { ErrorCode, OperationId } from '../contract/operations.ts';
 export type {
   Customer,
+  Event,
   Form,
   Invoice,
   InvoiceSummary,
@@ -21,7 +24,6 @@ export { ApiError, NoAnswerError, WebhookError } from './errors.ts';
 export type { ApiErrorDetail, WebhookErrorCode } from './errors.ts';
 export type { EtagStore, StoredAnswer } from './exchange.ts';
 export type { Listing, Page } from './listing.ts';
-export type { CallOptions, DownloadedFile, Operation, OperationId, QueryOf } from './operations.ts';
-export type { ErrorCode, Event, EventKind } from './records.ts';
+export type { CallOptions, DownloadedFile, Operation, QueryOf } from './operations.ts';
 export { verifyWebhook } from './verify-webhook.ts';
 export type { VerifyOptions, WebhookHeaders } from './verify-webhook.ts';

@@ -39,7 +39,10 @@ export const integratorsExamples = `
  * @param args what follows the program's name.
  * @returns the exit code: 0 done, 1 failed, 2 not understood.
  */
-export async function main(args: readonly string[], terminal: Terminal = createTerminal()): Promise<number> {
+export async function runIntegrators(
+  args: readonly string[],
+  terminal: Terminal = createTerminal(),
+): Promise<number> {
   const description = 'Reads from a service with the Fieldledger API, and tries receivers of its webhooks';
   return runProgram({ description, groups, examples: integratorsExamples }, args, terminal);
 }

@@ -1,15 +1,11 @@
 import type { operations as contract, paths } from '../../generated/openapi.ts';
+import type { OperationId } from '../contract/operations.ts';
 import type { Listing } from './listing.ts';
 
-type PathOf<Id extends keyof contract> = {
+type PathOf<Id extends OperationId> = {
   [Path in keyof paths]: Same<paths[Path]['get'], contract[Id]> extends true ? Path : never;
 }[keyof paths];
 type Same<A, B> = [A, B] extends [B, A] ? true : false;
-
-/** The name of an operation: its operationId in the contract. Webhooks have one too, but no path. */
-export type OperationId = {
-  [Id in keyof contract]: [PathOf<Id>] extends [never] ? never : Id;
-}[keyof contract];
 
 type ContentOf<Id extends OperationId> = contract[Id]['responses'][200]['content'];
 

@@ -1,5 +1,5 @@
+import type { Event } from '../contract/records.ts';
 import { WebhookError } from './errors.ts';
-import type { Event } from './records.ts';
 
 /** Headers of a request: the web's own, or an object as Node, Express and most frameworks have it. */
 export type WebhookHeaders = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>;

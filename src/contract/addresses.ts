@@ -17,7 +17,7 @@ const COUNTY = /^(?:co\.?|county)\s/i;
  * The town, county and postcode of an address: those that are given, or else what stands in the last lines where they
  * end in an Eircode or a British postcode. Without one nothing tells which line is the town.
  */
-export function placeOf({ addressLines = [], town, region, postcode }: GivenAddress): Place {
+export function townOf({ addressLines = [], town, region, postcode }: GivenAddress): Place {
   if (town !== undefined || postcode) return { town, region, postcode };
   const found = placeIn(addressLines.map((line) => line.trim()));
   return { ...found, region: region ?? found.region };

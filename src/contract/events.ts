@@ -8,6 +8,7 @@ type Schemas = components['schemas'];
 export type PaymentRecorded = Schemas['PaymentRecorded'];
 export type InvoicePaid = Schemas['InvoicePaid'];
 
+/** The kinds of events that this version of the contract has. */
 export type EventKind = keyof webhooks;
 
 /** No delivery has more bytes, as webhooks.yaml says of `Content-Length`. A line of the feed is shorter. */

@@ -20,11 +20,11 @@ export type NewInvoice = Schemas['NewInvoice'];
 export type DraftLine = Schemas['DraftLine'];
 export type NamedBuyer = Schemas['NamedBuyer'];
 export type DocumentTerms = Schemas['DocumentTerms'];
-export type Identifier = Schemas['PartyIdentifier'];
+export type PartyIdentifier = Schemas['PartyIdentifier'];
 export type ElectronicAddress = Schemas['ElectronicAddress'];
 /** A discount or a charge as it is given; `reasonCode` is of another list for each. */
 export type GivenAdjustment = Schemas['LineAllowance'];
-export type Exchange = NonNullable<Schemas['Exchange']>;
+export type GivenExchange = NonNullable<Schemas['Exchange']>;
 export type Answer = Schemas['Answer'];
 /** The result of a change of a batch. */
 export type BatchAnswer = Schemas['BatchAnswer'];

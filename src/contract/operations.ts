@@ -5,7 +5,7 @@ import type { JsonText } from './json-text.ts';
 /** The closed list of error codes (openapi.yaml, "Errors and retries"). */
 export type ErrorCode = components['schemas']['ErrorCode'];
 
-/** openapi-typescript lists the webhooks among the operations; only the API's own are answered here. */
+/** The name of an operation: its operationId in the contract. openapi-typescript lists the webhooks among them. */
 export type OperationId = Exclude<keyof operations, keyof webhookOperations>;
 
 /**

@@ -22,6 +22,12 @@ export type QuoteSummary = Schemas['QuoteSummary'];
 /** One version of a quote, with its lines. */
 export type Quote = Schemas['Quote'];
 
+/**
+ * An event as a webhook brings it, told apart by `event`. More kinds can come within version 1, so a `switch` over
+ * `event` needs a `default` that lets them pass.
+ */
+export type Event = Schemas['Event'];
+
 /** A list of the contract is a resource: `listJobs` gives the resource `jobs`. */
 export type Resource = {
   [Id in OperationId]: Id extends 'listFormSubmissions'

@@ -281,13 +281,13 @@ type CategoryAndRate = Pick<VatBreakdownItem, 'category' | 'rateBasisPoints'>;
 
 function compareItems(a: CategoryAndRate, b: CategoryAndRate): number {
   return (
-    placeOf(a.category) - placeOf(b.category) ||
+    rankOf(a.category) - rankOf(b.category) ||
     Number(a.category > b.category) - Number(a.category < b.category) ||
     b.rateBasisPoints - a.rateBasisPoints
   );
 }
 
-function placeOf(category: string): number {
+function rankOf(category: string): number {
   const index = categoriesInOrder.indexOf(category);
   return index < 0 ? categoriesInOrder.length : index;
 }

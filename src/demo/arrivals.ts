@@ -1,4 +1,4 @@
-import { dayText } from './calendar.ts';
+import { isoDay } from './calendar.ts';
 import type { ArrivingResource } from './census.ts';
 import { customer, type DemoCustomer } from './customers.ts';
 import { lineItems, makeContractDeal, makeDeal } from './deals.ts';
@@ -39,7 +39,7 @@ function billing({ random }: World, known: DemoCustomer, atMs: number): Order {
 
 function monthBefore(atMs: number): { startDate: string; endDate: string } {
   const at = new Date(atMs);
-  const startDate = dayText(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1, 1));
-  const endDate = dayText(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 0));
+  const startDate = isoDay(Date.UTC(at.getUTCFullYear(), at.getUTCMonth() - 1, 1));
+  const endDate = isoDay(Date.UTC(at.getUTCFullYear(), at.getUTCMonth(), 0));
   return { startDate, endDate };
 }

@@ -5,12 +5,12 @@ const workStartsMs = 8 * HOUR_MS;
 const workDayMs = 9 * HOUR_MS;
 
 /** As the API writes times. */
-export function timeText(atMs: number): string {
+export function isoTime(atMs: number): string {
   return new Date(atMs).toISOString();
 }
 
 /** The day in Ireland and Britain. Everything here happens by day, when it is the same day there as in UTC. */
-export function dayText(atMs: number): string {
+export function isoDay(atMs: number): string {
   return new Date(atMs).toISOString().slice(0, 10);
 }
 

@@ -1,7 +1,7 @@
 import type { CompanyProfile } from '../server/store/tables/companies.ts';
 import { arrival } from './arrivals.ts';
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../contract/durations.ts';
-import { startOfDay, timeText, type WorkingTime, workingTime } from './calendar.ts';
+import { startOfDay, isoTime, type WorkingTime, workingTime } from './calendar.ts';
 import { createCensus } from './census.ts';
 import { createCustomerBook, customer } from './customers.ts';
 import { formPlans } from './form-catalogue.ts';
@@ -67,7 +67,7 @@ export function* generateCompany({ company, records, now, seed = 1 }: CompanyOpt
   let count = 0;
   for (const { atMs, change: made } of strands.play()) {
     count += 1;
-    const change = { id: String(count), company, at: timeText(atMs), ...made };
+    const change = { id: String(count), company, at: isoTime(atMs), ...made };
     yield { change, records: census.count() };
   }
 }

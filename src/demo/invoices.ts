@@ -1,6 +1,6 @@
-import type { DraftLine, Exchange, NewInvoice } from '../contract/feed.ts';
+import type { DraftLine, GivenExchange, NewInvoice } from '../contract/feed.ts';
 import { DAY_MS, MINUTE_MS } from '../contract/durations.ts';
-import { dayText, isWorkday } from './calendar.ts';
+import { isoDay, isWorkday } from './calendar.ts';
 import { type Deal, grossMinorOf } from './deals.ts';
 import { settle } from './settlement.ts';
 import type { Strand } from './strands.ts';
@@ -58,14 +58,14 @@ export function* issue(world: World, draftedAtMs: number, { id, kind, deal, line
 const HOME_CURRENCY = 'EUR';
 
 /** The rate of the last workday up to a moment: an invention that wanders between 1.15 and 1.19. */
-function exchangeAt(atMs: number): Exchange {
+function exchangeAt(atMs: number): GivenExchange {
   let day = atMs;
   while (!isWorkday(day)) day -= DAY_MS;
   const dayNumber = Math.floor(day / DAY_MS);
   const wander = Math.abs((dayNumber % 240) - 120) * 2 + ((dayNumber * 7919) % 97);
   return {
     exchangeRate: `1.1${String(5000 + wander * 12).slice(0, 4)}`,
-    exchangeRateDate: dayText(day),
+    exchangeRateDate: isoDay(day),
     exchangeRateSource: 'ECB',
   };
 }

@@ -1,6 +1,6 @@
 import type { Job } from '../contract/records.ts';
 import { DAY_MS } from '../contract/durations.ts';
-import { dayText, isWorkday, workingMoment } from './calendar.ts';
+import { isoDay, isWorkday, workingMoment } from './calendar.ts';
 import { type Deal, lineItems } from './deals.ts';
 import { someForm } from './forms.ts';
 import { document } from './invoices.ts';
@@ -11,7 +11,7 @@ import { submission } from './submissions.ts';
 import { mintId, type World } from './world.ts';
 
 /** A job as it is made, with the moments at which its days of work end. */
-export interface NewJob {
+export interface PlannedJob {
   job: ReturnType<typeof jobMembers>;
   visits: readonly number[];
 }
@@ -24,12 +24,12 @@ export function* job(world: World, createdAtMs: number, deal: Deal): Strand {
   yield* workAndInvoice(world, made, deal);
 }
 
-export function* workAndInvoice(world: World, made: NewJob, deal: Deal): Strand {
+export function* workAndInvoice(world: World, made: PlannedJob, deal: Deal): Strand {
   const doneAtMs = yield* workOn(world, made);
   if (doneAtMs !== undefined) yield* invoiceJob(world, made.job.id, deal, doneAtMs);
 }
 
-export function newJob(world: World, createdAtMs: number, deal: Deal): NewJob {
+export function newJob(world: World, createdAtMs: number, deal: Deal): PlannedJob {
   const visits = visitsOf(createdAtMs, world.random);
   return { visits, job: jobMembers(world, createdAtMs, deal, visits) };
 }
@@ -41,7 +41,7 @@ function jobMembers(world: World, createdAtMs: number, deal: Deal, visits: reado
     id: mintId(world, 'job', createdAtMs),
     title: deal.work.title,
     statusLabelId: lead ? 'lbl_scheduled' : 'lbl_new',
-    dates: visits.map(dayText),
+    dates: visits.map(isoDay),
     assignedTo: lead ? [lead, ...mates].map(({ id }) => id) : [],
     teamId: lead?.teamId ?? null,
     jobTypeId: deal.work.jobTypeId,
@@ -79,7 +79,7 @@ function assignedPeople(world: World) {
  * The days of a job, one after the other. A job without any, and one that isn't finished on the last, goes no further.
  * @returns when it was completed.
  */
-export function* workOn(world: World, { job, visits }: NewJob): Strand<number | undefined> {
+export function* workOn(world: World, { job, visits }: PlannedJob): Strand<number | undefined> {
   const { random } = world;
   const [submittedBy = ''] = job.assignedTo;
   for (const [index, visitMs] of visits.entries()) {
@@ -106,7 +106,7 @@ function* invoiceJob(world: World, jobId: string, deal: Deal, doneAtMs: number):
     kind: 'invoice',
     deal,
     lines: lineItems(deal, random).map((line) => ({ ...line, jobId })),
-    supply: { supplyDate: dayText(doneAtMs) },
+    supply: { supplyDate: isoDay(doneAtMs) },
   });
 }
 

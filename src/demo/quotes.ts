@@ -1,5 +1,5 @@
 import { DAY_MS, MINUTE_MS } from '../contract/durations.ts';
-import { dayText, workingMoment } from './calendar.ts';
+import { isoDay, workingMoment } from './calendar.ts';
 import { type Deal, lineItems } from './deals.ts';
 import { issue, terms } from './invoices.ts';
 import { newJob, workAndInvoice, workOn } from './jobs.ts';
@@ -37,7 +37,7 @@ type Version = ReturnType<typeof offer>;
 function offer(world: World, deal: Deal, atMs: number) {
   const { random } = world;
   const draft = {
-    validUntil: dayText(atMs + validForDays * DAY_MS),
+    validUntil: isoDay(atMs + validForDays * DAY_MS),
     buyerReference: random.chance(0.2) ? `RFQ-${random.integer(100, 9999)}` : null,
     note: random.chance(0.3) ? 'Prices hold if the work is ordered within the time stated.' : null,
     lines: lineItems(deal, random),
@@ -77,7 +77,7 @@ function* convert(world: World, acceptedAtMs: number, { id, draft }: Version, de
   if (!toInvoice || doneAtMs === undefined) return;
   const atMs = yield workingMoment(doneAtMs, 2, random);
   if (!census.admit('invoices')) return;
-  const invoice = { id: mintUuid(world, atMs), ...terms(world, deal, atMs), supplyDate: dayText(doneAtMs) };
+  const invoice = { id: mintUuid(world, atMs), ...terms(world, deal, atMs), supplyDate: isoDay(doneAtMs) };
   yield { change: 'quote.convert_to_invoice', with: { id, invoice } };
   yield* issue(world, atMs, { id: invoice.id, kind: 'invoice', deal, lines: draft.lines });
 }

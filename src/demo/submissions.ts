@@ -1,6 +1,6 @@
 import type { WithOf } from '../contract/feed.ts';
 import { DAY_MS, MINUTE_MS } from '../contract/durations.ts';
-import { dayText, timeText } from './calendar.ts';
+import { isoDay, isoTime } from './calendar.ts';
 import type { FieldPlan } from './form-catalogue.ts';
 import type { DemoForm } from './forms.ts';
 import type { Random } from './random.ts';
@@ -41,7 +41,7 @@ export function* submission(
       formId: form.id,
       ...(jobId === undefined ? {} : { jobId }),
       submittedBy,
-      submittedAt: timeText(submittedAtMs),
+      submittedAt: isoTime(submittedAtMs),
       answers,
       files,
     },
@@ -59,11 +59,11 @@ function answerTo(field: FieldPlan, atMs: number, random: Random): Answer | unde
     case 'multiselect':
       return someOf(choices, random);
     case 'date':
-      return dayText(atMs + random.integer(0, field.daysAheadMax ?? 0) * DAY_MS);
+      return isoDay(atMs + random.integer(0, field.daysAheadMax ?? 0) * DAY_MS);
     case 'time':
-      return timeText(atMs).slice(11, 16);
+      return isoTime(atMs).slice(11, 16);
     case 'datetime':
-      return timeText(atMs);
+      return isoTime(atMs);
     case 'text':
     case 'longtext':
     case 'select':

@@ -2,7 +2,7 @@ import t from 'tap';
 import { createClient } from '../../src/client/index.ts';
 import type { Client, ClientOptions, StoredAnswer } from '../../src/client/index.ts';
 import { operations } from '../../src/client/operations.ts';
-import type { OperationId } from '../../src/client/operations.ts';
+import type { OperationId } from '../../src/contract/operations.ts';
 import { contractDocument } from '../../src/contract/document.ts';
 import { operations as contract } from '../contract/_contract.ts';
 import { keyFor, startExampleServer } from '../_server.ts';

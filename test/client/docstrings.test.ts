@@ -48,7 +48,8 @@ function isOpen(member: ts.Declaration): boolean {
 
 t.test('whatever the client exports is explained, down to its members', async (t) => {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
-  const texts = [...files.filter((path) => path.endsWith('.ts')), '../contract/records.ts'].map((path) =>
+  const contract = ['events.ts', 'operations.ts', 'records.ts'].map((name) => `../contract/${name}`);
+  const texts = [...files.filter((path) => path.endsWith('.ts')), ...contract].map((path) =>
     readFileSync(join(folder, path), 'utf8'),
   );
   const names = handedOn(readFileSync(join(folder, 'index.ts'), 'utf8'));

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { linesBeside, placeOf } from '../../src/contract/addresses.ts';
+import { linesBeside, townOf } from '../../src/contract/addresses.ts';
 
 t.test('the town and the postcode are taken from the last lines where they end in a postcode', async (t) => {
   const addresses: [lines: string[], place: object, others: string[]][] = [
@@ -23,7 +23,7 @@ t.test('the town and the postcode are taken from the last lines where they end i
     [[], {}, []],
   ];
   for (const [addressLines, expected, others] of addresses) {
-    const place = placeOf({ addressLines });
+    const place = townOf({ addressLines });
     const given = Object.fromEntries(Object.entries(place).filter(([, value]) => value !== undefined));
     t.strictSame(given, expected, addressLines.join(', '));
     t.strictSame(linesBeside({ addressLines, ...place }), others, addressLines.join(', '));
@@ -32,7 +32,7 @@ t.test('the town and the postcode are taken from the last lines where they end i
 
 t.test('a town that is given stays, and isn’t said again', async (t) => {
   const given = { addressLines: ['1 Quay Street', 'Upper Galway'], town: 'Galway', postcode: 'H91 E2V8' };
-  t.match(placeOf(given), { town: 'Galway', postcode: 'H91 E2V8' });
+  t.match(townOf(given), { town: 'Galway', postcode: 'H91 E2V8' });
   t.strictSame(linesBeside(given), ['1 Quay Street', 'Upper Galway'], 'a longer name is another one');
   t.strictSame(linesBeside({ ...given, addressLines: ['Quay', 'Galway'] }), ['Quay']);
 });

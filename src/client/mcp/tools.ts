@@ -1,4 +1,5 @@
-import { type OperationId, operations } from '../operations.ts';
+import { operations } from '../operations.ts';
+import type { OperationId } from '../../contract/operations.ts';
 import {
   contractDocument,
   contractOperations,

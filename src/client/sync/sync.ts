@@ -4,10 +4,10 @@
  * @module
  */
 import '../supported-node.js';
+import type { ErrorCode } from '../../contract/operations.ts';
 import type { Client } from '../create-client.ts';
 import { ApiError } from '../errors.ts';
 import type { CallOptions } from '../operations.ts';
-import type { ErrorCode } from '../records.ts';
 import { type Changes, type Complete, queryOf, readChanges } from './changes.ts';
 import { completeDocuments, findDiscarded, findExpired } from './documents.ts';
 import { accessOf, type AnyRecord, type ListAccess } from './lists.ts';

@@ -1,4 +1,4 @@
-import { placeOf } from '../../contract/addresses.ts';
+import { townOf } from '../../contract/addresses.ts';
 import {
   classificationSchemes,
   countryCodes,
@@ -18,7 +18,7 @@ import {
   type LineTerms,
   withValue,
 } from '../../contract/document-terms.ts';
-import type { DocumentTerms, ElectronicAddress, Identifier, NewInvoice } from '../../contract/feed.ts';
+import type { DocumentTerms, ElectronicAddress, NewInvoice, PartyIdentifier } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { quote } from '../../errors.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
@@ -114,7 +114,7 @@ const vatSchemes: Partial<Record<string, string>> = { IE: '9935', GB: '9932' };
 export function derivedTerms<T extends BuyerTerms & { addressLines?: string[]; vatId?: string | null }>(
   party: T,
 ): T {
-  const place = withValue(placeOf(party), ['town', 'region', 'postcode']);
+  const place = withValue(townOf(party), ['town', 'region', 'postcode']);
   const scheme = vatSchemes[party.vatId?.slice(0, 2) ?? ''];
   const { electronicAddress = scheme && { scheme, id: party.vatId ?? '' } } = party;
   return { ...party, ...place, ...(electronicAddress && { electronicAddress }) };
@@ -125,7 +125,7 @@ interface Place {
 }
 
 type Party = Partial<Pick<Supplier, 'companyNumberScheme' | 'electronicAddress' | 'identifiers'>> &
-  Place & { identifier?: Identifier; site?: Place | null; sites?: Place[] };
+  Place & { identifier?: PartyIdentifier; site?: Place | null; sites?: Place[] };
 
 /** The members of a company's profile as a change names them: null, which takes one away, becomes undefined. */
 export function namedProfile(named: { [Member in keyof Supplier]: Supplier[Member] | null }): Supplier {
@@ -232,7 +232,7 @@ const gs1 = {
 };
 
 function refuseBadIdentifier(
-  identifier: Identifier | ElectronicAddress | undefined,
+  identifier: PartyIdentifier | ElectronicAddress | undefined,
   path: string,
   codes = identifierSchemes,
   list = 'ISO 6523',

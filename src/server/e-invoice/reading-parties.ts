@@ -1,6 +1,6 @@
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { type GivenAddress, linesBeside } from '../../contract/addresses.ts';
-import type { DocumentTerms, Identifier as GivenIdentifier } from '../../contract/feed.ts';
+import type { DocumentTerms, PartyIdentifier } from '../../contract/feed.ts';
 import type { PostalAddress, Delivery, EInvoice, Identifier, Party, Payee } from './model.ts';
 import { oneLine, optionalText } from './xml-text.ts';
 
@@ -85,7 +85,7 @@ export function readDelivery({ record, terms }: PrintedDocument): Delivery {
   };
 }
 
-export function identifierOf(given: GivenIdentifier | undefined): Identifier | undefined {
+export function identifierOf(given: PartyIdentifier | undefined): Identifier | undefined {
   const id = optionalText(given?.id);
   return id === undefined ? undefined : { id, scheme: given?.scheme };
 }

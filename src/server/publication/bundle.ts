@@ -35,20 +35,20 @@ export interface Example extends Reference {
   value?: unknown;
 }
 
-export interface Content extends Reference {
+export interface BundledContent extends Reference {
   description: string;
   content?: Record<string, { schema: BundledSchema; examples?: Record<string, Example> }>;
 }
 
-export interface Operation {
+export interface BundledOperation {
   operationId: string;
   tags: [string];
   summary: string;
   description: string;
   security: Record<string, string[]>[];
   parameters: Parameter[];
-  requestBody?: Content;
-  responses: Record<string, Content>;
+  requestBody?: BundledContent;
+  responses: Record<string, BundledContent>;
   'x-scope'?: string;
   'x-codeSamples'?: { lang: string; source: string }[];
 }
@@ -58,9 +58,9 @@ export interface Bundle {
   info: { title: string; version: string; summary: string; description: string };
   servers: [{ url: string }];
   tags: { name: string; description: string }[];
-  paths: Record<string, { get: Operation }>;
-  webhooks: Record<string, { post: Operation }>;
-  components: { schemas: Record<string, BundledSchema>; headers: Record<string, Content> };
+  paths: Record<string, { get: BundledOperation }>;
+  webhooks: Record<string, { post: BundledOperation }>;
+  components: { schemas: Record<string, BundledSchema>; headers: Record<string, BundledContent> };
 }
 
 /** The contract in one file, with its references. */
@@ -90,16 +90,16 @@ export function nameOf({ $ref }: Reference): string | undefined {
   return $ref?.split('/').at(-1);
 }
 
-export function operationsOf(bundle: Bundle): (Operation & { path: string })[] {
+export function operationsOf(bundle: Bundle): (BundledOperation & { path: string })[] {
   return Object.entries(bundle.paths).map(([path, { get }]) => ({ ...get, path }));
 }
 
 /** The body of an operation's good answer, or of an event. */
-export function bodyOf({ requestBody, responses }: Operation): Content | undefined {
+export function bodyOf({ requestBody, responses }: BundledOperation): BundledContent | undefined {
   return requestBody ?? responses['200'];
 }
 
-export function examplesOf(bundle: Bundle, body: Content | undefined): Example[] {
+export function bundledExamples(bundle: Bundle, body: BundledContent | undefined): Example[] {
   const { content = {} } = body === undefined ? {} : resolve(bundle, body);
   return Object.values(content).flatMap(({ examples = {} }) =>
     Object.values(examples).map((example) => resolve(bundle, example)),

@@ -20,7 +20,7 @@ import { changelogFeed, changelogPage } from './changelog.ts';
 import { openapi30 } from './openapi-30.ts';
 import { llmsText } from './llms-text.ts';
 import { plainPagePolicy, withLook } from './plain-page.ts';
-import { type Content, createPublishedText, type HeadersOf } from './published-text.ts';
+import { createPublishedText, type HeadersOf, type Published } from './published-text.ts';
 import { referenceMarkdown } from './reference-markdown.ts';
 import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
 
@@ -36,7 +36,7 @@ export interface PublicationOptions {
   now: () => Date;
 }
 
-type PublishedAt = [path: string, mediaType: string, make: () => Content, headersOf?: HeadersOf];
+type PublishedAt = [path: string, mediaType: string, make: () => Published, headersOf?: HeadersOf];
 
 /**
  * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,

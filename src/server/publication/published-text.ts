@@ -23,21 +23,12 @@ const codings = {
   gzip: (bytes: Buffer) => promisify(gzip)(bytes, { level: 9 }),
 };
 type Coding = keyof typeof codings;
-const codingNames = Object.keys(codings) as Coding[];
-
-interface Published {
-  bytes: Buffer;
-  mediaType: string;
-  offered: readonly Coding[];
-  digest: string;
-  headers: Record<string, string>;
-  compressed: Partial<Record<Coding, Promise<Buffer>>>;
-}
+const codingNames = Object.keys(codings) as readonly Coding[];
 
 export type HeadersOf = (text: string) => Record<string, string>;
 
 /** A published text, or the bytes of a file that is compressed already. */
-export type Content = string | Buffer;
+export type Published = string | Buffer;
 
 /**
  * Answers with content that is the same for everybody until the server ends: made at the first request, compressed once
@@ -46,16 +37,13 @@ export type Content = string | Buffer;
  */
 export function createPublishedText(
   mediaType: string,
-  make: () => Content,
+  make: () => Published,
   headersOf: HeadersOf = () => ({}),
 ): RequestHandler {
-  let made: Published | undefined;
+  let made: ReturnType<typeof prepared> | undefined;
   return async (req, res) => {
-    const { bytes, digest, headers, compressed, offered } = (made ??= published(
-      make(),
-      mediaType,
-      headersOf,
-    ));
+    made ??= prepared(make(), mediaType, headersOf);
+    const { bytes, digest, headers, compressed, offered } = made;
     const coding = preferredCoding(req, offered);
     const cacheHeaders = { 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
     res.set({ ...headers, ...cacheHeaders, ETag: coding ? `"${digest}-${coding}"` : `"${digest}"` });
@@ -70,7 +58,7 @@ export function createPublishedText(
   };
 }
 
-function published(content: Content, mediaType: string, headersOf: HeadersOf): Published {
+function prepared(content: Published, mediaType: string, headersOf: HeadersOf) {
   const bytes = Buffer.from(content);
   const isText = typeof content === 'string';
   return {
@@ -79,6 +67,6 @@ function published(content: Content, mediaType: string, headersOf: HeadersOf): P
     offered: isText ? codingNames : [],
     digest: hash('sha1', bytes, 'base64url'),
     headers: headersOf(isText ? content : ''),
-    compressed: {},
+    compressed: {} as Partial<Record<Coding, Promise<Buffer>>>,
   };
 }

@@ -2,11 +2,11 @@ import {
   bodyOf,
   type Bundle,
   type BundledSchema,
-  type Content,
+  type BundledContent,
   type Example,
-  examplesOf,
+  bundledExamples,
   nameOf,
-  type Operation,
+  type BundledOperation,
   operationsOf,
   type Parameter,
   readBundle,
@@ -54,14 +54,14 @@ export function referenceMarkdown(): string {
   ].join('\n\n');
 }
 
-function operationText(bundle: Bundle, operation: Operation & { path: string }): string {
+function operationText(bundle: Bundle, operation: BundledOperation & { path: string }): string {
   const { path, operationId, security, summary, description, parameters, responses } = operation;
   const [sample] = operation['x-codeSamples'] ?? [];
   const scopes = security.flatMap(({ bearerAuth = [] }) => bearerAuth);
   const answers = Object.entries(responses).map(
     ([status, answer]) => `${status}: ${answerText(bundle, answer)}`,
   );
-  const example = shortestOf(examplesOf(bundle, bodyOf(operation)));
+  const example = shortestOf(bundledExamples(bundle, bodyOf(operation)));
   return [
     `#### ${summary}`,
     `\`GET ${path}\`, operation \`${operationId}\`, scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}`,
@@ -75,8 +75,8 @@ function operationText(bundle: Bundle, operation: Operation & { path: string }):
   ].join('\n\n');
 }
 
-function eventText(bundle: Bundle, name: string, event: Operation): string {
-  const example = shortestOf(examplesOf(bundle, bodyOf(event)));
+function eventText(bundle: Bundle, name: string, event: BundledOperation): string {
+  const example = shortestOf(bundledExamples(bundle, bodyOf(event)));
   return [
     `### Event ${name}`,
     `${event.summary}. ${scopeOf(event)}Body: ${typesOf(bundle, event.requestBody)}`,
@@ -85,11 +85,12 @@ function eventText(bundle: Bundle, name: string, event: Operation): string {
   ].join('\n\n');
 }
 
-const scopeOf = ({ 'x-scope': scope }: Operation) => (scope === undefined ? '' : `Scope \`${scope}\`. `);
+const scopeOf = ({ 'x-scope': scope }: BundledOperation) =>
+  scope === undefined ? '' : `Scope \`${scope}\`. `;
 
-function answerText(bundle: Bundle, answer: Content): string {
+function answerText(bundle: Bundle, answer: BundledContent): string {
   const { description } = resolve(bundle, answer);
-  const codes = examplesOf(bundle, answer).flatMap(({ value }) => {
+  const codes = bundledExamples(bundle, answer).flatMap(({ value }) => {
     // The examples of errors have this shape.
     const { error } = (value ?? {}) as { error?: { code: string } };
     return error === undefined ? [] : `\`${error.code}\``;
@@ -100,7 +101,7 @@ function answerText(bundle: Bundle, answer: Content): string {
     .join(' ');
 }
 
-function typesOf(bundle: Bundle, body: Content | undefined): string {
+function typesOf(bundle: Bundle, body: BundledContent | undefined): string {
   const { content = {} } = body === undefined ? {} : resolve(bundle, body);
   return Object.entries(content)
     .map(([mediaType, { schema }]) => `\`${mediaType}\`, ${typeOf(bundle, schema)}.`)

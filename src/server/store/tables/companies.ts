@@ -1,4 +1,4 @@
-import type { ElectronicAddress, Identifier } from '../../../contract/feed.ts';
+import type { ElectronicAddress, PartyIdentifier } from '../../../contract/feed.ts';
 import type { Module } from '../../../contract/scopes.ts';
 import { bigInteger, company, flag, integer, json, orElse, orNull, defineTable, text } from './table.ts';
 
@@ -17,7 +17,7 @@ export interface CompanyProfile {
   companyNumberScheme?: string;
   taxNumber?: string;
   legalText?: string;
-  identifiers?: Identifier[];
+  identifiers?: PartyIdentifier[];
   electronicAddress?: ElectronicAddress;
   contactName?: string;
   email?: string;
