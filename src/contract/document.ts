@@ -1,10 +1,28 @@
 import { existsSync, readFileSync } from 'node:fs';
 
+import type { EventKind } from './events.ts';
 import { isScope, type Scope } from './scopes.ts';
 
-/** The contract's operations carry what the program needs to know of them; the rest of an operation is for readers. */
-export interface ContractOperation {
+/** The words for people about a part of the contract, in Markdown. */
+export interface Prose {
+  summary: string;
+  description: string;
+}
+
+interface Operation extends Prose {
   operationId: string;
+  security: Record<string, string[]>[];
+  parameters?: ContractParameter[];
+  responses: Record<
+    string,
+    { content?: Record<string, { schema: JsonSchema; examples?: Examples<unknown> }> }
+  >;
+}
+
+type Examples<Value> = Record<string, { value: Value }>;
+
+/** An operation with its path, and the path's parameters before its own. */
+export interface ContractOperation extends Operation {
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
   path: string;
   /** The scope that a key needs (openapi.yaml, "Authentication"). */
@@ -15,7 +33,9 @@ export interface ContractOperation {
 export interface ContractParameter {
   name: string;
   in: 'path' | 'query' | 'header';
+  description: string;
   schema: JsonSchema;
+  example?: unknown;
 }
 
 /** As much of JSON Schema 2020-12 as the program looks into. */
@@ -34,18 +54,19 @@ export interface JsonSchema {
   [keyword: string]: unknown;
 }
 
-interface Operation {
-  operationId: string;
-  security: Record<string, string[]>[];
-  parameters?: ContractParameter[];
+interface EventOperation extends Prose {
+  'x-scope'?: Scope;
+  parameters: { name: string; 'x-test-vector'?: { secret: string } }[];
+  requestBody: { content: { 'application/json': { examples: Examples<{ id: string }> } } };
 }
 
 export interface ContractDocument {
   openapi: string;
-  info: { title: string; version: string };
+  info: Prose & { title: string; version: string };
   paths: Record<string, { get: Operation; parameters?: ContractParameter[] }>;
-  webhooks: Record<string, { post: { 'x-scope'?: Scope } }>;
-  components: { schemas: Record<string, JsonSchema> };
+  /** A test holds the contract's events and the names of the type together. */
+  webhooks: Record<EventKind, { post: EventOperation }>;
+  components: { schemas: Record<string, JsonSchema>; securitySchemes: object };
 }
 
 const generated = new URL('../../generated/', import.meta.url);
@@ -88,7 +109,7 @@ export function isReferenceBuilt(): boolean {
 
 export function contractOperations(): ContractOperation[] {
   return Object.entries(contractDocument().paths).map(([path, item]) => ({
-    operationId: item.get.operationId,
+    ...item.get,
     path,
     scope: onlyScope(item.get),
     parameters: [...(item.parameters ?? []), ...(item.get.parameters ?? [])],

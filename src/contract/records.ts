@@ -38,25 +38,21 @@ export type Resource = {
 }[OperationId];
 
 /**
- * The schemas of each resource: of what lists serve, and of the single record where it has more. A copy reads the resources
- * in this order: those that take few requests come first.
+ * The schemas of each resource: of what lists serve, and of the single record. A copy reads the resources in this order: those
+ * that take few requests come first.
  */
 export const schemaNames = {
-  people: { body: 'Person' },
-  customers: { body: 'Customer' },
-  forms: { body: 'Form' },
-  jobs: { body: 'Job' },
-  submissions: { body: 'Submission' },
+  people: { body: 'Person', whole: 'Person' },
+  customers: { body: 'Customer', whole: 'Customer' },
+  forms: { body: 'Form', whole: 'Form' },
+  jobs: { body: 'Job', whole: 'Job' },
+  submissions: { body: 'Submission', whole: 'Submission' },
   quotes: { body: 'QuoteSummary', whole: 'Quote' },
   invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
-} as const satisfies Record<Resource, { body: keyof Schemas; whole?: keyof Schemas }>;
-
-type WholeName<Names extends { body: string; whole?: string }> = Names extends { whole: infer Whole }
-  ? Whole
-  : Names['body'];
+} as const satisfies Record<Resource, Record<'body' | 'whole', keyof Schemas>>;
 
 /** The whole record of each resource: an invoice and a quote with their details. */
-export type RecordOf = { [R in Resource]: Schemas[WholeName<(typeof schemaNames)[R]> & keyof Schemas] };
+export type RecordOf = { [R in Resource]: Schemas[(typeof schemaNames)[R]['whole']] };
 
 /** The record of each resource as lists have it. */
 export type ListedRecordOf = { [R in Resource]: Schemas[(typeof schemaNames)[R]['body']] };
@@ -65,7 +61,8 @@ export const resources = Object.keys(schemaNames) as readonly Resource[];
 
 /** Whether a single record of the resource has members that lists leave out. */
 export function hasDetail(resource: Resource): boolean {
-  return 'whole' in schemaNames[resource];
+  const { body, whole } = schemaNames[resource];
+  return whole !== body;
 }
 
 export type ResourceRecord = { [R in Resource]: { resource: R; record: RecordOf[R] } }[Resource];

@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { joinObjects, type JsonText } from './json-text.ts';
 import { computedOnce } from './computed.ts';
 import { contractDocument, type JsonSchema } from './document.ts';
-import { type Resource, type ResourceRecord, schemaNames } from './records.ts';
+import { hasDetail, type Resource, type ResourceRecord, schemaNames } from './records.ts';
 import { recordProblem } from './validators.ts';
 
 /** A record as it is stored: `body` is what lists serve, `detail` holds the further members of the single record. */
@@ -28,11 +28,13 @@ export class InvalidRecordError extends Error {
  *   and so is a quote that is stored as expired.
  */
 export function renderRecord({ resource, record }: ResourceRecord): RenderedRecord {
-  const names: { body: string; whole?: string } = schemaNames[resource];
-  const problem = recordProblem(names.whole ?? names.body, record) ?? storageProblem({ resource, record });
+  const names = schemaNames[resource];
+  const problem = recordProblem(names.whole, record) ?? storageProblem({ resource, record });
   if (problem) throw new InvalidRecordError(`${resource} ${JSON.stringify(record.id)}: ${problem}`);
   const summary = members(names.body);
-  const detail = names.whole ? members(names.whole).filter((name) => !summary.includes(name)) : undefined;
+  const detail = hasDetail(resource)
+    ? members(names.whole).filter((name) => !summary.includes(name))
+    : undefined;
   const body = renderMembers(record, summary);
   const detailText = detail && renderMembers(record, detail);
   return { resource, id: record.id, record, body, detail: detailText, digest: digestOf(body, detailText) };
@@ -54,7 +56,7 @@ export function storedRecordProblem(
   resource: Resource,
   { body, detail, digest }: StoredTexts,
 ): string | undefined {
-  const names: { body: string; whole?: string } = schemaNames[resource];
+  const names = schemaNames[resource];
   let record: object;
   try {
     // If these aren't the texts of two objects, the joined text can't be parsed.
@@ -64,7 +66,7 @@ export function storedRecordProblem(
   } catch {
     return 'the text is not JSON';
   }
-  const problem = names.whole === undefined ? undefined : recordProblem(names.whole, record);
+  const problem = hasDetail(resource) ? recordProblem(names.whole, record) : undefined;
   if (problem !== undefined) return problem;
   if (digest !== digestOf(body, detail)) return 'the digest is of another text';
   return storageProblem({ resource, record });

@@ -12,8 +12,8 @@ const RENDERINGS: Partial<Record<Resource, number>> = {};
  * A digest of the schemas that render a resource, without their prose. While it stays the same, so do the texts of records.
  */
 export const renderingDigest = computedOnce((resource: Resource): string => {
-  const names: { body: string; whole?: string } = schemaNames[resource];
-  const schemas = [names.body, names.whole ?? names.body].map((name) =>
+  const { body, whole } = schemaNames[resource];
+  const schemas = [body, whole].map((name) =>
     schemaWithoutProse(contractDocument().components.schemas[name] ?? {}),
   );
   return hash('sha256', JSON.stringify([RENDERINGS[resource] ?? 1, resource, schemas]), 'base64url');

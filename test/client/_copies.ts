@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import got from 'got';
 
-import { readColumns, wholeSchema } from '../../src/client/sync/columns.ts';
+import { schemaNames } from '../../src/contract/records.ts';
+import { readColumns } from '../../src/client/sync/columns.ts';
 import {
   type Batch,
   type Resource,
@@ -99,7 +100,7 @@ export function readSqliteCopy(path: string): Contents {
   const db = new Database(path, { readonly: true });
   const columns = readColumns();
   const contents = contentsOf((resource) => {
-    const { required = [] } = contractDocument().components.schemas[wholeSchema(resource)] ?? {};
+    const { required = [] } = contractDocument().components.schemas[schemaNames[resource].whole] ?? {};
     const rows = db.prepare(`SELECT * FROM "${resource}"`).all() as Record<string, unknown>[];
     return rows.map((row) => {
       const members = columns[resource].flatMap(({ name, holds }) => {

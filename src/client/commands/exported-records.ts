@@ -3,7 +3,6 @@ import { contractDocument, type JsonSchema } from '../../contract/document.ts';
 import { schemaNames } from '../../contract/records.ts';
 import { UsageError } from '../../errors.ts';
 import type { CallOptions, Client } from '../index.ts';
-import { wholeSchema } from '../sync/columns.ts';
 import { inParallel } from '../sync/in-parallel.ts';
 import { accessOf } from '../sync/lists.ts';
 import type { Resource } from '../sync/sink.ts';
@@ -20,7 +19,7 @@ export interface RecordsOptions {
 export function recordsSchema(resource: Resource, { lines }: RecordsOptions): JsonSchema {
   const { schemas } = contractDocument().components;
   if (!lines) return schemas[schemaNames[resource].body] ?? {};
-  const { lines: list = {}, ...members } = schemas[wholeSchema(resource)]?.properties ?? {};
+  const { lines: list = {}, ...members } = schemas[schemaNames[resource].whole]?.properties ?? {};
   return { properties: { ...members, line: list.items ?? {} } };
 }
 

@@ -2,6 +2,7 @@ import { operations } from '../operations.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import {
   contractDocument,
+  type ContractOperation,
   contractOperations,
   type ContractParameter,
   type JsonSchema,
@@ -19,31 +20,23 @@ export interface OperationTool {
   answer: (typeof operations)[OperationId]['answer'];
 }
 
-/** The contract's words for people about an operation or a parameter. */
-interface Prose {
-  summary: string;
-  description: string;
-}
-
 const CHOICE =
   'Only these fields of each record, and its id. Without it records come whole, which may be long.';
 
 export function operationTools(): OperationTool[] {
-  const { paths } = contractDocument();
-  return contractOperations().map(({ operationId, path, parameters }) => {
-    // The rest of the program has no use for the prose and the answers, so the document's type leaves them out.
-    const get = paths[path]?.get as unknown as Prose & Answers;
+  return contractOperations().map((operation) => {
+    const { operationId, path, parameters } = operation;
     // The client doesn't compile unless it has every operation of the contract.
     const name = operationId as OperationId;
     const ids = parameters.filter((parameter) => parameter.in === 'path').map(({ name }) => name);
-    const fields = fieldsOf(get);
+    const fields = fieldsOf(operation);
     const properties = parameters.map((parameter) => [parameter.name, schemaOf(parameter)]);
     const choice = { type: 'array', description: CHOICE, items: { type: 'string', enum: fields } };
     if (fields.length > 0) properties.push(['fields', choice]);
     return {
       name,
-      title: get.summary,
-      description: forModels(get.description),
+      title: operation.summary,
+      description: forModels(operation.description),
       inputSchema: {
         type: 'object',
         properties: Object.fromEntries(properties) as Record<string, JsonSchema>,
@@ -58,12 +51,8 @@ export function operationTools(): OperationTool[] {
   });
 }
 
-interface Answers {
-  responses: Record<'200', { content: Record<string, { schema: JsonSchema }> }>;
-}
-
-function fieldsOf({ responses }: Answers): string[] {
-  const data = responses['200'].content['application/json']?.schema.properties?.['data'];
+function fieldsOf({ responses }: ContractOperation): string[] {
+  const data = responses['200']?.content?.['application/json']?.schema.properties?.['data'];
   return Object.keys((data?.items ?? data)?.properties ?? {});
 }
 
@@ -76,7 +65,7 @@ const KEYWORDS = ['type', 'enum', 'minimum', 'maximum'];
  * is called, and the service itself holds the values to the contract.
  */
 function schemaOf(parameter: ContractParameter): JsonSchema {
-  const { description, example } = parameter as ContractParameter & Prose & { example: unknown };
+  const { description, example } = parameter;
   const { enum: values, default: otherwise, 'x-enumDescriptions': meanings = {} } = parameter.schema;
   const words = [forModels(description)];
   for (const [value, meaning] of Object.entries(meanings as object)) words.push(`${value}: ${meaning}`);
@@ -115,7 +104,7 @@ export const OTHERS_WORDS =
 
 /** Instructions for a program that uses the tools, about all of them. */
 export function instructions(): string {
-  const { summary, description } = contractDocument().info as unknown as Prose;
+  const { summary, description } = contractDocument().info;
   const sections = description.split(/^(?=# )/m);
   const needed = sections.filter((section) =>
     SECTIONS.some((heading) => section.startsWith(`# ${heading}\n`)),

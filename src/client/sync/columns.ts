@@ -17,16 +17,10 @@ const SHOWN_MAX = 60;
 export function readColumns(): Record<Resource, CopyColumn[]> {
   const { schemas } = contractDocument().components;
   const columns = resources.map((resource) => {
-    const { properties = {} } = schemas[wholeSchema(resource)] ?? {};
+    const { properties = {} } = schemas[schemaNames[resource].whole] ?? {};
     return [resource, Object.entries(properties).map(([name, schema]) => ({ name, ...kindOf(schema) }))];
   });
   return Object.fromEntries(columns) as Record<Resource, CopyColumn[]>;
-}
-
-/** The name of the schema that the whole record of a resource has. */
-export function wholeSchema(resource: Resource): string {
-  const { body, whole = body }: { body: string; whole?: string } = schemaNames[resource];
-  return whole;
 }
 
 function kindOf({ type = [] }: JsonSchema): Pick<CopyColumn, 'type' | 'holds'> {

@@ -159,7 +159,7 @@ let prepared: ReturnType<typeof prepare> | undefined;
 function prepare(definition: ContractBackend['definition']) {
   const router = new ContractRouter({ definition });
   // One for all operations: openapi-backend would make one for each, which took most of the start.
-  const ajv = createAjv({ coerceTypes: false, useDefaults: true });
+  const ajv = createAjv({ useDefaults: true });
   // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
   return { router, validator: new ContractValidator({ definition, router, customizeAjv: () => ajv }) };
 }
@@ -169,11 +169,8 @@ class ContractRouter extends OpenAPIRouter {
   readonly #routes = super.getOperations().map((operation) => {
     const declared = contractOperations().find(({ operationId }) => operationId === operation.operationId);
     const parameters = declared?.parameters ?? [];
-    return {
-      operation: { ...operation, ...declared } as Operation,
-      segments: operation.path.split('/'),
-      parameters,
-    };
+    const known = { ...operation, parameters, scope: declared?.scope };
+    return { operation: known as Operation, segments: operation.path.split('/'), parameters };
   });
   readonly #byId = new Map(this.#routes.map((route) => [route.operation.operationId, route]));
 
@@ -235,12 +232,9 @@ class ContractValidator extends OpenAPIValidator {
 
 /** The contract without its responses: openapi-backend would compile a validator for each at start, for nothing. */
 function requestsOnly(): object {
-  const { openapi, info, paths, components } = contractDocument() as ReturnType<typeof contractDocument> & {
-    components: { securitySchemes: object };
-  };
-  const requests = Object.entries(paths).map(([path, { get, parameters = [] }]) => {
-    const { operationId, security, parameters: own = [] } = get;
-    return [path, { get: { operationId, security, parameters: [...parameters, ...own], responses: {} } }];
+  const { openapi, info, components } = contractDocument();
+  const requests = contractOperations().map(({ path, operationId, security, parameters }) => {
+    return [path, { get: { operationId, security, parameters, responses: {} } }];
   });
   const { securitySchemes } = components;
   // A fresh copy: openapi-backend takes an object that it meets twice for a cycle.

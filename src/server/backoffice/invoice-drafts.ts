@@ -1,4 +1,4 @@
-import type { Exchange, NewInvoice } from '../../contract/feed.ts';
+import type { GivenExchange, NewInvoice } from '../../contract/feed.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import { namingOf } from './buyers.ts';
 import { type Credited, creditedInvoiceOf, refuseOtherPrices } from './credit-notes.ts';
@@ -132,7 +132,7 @@ export function accountsOf(move: Move, credited: Pick<Invoice, 'accountingCurren
 export function conversionOf(
   move: Move,
   from: string,
-  exchange: Pick<Exchange, 'exchangeRate'> | null | undefined,
+  exchange: Pick<GivenExchange, 'exchangeRate'> | null | undefined,
   credited: Pick<Invoice, 'accountingCurrency'> | undefined,
 ): Conversion | null {
   return exchange ? { from, to: accountsOf(move, credited), exchangeRate: exchange.exchangeRate } : null;
@@ -192,7 +192,7 @@ function exchangeOf(
   currency: string,
   credited: Credited | undefined,
   path: string,
-): Exchange | null {
+): GivenExchange | null {
   const own = move.company.currency;
   if (exchange && (credited !== undefined || currency === own)) {
     const reason = credited
@@ -205,7 +205,7 @@ function exchangeOf(
 
 function accountedFor(
   { accounted, conversion }: Summed,
-  exchange: Exchange | null,
+  exchange: GivenExchange | null,
 ): Invoice['accountingCurrency'] {
   if (!exchange || !conversion) return null;
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
