@@ -9,7 +9,6 @@ import type { AddressInfo } from 'node:net';
 import { answerPage } from '../../src/server/api/pages.ts';
 import { answerRecord } from '../../src/server/api/records.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
-import type { Job } from '../../src/contract/records.ts';
 import { openEngine } from '../../src/server/store/engines/open-engine.ts';
 import { listInvoices } from '../../src/server/store/records/invoices.ts';
 import { findRecord, listRecords } from '../../src/server/store/records/records.ts';
@@ -46,15 +45,16 @@ server.listen(0, '127.0.0.1', () => {
 
 async function bodyOf(url: string): Promise<{ status: number; body: JsonText<unknown> }> {
   if (url.startsWith(JOBS))
-    return answerRecord(await findRecord<Job>(engine.db, 'jobs', COMPANY, url.slice(JOBS.length)));
+    return answerRecord(await findRecord(engine.db, 'jobs', COMPANY, url.slice(JOBS.length)));
   const query = new URLSearchParams(url.slice(url.indexOf('?')));
   const limit = Number(query.get('limit'));
   if (url.startsWith('/api/v1/jobs')) {
-    const page = { after: '', limit };
-    const found = await listRecords<Job>(engine.db, 'jobs', COMPANY, undefined, page);
-    return answerPage('listJobs', { limit }, found);
+    return answerPage('listJobs', { limit }, (page) =>
+      listRecords(engine.db, 'jobs', COMPANY, undefined, page),
+    );
   }
   const filters = { status: 'issued', kind: 'invoice', customer: query.get('customer') ?? '' } as const;
-  const found = await listInvoices(engine.db, COMPANY, filters, { after: '', limit });
-  return answerPage('listInvoices', { ...filters, limit }, found);
+  return answerPage('listInvoices', { ...filters, limit }, (page) =>
+    listInvoices(engine.db, COMPANY, filters, page),
+  );
 }

@@ -12,7 +12,7 @@ import { createAuthentication } from '../../src/server/features/keys/keys.ts';
 import { createAllowance, WINDOW_SECONDS } from '../../src/server/api/allowance.ts';
 import { authorise } from '../../src/server/api/api.ts';
 import { digestOf } from '../../src/server/api/answer.ts';
-import type { AnyHandler, JsonReply } from '../../src/server/api/contract-backend.ts';
+import type { JsonReply } from '../../src/server/api/contract-backend.ts';
 import { errorReply } from '../../src/server/connections/error-replies.ts';
 import { handlers } from '../../src/server/api/handlers.ts';
 import { contractOperations } from '../../src/contract/document.ts';
@@ -97,7 +97,7 @@ process.stdout.write(`${await app.listen({ port: 0, host: '127.0.0.1' })}\n`);
 type Configured = Pick<ContractOperation, 'operationId' | 'path'>;
 
 function route({ operationId, path, parameters, scope }: ContractOperation): void {
-  const handler: AnyHandler = handlers[operationId as OperationId];
+  const handler = handlers[operationId as OperationId];
   app.route({
     method: 'GET',
     url: path.replaceAll(/\{(\w+)\}/g, ':$1'),

@@ -13,14 +13,9 @@ export interface AllowanceLimits {
 /** The window of the limits (openapi.yaml, "Rate limit"). */
 export const WINDOW_SECONDS = 60;
 
-/** The headers that tell of an allowance (draft-ietf-httpapi-ratelimit-headers). */
-export interface AllowanceHeaders {
-  'RateLimit-Policy': string;
-  RateLimit: string;
-}
-
 export interface Taken {
-  headers: AllowanceHeaders;
+  /** The headers that tell of it (draft-ietf-httpapi-ratelimit-headers). */
+  headers: Record<string, string>;
   /** The error to answer with when the allowance is used up. */
   refusal: AppError | undefined;
 }
@@ -39,15 +34,15 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
   const ofKey = createOwnCounter({ name: 'key', points: rateLimitPerMinute, seconds });
   const ofAddress = createRateCounter(engine, { name: 'wrong-key', points: wrongKeysPerMinute, seconds });
   const keyPolicy = {
-    name: '"default"',
-    points: rateLimitPerMinute,
-    text: `"default";q=${rateLimitPerMinute};w=${seconds}`,
+    name: 'default',
+    quota: rateLimitPerMinute,
+    seconds,
     sentence: `This API key may send ${rateLimitPerMinute} requests ${window}.`,
   };
   const addressPolicy = {
-    name: '"address"',
-    points: wrongKeysPerMinute,
-    text: `"address";q=${wrongKeysPerMinute};w=${seconds}`,
+    name: 'address',
+    quota: wrongKeysPerMinute,
+    seconds,
     sentence: 'This address has sent too many requests without a key that works.',
   };
   return {
@@ -57,28 +52,23 @@ export function createAllowance(engine: Engine, limits: AllowanceLimits): Allowa
   };
 }
 
-/** One limit with the texts that tell of it, made once. */
 interface Policy {
   name: string;
-  points: number;
-  text: string;
+  quota: number;
+  seconds: number;
+  /** The rule, for whoever has used up the quota. */
   sentence: string;
 }
 
-function taken(policy: Policy, { points, msBeforeNext }: Counted): Taken {
-  const { name, text, sentence } = policy;
-  const remaining = policy.points - points;
-  const resetSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+function taken({ name, quota, seconds, sentence }: Policy, { points, msBeforeNext }: Counted): Taken {
+  const remaining = quota - points;
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+  const message = `${sentence} Wait ${retryAfterSeconds} seconds.`;
   return {
     headers: {
-      'RateLimit-Policy': text,
-      RateLimit: `${name};r=${Math.max(0, remaining)};t=${resetSeconds}`,
+      'RateLimit-Policy': `"${name}";q=${quota};w=${seconds}`,
+      RateLimit: `"${name}";r=${Math.max(0, remaining)};t=${retryAfterSeconds}`,
     },
-    refusal:
-      remaining < 0
-        ? new AppError('rate_limited', `${sentence} Wait ${resetSeconds} seconds.`, {
-            retryAfterSeconds: resetSeconds,
-          })
-        : undefined,
+    refusal: remaining < 0 ? new AppError('rate_limited', message, { retryAfterSeconds }) : undefined,
   };
 }

@@ -43,18 +43,13 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   return async (req, res) => {
     const leave = await enter();
     try {
-      const [path, query] = splitTarget(req.originalUrl);
+      const [path = '', query = ''] = req.originalUrl.split(/\?(.*)/s);
       const request: ContractRequest = { method: req.method, path, query, headers: {} };
       await backend.handleRequest(request, exchangeOf(res), req, res, leave);
     } finally {
       leave();
     }
   };
-}
-
-function splitTarget(target: string): [path: string, query: string] {
-  const queryStart = target.indexOf('?');
-  return queryStart < 0 ? [target, ''] : [target.slice(0, queryStart), target.slice(queryStart + 1)];
 }
 
 /** The checks before the parameters: key, rate, company, scope, invoicing (src/README.md, "Order of the checks"). */
@@ -64,10 +59,7 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
   const allowance = createAllowance(engine, limits);
   const take = ({ caller }: Exchange, res: ServerResponse, { headers, refusal }: Taken) => {
     // A 401 states no allowance (see the contract); only a refusal does.
-    if (caller || refusal) {
-      res.setHeader('RateLimit-Policy', headers['RateLimit-Policy']);
-      res.setHeader('RateLimit', headers.RateLimit);
-    }
+    if (caller || refusal) for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     if (refusal) throw refusal;
   };
   return async ({ scope }, exchange, res) => {

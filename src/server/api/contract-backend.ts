@@ -17,7 +17,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import { createAjv } from '../../contract/validators.ts';
 import { AppError } from '../../errors.ts';
 import type { Exchange } from '../connections/exchange.ts';
-import type { HandlerNeeds } from './handler.ts';
+import type { HandlerNeeds, Handlers } from './handler.ts';
 import {
   explainParameters,
   isDecodable,
@@ -36,22 +36,12 @@ export interface ContractRequest extends Request {
   parsed?: ParsedRequest;
 }
 
-export type AnyHandler = (
-  request: { caller: NonNullable<Exchange['caller']>; path: never; query: never; leave: () => void },
-  needs: HandlerNeeds,
-) => Promise<AnyReply>;
-
-export type AnyReply = JsonReply | FileReply;
+export type AnyReply = JsonReply | { status: number; file: AnsweredFile };
 
 export interface JsonReply {
   status: number;
   body: JsonText<unknown>;
   digests?: readonly string[];
-}
-
-export interface FileReply {
-  status: number;
-  file: AnsweredFile;
 }
 
 export type HandlerArguments = [
@@ -64,7 +54,7 @@ export type HandlerArguments = [
 
 /** The parts of an answer that the contract doesn't give. */
 export interface Duties {
-  handlers: Record<OperationId, AnyHandler>;
+  handlers: Handlers;
   needs: HandlerNeeds;
   /** Lets a request in, or throws the AppError that refuses it; notes in the exchange what it learns. */
   admit: (operation: ContractOperation, exchange: Exchange, res: ServerResponse) => Promise<void>;
@@ -120,7 +110,7 @@ export async function createContractBackend({
 }
 
 /** A handler as openapi-backend calls it, once security handler and validation have passed. */
-function called(handler: AnyHandler, needs: HandlerNeeds) {
+function called(handler: Handlers[OperationId], needs: HandlerNeeds) {
   return ({ request }: Context, ...[{ caller }, , , leave]: HandlerArguments) => {
     if (!caller) throw new Error('A request was admitted without a caller.');
     // Validated parameters have the shape that the handler's types are generated from.

@@ -9,20 +9,18 @@ const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_SECONDS = 5;
 
 /**
- * Sends a file with its strong ETag, or 304 when the client has it already (RFC 9110 section 13): then, and for HEAD,
- * nothing is read. A PDF is compressed in itself, so it goes out as it is.
- * @returns the number of bytes that the client gets as the body.
- * @throws AppError `unavailable` while too much is on its way already.
+ * Creates the sender of files: with a strong ETag, or 304 when the client has the file already (RFC 9110 section 13). Then, and
+ * for HEAD, nothing is read. A PDF is compressed in itself, so it goes out as it is.
+ * @returns a function that resolves with the number of bytes that the client gets as the body. It rejects with AppError
+ *   `unavailable` while too much is on its way already.
  */
-export type SendFile = (
-  req: IncomingMessage,
-  res: ServerResponse,
-  file: AnsweredFile & { status: number },
-) => Promise<number>;
-
-export function createFileSender(heldBytesMax = HELD_BYTES_MAX): SendFile {
+export function createFileSender(heldBytesMax = HELD_BYTES_MAX) {
   let heldBytes = 0;
-  return async (req, res, { status, mediaType, contentDisposition, digest, byteCount, read }) => {
+  return async (
+    req: IncomingMessage,
+    res: ServerResponse,
+    { status, mediaType, contentDisposition, digest, byteCount, read }: AnsweredFile & { status: number },
+  ): Promise<number> => {
     const tag = `"${digest}"`;
     // The client may be gone by now.
     if (res.closed) return 0;
@@ -48,10 +46,9 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX): SendFile {
     if (heldBytes > 0 && heldBytes + byteCount > heldBytesMax)
       throw unavailable({ retryAfterSeconds: RETRY_SECONDS });
     heldBytes += byteCount;
-    const letGo = () => {
+    res.once('close', () => {
       heldBytes -= byteCount;
-    };
-    res.once('close', letGo);
+    });
     const bytes = await read();
     sendHead().end(bytes);
     return byteCount;

@@ -26,16 +26,20 @@ export function requestedPage(
   return { after: cursor === undefined ? '' : openCursor(operationId, filters, cursor), limit };
 }
 
-/** Answers a page, with the cursor of the next one. */
-export function answerPage<T>(
+/**
+ * Answers the page that a request asks for, with the cursor of the next one.
+ * @throws AppError `invalid_cursor`.
+ */
+export async function answerPage<T>(
   operationId: OperationId,
-  { limit: _limit, cursor: _cursor, ...filters }: ListParameters,
-  { records, lastId }: ListPage<T>,
-): {
+  { limit, cursor, ...filters }: ListParameters,
+  read: (page: PageRequest) => Promise<ListPage<T>>,
+): Promise<{
   status: 200;
   body: JsonText<{ data: T[]; nextCursor: string | null }>;
   digests: string[];
-} {
+}> {
+  const { records, lastId } = await read(requestedPage(operationId, { limit, cursor, ...filters }));
   const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
   return {
     status: 200,

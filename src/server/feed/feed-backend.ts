@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 
 import { type Context, type Document, OpenAPIBackend } from 'openapi-backend';
 
+import { WINDOW_SECONDS } from '../api/allowance.ts';
 import { createFeedAuthentication } from '../features/feed-tokens/feed-tokens.ts';
 import { type Backoffice, openBackoffice } from '../backoffice/backoffice.ts';
 import { feedDocument } from '../../contract/feed.ts';
@@ -43,8 +44,7 @@ const POSTED = ['/feed/v1/changes', '/feed/v1/portal-links'];
 
 type Arguments = [exchange: FeedExchange, req: IncomingMessage, res: ServerResponse];
 
-const WINDOW_SECONDS = 60;
-/** Each may hold a body and its answers. */
+/** Requests of a token at once: each may hold a body and its answers. */
 const AT_ONCE_MAX = 8;
 
 /**
@@ -61,7 +61,7 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
     (operation: (request: FeedRequest) => Promise<FeedReply>) =>
     async ({ request, security }: Context, ...[exchange, req]: Arguments): Promise<FeedReply> => {
       const token = security.feedToken as FeedToken;
-      // They were validated.
+      // Parameters have been validated.
       const { params, query } = request as { params: Record<string, string>; query: Record<string, string> };
       return operation({ backoffice, token, params, query, exchange, baseUrl, metrics, now, req });
     };

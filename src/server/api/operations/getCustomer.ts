@@ -1,7 +1,6 @@
-import type { Customer } from '../../../contract/records.ts';
 import { findRecord } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 
 export const getCustomer: Handler<'getCustomer'> = async ({ caller, path }, { db }) =>
-  answerRecord(await findRecord<Customer>(db, 'customers', caller.company, path.customerId));
+  answerRecord(await findRecord(db, 'customers', caller.company, path.customerId));

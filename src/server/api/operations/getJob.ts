@@ -1,7 +1,6 @@
-import type { Job } from '../../../contract/records.ts';
 import { findRecord } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerRecord } from '../records.ts';
 
 export const getJob: Handler<'getJob'> = async ({ caller, path }, { db }) =>
-  answerRecord(await findRecord<Job>(db, 'jobs', caller.company, path.jobId));
+  answerRecord(await findRecord(db, 'jobs', caller.company, path.jobId));

@@ -1,10 +1,9 @@
 import { companyDay } from '../../../contract/company-time.ts';
 import { listQuotes as listStoredQuotes } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';
-import { answerPage, requestedPage } from '../pages.ts';
+import { answerPage } from '../pages.ts';
 
 export const listQuotes: Handler<'listQuotes'> = async ({ caller, query }, { db, now }) => {
   const today = companyDay(caller.timeZone, now());
-  const page = requestedPage('listQuotes', query);
-  return answerPage('listQuotes', query, await listStoredQuotes(db, caller.company, today, query, page));
+  return answerPage('listQuotes', query, (page) => listStoredQuotes(db, caller.company, today, query, page));
 };

@@ -1,19 +1,19 @@
 import { sql } from 'kysely';
 
 import type { JsonText } from '../../../contract/json-text.ts';
-import type { Resource } from '../../../contract/records.ts';
+import type { ListedRecordOf, RecordOf, Resource, Submission } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import { type Found, type ListPage, type PageRequest, readPage } from '../lists/lists.ts';
 
 /** Reads one record of a table that has no separate details; undefined when the company has none with that id. */
-export async function findRecord<T>(
+export async function findRecord<R extends Resource>(
   db: Connection,
-  table: Resource,
+  table: R,
   company: string,
   id: string,
-): Promise<Found<T> | undefined> {
+): Promise<Found<RecordOf[R]> | undefined> {
   // The stored text was rendered from a record of this type.
-  const { rows } = await sql<Found<T>>`
+  const { rows } = await sql<Found<RecordOf[R]>>`
     SELECT body, digest FROM ${sql.table(table)} WHERE company = ${company} AND id = ${id}`.execute(db);
   return rows[0];
 }
@@ -39,25 +39,25 @@ export async function findDetailed(
 }
 
 /** Lists a company's records of a table in id order, or those of them that changed at or after a time. */
-export async function listRecords<T>(
+export async function listRecords<R extends Resource>(
   db: Connection,
-  table: Resource,
+  table: R,
   company: string,
   updatedSince: string | undefined,
   page: PageRequest,
-): Promise<ListPage<T>> {
+): Promise<ListPage<ListedRecordOf[R]>> {
   const ranges = updatedSince === undefined ? [] : [{ column: 'updated_at', from: updatedSince }];
   return readPage(db, page, { table, company, among: {}, ranges });
 }
 
 /** Lists the submissions of one form in id order, or those of them that were created at or after a time. */
-export async function listFormSubmissions<T>(
+export async function listFormSubmissions(
   db: Connection,
   company: string,
   formId: string,
   createdSince: string | undefined,
   page: PageRequest,
-): Promise<ListPage<T>> {
+): Promise<ListPage<Submission>> {
   const ranges = createdSince === undefined ? [] : [{ column: 'created_at', from: createdSince }];
   return readPage(db, page, { table: 'submissions', company, among: { form_id: [formId] }, ranges });
 }
