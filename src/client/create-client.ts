@@ -6,7 +6,7 @@ import type { Page } from './listing.ts';
 import { operations } from './operations.ts';
 import type { CallOptions, DownloadedFile, Operation } from './operations.ts';
 import { Pace } from './pace.ts';
-import { machineClock } from './waiting.ts';
+import { anyOf, machineClock } from './waiting.ts';
 import type { Clock } from './waiting.ts';
 
 /** The settings of a client. */
@@ -138,7 +138,7 @@ function methodOf(
     const rest = args.slice(names.length);
     // The types of the operation hold callers to this order; only lists have a query.
     const [query, options] = (answer === 'list' ? rest : [{}, ...rest]) as [object?, CallOptions?];
-    return { path, ids, query: checkedQuery(query), signal: eitherOf(ofClient, options?.signal) };
+    return { path, ids, query: checkedQuery(query), signal: anyOf(ofClient, options?.signal) };
   };
   switch (answer) {
     case 'record':
@@ -165,10 +165,6 @@ function checkedQuery(query: object = {}): Record<string, unknown> {
     if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value))
       throw new TypeError(`${name} must be a text or a number, not ${JSON.stringify(value)}.`);
   return { ...query };
-}
-
-function eitherOf(one: AbortSignal | undefined, other: AbortSignal | undefined): AbortSignal | undefined {
-  return one && other ? AbortSignal.any([one, other]) : (one ?? other);
 }
 
 async function readRecord(exchange: HttpExchange, ask: Ask): Promise<unknown> {

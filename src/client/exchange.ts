@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../contract/operations.ts';
 import { ApiError, brokenContract, NoAnswerError } from './errors.ts';
 import { type Pace, secondsIn } from './pace.ts';
-import { type Clock, unlessAborted } from './waiting.ts';
+import { anyOf, type Clock, unlessAborted } from './waiting.ts';
 
 /** An answer with the `ETag` that names it. */
 export interface StoredAnswer {
@@ -39,7 +39,7 @@ export interface Ask {
   path: string;
   ids: Record<string, string>;
   query: Record<string, unknown>;
-  signal: AbortSignal | undefined;
+  signal: AbortSignal;
 }
 
 export interface HttpAnswer {
@@ -99,7 +99,7 @@ async function sendOnce(
   const turn = await pace.nextTurn(ask.signal);
   let answered: Response | undefined;
   try {
-    const signal = withTimeout(ask.signal, timeoutMs);
+    const signal = anyOf(ask.signal, AbortSignal.timeout(timeoutMs));
     const headers = { ...settings.headers, ...(stored && { 'If-None-Match': stored.etag }) };
     // The API never redirects, and nobody else may get the key.
     const request = new Request(url, { headers, redirect: 'manual', signal });
@@ -115,7 +115,7 @@ async function sendOnce(
       throw new Error('its JSON is cut off');
     return answer;
   } catch (cause) {
-    ask.signal?.throwIfAborted();
+    ask.signal.throwIfAborted();
     return new NoAnswerError(`GET ${ask.path}: no answer came (${reasonOf(cause)}).`, { cause });
   } finally {
     turn.done(answered);
@@ -180,11 +180,6 @@ type Failure = ApiError | NoAnswerError;
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'for no known reason';
   return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
-}
-
-function withTimeout(signal: AbortSignal | undefined, timeoutMs: number): AbortSignal {
-  const timeout = AbortSignal.timeout(timeoutMs);
-  return signal ? AbortSignal.any([signal, timeout]) : timeout;
 }
 
 async function keep(

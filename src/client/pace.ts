@@ -43,7 +43,7 @@ export class Pace {
   }
 
   /** Waits until a request may be sent. */
-  async nextTurn(signal: AbortSignal | undefined): Promise<Turn> {
+  async nextTurn(signal: AbortSignal): Promise<Turn> {
     const turn = this.#line.then(() => this.#waitAtHead(signal));
     this.#line = turn.catch(() => undefined);
     try {
@@ -67,9 +67,9 @@ export class Pace {
     return Math.ceil((Math.max(0, endsAt - this.#clock.now()) + windows * windowMs) / 1000);
   }
 
-  async #waitAtHead(signal: AbortSignal | undefined): Promise<Turn> {
+  async #waitAtHead(signal: AbortSignal): Promise<Turn> {
     for (;;) {
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
       const now = this.#clock.now();
       if (this.#window && now >= this.#window.endsAt) {
         const { quota, windowMs } = this.#policy;
@@ -83,7 +83,7 @@ export class Pace {
     }
   }
 
-  async #nextReturn(signal: AbortSignal | undefined): Promise<void> {
+  async #nextReturn(signal: AbortSignal): Promise<void> {
     const returned = new Promise<void>((resolve) => {
       this.#onReturn = resolve;
     });

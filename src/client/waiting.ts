@@ -22,8 +22,6 @@ export const machineClock: Clock = {
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   const aborted = Promise.withResolvers<never>();
-  // The reason may be anything that the user gave.
-
   const onAbort = () => aborted.reject(signal.reason);
   signal.addEventListener('abort', onAbort);
   if (signal.aborted) onAbort();
@@ -32,4 +30,9 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   } finally {
     signal.removeEventListener('abort', onAbort);
   }
+}
+
+/** A signal that is aborted as soon as one of these is; those that aren't given never are. */
+export function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal {
+  return AbortSignal.any(signals.filter((signal) => signal !== undefined));
 }

@@ -37,35 +37,23 @@ const BYTES_MAX = 65_536;
 
 /**
  * Reads the secret that a file holds, without what editors add.
- * @param name the setting that names the file.
- * @throws Error naming the setting and the file, and never what the file holds.
+ * @param name the option or the setting that names the file.
+ * @throws UsageError that names both, and never what the file holds.
  */
-export function readSecretFile(name: string, path: string): string {
-  const problem = (reason: string) => new Error(`${name} names ${quotePath(path)}, ${reason}.`);
+export function secretIn(name: string, file: string): string {
+  const problem = (reason: string) => new UsageError(`${name} names ${quotePath(file)}, ${reason}.`);
   let text: string;
   try {
-    const stats = statSync(path);
+    const stats = statSync(file);
     if (!stats.isFile()) throw problem('which is no file');
     if (stats.size > BYTES_MAX) throw problem(`which has more than ${BYTES_MAX} bytes`);
-    text = withoutMarks(readFileSync(path, 'utf8'));
+    text = withoutMarks(readFileSync(file, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw code === undefined ? error : problem(`which can't be read (${code})`);
   }
   if (text === '') throw problem('which is empty');
   return text;
-}
-
-/**
- * Reads the secret of the file that an option names.
- * @throws UsageError that names the option and the file, and never the secret.
- */
-export function secretIn(option: string, file: string): string {
-  try {
-    return readSecretFile(option, file);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
 }
 
 /** A secret without what editors and shells add: the mark of UTF-8 before it, blanks and ends of lines after it. */

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 import type { EventKind } from './events.ts';
-import { eventBody, type JsonText } from './json-text.ts';
+import type { JsonText } from './json-text.ts';
 import { createTraceparent, traceIdOfDelivery } from './trace-context.ts';
 
 /** An event on its way to one webhook. */
@@ -22,11 +22,17 @@ interface Signing {
 
 /** The body and the headers of one attempt (openapi.yaml, "Delivery"). Only signature and span differ between attempts. */
 export function deliveryRequest(
-  { id, event, createdAt, company, data }: DeliveredEvent,
+  delivered: DeliveredEvent,
   signing: Signing,
 ): { body: string; headers: Record<string, string> } {
-  const body = eventBody({ id, event, createdAt, companyId: company }, data);
-  return { body, headers: deliveryHeaders({ id, event, body }, signing) };
+  const body = deliveryBody(delivered);
+  return { body, headers: deliveryHeaders({ ...delivered, body }, signing) };
+}
+
+/** The body of a delivery: the same text at every attempt, so that all of them say the same. */
+export function deliveryBody({ id, event, createdAt, company, data }: DeliveredEvent): string {
+  const envelope = JSON.stringify({ id, event, createdAt, companyId: company });
+  return `${envelope.slice(0, -1)},"data":${data}}`;
 }
 
 /**

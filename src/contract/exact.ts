@@ -9,6 +9,9 @@ export const QUANTITY = /^-?(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;
 /** An exact price of the feed, in the main unit of its currency. */
 export const UNIT_PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/;
 
+/** A rate in basis points is a part of so many. */
+export const BASIS_POINTS_PER_UNIT = 10_000n;
+
 export function sumMinor(amounts: readonly number[]): number {
   return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
 }

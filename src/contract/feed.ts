@@ -132,10 +132,10 @@ let changeAjv: Ajv2020 | undefined;
 
 /** The schemas of all moves by their names. */
 function changeSchemas(): Map<string, JsonSchema> {
-  if (schemas) return schemas;
   const { Change } = feedDocument().components.schemas;
-  schemas = new Map(Change.oneOf.map((schema) => [String(schema.properties?.change?.const), schema]));
-  return schemas;
+  return (schemas ??= new Map(
+    Change.oneOf.map((schema) => [String(schema.properties?.change?.const), schema]),
+  ));
 }
 
 /** The validator of a move, compiled when the first change of its name comes. */

@@ -24,20 +24,3 @@ export function listEnvelope<T>(
 export function joinObjects<A, B>(first: JsonText<A>, second: JsonText<B>): JsonText<A & B> {
   return `${first.slice(0, -1)},${second.slice(1)}` as JsonText<A & B>;
 }
-
-/** The members of a delivery beside the record (openapi.yaml, "Delivery"). */
-export interface EventEnvelope {
-  id: string;
-  event: string;
-  createdAt: string;
-  companyId: string;
-}
-
-/** The body of a delivery: the same text at every attempt, so that all of them say the same. */
-export function eventBody<T>(
-  { id, event, createdAt, companyId }: EventEnvelope,
-  data: JsonText<T>,
-): JsonText<EventEnvelope & { data: T }> {
-  const envelope = JSON.stringify({ id, event, createdAt, companyId });
-  return joinObjects(envelope as JsonText<EventEnvelope>, `{"data":${data}}` as JsonText<{ data: T }>);
-}

@@ -1,10 +1,16 @@
 /** Prices that are worked out, in the main unit of their currency, with as many decimals as they take and twelve at most. */
 import { decimalText, minorDigits } from './currencies.ts';
-import { divideHalfUp, millionths, parseDecimal, QUANTITY, UNIT_PRICE } from './exact.ts';
+import {
+  BASIS_POINTS_PER_UNIT,
+  divideHalfUp,
+  millionths,
+  parseDecimal,
+  QUANTITY,
+  UNIT_PRICE,
+} from './exact.ts';
 
 /** Prices are worked out as integers of such parts. */
 const PARTS = 10n ** 12n;
-const BASIS_POINTS_PER_UNIT = 10_000n;
 
 /** The price of one unit that gives an amount; at least zero. */
 export function exactUnitPrice(amountMinor: number, quantity: string, currency: string): string {

@@ -9,6 +9,7 @@
  */
 import { amountText, minorDigits } from './currencies.ts';
 import {
+  BASIS_POINTS_PER_UNIT,
   divideHalfUp,
   type Fraction,
   parseDecimal,
@@ -26,7 +27,6 @@ type VatBreakdownItem = Invoice['vatBreakdown'][number];
 
 export type VatLine = Pick<Line, 'amountMinor' | 'vatCategory' | 'vatRateBasisPoints'>;
 
-const basisPointsPerUnit = 10_000n;
 const categoriesInOrder = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
 /** A price in minor units, or exact in the main unit of its currency, for one unit or a number of them. */
@@ -70,7 +70,7 @@ function priceFraction({
 /** The VAT in an amount that includes it: 80.00 at 13.5 % has 9.52. */
 export function vatWithinMinor(grossMinor: number, rateBasisPoints: number): number {
   const rate = BigInt(rateBasisPoints);
-  return safeNumber(divideHalfUp(BigInt(grossMinor) * rate, basisPointsPerUnit + rate));
+  return safeNumber(divideHalfUp(BigInt(grossMinor) * rate, BASIS_POINTS_PER_UNIT + rate));
 }
 
 /**
@@ -82,9 +82,9 @@ export function netShares(
   netMinor: number,
   rateBasisPoints: number,
 ): number[] {
-  const divisor = basisPointsPerUnit + BigInt(rateBasisPoints);
+  const divisor = BASIS_POINTS_PER_UNIT + BigInt(rateBasisPoints);
   const parts = grossMinors.map((grossMinor, index) => {
-    const scaled = BigInt(grossMinor) * basisPointsPerUnit;
+    const scaled = BigInt(grossMinor) * BASIS_POINTS_PER_UNIT;
     const fraction = ((scaled % divisor) + divisor) % divisor;
     return { index, grossMinor, fraction, net: (scaled - fraction) / divisor };
   });
@@ -106,7 +106,7 @@ export function netShares(
 
 /** The VAT on a taxable amount (EN 16931 BR-CO-17). */
 export function vatMinor(taxableMinor: number, rateBasisPoints: number): number {
-  return safeNumber(divideHalfUp(BigInt(taxableMinor) * BigInt(rateBasisPoints), basisPointsPerUnit));
+  return safeNumber(divideHalfUp(BigInt(taxableMinor) * BigInt(rateBasisPoints), BASIS_POINTS_PER_UNIT));
 }
 
 /** The VAT of an item of a breakdown: it is charged in category S alone. */

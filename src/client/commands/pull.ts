@@ -59,18 +59,14 @@ async function pull(
   }
 }
 
-interface Bar extends Disposable {
-  update: (progress: SyncProgress) => void;
-}
-
 /** A progress bar of the details. Only on a terminal, because counting them takes requests. */
-function showDetails(pace: Service['pace']): Bar | undefined {
+function showDetails(pace: Service['pace']) {
   if (!process.stderr.isTTY) return undefined;
   let doing = 'asking';
   const left = (done: number, total: number) => timeText(pace.secondsFor(Math.max(0, total - done)));
   const bar = showBar((done, total) => `${doing} | ${left(done, total)} left`, { hasLines: false });
   return {
-    update({ resource, recordCount, details: { done, total } }) {
+    update: ({ resource, recordCount, details: { done, total } }: SyncProgress) => {
       // Counting the documents first may take a minute.
       const isCounting = recordCount === 0 && done === 0 && total > 0;
       doing = isCounting ? `${total} documents to read` : `${resource} | ${recordCount} records`;

@@ -59,31 +59,21 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
     client,
     source: `${company} at ${url}`,
     pace,
-    inSentences: (work) => inSentences(work, url, () => isApi, proxy.hint),
+    async inSentences(work) {
+      try {
+        return await work;
+      } catch (error) {
+        if (error instanceof ApiError) throw new UsageError(refusal(url, error, isApi));
+        if (error instanceof NoAnswerError) throw silence(url, error, proxy.hint);
+        if (error instanceof CopyError) throw new UsageError(error.message);
+        throw error;
+      }
+    },
     [Symbol.dispose]: proxy[Symbol.dispose],
   };
 }
 
-/**
- * The failure of a service or a copy, as a sentence.
- * @param isApi whether an answer of the API has come before
- */
-async function inSentences<T>(
-  work: Promise<T>,
-  url: string,
-  isApi: () => boolean,
-  proxyHint: string,
-): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    if (error instanceof ApiError) throw new UsageError(refusal(url, error, isApi()));
-    if (error instanceof NoAnswerError) throw silence(url, error, proxyHint);
-    if (error instanceof CopyError) throw new UsageError(error.message);
-    throw error;
-  }
-}
-
+/** @param isApi whether an answer of the API has come before. */
 function refusal(url: string, error: ApiError, isApi: boolean): string {
   const { status, code, message, requestId } = error;
   const asked = requestId === undefined ? '' : `, request ${requestId}`;

@@ -3,7 +3,7 @@ import { Argument, Command, InvalidArgumentError } from 'commander';
 import { newestOf, type Played, playDay } from '../webhooks/played-day.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 import { recordedDay } from '../webhooks/recorded-day.ts';
-import { serviceNameIn, signingSecret } from './webhook-sample.ts';
+import { SECRET_FILE, serviceNameIn, signingSecret, TO } from './webhook-sample.ts';
 
 interface PlayCommandOptions {
   to: string;
@@ -16,16 +16,13 @@ export function webhookPlayCommand(terminal: Terminal): Command {
   return new Command('play')
     .description('play a day of events, signed, to a receiver of your own, and say what it does wrong')
     .addArgument(new Argument('<story>', 'the story to play').choices(['day']))
-    .requiredOption('--to <url>', 'any http or https address, such as http://localhost:3000/hook')
+    .requiredOption(...TO)
     .option(
       '--speed <times>',
       'how many times faster than the clock; unless given, as fast as it answers',
       speedOf,
     )
-    .option(
-      '--secret-file <file>',
-      "file with the signing secret; unless given, that of the contract's test vector",
-    )
+    .option(...SECRET_FILE)
     .action(async (_story: string, { to, speed, secretFile }: PlayCommandOptions) => {
       const serviceName = serviceNameIn(terminal);
       const secret = signingSecret(secretFile);

@@ -7,6 +7,13 @@ import { deliveryHeaders } from '../../contract/delivery-request.ts';
 import { exampleOf, sendSample } from '../webhooks/samples.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
+/** The options of the commands that send to a receiver. */
+export const TO = ['--to <url>', 'any http or https address, such as http://localhost:3000/hook'] as const;
+export const SECRET_FILE = [
+  '--secret-file <file>',
+  "file with the signing secret; unless given, that of the contract's test vector",
+] as const;
+
 interface SampleOptions {
   to: string;
   secretFile?: string;
@@ -18,11 +25,8 @@ export function webhookSampleCommand(terminal: Terminal): Command {
   return new Command('sample')
     .description("send the contract's example of an event, signed, to an address of your own")
     .argument('<event>', 'kind of the event, such as invoice.issued or ping')
-    .requiredOption('--to <url>', 'any http or https address, such as http://localhost:3000/hook')
-    .option(
-      '--secret-file <file>',
-      "file with the signing secret; unless given, that of the contract's test vector",
-    )
+    .requiredOption(...TO)
+    .option(...SECRET_FILE)
     .option('--example <name>', 'the name of the example, where an event has several')
     .action(async (event: string, options: SampleOptions) => {
       const serviceName = serviceNameIn(terminal);

@@ -2,7 +2,8 @@ import { takenTogether } from '../../command-line/taken-together.ts';
 import type { BatchAnswer, Change } from '../../contract/feed.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { checkedSecret, inOneLine, reasonOf } from '../exchange.ts';
-import { type Clock, machineClock, unlessAborted } from '../waiting.ts';
+import { secondsIn } from '../pace.ts';
+import { anyOf, type Clock, machineClock, unlessAborted } from '../waiting.ts';
 
 export type { BatchAnswer, Change } from '../../contract/feed.ts';
 
@@ -166,7 +167,7 @@ async function post(
   texts: readonly Uint8Array[],
   { token, timeoutMs = TIMEOUT_MS, signal, fetch = globalThis.fetch }: FeedSenderOptions,
 ): Promise<AnswerText[] | Error> {
-  const ends = AbortSignal.any([AbortSignal.timeout(timeoutMs), ...(signal ? [signal] : [])]);
+  const ends = anyOf(signal, AbortSignal.timeout(timeoutMs));
   try {
     const response = await unlessAborted(
       fetch(address, {
@@ -216,12 +217,11 @@ function refusalOf({ status, headers }: Response, body: string): ApiError {
   } catch {
     // Something else has answered, such as a proxy.
   }
-  const retryAfter = Number(headers.get('retry-after') ?? NaN);
   return new ApiError(`POST /feed/v1/changes: ${status} ${said}`, {
     status,
     code,
     requestId: headers.get('x-request-id') ?? undefined,
-    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    retryAfter: secondsIn(headers.get('Retry-After')),
   });
 }
 

@@ -1,5 +1,5 @@
 import { quote, unknownName, UsageError } from '../../errors.ts';
-import type { OperationTool } from './tools.ts';
+import type { OperationTool, Tool } from './tools.ts';
 
 /** The arguments that a model gives to a tool: of any form. */
 export type Arguments = Record<string, unknown>;
@@ -29,10 +29,7 @@ export function readArguments(tool: OperationTool, given: Arguments) {
 }
 
 /** The arguments that have a value. @throws UsageError for a name that the tool doesn't have. */
-export function statedArguments(
-  { name: tool, inputSchema }: Pick<OperationTool, 'inputSchema'> & { name: string },
-  given: Arguments,
-): Arguments {
+export function statedArguments({ name: tool, inputSchema }: Tool, given: Arguments): Arguments {
   // Models send null for what they leave out.
   const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const names = Object.keys(inputSchema.properties);

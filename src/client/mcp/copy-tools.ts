@@ -7,11 +7,10 @@ import { quote, UsageError } from '../../errors.ts';
 import { type CopyReader, readCopy, type CopyRow } from '../sync/read-copy.ts';
 import { CUSTOMER, LEDGER_SUMS } from '../sync/views.ts';
 import { type Arguments, statedArguments, textArgument } from './arguments.ts';
-import type { OperationTool } from './tools.ts';
+import type { Tool } from './tools.ts';
 
 /** A question that a copy answers in one call. */
-export interface CopyTool extends Pick<OperationTool, 'title' | 'description' | 'inputSchema'> {
-  name: string;
+export interface CopyTool extends Tool {
   /** The queries of the answer's tables, which have the arguments by their names. */
   tables: Record<string, string>;
 }
@@ -97,7 +96,7 @@ export const copyTools: readonly CopyTool[] = [
   },
 ];
 
-function takes(given: Record<string, string>): CopyTool['inputSchema'] {
+function takes(given: Record<string, string>): Tool['inputSchema'] {
   const cursor = 'The nextCursor of an answer to the same arguments, for the rows that it left out.';
   const all = Object.entries({ ...given, cursor });
   const properties = all.map(([name, description]) => [name, { type: 'string', description }]);

@@ -13,8 +13,8 @@ import { serveStdio, StdioServerTransport } from '@modelcontextprotocol/server/s
 import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Page } from '../index.ts';
 import { version } from '../../contract/version.ts';
 import { type Arguments, readArguments } from './arguments.ts';
-import { answerFromCopy, type CopyTool, copyTools } from './copy-tools.ts';
-import { instructions, type OperationTool, operationTools, OTHERS_WORDS } from './tools.ts';
+import { answerFromCopy, copyTools } from './copy-tools.ts';
+import { instructions, type OperationTool, operationTools, OTHERS_WORDS, type Tool } from './tools.ts';
 
 /** As much as a model reads at once. */
 const TEXT_BYTES_MAX = 64_000;
@@ -90,12 +90,7 @@ function createMcpServer({ service, copy }: McpServerOptions, transport: Answeri
     { instructions: service ? instructions() : OTHERS_WORDS },
   );
   const register = (
-    {
-      name,
-      title,
-      description,
-      inputSchema: schema,
-    }: Pick<CopyTool, 'name' | 'title' | 'description' | 'inputSchema'>,
+    { name, title, description, inputSchema: schema }: Tool,
     answer: (given: Arguments, signal: AbortSignal) => Promise<CallToolResult>,
   ) => {
     const annotations = { title, readOnlyHint: true, idempotentHint: true, openWorldHint: true };

@@ -8,11 +8,16 @@ import {
   type JsonSchema,
 } from '../../contract/document.ts';
 
-export interface OperationTool {
-  name: OperationId;
+/** A tool as a model sees it. */
+export interface Tool {
+  name: string;
   title: string;
   description: string;
   inputSchema: { type: 'object'; properties: Record<string, JsonSchema> } & JsonSchema;
+}
+
+export interface OperationTool extends Tool {
+  name: OperationId;
   path: string;
   ids: string[];
   /** The names of a record's fields, of which a model may choose; none where the answer is a file. */

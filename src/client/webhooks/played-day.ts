@@ -1,9 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 import { deliveryBytesMax, type EventKind } from '../../contract/events.ts';
-import { eventBody, type JsonText } from '../../contract/json-text.ts';
+import type { JsonText } from '../../contract/json-text.ts';
 import { quote, UsageError } from '../../errors.ts';
-import { type DeliveredEvent, deliveryRequest, pingData } from '../../contract/delivery-request.ts';
+import {
+  type DeliveredEvent,
+  deliveryBody,
+  deliveryRequest,
+  pingData,
+} from '../../contract/delivery-request.ts';
 import { renewedId } from './recorded-day.ts';
 import { type Posted, post, receiverAddress } from './samples.ts';
 
@@ -161,15 +166,17 @@ function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
   const form = events.find(({ event }) => event === 'form.submitted');
   const last = events.at(-1);
   if (!form || !last) return [];
-  const { createdAt } = last;
-  const id = renewedId(last.id);
   // Written by the back office.
   const submission = JSON.parse(form.data) as { id: string };
   const data = JSON.stringify({ ...submission, id: `${submission.id}.largest` });
-  const envelope = { id, event: form.event, createdAt, companyId: form.company };
-  const room = deliveryBytesMax - Buffer.byteLength(eventBody(envelope, '' as JsonText<unknown>));
-  const filled = data + ' '.repeat(room - Buffer.byteLength(data));
-  return [{ ...form, id, createdAt, data: filled as JsonText<unknown> }];
+  const largest = {
+    ...form,
+    id: renewedId(last.id),
+    createdAt: last.createdAt,
+    data: data as JsonText<unknown>,
+  };
+  const room = deliveryBytesMax - Buffer.byteLength(deliveryBody(largest));
+  return [{ ...largest, data: (data + ' '.repeat(room)) as JsonText<unknown> }];
 }
 
 /** A delivery that was sent, and what came of it. */

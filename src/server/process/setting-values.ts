@@ -1,4 +1,4 @@
-import { quotePath, readSecretFile } from '../../command-line/given-values.ts';
+import { quotePath, secretIn } from '../../command-line/given-values.ts';
 
 /*
  * Parsers of settings. The message of an error completes "NAME must be ...".
@@ -145,5 +145,5 @@ export function textOf(
   const file = shown && environment[`${name}_FILE`];
   if (!file) return { subject: name, text: given || fallback };
   if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
-  return { subject: `${name}, in the file ${quotePath(file)},`, text: readSecretFile(`${name}_FILE`, file) };
+  return { subject: `${name}, in the file ${quotePath(file)},`, text: secretIn(`${name}_FILE`, file) };
 }
