@@ -106,7 +106,7 @@ export function createPacedClient(pace: Pace, options: ClientOptions): Client {
   return client satisfies { [Id in OperationId]: Operation<Id> };
 }
 
-/** The error names the value, except for a key. */
+/** The address of a service without `/api/v1` at its end. */
 function checkedBaseUrl(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
@@ -181,7 +181,7 @@ async function readFile(exchange: HttpExchange, ask: Ask): Promise<DownloadedFil
   return { bytes, fileName };
 }
 
-/** It is a name, and never a path. */
+/** The name of a file, which is never a path. */
 function fileNameIn(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^ ;]+)/.exec(disposition) ?? [];
   const [, plain] = /filename="([^"]+)"/.exec(disposition) ?? [];

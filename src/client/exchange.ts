@@ -200,8 +200,8 @@ function isTemporary(failure: Failure): boolean {
 }
 
 /**
- * Doubles each time, and is at least what the answer asks for. After a 429 that says when its window ends, it is exactly
- * that. A wait of zero is ignored: a proxy's date may be over before it is read.
+ * The wait before the next try. It doubles each time, and is at least what the answer asks for; after a 429 that says when its
+ * window ends, it is exactly that. A wait of zero is ignored: a proxy's date may be over before it is read.
  */
 function retryDelayMs(failure: Failure, retries: number): number {
   const { status, retryAfter = 0 } = failure instanceof ApiError ? failure : {};
@@ -241,7 +241,7 @@ export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 
-/** Excludes other texts, such as a key, which has dots. */
+/** The id of an answer; no other text, such as a key, which has dots. */
 function requestIdIn(headers: Headers): string | undefined {
   const id = headers.get('X-Request-Id') ?? '';
   return /^[\w-]{1,100}$/.test(id) ? id : undefined;

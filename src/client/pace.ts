@@ -34,7 +34,7 @@ export class Pace {
   #isFirst = true;
   #heldUntil = 0;
   #underWay = 0;
-  /** Settles when the last one in the line has had its turn. */
+  /** Settles when the last request in the line has had its turn. */
   #line: Promise<unknown> = Promise.resolve();
   #onReturn = () => {};
 

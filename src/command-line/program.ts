@@ -5,7 +5,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../contract/version.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 
-/** The command failed: 1. The command line is wrong: 2. */
+/** The exit code for a command line that is wrong; a command that fails has 1. */
 const USAGE_EXIT_CODE = 2;
 
 /** A program with commands. */

@@ -18,7 +18,7 @@ export async function watched<P extends Disposable, T>(
   return await work(bar, stop.signal);
 }
 
-/** How often a bar moves, and how often a line comes where there is no terminal. */
+/** The time between two moves of a bar, and between two lines where there is no terminal. */
 const BAR_MS = 100;
 const LINE_MS = 10_000;
 /** Columns for the text beside a bar, so that a line fits the screen. */

@@ -1,4 +1,4 @@
-/** When a batch is full. `size` is the sum of sizes from which on it takes no more. */
+/** The limits of a batch. `size` is the sum of sizes from which on it takes no more. */
 interface Limits<T> {
   count: number;
   size: number;
@@ -19,7 +19,7 @@ export async function* takenTogether<T>(items: AsyncIterable<T>, limits: Limits<
 async function* batchesFrom<T>(iterator: AsyncIterator<T>, limits: Limits<T>): AsyncGenerator<T[]> {
   const read = () => {
     const next = iterator.next();
-    // Its failure is met where it is awaited, which may be after the batch before was sent.
+    // A failure is met where the item is awaited, which may be after the batch before was sent.
     next.catch(() => undefined);
     return next;
   };

@@ -76,12 +76,12 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // It is another user's.
+    // The process is another user's.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/** Flushes it to the disk, so that after a power cut either the old file or the whole new one is there. */
+/** Flushes a file or a folder to the disk, so that after a power cut either the old file or the whole new one is there. */
 function sync(path: string): void {
   const handle = openSync(path, 'r');
   try {

@@ -14,7 +14,7 @@ const attached: FieldRule = { words: 'none, for it takes files', schema: false, 
 
 const fromYearOne: JsonSchema = { not: { pattern: '^0000' } };
 
-/** By the type of the field, as openapi.yaml's `FormField` has them. */
+/** The rules of the types of fields, as openapi.yaml's `FormField` has them. */
 const rules: Readonly<Record<string, FieldRule>> = {
   text: answered('a string', { type: 'string' }),
   longtext: answered('a string', { type: 'string' }),

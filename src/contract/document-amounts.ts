@@ -16,7 +16,7 @@ export type GivenLineAmounts = Pick<
 export interface Adjustment {
   /** Without VAT, and below zero only on a line that is. */
   amountMinor: number;
-  /** As it was given where prices include VAT: with VAT. */
+  /** The amount with VAT, as it was given where prices include VAT. */
   grossMinor?: number;
   /** The amount of which the percentage was taken, as it was given. */
   percent?: string;

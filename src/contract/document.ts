@@ -89,7 +89,7 @@ export function bundledContract(): string {
   return readFileSync(new URL('openapi.json', generated), 'utf8');
 }
 
-/** Where the built reference is, when it has been built. */
+/** The reference's file, which `make docs` builds. */
 export const referenceFile: URL = new URL('reference.html', generated);
 
 /** The text of the feed's contract: one file, with its references. */
@@ -97,10 +97,10 @@ export function bundledFeed(): string {
   return readFileSync(new URL('feed.json', generated), 'utf8');
 }
 
-/** Where the built reference of the feed is, when it has been built. */
+/** The file of the feed's reference, which `make docs` builds too. */
 export const feedReferenceFile: URL = new URL('feed-reference.html', generated);
 
-/** Where the integrators' package is, when it has been built. */
+/** The integrators' package, which `make client` builds. */
 export const clientFile: URL = new URL('client.tgz', generated);
 
 export function isReferenceBuilt(): boolean {

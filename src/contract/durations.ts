@@ -3,6 +3,6 @@ export const MINUTE_MS = 60_000;
 export const HOUR_MS = 60 * MINUTE_MS;
 export const DAY_MS = 24 * HOUR_MS;
 
-/** How long deliveries and their results are listed (openapi.yaml, "Send again"). */
+/** The time for which deliveries and their results are listed (openapi.yaml, "Send again"). */
 export const HISTORY_DAYS = 30;
 export const HISTORY_MS = HISTORY_DAYS * DAY_MS;

@@ -13,7 +13,7 @@ export function exampleBodies(operationId: OperationId): { data: unknown; nextCu
 /** A delivery that the contract gives as an example of an event. */
 export interface ExampleEvent {
   event: EventKind;
-  /** Its name in the contract, such as `settling`. */
+  /** The example's name in the contract, such as `settling`. */
   name: string;
   id: string;
   body: string;

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs';
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js';
 
 import type { components } from '../../generated/feed.ts';
-import { computedOnce } from './computed.ts';
 import type { JsonSchema } from './document.ts';
 import { createAjv } from './validators.ts';
 
@@ -138,11 +137,11 @@ function changeSchemas(): Map<string, JsonSchema> {
   ));
 }
 
-/** The validator of a move, compiled when the first change of its name comes. */
-const validatorOf = computedOnce((schema: JsonSchema): ValidateFunction => {
+/** The validator of a move. Ajv compiles it when the first change of its name comes, and keeps it. */
+function validatorOf(schema: JsonSchema): ValidateFunction {
   changeAjv ??= createAjv({ allErrors: false, verbose: true });
   return changeAjv.compile(schema);
-});
+}
 
 function describe(error: ErrorObject, whole = 'The change'): Omit<ChangeProblem, 'code'> {
   const { instancePath, keyword, params, data, schema, parentSchema } = error;

@@ -7,7 +7,7 @@ export function problemOfPaymentLink(link: string): string | undefined {
   if (url?.protocol !== 'https:') return 'is not an https address';
   if (url.username !== '' || url.password !== '') return 'names a user';
   if (/[\s{}]/.test(one ?? '')) return 'has a space, or another place than {number} and {amount}';
-  // Neither decides where the customer is led.
+  // A number or an amount never decides to which host a customer is led.
   return url.host === URL.parse(other ?? '')?.host ? undefined : 'has a place in its host';
 }
 

@@ -9,7 +9,7 @@ import {
   UNIT_PRICE,
 } from './exact.ts';
 
-/** Prices are worked out as integers of such parts. */
+/** The parts of a main unit in which prices are worked out as integers. */
 const PARTS = 10n ** 12n;
 
 /** The price of one unit that gives an amount; at least zero. */
@@ -40,7 +40,7 @@ export function sumOfPrices(price: string, other: string): string {
   return textOf((parts ?? 0n) + (otherParts ?? 0n));
 }
 
-/** With at least so many decimals. */
+/** The decimal of a price, with at least so many digits behind the point. */
 function textOf(parts: bigint, digits = 0): string {
   return decimalText(parts, 12).replace(new RegExp(`\\.?0{0,${12 - digits}}$`), '');
 }

@@ -5,7 +5,7 @@ import { contractDocument } from './document.ts';
 import { type Resource, schemaNames } from './records.ts';
 import { schemaWithoutProse } from './schemas.ts';
 
-/** Raise a resource's, which is 1 at first, when the same record is stored as another text, or with other columns beside it. */
+/** The renderings of resources, 1 unless named. Raise one when the same record is stored as another text, or beside other columns. */
 const RENDERINGS: Partial<Record<Resource, number>> = {};
 
 /**

@@ -8,7 +8,7 @@ const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
 const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
 
 /**
- * When an RFC 3339 time is, in milliseconds since 1970. Finer fractions round up; a leap second counts as the second
+ * The moment of an RFC 3339 time, in milliseconds since 1970. Finer fractions round up; a leap second counts as the second
  * after it.
  * @param time has passed the contract's `date-time` format.
  * @returns undefined when it is in none of the years 1 to 9999 in UTC.

@@ -18,7 +18,7 @@ import {
   sumMinor,
   UNIT_PRICE,
 } from './exact.ts';
-import type { DocumentAmounts } from './document-amounts.ts';
+import type { DocumentAmounts, GivenLineAmounts } from './document-amounts.ts';
 import type { Invoice } from './records.ts';
 
 type Line = Invoice['lines'][number];
@@ -30,12 +30,9 @@ export type VatLine = Pick<Line, 'amountMinor' | 'vatCategory' | 'vatRateBasisPo
 const categoriesInOrder = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
 /** A price in minor units, or exact in the main unit of its currency, for one unit or a number of them. */
-export interface Price {
-  currency: string;
-  unitPriceMinor?: number | undefined;
-  unitPrice?: string | undefined;
-  priceBaseQuantity?: string | undefined;
-}
+export type Price = { currency: string } & {
+  [Name in 'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity']?: GivenLineAmounts[Name] | undefined;
+};
 
 /**
  * Quantity times unit price, rounded once to the minor unit (PEPPOL-EN16931-R120).
@@ -150,7 +147,7 @@ export function totals(breakdown: readonly VatBreakdownItem[]): Totals {
   return { netMinor: safeNumber(net), vatMinor: safeNumber(vat), grossMinor: safeNumber(net + vat) };
 }
 
-/** How the amounts of a document become amounts of the company's own currency. */
+/** The conversion of a document's amounts into the company's own currency. */
 export interface Conversion {
   /** ISO 4217 codes; they tell how many digits a minor unit stands for: two for EUR, none for JPY. */
   from: string;
@@ -189,7 +186,7 @@ export interface ReverseChargeVat {
   rateBasisPoints: number;
   netMinor: number;
   ownMinor: number;
-  /** As it is stated: in the document's currency and, where it is another, in that of the accounts. */
+  /** The amount as it is stated: in the document's currency and, where it is another, in that of the accounts. */
   texts: string[];
 }
 
@@ -220,7 +217,7 @@ export interface Movements {
   grossMinor: number;
   /** The gross of its issued credit notes, as a positive amount. */
   creditedMinor: number;
-  /** Its payments and refunds that were not voided. */
+  /** The payments and refunds of the invoice that were not voided. */
   paidMinor: number;
   refundedMinor: number;
   /** The rounding of its amount to pay, less that of its credit notes. */
@@ -234,7 +231,7 @@ export interface Balance {
 }
 
 /**
- * Where an invoice stands. At most one of the two amounts is above zero. It is settled when nothing is to pay, nothing
+ * The balance of an invoice. At most one of the two amounts is above zero. It is settled when nothing is to pay, nothing
  * is owed back and money was kept: an invoice that a credit note cancels without any payment is not settled.
  */
 export function balance({

@@ -51,9 +51,3 @@ export function pick<T extends object, K extends keyof T>(record: T, ...names: K
   // It has each of the names, and nothing else.
   return Object.fromEntries(names.map((name) => [name, record[name]])) as Pick<T, K>;
 }
-
-/** The members of a record but these. */
-export function omit<T extends object, K extends keyof T>(record: T, ...names: K[]): Omit<T, K> {
-  const others = Object.entries(record).filter(([name]) => !names.includes(name as K));
-  return Object.fromEntries(others) as Omit<T, K>;
-}

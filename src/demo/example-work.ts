@@ -1,5 +1,6 @@
 import type { Customer, Form, Job } from '../contract/records.ts';
-import { examplesOf, omit, pick, type Told } from './example-company.ts';
+import { without } from '../contract/document-terms.ts';
+import { examplesOf, pick, type Told } from './example-company.ts';
 
 /** The day on which the company began, a minute for each of its people. */
 const JOINED_AT = Date.parse('2026-08-24T08:00:00.000Z');
@@ -101,6 +102,6 @@ function jobChanges(job: Job): Told[] {
 }
 
 export function jobAtFirst(job: Job) {
-  const made = omit(job, 'completed', 'completedAt', 'customerId', 'createdAt', 'updatedAt');
+  const made = without(job, ['completed', 'completedAt', 'customerId', 'createdAt', 'updatedAt']);
   return { ...made, ...jobsAtFirst[job.id] };
 }

@@ -1,6 +1,6 @@
 import { type SheetColumn, fitted } from './columns.ts';
 
-/** How a table is written for the programs of a country. */
+/** The marks of a table that the programs of a country expect. */
 export interface CsvStyle {
   separator: string;
   /** The mark of decimals. */
@@ -33,7 +33,7 @@ export function csvLine(
   return `${cells.join(separator)}\r\n`;
 }
 
-/** As RFC 4180 has it. Every text is quoted, so that it stays whole where another mark separates. */
+/** A text in quotes (RFC 4180). Every text is quoted, so that it stays whole where another mark separates. */
 function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }

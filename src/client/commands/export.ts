@@ -32,7 +32,7 @@ interface ExportOptions extends ServiceOptions, RecordsOptions, ReportOptions {
 
 interface Tally {
   rows: number;
-  /** How many cells were shortened, by the names of their columns. */
+  /** The counts of cells that were shortened, by the names of their columns. */
   shortened: Map<string, number>;
   /** The time of the copy that was read. */
   asOf?: string;
@@ -171,7 +171,7 @@ function zoneOf(text: string): string {
   return text;
 }
 
-/** The resources that each option is for, of those that choose what to read. */
+/** The options that choose what to read, each with the resources that it is for. */
 const takers: Record<string, readonly Exported[]> = {
   url: resources,
   keyFile: resources,

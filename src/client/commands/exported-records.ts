@@ -4,7 +4,7 @@ import { schemaNames } from '../../contract/records.ts';
 import { UsageError } from '../../errors.ts';
 import type { CallOptions, Client } from '../index.ts';
 import { inParallel } from '../sync/in-parallel.ts';
-import { accessOf } from '../sync/lists.ts';
+import { accessOf, type AnyRecord } from '../sync/lists.ts';
 import type { Resource } from '../sync/sink.ts';
 
 /** The options that choose records, and how they are written. */
@@ -78,13 +78,8 @@ async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
   })();
 }
 
-interface AnyRecord {
-  id: string;
-  lines?: object[];
-}
-
 /** One row for each line. The document's amounts stand in its first row alone; a draft without lines still has that. */
-function rowsOf({ lines = [], ...document }: AnyRecord): object[] {
+function rowsOf({ lines = [], ...document }: AnyRecord & { lines?: object[] }): object[] {
   if (lines.length === 0) return [document];
   const later = withoutAmounts(document);
   return lines.map((line, index) => ({ ...(index === 0 ? document : later), line }));

@@ -21,7 +21,7 @@ const setProxy = http.setGlobalProxyFromEnv as typeof http.setGlobalProxyFromEnv
  */
 export function useProxy(url: string, environment: Terminal['environment']): ProxyUse {
   const name = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  // One that is there and empty is as good as none.
+  // An empty variable counts as none.
   const given = environment[name.toLowerCase()] || environment[name];
   if (!given) return { hint: '', [Symbol.dispose]: () => undefined };
   const proxy = URL.parse(given);

@@ -39,7 +39,7 @@ const THEIRS = 'customerId IN (SELECT value FROM json_each(:customer))';
 const OPEN = `FROM (${RECEIVABLES})
   WHERE daysOverdue >= COALESCE(CAST(:daysOverdue AS INTEGER), 0) AND (:customer IS NULL OR ${THEIRS})`;
 const WITHIN = "WHERE month LIKE COALESCE(:period, '') || '%'";
-/** Also where nothing is due or in credit, so that the customer is named. */
+/** Issued invoices, with a credit of zero too: a customer who owes nothing is named all the same. */
 const CREDITABLE = "kind = 'invoice' AND creditBalanceMinor IS NOT NULL";
 const NAMED = 'customerName AS customer, currency';
 const AMOUNTS = 'Amounts are decimals in the currency of their row.';
@@ -152,7 +152,7 @@ const KNOWN = `SELECT customerId, customerName AS customer, json_group_array(nam
  * @throws UsageError where there is nobody.
  */
 function customersOf(given: string, rows: CopyReader['rows']): { ids: unknown[]; others: CopyRow[] } {
-  // As JSON has it, a name is told from its parts by quotes.
+  // In the JSON of the names a whole name has quotes around it, and a part of one hasn't.
   const asked = JSON.stringify(folded(given));
   const parts = asked.slice(1, -1).split(' ');
   const known = rows(KNOWN).map(({ names, ...row }) => ({ row, names: folded(names) }));

@@ -16,7 +16,7 @@ import { type Arguments, readArguments } from './arguments.ts';
 import { answerFromCopy, copyTools } from './copy-tools.ts';
 import { instructions, type OperationTool, operationTools, OTHERS_WORDS, type Tool } from './tools.ts';
 
-/** As much as a model reads at once. */
+/** The most bytes that a model reads at once. */
 const TEXT_BYTES_MAX = 64_000;
 /** Clients give up on a tool after a minute. */
 const ANSWER_MS_MAX = 45_000;

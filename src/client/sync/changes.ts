@@ -13,10 +13,10 @@ export interface Changes {
 /** Reads what a page leaves out of its records. */
 export type Complete = (records: AnyRecord[]) => Promise<Changes>;
 
-/** How much earlier than a pass the next one begins, for clocks that differ ("Staying in sync" in the contract). */
+/** The time by which a pass overlaps the one before, because clocks differ ("Staying in sync" in the contract). */
 const OVERLAP_MS = 60_000;
 
-/** Records that are remembered as unchanged, at most. Others are put again, which does no harm. */
+/** The most records that are remembered as unchanged. Others are put again, which does no harm. */
 const RECENT_MAX = 10_000;
 
 /**

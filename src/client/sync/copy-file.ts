@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { DatabaseSync, lookInto } from '../../sqlite-look.ts';
 import { CopyError, type SyncState } from './sink.ts';
 
-/** How long a batch, or a reader, waits for another program that is writing. */
+/** The time for which a batch or a reader waits while another program writes. */
 const BUSY_MS = 5_000;
 
 /**

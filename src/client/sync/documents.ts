@@ -5,7 +5,7 @@ import { inParallel } from './in-parallel.ts';
 import type { AnyRecord, DocumentsAccess } from './lists.ts';
 import type { DocumentsState } from './sink.ts';
 
-/** How far ahead of UTC a company's calendar may be. */
+/** The most that a company's calendar is ahead of UTC. */
 const AHEAD_MS = 14 * 3_600_000;
 
 /**

@@ -6,7 +6,7 @@ export { type Resource, resources } from '../../contract/records.ts';
 /** The records of each resource. Quotes and invoices have their details unless `details` is off. */
 export type SyncedRecord = { [R in Resource]: RecordOf[R] | ListedRecordOf[R] };
 
-/** How far a list with `updatedSince` has been read. */
+/** The progress of reading a list with `updatedSince`. */
 export interface ListState {
   /** The `updatedSince` of this pass or the next one; absent until the list has been read once. */
   checkpoint?: string;
@@ -16,7 +16,7 @@ export interface ListState {
   recent?: Record<string, string>;
 }
 
-/** How far a list has been read whose records can be discarded as drafts, or have details. */
+/** The progress of reading a list whose records can be discarded as drafts, or have details. */
 export interface DocumentsState extends ListState {
   /** Whether the records of the copy have their details. */
   details: boolean;
@@ -29,7 +29,7 @@ export interface DocumentsState extends ListState {
 /** The resources whose lists need more than `updatedSince`. */
 type Special = 'people' | 'submissions' | 'quotes' | 'invoices';
 
-/** How far a copy has come. It is plain JSON: keep it together with the records, and give it back as it is. */
+/** The progress of a copy. It is plain JSON: keep it together with the records, and give it back as it is. */
 export interface SyncState extends Partial<Record<Exclude<Resource, Special>, ListState>> {
   /** Names the store that was read (`Store-Generation`). */
   generation?: string;
@@ -37,7 +37,7 @@ export interface SyncState extends Partial<Record<Exclude<Resource, Special>, Li
   outdated?: Resource[];
   /** A digest of each person of the copy, by id. */
   people?: Record<string, string>;
-  /** By the id of the form. */
+  /** The progress of each form's submissions, by the form's id. */
   submissions?: Record<string, ListState>;
   quotes?: DocumentsState;
   invoices?: DocumentsState;
@@ -53,12 +53,12 @@ export type Batch = {
     put: SyncedRecord[R][];
     /** The ids of records that are gone. */
     remove: string[];
-    /** How far the copy has come with this batch. */
+    /** The progress of the copy with this batch. */
     state: SyncState;
   };
 }[Resource];
 
-/** Where a copy is kept. */
+/** The place where a copy is kept. */
 export interface Sink {
   /** The state of the last batch that was kept; undefined while there is none. */
   load?: () => SyncState | undefined | Promise<SyncState | undefined>;

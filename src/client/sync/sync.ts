@@ -29,9 +29,9 @@ export type { Batch, DocumentsState, ListState, Resource, Sink, SyncedRecord, Sy
 export interface SyncOptions {
   /** The resources to copy; unless named, all that the key may read. */
   resources?: readonly Resource[];
-  /** Where the copy is kept: a sink, or a function that keeps one batch. */
+  /** The place where the copy is kept: a sink, or a function that keeps one batch. */
   sink: Sink | Sink['commit'];
-  /** How far the copy has come, where the sink can't load that. */
+  /** The progress of the copy, where the sink can't load it. */
   state?: SyncState | undefined;
   /** Whether each quote and each invoice is read with its details, which takes a request for each; on unless told. */
   details?: boolean;
@@ -41,7 +41,7 @@ export interface SyncOptions {
   onProgress?: (progress: SyncProgress) => void;
 }
 
-/** How far a sync is. */
+/** The progress of a sync. */
 export interface SyncProgress {
   /** The resource that is being read. */
   resource: Resource;
@@ -53,7 +53,7 @@ export interface SyncProgress {
 
 /** The work that a sync has done. */
 export interface SyncResult {
-  /** How far the copy has come. */
+  /** The progress of the copy. */
   state: SyncState;
   /** The records that were put into the copy and removed from it, by resource. */
   counts: Partial<Record<Resource, { put: number; removed: number }>>;
@@ -72,7 +72,7 @@ const LEFT_CODES: readonly (ErrorCode | undefined)[] = [
 
 /**
  * Brings a copy of a company's records up to date: everything the first time, and what has changed every time after.
- * It may end at any moment, and goes on from the last batch that was kept.
+ * A sync may end at any moment, and the next one goes on from the last batch that was kept.
  * @throws ApiError or NoAnswerError where the client gives up, the reason of the signal, and whatever the sink throws.
  * CopyError when the service shows one store and then another. TypeError for a resource that there isn't.
  */

@@ -12,7 +12,7 @@ import {
 import { renewedId } from './recorded-day.ts';
 import { type Posted, post, receiverAddress } from './samples.ts';
 
-/** How a receiver took one delivery of the day. */
+/** The outcome of one delivery of the day. */
 export interface Played {
   /**
    * `duplicate`: the same as an earlier one, as when the answer to that got lost. `old state`: one that arrives after a
@@ -28,7 +28,7 @@ export interface Played {
   status: number | null;
   /** Until the answer came, or was no longer waited for. */
   milliseconds: number;
-  /** How often it was sent: more than once where the receiver was away for a while. */
+  /** The times that it was sent: more than once where the receiver was away for a while. */
   attempts: number;
   /** The receiver's fault, in a sentence; null for none. */
   problem: string | null;
@@ -41,9 +41,9 @@ export interface PlayOptions {
   /** How many times faster than the clock; undefined for each delivery as soon as the one before is answered. */
   speed?: number | undefined;
   onPlayed?: (played: Played) => void;
-  /** How long a receiver may be away within the day, such as while it starts again. */
+  /** The time for which a receiver may be away within the day, such as while it starts again. */
   awayMsMax?: number;
-  /** How long an answer may take; 10 seconds unless told. */
+  /** The time that an answer may take; 10 seconds unless told. */
   answerMsMax?: number;
 }
 
@@ -57,7 +57,7 @@ type Request = ReturnType<typeof deliveryRequest>;
 type Signing = Parameters<typeof deliveryRequest>[1];
 
 interface Forgery {
-  /** Its fault, worded to follow "a job.created that". */
+  /** The fault of the delivery, worded to follow "a job.created that". */
   fault: string;
   advice: string;
   /** Changes by what it is signed. */

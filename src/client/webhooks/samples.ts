@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { type ExampleEvent, exampleEvents } from '../../contract/examples.ts';
 import { quote, unknownName, UsageError } from '../../errors.ts';
 
-/** A receiver has as long as it has for a delivery (openapi.yaml, "Answer"). */
+/** The time for an answer, as for a delivery (openapi.yaml, "Answer"). */
 const DEADLINE_MS = 10_000;
 
 /**
@@ -91,6 +91,6 @@ export async function sendSample(
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
-  // Of a name with several addresses that all fail, Node says only the code.
+  // Where a name has several addresses and all fail, Node says only the code.
   return message || String(code);
 }

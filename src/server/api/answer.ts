@@ -22,7 +22,7 @@ const codings = {
 type Coding = keyof typeof codings;
 const codingNames = Object.keys(codings) as Coding[];
 
-/** Private, and revalidated each time. */
+/** Lets only the client keep an answer, which asks each time whether it still holds. */
 export function setCacheHeaders(res: ServerResponse): void {
   res.setHeader('Cache-Control', 'private, no-cache');
   res.setHeader('Vary', 'Accept-Encoding');

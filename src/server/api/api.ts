@@ -29,7 +29,7 @@ export interface ApiOptions extends AllowanceLimits {
 
 /**
  * The contract over HTTP, for everything under `/api`: openapi-backend takes each request from its route to its reply.
- * It rejects with anything thrown on the way, for Express' error handler.
+ * The handler rejects with anything thrown on the way, for Express' error handler.
  */
 export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   const { engine, documents, now } = options;

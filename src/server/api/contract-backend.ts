@@ -32,7 +32,7 @@ import {
 /** A request as openapi-backend passes it around: `query` is still a text, `path` still encoded. */
 export interface ContractRequest extends Request {
   query: string;
-  /** Its parameters, read once its operation is known. */
+  /** The request's parameters, read once its operation is known. */
   parsed?: ParsedRequest;
 }
 
@@ -182,7 +182,7 @@ class ContractRouter extends OpenAPIRouter {
     return route.operation;
   }
 
-  /** Called before the operation is known too: nothing of what it gives then is looked at. */
+  /** Reads a request's parameters. Before its operation is known, nobody looks at the result. */
   override parseRequest(request: ContractRequest, operation?: Operation): ParsedRequest {
     const route = this.#byId.get(operation?.operationId ?? '');
     if (!route) return { ...unread, method: request.method, path: request.path };
@@ -210,7 +210,7 @@ class ContractValidator extends OpenAPIValidator {
     refuseForeignBytes(request.query);
     const { params, query } = this.router.parseRequest(request, operation) as ReadParameters;
     const given = { path: params, query, header: {}, cookie: {} };
-    // They also fill in the contract's defaults.
+    // The validators also fill in the contract's defaults.
     const errors = this.getRequestValidatorsForOperation(operation.operationId ?? '').flatMap((validate) =>
       validate(given) ? [] : (validate.errors ?? []),
     );

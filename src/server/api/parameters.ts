@@ -13,9 +13,9 @@ export type ReadQuery = Record<string, string | string[] | number>;
 
 /** Reads a query string. Repeated names are kept, so that they can be refused rather than one of them ignored. */
 export function readQuery(text: string): RawQuery {
-  // It inherits no names, so that a parameter called __proto__ is a name like any other.
+  // The object inherits no names, so that a parameter called __proto__ is a name like any other.
   const query = Object.create(null) as RawQuery;
-  // It drops one question mark at the beginning, which here would be part of a name.
+  // URLSearchParams drops one question mark at the beginning, which here would be part of a name.
   for (const [name, value] of new URLSearchParams(`?${text}`)) {
     const earlier = query[name];
     if (earlier === undefined) query[name] = value;
@@ -119,7 +119,7 @@ function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: Jso
   return `an id of 1 to ${maxLength} letters, digits and the characters . _ : -, a letter or digit first`;
 }
 
-/** How to write a value that is right but for the way it is written. */
+/** A hint for a value that is right but for the way it is written. */
 function hint(parameter: ContractParameter | undefined, value: string): string {
   const { type, format } = parameter?.schema ?? {};
   if (type === 'integer' && /^0+[1-9]/.test(value)) return ' Write it without leading zeros.';

@@ -10,7 +10,7 @@ export type BatchForm = 'application/json' | 'application/x-ndjson';
 
 export interface ChangeBatch {
   form: BatchForm;
-  /** Each is read when it is asked for: a value takes much more memory than its text. */
+  /** The changes, each read when it is asked for: a value takes much more memory than its text. */
   lines: Iterable<FeedLine> | AsyncIterable<FeedLine>;
 }
 
@@ -164,7 +164,7 @@ function* linesAt(places: readonly [start: number, end: number][], text: string)
   }
 }
 
-/** Where the items of an array begin and end, up to one more than a batch has; the text is known to be JSON. */
+/** The places of the items of an array, up to one more than a batch has; the text is known to be JSON. */
 function placesIn(text: string): [start: number, end: number][] {
   const places: [number, number][] = [];
   let [depth, start] = [0, 0];
@@ -172,7 +172,7 @@ function placesIn(text: string): [start: number, end: number][] {
     const character = text[index] ?? '';
     const step = STEPS[character] ?? 0;
     depth += step;
-    // It belongs to an item, or begins or ends one.
+    // The character belongs to an item, or begins or ends one.
     if (Math.max(depth, depth - step) > 1) continue;
     const isBlank = text.slice(start, index).trim() === '';
     if (character !== '[' && !isBlank) places.push([start, index]);

@@ -15,7 +15,7 @@ import { createPortalLink } from './operations/createPortalLink.ts';
 import { getChange } from './operations/getChange.ts';
 import { getPosition } from './operations/getPosition.ts';
 
-/** What an operation of the feed gets; its parameters have been validated. */
+/** A request as an operation of the feed gets it: with parameters that have been validated. */
 export interface FeedRequest {
   backoffice: Backoffice;
   token: FeedToken;

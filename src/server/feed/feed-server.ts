@@ -31,7 +31,7 @@ export interface FeedExchange {
   readonly requestId: string;
   operation?: string;
   token?: string;
-  /** How many changes were answered in which way. */
+  /** The counts of changes by the status of their answers. */
   counts?: Partial<Record<string, number>>;
   errorCode?: string;
   /** Why not all of a batch was tried. */

@@ -27,11 +27,11 @@ import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
 export interface PublicationOptions {
   /** The address that integrators use; asked once the server listens. */
   baseUrl: () => string;
-  /** Where integrators get help; undefined for the address that they use. */
+  /** The address at which integrators get help; undefined for the one that they use. */
   supportUrl: string | undefined;
   serviceName: string;
   look: VendorLook;
-  /** Where security faults are reported; undefined for a service without security.txt. */
+  /** The address to which security faults are reported; undefined for a service without security.txt. */
   securityContact: string | undefined;
   now: () => Date;
 }
@@ -41,7 +41,7 @@ type PublishedAt = [path: string, mediaType: string, make: () => Published, head
 /**
  * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
  * workflows, the client, and what each release changed; and the feed's contract with its page.
- * Each is made at the first request for it, so that a start doesn't wait.
+ * Each text is made at the first request for it, so that a start doesn't wait.
  */
 export function createPublication(options: PublicationOptions): Router {
   const own = (text: string) => asConfigured(text, options);
@@ -89,7 +89,7 @@ export function createPublication(options: PublicationOptions): Router {
   return router;
 }
 
-/** Where to report a security fault (RFC 9116), good for half a year from each day on which it is asked for. */
+/** Tells where to report a security fault (RFC 9116), good for half a year from each day on which it is asked for. */
 function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions): RequestHandler {
   return (_req, res) => {
     const expiresAt = new Date(now().getTime() + 180 * DAY_MS);
@@ -105,7 +105,7 @@ function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions)
   };
 }
 
-/** Its policy, and links to what programs would rather read (RFC 8288, RFC 8631). */
+/** The reference's policy, and links to what programs would rather read (RFC 8288, RFC 8631). */
 const referenceHeaders: HeadersOf = (page) => ({
   'Content-Security-Policy': policyOf(page),
   Link:
@@ -134,7 +134,7 @@ function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: Public
   return text.replaceAll(new RegExp(own, 'g'), (name) => configured[name] ?? name);
 }
 
-/** Where the contract names the service itself. */
+/** The members in which the contract names the service itself. */
 interface OwnNames {
   info: { title: string; contact: { url: string } };
   servers: [{ url: string }];

@@ -1,5 +1,5 @@
 /**
- * What Redoc leaves to the page, as a script in it: chapters of the guide stand above everything else that a search
+ * A script of the page, which does what Redoc leaves to it: chapters of the guide stand above everything else that a search
  * finds and lead to the chapter; what is scrolled can be reached by the keyboard (WCAG 2.2, 2.1.1); code of the guide can be
  * copied, and is chosen by its language where it stands in several; the menu is a landmark. It only adds elements beside Redoc's own.
  */

@@ -1,16 +1,16 @@
 /*
- * How a request is written in each language of the reference.
+ * Requests as each language of the reference writes them.
  */
 export interface Request {
   operationId: string;
   baseUrl: string;
-  /** Its address without the query. */
+  /** The address of the request without the query. */
   address: string;
   ids: string[];
   query: [name: string, value: string][];
 }
 
-/** How one language writes the three kinds of operations. */
+/** The ways in which one language writes the three kinds of operations. */
 export type Writer = Record<'list' | 'record' | 'file', (request: Request) => string>;
 
 /** The largest page, which needs the fewest requests. */
@@ -248,7 +248,7 @@ function indented(code: string, indent: string): string {
   return code.replaceAll(/^/gm, indent);
 }
 
-/** By the names that the reference shows, in the order in which it offers them. */
+/** The writers by the names that the reference shows, in the order in which it offers them. */
 export const writers: Record<string, Writer> = {
   curl,
   TypeScript: typeScript,
