@@ -219,16 +219,14 @@ function listOf(exchange: HttpExchange, ask: Ask): unknown {
   return createListing(readPage, first as string | undefined);
 }
 
-interface Envelope {
-  data: unknown;
-  nextCursor?: string | null;
-}
-
 function isRecord(value: unknown): boolean {
   return typeof value === 'object' && value !== null && 'id' in value && typeof value.id === 'string';
 }
 
-function envelopeOf({ path }: Ask, { json, headers }: HttpAnswer): Envelope {
+function envelopeOf(
+  { path }: Ask,
+  { json, headers }: HttpAnswer,
+): { data: unknown; nextCursor?: string | null } {
   if (typeof json === 'object' && json !== null && 'data' in json) return json;
   throw unreadable(path, headers);
 }

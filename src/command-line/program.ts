@@ -116,7 +116,7 @@ function inherit(
   command.showHelpAfterError(`See "${words.join(' ')} --help".`);
   if (command.commands.length === 0) {
     command.option('--json', 'machine-readable output on standard output');
-    const fitting = examplesOf(words.slice(1).join(' '), examples);
+    const fitting = examplesFor(words.slice(1).join(' '), examples);
     if (fitting) command.addHelpText('after', `\nExamples:${fitting}`);
   }
   for (const child of command.commands) inherit(child, program, examples, words);
@@ -124,7 +124,7 @@ function inherit(
 }
 
 /** The examples of a command such as `webhook create`, or nothing; a line that goes on ends with a backslash. */
-function examplesOf(words: string, examples: string): string {
+function examplesFor(words: string, examples: string): string {
   const name = new RegExp(`\\bfieldledger ${words}(?![-\\w])`);
   const all = examples.split(/(?<!\\)(?=\n)/);
   return all.filter((example) => name.test(example)).join('');

@@ -57,7 +57,7 @@ export function showBar(
       if (!isTTY && hasLines) process.stderr.write(`${textOf(done, total, '')}\n`);
       if (!isTTY) return;
       const share = total > 0 ? done / total : 0;
-      const left = share > 0 ? ` | ${timeText(((nowMs - startedAt) * (1 - share)) / share)} left` : '';
+      const left = share > 0 ? ` | ${durationText(((nowMs - startedAt) * (1 - share)) / share)} left` : '';
       const bar = '█'.repeat(Math.round(width * share)).padEnd(width, '░');
       process.stderr.write(`\r${bar} ${Math.floor(100 * share)}% | ${textOf(done, total, left)}\x1b[K`);
     },
@@ -66,7 +66,7 @@ export function showBar(
 }
 
 /** A length of time, such as 3m20s. */
-function timeText(ms: number): string {
+function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds}s`;
   const minutes = Math.floor(seconds / 60);

@@ -9,7 +9,7 @@ export interface Prose {
   description: string;
 }
 
-interface Operation extends Prose {
+interface DeclaredOperation extends Prose {
   operationId: string;
   security: Record<string, string[]>[];
   parameters?: ContractParameter[];
@@ -22,7 +22,7 @@ interface Operation extends Prose {
 type Examples<Value> = Record<string, { value: Value }>;
 
 /** An operation with its path, and the path's parameters before its own. */
-export interface ContractOperation extends Operation {
+export interface ContractOperation extends DeclaredOperation {
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
   path: string;
   /** The scope that a key needs (openapi.yaml, "Authentication"). */
@@ -63,7 +63,7 @@ interface EventOperation extends Prose {
 export interface ContractDocument {
   openapi: string;
   info: Prose & { title: string; version: string };
-  paths: Record<string, { get: Operation; parameters?: ContractParameter[] }>;
+  paths: Record<string, { get: DeclaredOperation; parameters?: ContractParameter[] }>;
   /** A test holds the contract's events and the names of the type together. */
   webhooks: Record<EventKind, { post: EventOperation }>;
   components: { schemas: Record<string, JsonSchema>; securitySchemes: object };
@@ -116,7 +116,7 @@ export function contractOperations(): ContractOperation[] {
   }));
 }
 
-function onlyScope({ operationId, security }: Operation): Scope {
+function onlyScope({ operationId, security }: DeclaredOperation): Scope {
   const scopes = security.flatMap((requirement) => requirement.bearerAuth ?? []);
   const [scope, ...others] = scopes;
   if (scope === undefined || others.length > 0)

@@ -44,7 +44,7 @@ export interface AnsweredFile {
 }
 
 /** A successful answer in JSON, or with a file. */
-type Content<Response> = Response extends { content: { 'application/pdf': unknown } }
+type AnswerContent<Response> = Response extends { content: { 'application/pdf': unknown } }
   ? { file: AnsweredFile & { mediaType: 'application/pdf' } }
   : {
       body: JsonText<JsonBody<Response>>;
@@ -57,5 +57,5 @@ type Content<Response> = Response extends { content: { 'application/pdf': unknow
  * Errors are thrown as `AppError`.
  */
 export type Reply<K extends OperationId> = {
-  [Status in keyof Responses<K> & 200]: { status: Status } & Content<Responses<K>[Status]>;
+  [Status in keyof Responses<K> & 200]: { status: Status } & AnswerContent<Responses<K>[Status]>;
 }[keyof Responses<K> & 200];

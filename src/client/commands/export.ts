@@ -1,6 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
-import { companyInstant, isTimeZone } from '../../contract/company-time.ts';
+import { isTimeZone } from '../../contract/company-time.ts';
 import { type Resource, resources } from '../sync/sink.ts';
 import { unknownName, UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
@@ -141,35 +141,34 @@ function withOptions(command: Command): Command {
     );
 }
 
-function monthOf(text: string): string {
-  if (/^\d{4}-(?:0[1-9]|1[0-2])$/.test(text)) return text;
-  throw new InvalidArgumentError('It must be a month such as 2026-10.');
+/** Builds a reader of an option, which takes the texts that are right. */
+function checked(isRight: (text: string) => boolean, words: string) {
+  return (text: string): string => {
+    if (isRight(text)) return text;
+    throw new InvalidArgumentError(`It must be ${words}.`);
+  };
 }
 
-function dayOf(text: string): string {
-  if (companyInstant('UTC', `${text}T00:00`)) return text;
-  throw new InvalidArgumentError('It must be a day such as 2026-11-30.');
+/** Whether a text is a day of the calendar: Date would take 30 February for 2 March. */
+function isDay(text: string): boolean {
+  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
-function timeOf(text: string): string {
-  const isTime =
-    /^\d{4}-\d{2}-\d{2}(?:[Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/.test(text);
-  const day = text.slice(0, 10);
-  // Date would take 30 February for 2 March.
-  const isDay = isTime && !Number.isNaN(Date.parse(text)) && new Date(day).toISOString().startsWith(day);
+const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
+const monthOf = checked((text) => MONTH.test(text), 'a month such as 2026-10');
+const dayOf = checked(isDay, 'a day such as 2026-11-30');
+const zoneOf = checked(isTimeZone, 'an IANA time zone such as Europe/Dublin');
+
+const DAY_OR_TIME =
+  /^(\d{4}-\d{2}-\d{2})([Tt](?:[01]\d|2[0-3]):\d{2}:\d{2}(?:\.\d+)?(?:[Zz]|[+-]\d{2}:\d{2}))?$/;
+
+const timeOf = checked((text) => {
+  const [, day = '', time] = DAY_OR_TIME.exec(text) ?? [];
   // Time zones are known only for these years.
-  if (!isDay || (text.length === 10 && !/^(?:19|2[01])/.test(text)))
-    throw new InvalidArgumentError(
-      'It must be a day such as 2026-11-01, from 1900 to 2199, or a time such as 2026-11-01T08:00:00Z.',
-    );
-  return text;
-}
-
-function zoneOf(text: string): string {
-  if (!isTimeZone(text))
-    throw new InvalidArgumentError('It must be an IANA time zone such as Europe/Dublin.');
-  return text;
-}
+  const isKnown = time !== undefined || /^(?:19|2[01])/.test(day);
+  return isKnown && isDay(day) && !Number.isNaN(Date.parse(text));
+}, 'a day such as 2026-11-01, from 1900 to 2199, or a time such as 2026-11-01T08:00:00Z');
 
 /** The options that choose what to read, each with the resources that it is for. */
 const takers: Record<string, readonly Exported[]> = {

@@ -63,7 +63,7 @@ async function pull(
 function showDetails(pace: Service['pace']) {
   if (!process.stderr.isTTY) return undefined;
   let doing = 'asking';
-  const left = (done: number, total: number) => timeText(pace.secondsFor(Math.max(0, total - done)));
+  const left = (done: number, total: number) => waitText(pace.secondsFor(Math.max(0, total - done)));
   const bar = showBar((done, total) => `${doing} | ${left(done, total)} left`, { hasLines: false });
   return {
     update: ({ resource, recordCount, details: { done, total } }: SyncProgress) => {
@@ -76,7 +76,7 @@ function showDetails(pace: Service['pace']) {
   };
 }
 
-function timeText(seconds: number): string {
+function waitText(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.ceil(seconds / 60);
   return minutes < 60 ? `${minutes} min` : `${Math.floor(minutes / 60)} h ${minutes % 60} min`;

@@ -10,11 +10,6 @@ export interface ServiceOptions {
   keyFile?: string;
 }
 
-export interface ServiceAccess {
-  baseUrl: string;
-  key: string;
-}
-
 /**
  * Adds the options that name a service and a key. A key never stands on a command line, which others can read.
  * @param isAlways whether the command always reads from a service, and never from a copy alone.
@@ -30,7 +25,7 @@ export function withService(command: Command, isAlways = true): Command {
  * Reads the options of {@link withService}.
  * @throws UsageError that names the option and its rule, and never the key.
  */
-export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal): ServiceAccess {
+export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal) {
   if (url === undefined) throw new UsageError('A service is missing: name its address with --url.');
   const key =
     keyFile === undefined

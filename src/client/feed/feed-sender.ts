@@ -75,7 +75,7 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
     let retries = createRetries(options, clock);
     while (rest[0]) {
       if (rest[0].length > BODY_BYTES_MAX) {
-        yield tooLong;
+        yield { text: JSON.stringify(tooLong), answer: tooLong };
         rest = rest.slice(1);
         continue;
       }
@@ -114,7 +114,7 @@ async function* asTheyCome<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGener
 }
 
 /** The answer to a change that no request can have; those behind it go on. */
-const tooLong = answerTextOf({
+const tooLong: BatchAnswer = {
   line: 1,
   status: 'refused',
   error: {
@@ -122,11 +122,7 @@ const tooLong = answerTextOf({
     message: `The change has more than ${BODY_BYTES_MAX} bytes.`,
     path: '',
   },
-});
-
-function answerTextOf(answer: BatchAnswer): AnswerText {
-  return { text: JSON.stringify(answer), answer };
-}
+};
 
 /** As many texts as one request takes. */
 function batchOf(texts: readonly Uint8Array[]): readonly Uint8Array[] {

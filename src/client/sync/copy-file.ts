@@ -36,14 +36,13 @@ export function openCopyFile(path: string): Connection | undefined {
   if (tables.length > 0 && !tables.includes('fieldledger_copy'))
     throw new CopyError(`${path} is a database of another program. Name another file.`);
   const db = openDatabase(path, 'rw');
+  let hasContent = false;
   try {
-    if (db.prepare('SELECT 1 FROM sqlite_schema').get()) return db;
-  } catch (error) {
-    db.close();
-    throw error;
+    hasContent = db.prepare('SELECT 1 FROM sqlite_schema').get() !== undefined;
+    return hasContent ? db : undefined;
+  } finally {
+    if (!hasContent) db.close();
   }
-  db.close();
-  return undefined;
 }
 
 /** The tables that a copy keeps beside the records. */

@@ -199,16 +199,12 @@ class ContractRouter extends OpenAPIRouter {
 /** No operation has a body, headers or cookies among its parameters. */
 const unread = { params: {}, query: {}, headers: {}, cookies: {}, requestBody: undefined };
 
-interface ReadParameters extends ParsedRequest {
-  params: Record<string, string>;
-  query: ReadQuery;
-}
-
 /** Runs the compiled validators of an operation over the parameters as the router has read them. */
 class ContractValidator extends OpenAPIValidator {
   override validateRequest(request: ContractRequest, operation: Operation): ValidationResult {
     refuseForeignBytes(request.query);
-    const { params, query } = this.router.parseRequest(request, operation) as ReadParameters;
+    const parsed = this.router.parseRequest(request, operation);
+    const { params, query } = parsed as { params: object; query: ReadQuery };
     const given = { path: params, query, header: {}, cookie: {} };
     // The validators also fill in the contract's defaults.
     const errors = this.getRequestValidatorsForOperation(operation.operationId ?? '').flatMap((validate) =>

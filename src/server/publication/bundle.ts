@@ -63,21 +63,26 @@ export interface Bundle {
   components: { schemas: Record<string, BundledSchema>; headers: Record<string, BundledContent> };
 }
 
+let loaded: Bundle | undefined;
+
 /** The contract in one file, with its references. */
 export function readBundle(): Bundle {
   // The linters and the tests hold the contract to this shape.
-  return JSON.parse(bundledContract()) as Bundle;
+  return (loaded ??= JSON.parse(bundledContract()) as Bundle);
 }
 
 /** A place of the contract together with what it refers to; its own members come first, as in OpenAPI 3.1. */
-export function resolve<T extends Reference>(bundle: Bundle, place: T): T {
+export function resolve<T extends Reference>(place: T): T {
   if (place.$ref === undefined) return place;
   const [, ...steps] = place.$ref.split('/');
   const beside = { ...place };
   delete beside.$ref;
   // The bundle refers to nothing but its own components.
-  const named = steps.reduce<unknown>((node, step) => (node as Record<string, unknown>)[step], bundle) as T;
-  return resolve(bundle, { ...named, ...beside });
+  const named = steps.reduce<unknown>(
+    (node, step) => (node as Record<string, unknown>)[step],
+    readBundle(),
+  ) as T;
+  return resolve({ ...named, ...beside });
 }
 
 /** Whether a schema is of strings, numbers or truth values, null among them or not. */
@@ -90,8 +95,8 @@ export function nameOf({ $ref }: Reference): string | undefined {
   return $ref?.split('/').at(-1);
 }
 
-export function operationsOf(bundle: Bundle): (BundledOperation & { path: string })[] {
-  return Object.entries(bundle.paths).map(([path, { get }]) => ({ ...get, path }));
+export function bundledOperations(): (BundledOperation & { path: string })[] {
+  return Object.entries(readBundle().paths).map(([path, { get }]) => ({ ...get, path }));
 }
 
 /** The body of an operation's good answer, or of an event. */
@@ -99,9 +104,9 @@ export function bodyOf({ requestBody, responses }: BundledOperation): BundledCon
   return requestBody ?? responses['200'];
 }
 
-export function bundledExamples(bundle: Bundle, body: BundledContent | undefined): Example[] {
-  const { content = {} } = body === undefined ? {} : resolve(bundle, body);
+export function bundledExamples(body: BundledContent | undefined): Example[] {
+  const { content = {} } = body === undefined ? {} : resolve(body);
   return Object.values(content).flatMap(({ examples = {} }) =>
-    Object.values(examples).map((example) => resolve(bundle, example)),
+    Object.values(examples).map((example) => resolve(example)),
   );
 }

@@ -1,17 +1,13 @@
 import { version } from '../../contract/version.ts';
-import { operationsOf, readBundle } from './bundle.ts';
+import { bundledOperations, readBundle } from './bundle.ts';
 
 /**
  * The page by which programs that read texts find the rest (https://llmstxt.org): what the service is, and where each
  * part of its reference stands.
  */
 export function llmsText(): string {
-  const bundle = readBundle();
-  const {
-    info,
-    servers: [{ url }],
-    webhooks,
-  } = bundle;
+  const { info, servers, webhooks } = readBundle();
+  const [{ url }] = servers;
   const linkTo = (name: string, target: string, text?: string) =>
     `- [${name}](${url}/${target})${text === undefined ? '' : `: ${text}`}`;
   const inReference = (heading: string, text?: string) =>
@@ -32,7 +28,7 @@ export function llmsText(): string {
     '## Guides',
     [...info.description.matchAll(/^# (.+)$/gm)].map(([, heading = '']) => inReference(heading)).join('\n'),
     '## Operations',
-    operationsOf(bundle)
+    bundledOperations()
       .map(({ summary, path, description }) =>
         inReference(summary, `\`GET ${path}\`. ${firstLine(description)}`),
       )

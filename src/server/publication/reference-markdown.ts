@@ -1,13 +1,12 @@
 import {
   bodyOf,
-  type Bundle,
   type BundledSchema,
   type BundledContent,
   type Example,
   bundledExamples,
   nameOf,
   type BundledOperation,
-  operationsOf,
+  bundledOperations,
   type Parameter,
   readBundle,
   resolve,
@@ -20,9 +19,8 @@ import {
 
 /** The reference as Markdown, for programs and for people without a browser: everything once, in the order of the contract. */
 export function referenceMarkdown(): string {
-  const bundle = readBundle();
-  const { info, tags, webhooks, components } = bundle;
-  const operations = operationsOf(bundle);
+  const { info, tags, webhooks, components } = readBundle();
+  const operations = bundledOperations();
   const [event] = Object.values(webhooks);
   return [
     `# ${info.title}`,
@@ -33,7 +31,7 @@ export function referenceMarkdown(): string {
     '## Operations',
     ...tags.flatMap(({ name, description }) => {
       const own = operations.filter(({ tags: [tag] }) => tag === name);
-      const texts = own.map((operation) => operationText(bundle, operation));
+      const texts = own.map((operation) => operationText(operation));
       return texts.length > 0 ? [`### ${name}`, lowered(description, 3), ...texts] : [];
     }),
     '## Headers of answers',
@@ -43,31 +41,29 @@ export function referenceMarkdown(): string {
     '## Webhooks',
     lowered(tags.find(({ name }) => name === 'Webhooks')?.description ?? '', 2),
     '### Headers of deliveries',
-    parameterList(bundle, event?.post.parameters ?? []),
-    ...Object.entries(webhooks).map(([name, { post }]) => eventText(bundle, name, post)),
+    parameterList(event?.post.parameters ?? []),
+    ...Object.entries(webhooks).map(([name, { post }]) => eventText(name, post)),
     '## Schemas',
     'A member is always there unless it is called optional.',
     ...Object.entries(components.schemas)
       .filter(([, schema]) => hasSection(schema))
-      .map(([name, schema]) => `### ${name}\n\n${schemaText(bundle, schema)}`),
+      .map(([name, schema]) => `### ${name}\n\n${schemaText(schema)}`),
     '',
   ].join('\n\n');
 }
 
-function operationText(bundle: Bundle, operation: BundledOperation & { path: string }): string {
+function operationText(operation: BundledOperation & { path: string }): string {
   const { path, operationId, security, summary, description, parameters, responses } = operation;
   const [sample] = operation['x-codeSamples'] ?? [];
   const scopes = security.flatMap(({ bearerAuth = [] }) => bearerAuth);
-  const answers = Object.entries(responses).map(
-    ([status, answer]) => `${status}: ${answerText(bundle, answer)}`,
-  );
-  const example = shortestOf(bundledExamples(bundle, bodyOf(operation)));
+  const answers = Object.entries(responses).map(([status, answer]) => `${status}: ${answerText(answer)}`);
+  const example = shortestOf(bundledExamples(bodyOf(operation)));
   return [
     `#### ${summary}`,
     `\`GET ${path}\`, operation \`${operationId}\`, scope ${scopes.map((scope) => `\`${scope}\``).join(', ')}`,
     lowered(description, 4),
     '**Parameters**',
-    parameterList(bundle, parameters),
+    parameterList(parameters),
     '**Answers**',
     listOf(answers),
     ...(sample ? ['**Request**', fenced('sh', sample.source)] : []),
@@ -75,11 +71,11 @@ function operationText(bundle: Bundle, operation: BundledOperation & { path: str
   ].join('\n\n');
 }
 
-function eventText(bundle: Bundle, name: string, event: BundledOperation): string {
-  const example = shortestOf(bundledExamples(bundle, bodyOf(event)));
+function eventText(name: string, event: BundledOperation): string {
+  const example = shortestOf(bundledExamples(bodyOf(event)));
   return [
     `### Event ${name}`,
-    `${event.summary}. ${scopeOf(event)}Body: ${typesOf(bundle, event.requestBody)}`,
+    `${event.summary}. ${scopeOf(event)}Body: ${typesOf(event.requestBody)}`,
     lowered(event.description, 3),
     ...(example ? [jsonOf(example)] : []),
   ].join('\n\n');
@@ -88,30 +84,30 @@ function eventText(bundle: Bundle, name: string, event: BundledOperation): strin
 const scopeOf = ({ 'x-scope': scope }: BundledOperation) =>
   scope === undefined ? '' : `Scope \`${scope}\`. `;
 
-function answerText(bundle: Bundle, answer: BundledContent): string {
-  const { description } = resolve(bundle, answer);
-  const codes = bundledExamples(bundle, answer).flatMap(({ value }) => {
+function answerText(answer: BundledContent): string {
+  const { description } = resolve(answer);
+  const codes = bundledExamples(answer).flatMap(({ value }) => {
     // The examples of errors have this shape.
     const { error } = (value ?? {}) as { error?: { code: string } };
     return error === undefined ? [] : `\`${error.code}\``;
   });
-  const types = typesOf(bundle, answer);
+  const types = typesOf(answer);
   return [description, ...(codes.length > 0 ? [`${codes.join(', ')}.`] : []), types]
     .filter(Boolean)
     .join(' ');
 }
 
-function typesOf(bundle: Bundle, body: BundledContent | undefined): string {
-  const { content = {} } = body === undefined ? {} : resolve(bundle, body);
+function typesOf(body: BundledContent | undefined): string {
+  const { content = {} } = body === undefined ? {} : resolve(body);
   return Object.entries(content)
-    .map(([mediaType, { schema }]) => `\`${mediaType}\`, ${typeOf(bundle, schema)}.`)
+    .map(([mediaType, { schema }]) => `\`${mediaType}\`, ${typeOf(schema)}.`)
     .join(' ');
 }
 
-function parameterList(bundle: Bundle, parameters: readonly Parameter[]): string {
+function parameterList(parameters: readonly Parameter[]): string {
   const items = parameters.map((reference) => {
-    const { name, in: place, description, schema, example, required } = resolve(bundle, reference);
-    const words = [typeOf(bundle, schema), `in ${place === 'header' ? 'a header' : `the ${place}`}`];
+    const { name, in: place, description, schema, example, required } = resolve(reference);
+    const words = [typeOf(schema), `in ${place === 'header' ? 'a header' : `the ${place}`}`];
     if (!required) words.push('optional');
     const shown = example === undefined ? '' : ` Example: \`${example}\`.`;
     return `\`${name}\` (${words.join(', ')}): ${description}${shown}`;
@@ -120,43 +116,42 @@ function parameterList(bundle: Bundle, parameters: readonly Parameter[]): string
 }
 
 /** A schema in words: for an object its members, for a set its values, for a choice its forms. */
-function schemaText(bundle: Bundle, schema: BundledSchema): string {
+function schemaText(schema: BundledSchema): string {
   const { description = '', properties, required = [], anyOf, oneOf, enum: closed } = schema;
   const meanings = schema['x-enumDescriptions'] ?? {};
   const values = closed?.map((value) => `\`${value}\`: ${meanings[value] ?? ''}`) ?? [];
   const choices = (anyOf ?? oneOf ?? []).map(
-    (choice) => `${typeOf(bundle, choice)}: ${resolve(bundle, choice).description ?? ''}`,
+    (choice) => `${typeOf(choice)}: ${resolve(choice).description ?? ''}`,
   );
   const members = Object.entries(properties ?? {}).flatMap(([name, member]) =>
-    memberLines(bundle, name, member, required.includes(name)),
+    memberLines(name, member, required.includes(name)),
   );
   return [description, listOf([...values, ...choices, ...members])].filter(Boolean).join('\n\n');
 }
 
 /** A member with those of an object that has no section of its own, indented. */
-function memberLines(bundle: Bundle, name: string, member: BundledSchema, isRequired: boolean): string {
-  const schema = resolve(bundle, member);
-  const words = [typeOf(bundle, member), ...(isRequired ? [] : ['optional'])];
+function memberLines(name: string, member: BundledSchema, isRequired: boolean): string {
+  const schema = resolve(member);
+  const words = [typeOf(member), ...(isRequired ? [] : ['optional'])];
   // The section of a named set says it in full.
   const description =
     hasSection(schema) && nameOf(member) && !member.description ? '' : (schema.description ?? '');
   const line = `\`${name}\` (${words.join(', ')})${description && `: ${description.replaceAll(/\n+/g, ' ')}`}`;
   const inner = nameOf(member) === undefined ? Object.entries(schema.properties ?? {}) : [];
   const below = inner.map(([below, schemaBelow]) =>
-    memberLines(bundle, below, schemaBelow, (schema.required ?? []).includes(below)),
+    memberLines(below, schemaBelow, (schema.required ?? []).includes(below)),
   );
   return [line, ...below.map((text) => `- ${text}`.replaceAll(/^/gm, '  '))].join('\n');
 }
 
 /** The type in a few words, with a link where it has a section. */
-function typeOf(bundle: Bundle, place: BundledSchema): string {
-  const schema = resolve(bundle, place);
+function typeOf(place: BundledSchema): string {
+  const schema = resolve(place);
   const name = nameOf(place);
   const orNull = [schema.type].flat().includes('null') && schema.type !== 'null' ? ' or null' : '';
   if (name !== undefined && hasSection(schema)) return `[${name}](#${name.toLowerCase()})${orNull}`;
-  if (schema.items) return `array of ${typeOf(bundle, schema.items)}${orNull}`;
-  if (schema.additionalProperties)
-    return `object of ${typeOf(bundle, schema.additionalProperties)} by name${orNull}`;
+  if (schema.items) return `array of ${typeOf(schema.items)}${orNull}`;
+  if (schema.additionalProperties) return `object of ${typeOf(schema.additionalProperties)} by name${orNull}`;
   return [`${scalarOf(schema)}${orNull}`, ...boundsOf(schema)].join(', ');
 }
 
