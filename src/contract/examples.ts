@@ -38,10 +38,8 @@ export function eventWords(event: EventKind): Prose {
 
 /** The secret of the contract's test vector: no webhook has it, so it may be known. */
 export function exampleSecret(): string {
-  const vectors = contractDocument().webhooks.ping.post.parameters.map(
-    (parameter) => parameter['x-test-vector'],
-  );
-  const [secret] = vectors.flatMap((vector) => vector?.secret ?? []);
+  const { parameters } = contractDocument().webhooks.ping.post;
+  const [secret] = parameters.flatMap((parameter) => parameter['x-test-vector']?.secret ?? []);
   if (secret === undefined) throw new Error('The contract has no test vector.');
   return secret;
 }

@@ -47,7 +47,7 @@ function digestOf(body: string, detail = ''): string {
 /** The columns of a stored record. */
 interface StoredTexts {
   body: string;
-  detail?: string;
+  detail?: string | undefined;
   digest: string;
 }
 
@@ -97,13 +97,7 @@ function upgraded(value: unknown, { properties = {}, items }: JsonSchema = {}): 
 }
 
 /** The text of the single record as the API returns it, of the two texts that were rendered of it. */
-export function wholeText({
-  body,
-  detail,
-}: {
-  body: string;
-  detail?: string | undefined;
-}): JsonText<unknown> {
+export function wholeText({ body, detail }: Omit<StoredTexts, 'digest'>): JsonText<unknown> {
   const text = body as JsonText<object>;
   return detail === undefined ? text : joinObjects(text, detail as JsonText<object>);
 }

@@ -179,15 +179,9 @@ function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
   return [{ ...largest, data: (data + ' '.repeat(room)) as JsonText<unknown> }];
 }
 
-/** A delivery that was sent, and what came of it. */
-interface Sent {
-  posted: Posted;
-  body: string;
-  attempts: number;
-}
-
-function playedOf(delivery: Delivery, { posted, body, attempts }: Sent): Played {
+function playedOf(delivery: Delivery, sent: Awaited<ReturnType<typeof deliver>>): Played {
   const { kind, event } = delivery;
+  const { posted, body, attempts } = sent;
   return {
     kind,
     event: event.event,
@@ -206,7 +200,7 @@ async function deliver(
   url: URL,
   { event, forgery }: Delivery,
   { serviceName, secret, awayMsMax = AWAY_MS_MAX, answerMsMax }: PlayOptions,
-): Promise<Sent> {
+) {
   const deadline = performance.now() + awayMsMax;
   for (let attempts = 1; ; attempts += 1) {
     const signing = { serviceName, secret, at: new Date() };

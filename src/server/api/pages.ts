@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { type JsonText, listEnvelope } from '../../contract/json-text.ts';
+import { listEnvelope } from '../../contract/json-text.ts';
 import type { OperationId } from '../../contract/operations.ts';
 import { AppError } from '../../errors.ts';
 import type { ListPage, PageRequest } from '../store/lists/lists.ts';
@@ -34,15 +34,11 @@ export async function answerPage<T>(
   operationId: OperationId,
   { limit, cursor, ...filters }: ListParameters,
   read: (page: PageRequest) => Promise<ListPage<T>>,
-): Promise<{
-  status: 200;
-  body: JsonText<{ data: T[]; nextCursor: string | null }>;
-  digests: string[];
-}> {
+) {
   const { records, lastId } = await read(requestedPage(operationId, { limit, cursor, ...filters }));
   const nextCursor = lastId === null ? null : sealCursor(operationId, filters, lastId);
   return {
-    status: 200,
+    status: 200 as const,
     body: listEnvelope(
       records.map(({ body }) => body),
       nextCursor,

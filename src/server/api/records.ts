@@ -1,4 +1,4 @@
-import { type JsonText, recordEnvelope } from '../../contract/json-text.ts';
+import { recordEnvelope } from '../../contract/json-text.ts';
 import { AppError } from '../../errors.ts';
 import type { Found } from '../store/lists/lists.ts';
 
@@ -6,13 +6,9 @@ import type { Found } from '../store/lists/lists.ts';
  * Answers one record.
  * @throws AppError `not_found` when there is none: the same for another company's record as for nobody's.
  */
-export function answerRecord<T>(record: Found<T> | undefined): {
-  status: 200;
-  body: JsonText<{ data: T }>;
-  digests: string[];
-} {
+export function answerRecord<T>(record: Found<T> | undefined) {
   if (record === undefined) throw noRecord();
-  return { status: 200, body: recordEnvelope(record.body), digests: [record.digest] };
+  return { status: 200 as const, body: recordEnvelope(record.body), digests: [record.digest] };
 }
 
 /** The refusal of an id that the company has no record with. */

@@ -1,4 +1,4 @@
-import { bundledContract, type JsonSchema } from '../../contract/document.ts';
+import { bundledContract, type JsonSchema, type Prose } from '../../contract/document.ts';
 
 /** A place of the contract, which may be a reference. */
 interface Reference {
@@ -40,11 +40,9 @@ export interface BundledContent extends Reference {
   content?: Record<string, { schema: BundledSchema; examples?: Record<string, Example> }>;
 }
 
-export interface BundledOperation {
+export interface BundledOperation extends Prose {
   operationId: string;
   tags: [string];
-  summary: string;
-  description: string;
   security: Record<string, string[]>[];
   parameters: Parameter[];
   requestBody?: BundledContent;
@@ -55,7 +53,7 @@ export interface BundledOperation {
 
 /** The bundled contract, as far as its publications look into it. */
 export interface Bundle {
-  info: { title: string; version: string; summary: string; description: string };
+  info: Prose & { title: string; version: string };
   servers: [{ url: string }];
   tags: { name: string; description: string }[];
   paths: Record<string, { get: BundledOperation }>;

@@ -59,14 +59,17 @@ export function createPublication(options: PublicationOptions): Router {
       '/reference',
       'text/html',
       () => page(built(referenceFile, 'reference', 'docs').toString()),
-      referenceHeaders,
+      referenceHeaders(
+        '</reference.md>; rel="alternate"; type="text/markdown"',
+        '</openapi.json>; rel="service-desc"; type="application/json"',
+      ),
     ],
     ['/feed.json', 'application/json', json(() => JSON.parse(bundledFeed()) as object)],
     [
       '/feed-reference',
       'text/html',
       () => page(built(feedReferenceFile, 'reference of the feed', 'docs').toString()),
-      feedReferenceHeaders,
+      referenceHeaders('</feed.json>; rel="service-desc"; type="application/json"'),
     ],
     ['/reference.md', 'text/markdown', () => own(referenceMarkdown())],
     ['/llms.txt', 'text/plain', () => own(llmsText())],
@@ -105,18 +108,10 @@ function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions)
   };
 }
 
-/** The reference's policy, and links to what programs would rather read (RFC 8288, RFC 8631). */
-const referenceHeaders: HeadersOf = (page) => ({
-  'Content-Security-Policy': policyOf(page),
-  Link:
-    '</reference.md>; rel="alternate"; type="text/markdown", ' +
-    '</openapi.json>; rel="service-desc"; type="application/json"',
-});
-
-const feedReferenceHeaders: HeadersOf = (page) => ({
-  'Content-Security-Policy': policyOf(page),
-  Link: '</feed.json>; rel="service-desc"; type="application/json"',
-});
+/** A reference's policy, and links to what programs would rather read (RFC 8288, RFC 8631). */
+function referenceHeaders(...links: string[]): HeadersOf {
+  return (page) => ({ 'Content-Security-Policy': policyOf(page), Link: links.join(', ') });
+}
 
 /**
  * A text made from the contract, with what is configured in place of the contract's own names wherever they stand: in
