@@ -29,7 +29,11 @@ export interface SignInLimits {
    *   at accounts that the browser isn't known to.
    * @throws AppError `rate_limited`, in the same words whether there is such an account or not.
    */
-  count: (attempt: { email: string; address: string; browser?: string | undefined }) => Promise<Attempt>;
+  count: (attempt: {
+    email: string;
+    address: string;
+    browser?: string | undefined;
+  }) => Promise<{ forgive: () => Promise<void>; mayTryOthers: boolean }>;
   /**
    * Counts a new password as a guess at every account of the address: whoever has one of the accounts could otherwise try
    * any number of passwords at the others, by choosing each and signing in with it.
@@ -41,11 +45,6 @@ export interface SignInLimits {
    * @throws AppError `rate_limited` after too many of one network.
    */
   mayAskForReset: (asked: { email: string; address: string }) => Promise<boolean>;
-}
-
-interface Attempt {
-  forgive: () => Promise<void>;
-  mayTryOthers: boolean;
 }
 
 /** Creates the counters; processes that share a PostgreSQL database share them. */

@@ -5,11 +5,6 @@ import type { Config } from '../process/config.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
 
-interface Opened {
-  engine: Engine;
-  config: Config;
-}
-
 /** A command with work in the configured database, or a group of such commands. */
 export class DatabaseCommand extends Command {
   readonly #terminal: Terminal;
@@ -24,7 +19,9 @@ export class DatabaseCommand extends Command {
   }
 
   /** @param work gets the command's arguments and options behind the database. */
-  inDatabase<Given extends unknown[]>(work: (opened: Opened, ...given: Given) => Promise<void>): this {
+  inDatabase<Given extends unknown[]>(
+    work: (opened: { engine: Engine; config: Config }, ...given: Given) => Promise<void>,
+  ): this {
     return this.action(async (...given: unknown[]) =>
       // Commander gives what the command was told to take.
       withDatabase(this.#terminal, (engine, config) => work({ engine, config }, ...(given as Given))),

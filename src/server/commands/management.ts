@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { type Config, readConfig } from '../process/config.ts';
 import { DatabaseAwayError } from '../../errors.ts';
+import { httpAddress } from '../connections/networks.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import { createManagement, createUnready, type ManagementOptions } from '../operator-pages.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -35,9 +36,9 @@ async function serveOn(
 ): Promise<AsyncDisposable & { address: string }> {
   const connections = await listenAs(prefix, server, place);
   // A server that listens on a port has an address of this shape.
-  const { address, family, port } = server.address() as AddressInfo;
+  const { address, port } = server.address() as AddressInfo;
   return {
-    address: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    address: httpAddress(address, port),
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();

@@ -23,7 +23,8 @@ export function migrateCommand(terminal: Terminal): Command {
     .option('--print-distribution', 'print the statements of --distribute, and change nothing')
     .action(async ({ check, distribute: isSpread, printDistribution }: Options) => {
       if (printDistribution) {
-        printStatements(terminal);
+        const statements = distribution();
+        terminal.show({ statements }, statements.map((statement) => `${statement};`).join('\n'));
         return;
       }
       if (check) return showPlan(terminal);
@@ -58,11 +59,6 @@ interface Options {
 async function distributeAt(databaseUrl: string): Promise<string[]> {
   await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
   return await distribute(engine);
-}
-
-function printStatements(terminal: Terminal): void {
-  const statements = distribution();
-  terminal.show({ statements }, statements.map((statement) => `${statement};`).join('\n'));
 }
 
 async function showPlan(terminal: Terminal): Promise<void> {

@@ -8,6 +8,7 @@ import { Command } from 'commander';
 import type { Config } from '../process/config.ts';
 import { isReferenceBuilt } from '../../contract/document.ts';
 import { openDocuments } from '../invoice-pdf/documents.ts';
+import { httpAddress } from '../connections/networks.ts';
 import { createLogger, type Logger } from '../process/log.ts';
 import type { Metrics } from '../process/metrics.ts';
 import type { ProbeOptions } from '../operator-pages.ts';
@@ -134,8 +135,7 @@ function portalOf(config: Config, secrets: SecretBox) {
 function addressOf(server: Server, { host }: Pick<Config, 'host'>): string {
   // A server that listens on a port has an address of this shape.
   const { port } = server.address() as AddressInfo;
-  const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
-  return `http://${name.includes(':') ? `[${name}]` : name}:${port}`;
+  return httpAddress(host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host, port);
 }
 
 interface Greeted {

@@ -16,6 +16,11 @@ export function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
+/** The URL of a server without TLS; brackets go around an IPv6 address (RFC 3986 section 3.2.2). */
+export function httpAddress(host: string, port: number): string {
+  return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
 /** The bytes of an address, the first one first; none of what isn't one. */
 export function bytesOf(address: string): number[] {
   return isIP(address) === 0 ? [] : ipaddr.parse(address).toByteArray();

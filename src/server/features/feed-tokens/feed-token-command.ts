@@ -9,11 +9,7 @@ import { scopesIn } from '../../cli/arguments.ts';
 import { DatabaseCommand } from '../../cli/database-command.ts';
 import { type Columns, textTable } from '../../cli/table.ts';
 
-type CreateOptions = Omit<
-  Parameters<typeof createFeedToken>[1],
-  'keyPrefix' | 'now' | 'companies' | 'changes'
-> &
-  Record<'companies' | 'changes', ReturnType<typeof namesIn>>;
+type CreateOptions = Omit<Parameters<typeof createFeedToken>[1], 'keyPrefix' | 'now'>;
 
 /** `fieldledger feed-token create|list|revoke`. */
 export function feedTokenCommand(terminal: Terminal): Command {
@@ -32,11 +28,9 @@ export function feedTokenCommand(terminal: Terminal): Command {
       scopesIn,
     )
     .option('--portal-invites', 'its portal links may let people invite others')
-    .inDatabase(async ({ engine, config }, { companies, changes, ...options }: CreateOptions) => {
-      const created = await createFeedToken(engine, {
-        ...{ keyPrefix: config.keyPrefix, ...options, now: new Date() },
-        ...{ companies: limitOf(companies), changes: limitOf(changes) },
-      });
+    .inDatabase(async ({ engine, config }, options: CreateOptions) => {
+      const { keyPrefix } = config;
+      const created = await createFeedToken(engine, { keyPrefix, ...options, now: new Date() });
       terminal.tell('Keep this token in a secret store; it is shown only now.\n');
       terminal.show({ token: created.token, ...created.record }, created.token);
     });
@@ -60,8 +54,6 @@ export function feedTokenCommand(terminal: Terminal): Command {
 
 /** Reads names between commas, or the word for all. */
 const namesIn = (text: string) => (text === 'all' ? 'all' : listOf(text));
-
-const limitOf = (names: ReturnType<typeof namesIn>) => (names === 'all' ? null : names);
 
 const columns: Columns<FeedToken> = {
   id: ({ id }) => id,

@@ -15,8 +15,8 @@ interface NewFeedToken {
   keyPrefix: string;
   name: string;
   /** The companies and the changes that it is for; all of them, unless given. */
-  companies?: readonly string[] | null;
-  changes?: readonly string[] | null;
+  companies?: readonly string[] | 'all';
+  changes?: readonly string[] | 'all';
   /** The scopes that its portal links may give, and whether they may let people invite; undefined for none. */
   portalLinks?: readonly string[] | undefined;
   portalInvites?: boolean | undefined;
@@ -30,19 +30,19 @@ interface NewFeedToken {
  */
 export async function createFeedToken(
   engine: Engine,
-  { keyPrefix, name, companies, changes, now, ...links }: NewFeedToken,
+  { keyPrefix, name, companies = 'all', changes = 'all', now, ...links }: NewFeedToken,
 ): Promise<{ token: string; record: FeedToken }> {
-  if (companies?.length === 0 || changes?.length === 0)
+  if (companies.length === 0 || changes.length === 0)
     throw new UsageError('A list is empty. Name companies and changes, or "all".');
   const known = changeNames();
-  const unknown = changes?.find((change) => !known.includes(change));
+  const unknown = changes === 'all' ? undefined : changes.find((change) => !known.includes(change));
   if (unknown !== undefined) throw new UsageError(unknownName(unknown, 'a change of the feed', known));
   const secret = mintToken();
   const record: FeedToken = {
     id: randomBytes(ID_BYTES).toString('hex'),
     name: checkedLine(name, 'The name of a token'),
-    companies: companies ? [...new Set(companies)] : null,
-    changes: changes ? [...new Set(changes)] : null,
+    companies: companies === 'all' ? null : [...new Set(companies)],
+    changes: changes === 'all' ? null : [...new Set(changes)],
     portalScopes: checkedLinks(links),
     portalMayInvite: links.portalInvites ?? false,
     createdAt: now.toISOString(),

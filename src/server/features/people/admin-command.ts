@@ -6,6 +6,7 @@ import { accessText, canonicalEmail } from '../../access/checked-input.ts';
 import { changeAccess } from './change-access.ts';
 import { PASSWORDS_OFF } from '../sign-in/passwords.ts';
 import { removeSecondFactor } from '../sign-in/second-factor.ts';
+import { httpAddress } from '../../connections/networks.ts';
 import type { Config } from '../../process/config.ts';
 import { UsageError } from '../../../errors.ts';
 import { scopes } from '../../../contract/scopes.ts';
@@ -172,8 +173,7 @@ function showLink(terminal: Terminal, config: Config, token: string, of: PortalL
 
 /** The address of a link: at BASE_URL, or where a server with these settings listens. */
 export function linkOf({ baseUrl, host, port }: Config, token: string): string {
-  const name = host.includes(':') ? `[${host}]` : host;
-  return `${baseUrl ?? `http://${name}:${port}`}/portal/invitation#${token}`;
+  return `${baseUrl ?? httpAddress(host, port)}/portal/invitation#${token}`;
 }
 
 const flagText = (flag: boolean) => (flag ? 'yes' : 'no');
