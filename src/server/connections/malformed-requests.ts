@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 
 import { errorBody } from './error-replies.ts';
@@ -74,11 +74,9 @@ function problemOf(
   return { status: 408, message: `The ${what} must be complete within ${ms / 1000} seconds.` };
 }
 
-const REASONS = { 400: 'Bad Request', 405: 'Method Not Allowed', 408: 'Request Timeout' };
-
 /** An error that is written on a connection as it is: there is no request to answer. */
 interface RawRefusal {
-  status: keyof typeof REASONS;
+  status: 400 | 405 | 408;
   code: ErrorCode;
   message: string;
 }
@@ -112,7 +110,7 @@ function refuseRaw(
   if (!socket.writable) return;
   const body = errorBody(code, message);
   const lines = [
-    `HTTP/1.1 ${status} ${REASONS[status]}`,
+    `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}`,
     'Content-Type: application/json',
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: private, no-cache',

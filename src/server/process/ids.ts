@@ -1,21 +1,14 @@
 import { randomBytes } from 'node:crypto';
 
-/** Makes ids whose order is the order of their making. */
-export interface Ids {
-  /** A UUIDv7 (RFC 9562 section 5.7) of a time. */
-  uuid: (ms: number) => string;
-  /** A new id behind a prefix, such as `job_`. */
-  prefixed: (prefix: string, ms: number) => string;
-}
-
 const COUNTER_MAX = 0xfff;
 
 /**
- * Ids of one move. The twelve bits after the time count, so that the ids of one millisecond are in order too; the
- * other 62 are random.
+ * Makes the ids of one move, in the order of their making. The twelve bits after the time count, so that the ids of one
+ * millisecond are in order too; the other 62 are random.
  */
-export function createIds(random: (size: number) => Buffer = randomBytes): Ids {
+export function createIds(random: (size: number) => Buffer = randomBytes) {
   let counter = -1;
+  /** A UUIDv7 (RFC 9562 section 5.7) of a time in Unix ms. */
   const uuid = (ms: number) => {
     counter = Math.min(counter + 1, COUNTER_MAX);
     const time = ms.toString(16).padStart(12, '0');
@@ -25,5 +18,7 @@ export function createIds(random: (size: number) => Buffer = randomBytes): Ids {
     const count = counter.toString(16).padStart(3, '0');
     return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
   };
-  return { uuid, prefixed: (prefix, ms) => `${prefix}${uuid(ms)}` };
+  /** An id behind a prefix, such as `job_`. */
+  const prefixed = (prefix: string, ms: number) => `${prefix}${uuid(ms)}`;
+  return { uuid, prefixed };
 }

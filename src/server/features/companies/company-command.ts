@@ -134,13 +134,8 @@ function withSettings<C extends Command>(command: C): C {
 }
 
 function settingsOf({ json: _, ...options }: SettingOptions): Partial<CompanySettings> {
-  const {
-    api: apiEnabled,
-    subscription: subscriptionActive,
-    invoicing: invoicingEnabled,
-    ...others
-  } = options;
-  const { name, handOver, modules: included, timeZone, currency, ...profile } = others;
+  const { api: apiEnabled, subscription: subscriptionActive, invoicing: invoicingEnabled, ...rest } = options;
+  const { name, handOver, modules: included, timeZone, currency, ...profile } = rest;
   const switches = { apiEnabled, subscriptionActive, invoicingEnabled, handOver };
   const settings = { name, ...switches, modules: included, timeZone, currency, profile };
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));

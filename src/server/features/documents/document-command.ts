@@ -28,14 +28,16 @@ export function documentCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('document', terminal).description(
     'invoices, credit notes and pro formas as documents',
   );
-  addPdf(command.command('pdf'), terminal, ({ prepare }, found) => prepare(found)).description(
-    'write the PDF of a document: the one that the API serves',
-  );
-  addPdf(command.command('statement'), terminal, async ({ prepareStatement }, found, { timeZone }) => {
+  const pdf = command.command('pdf').description('write the PDF of a document: the one that the API serves');
+  addWriting(pdf, terminal, ({ prepare }, found) => prepare(found));
+  const statement = command
+    .command('statement')
+    .description('write a PDF with the payments, credits and balance of an issued invoice as of today');
+  addWriting(statement, terminal, async ({ prepareStatement }, found, { timeZone }) => {
     const file = await prepareStatement(found, companyDay(timeZone, new Date()));
     if (file) return file;
     throw new UsageError(`The document ${quote(found.id)} is no issued invoice, and has no statement.`);
-  }).description('write a PDF with the payments, credits and balance of an issued invoice as of today');
+  });
   addressed(command.command('xml'))
     .description('write the e-invoice of a document: in CII, as its PDF has it inside, or in UBL')
     .addOption(new Option('--format <format>', 'its syntax').choices(['cii', 'ubl']).makeOptionMandatory())
@@ -76,9 +78,9 @@ type Prepare = (
   company: Company,
 ) => Promise<DocumentFile | undefined>;
 
-/** Makes a command that writes a document's PDF, or another that is made from the document. */
-function addPdf(command: DatabaseCommand, terminal: Terminal, prepare: Prepare): Command {
-  return addressed(command)
+/** Has a command write a PDF that is made of a document. */
+function addWriting(command: DatabaseCommand, terminal: Terminal, prepare: Prepare): void {
+  addressed(command)
     .requiredOption('--out <file>', OUT)
     .action(async (id: string, options: { company?: string; out: string }) => {
       checkOut(options.out);

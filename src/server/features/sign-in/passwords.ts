@@ -1,5 +1,5 @@
-import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
+import { randomBytes, scrypt, type ScryptOptions, timingSafeEqual } from 'node:crypto';
+import { isDeepStrictEqual, promisify } from 'node:util';
 
 import { AppError } from '../../../errors.ts';
 import { NO_PASSWORD } from '../../store/accounts/administrator-rows.ts';
@@ -64,17 +64,11 @@ export async function arePasswords(
   });
 }
 
-interface Cost {
-  N: number;
-  r: number;
-  p: number;
-}
-
 /** The stored password that stands in where there is no account. */
 const nobody = { salted: '', cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
 
 /** `salted` is all that stands before the key. */
-function parseStored(stored: string): { salted: string; cost: Cost; salt: Buffer; key: Buffer } {
+function parseStored(stored: string): typeof nobody {
   if (stored === NO_PASSWORD) return nobody;
   const [, N, r, p, salt = '', key = ''] = stored.split('$');
   return {
@@ -85,20 +79,17 @@ function parseStored(stored: string): { salted: string; cost: Cost; salt: Buffer
   };
 }
 
+const scryptLater = promisify<string, Buffer, number, ScryptOptions, Buffer>(scrypt);
+
 let underWay = 0;
 const waiting: (() => void)[] = [];
 
 /** Normalises the password, because a letter with an accent can be typed as one character or as two. */
-async function derive(password: string, salt: Buffer, cost: Cost, isKnown = false): Promise<Buffer> {
+async function derive(password: string, salt: Buffer, cost: typeof COST, isKnown = false): Promise<Buffer> {
   await turn(isKnown);
   try {
-    return await new Promise((resolve, reject) => {
-      const options = { ...cost, maxmem: MEMORY_BYTES_MAX };
-      scrypt(password.normalize('NFKC'), salt, KEY_BYTES, options, (error, key) => {
-        if (error) reject(error);
-        else resolve(key);
-      });
-    });
+    const options = { ...cost, maxmem: MEMORY_BYTES_MAX };
+    return await scryptLater(password.normalize('NFKC'), salt, KEY_BYTES, options);
   } finally {
     const next = waiting.shift();
     // The next in the queue gets the place.
