@@ -1,6 +1,6 @@
 import { changePassword } from '../sign-in/sign-in.ts';
 import { endSessions, listSessions } from '../sign-in/sessions.ts';
-import { findAccounts } from '../../store/accounts/administrator-rows.ts';
+import { findAccount } from '../../store/accounts/administrator-rows.ts';
 import { action } from '../../views/action.ts';
 import type { Problems } from '../../views/page-error.ts';
 import {
@@ -28,7 +28,7 @@ export const showAccount: PortalPage = async (
   const { administrator, session: own, now } = visit;
   const sessions = await listSessions(engine, administrator, sessionLengths, now);
   const { company, id } = administrator;
-  const [account] = await findAccounts(engine.db, { company, id });
+  const account = await findAccount(engine.db, { company, id });
   return page(
     'Your account',
     html`${facts([

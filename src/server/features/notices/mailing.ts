@@ -1,7 +1,7 @@
 import { DAY_MS, MINUTE_MS } from '../../../contract/durations.ts';
 import { mintToken, tokenHash } from '../../access/tokens.ts';
 import type { Logger } from '../../process/log.ts';
-import { findAccounts } from '../../store/accounts/administrator-rows.ts';
+import { findAccount } from '../../store/accounts/administrator-rows.ts';
 import { addNotice, type Notice, toNotice } from '../../store/accounts/notice-rows.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { type Outbox, QUEUE_DAYS, sendDue } from '../../store/outbox.ts';
@@ -80,7 +80,7 @@ async function findRecipient(
     const made = await linkForMail(transaction, notice, now);
     return made && { to: made.link.email, token: made.token, expiresAt: made.link.expiresAt };
   }
-  const [account] = await findAccounts(transaction, { company, id: id ?? '' });
+  const account = await findAccount(transaction, { company, id: id ?? '' });
   const isMuted = account?.administrator.mutedNotices?.includes(choiceOf(kind) ?? '');
   return account && !isMuted ? { to: account.administrator.email } : undefined;
 }

@@ -1,5 +1,5 @@
 import { tokenHash } from '../../access/tokens.ts';
-import { findAccounts, updateAdministratorRow } from '../../store/accounts/administrator-rows.ts';
+import { findAccount, updateAdministratorRow } from '../../store/accounts/administrator-rows.ts';
 import { findNotice } from '../../store/accounts/notice-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { lockCompany } from '../../store/records/companies.ts';
@@ -15,7 +15,7 @@ export async function stopMails(engine: Engine, code: string): Promise<boolean> 
     await lockCompany(transaction, company);
     const notice = await findNotice(transaction, key);
     const choice = notice && choiceOf(notice.kind);
-    const [account] = await findAccounts(transaction, { company, id: notice?.administrator ?? '' });
+    const account = await findAccount(transaction, { company, id: notice?.administrator ?? '' });
     if (!account || !choice) return false;
     const { administrator } = account;
     const mutedNotices = [...new Set([...(administrator.mutedNotices ?? []), choice])];

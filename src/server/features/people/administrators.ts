@@ -2,7 +2,7 @@ import { quote, UsageError } from '../../../errors.ts';
 import { canonicalEmail } from '../../access/checked-input.ts';
 import {
   type Administrator,
-  findAccounts,
+  findAccount,
   listAdministratorRows,
   updateAdministratorRow,
 } from '../../store/accounts/administrator-rows.ts';
@@ -84,7 +84,7 @@ export async function signOutEverywhere(
  * @throws UsageError when nobody of that address administers the company.
  */
 export async function getByEmail(db: Connection, company: string, email: string): Promise<Administrator> {
-  const [account] = await findAccounts(db, { company, email: canonicalEmail(email) });
+  const account = await findAccount(db, { company, email: canonicalEmail(email) });
   if (account) return account.administrator;
   throw new UsageError(`The company ${quote(company)} has no administrator ${quote(email)}.`);
 }

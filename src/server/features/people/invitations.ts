@@ -4,7 +4,7 @@ import { HOUR_MS } from '../../../contract/durations.ts';
 import { AppError, quote, UsageError } from '../../../errors.ts';
 import {
   type Administrator,
-  findAccounts,
+  findAccount,
   findAccountsOf,
   insertAdministrator,
   listAdministratorRows,
@@ -184,7 +184,7 @@ export async function acceptLink(
   const { kind, company, email, vouched } = await getLink(engine, use.token, now);
   if (vouched) throw new UsageError(UNUSABLE);
   const accounts = await findAccountsOf(engine, email);
-  const [own] = await findAccounts(engine.db, { company, email });
+  const own = await findAccount(engine.db, { company, email });
   const name = kind === 'invitation' ? checkedName(use.name) : (own?.administrator.name ?? '');
   const { name: companyName } = await getCompany(engine, company);
   await refuseWeakPassword(use.password, { email, name, companyName, serviceName });
@@ -225,7 +225,7 @@ async function resetPassword(
   use: Origin & { link: PortalLink; password: string; now: Date },
 ): Promise<Administrator> {
   const { link, password } = use;
-  const [account] = await findAccounts(transaction, { company: link.company, id: link.administrator ?? '' });
+  const account = await findAccount(transaction, { company: link.company, id: link.administrator ?? '' });
   if (!account) throw new UsageError(UNUSABLE);
   const found = account.administrator;
   await updateAdministratorRow(transaction, found, { password });

@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 
 import { DAY_MS, HOUR_MS } from '../../../contract/durations.ts';
 import { UsageError } from '../../../errors.ts';
-import { type Administrator, findAccounts, findAccountsOf } from '../../store/accounts/administrator-rows.ts';
+import { type Administrator, findAccount, findAccountsOf } from '../../store/accounts/administrator-rows.ts';
 import { countAuditRows, type Origin } from '../../store/accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
 import { insertLink, listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
@@ -46,7 +46,7 @@ export async function linkForMail(
   // Two mails at once must not leave two links.
   await lockCompany(transaction, company);
   const token = mintTokenOf(company);
-  const [account] = await findAccounts(transaction, { company, id: id ?? '' });
+  const account = await findAccount(transaction, { company, id: id ?? '' });
   const own = account && { madeBy: id, hours: MAILED_RESET_HOURS, now };
   const link =
     kind === 'invitation.created'

@@ -1,6 +1,6 @@
 import { UsageError } from '../../../errors.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
-import { type Administrator, findAccounts } from '../../store/accounts/administrator-rows.ts';
+import { type Administrator, findAccount } from '../../store/accounts/administrator-rows.ts';
 import { deleteSessionRows, updateSession } from '../../store/accounts/session-rows.ts';
 import type { Connection } from '../../store/dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
@@ -70,7 +70,7 @@ async function countCode(
   { browser, address, now }: Choice,
   { company, id, email }: Administrator,
 ): ReturnType<SignInLimits['count']> {
-  const [account] = await findAccounts(db, { company, id });
+  const account = await findAccount(db, { company, id });
   const known = knownBrowserOf(browser, account, now);
   return limits.count({ email, address, browser: known });
 }
@@ -88,7 +88,7 @@ async function enter(
   if (!session.isWaiting) return same;
   const arrival = { ...choice, administrator };
   const { id } = administrator;
-  const [account] = await findAccounts(transaction, { company, id });
+  const account = await findAccount(transaction, { company, id });
   if (!account?.secondFactor) {
     await updateSession(transaction, session, { isWaiting: false });
     await recordSignIn(transaction, arrival);

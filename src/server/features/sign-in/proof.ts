@@ -1,7 +1,7 @@
 import { UsageError } from '../../../errors.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
-import { type Account, type Administrator, findAccounts } from '../../store/accounts/administrator-rows.ts';
+import { type Account, type Administrator, findAccount } from '../../store/accounts/administrator-rows.ts';
 import {
   type Act,
   authorisedTransaction,
@@ -31,7 +31,7 @@ export async function prove(engine: Engine, limits: SignInLimits, proof: Proof):
   const { company, by, field, secrets, now } = proof;
   const what = secrets ? 'password or code' : 'present password';
   const wrong = new UsageError(`Your ${what} is not right.`, { field });
-  const [account] = await findAccounts(engine.db, { company, id: by.administrator });
+  const account = await findAccount(engine.db, { company, id: by.administrator });
   if (!account) throw wrong;
   try {
     return await proveAccount(engine, limits, account, { ...proof, wrong });
@@ -64,7 +64,7 @@ async function proveAccount(
     // A form that is sent twice brings its code twice: nothing is proved anew.
     if (codes && owner !== 'operator' && owner.isProved) return;
     if (codes) {
-      const [current] = await findAccounts(transaction, { company, id: by.administrator });
+      const current = await findAccount(transaction, { company, id: by.administrator });
       if (!current || !(await takeCode(transaction, codes, current, { given, now }))) throw wrong;
     }
     await updateSession(transaction, { company, id: by.session }, { provedAt: now.toISOString() });
@@ -86,6 +86,6 @@ export async function withSamePassword(
   { administrator: { company, id }, password }: Account,
 ): Promise<Administrator | undefined> {
   await lockCompany(transaction, company);
-  const [current] = await findAccounts(transaction, { company, id });
+  const current = await findAccount(transaction, { company, id });
   return current?.password === password ? current.administrator : undefined;
 }

@@ -5,7 +5,7 @@ import type { SecretBox } from '../../process/secret-box.ts';
 import {
   type Account,
   type Administrator,
-  findAccounts,
+  findAccount,
   type SecondFactor,
   updateAdministratorRow,
 } from '../../store/accounts/administrator-rows.ts';
@@ -149,7 +149,7 @@ async function getSecondFactor(
   { transaction, company }: AuthorisedTransaction,
   id: string,
 ): Promise<Account & { secondFactor: SecondFactor }> {
-  const [account] = await findAccounts(transaction, { company, id });
+  const account = await findAccount(transaction, { company, id });
   const secondFactor = account?.secondFactor;
   if (!secondFactor) throw new UsageError('There is no second factor.');
   return { ...account, secondFactor };

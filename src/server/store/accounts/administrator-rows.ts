@@ -80,18 +80,18 @@ export function lacksSecondFactor({
 
 const ACCOUNTS_MAX = 1_000;
 
-/** The account of a company that may sign in, in a list that is empty where there is none. */
-export async function findAccounts(
+/** The account of a company with an id or an e-mail address, if it may sign in. */
+export async function findAccount(
   db: Connection,
   of: { company: string; id: string } | { company: string; email: string },
-): Promise<Account[]> {
-  const rows = await db
+): Promise<Account | undefined> {
+  const row = await db
     .selectFrom('administrators')
     .selectAll()
     .where((row) => row.and(of))
     .where('disabled_at', 'is', null)
-    .execute();
-  return rows.map(toAccount);
+    .executeTakeFirst();
+  return row && toAccount(row);
 }
 
 /**

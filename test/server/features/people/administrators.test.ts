@@ -16,7 +16,7 @@ import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import {
   type Administrator,
-  findAccounts,
+  findAccount,
   updateAdministratorRow,
 } from '../../../../src/server/store/accounts/administrator-rows.ts';
 import type { Act } from '../../../../src/server/store/accounts/authorised-transaction.ts';
@@ -206,7 +206,7 @@ for (const name of engineNames)
     const limits = limitsWith(() =>
       engine.transaction(async (transaction) => {
         await lockCompany(transaction, COMPANY);
-        const [here] = await findAccounts(transaction, { company: COMPANY, email: EMAIL });
+        const here = await findAccount(transaction, { company: COMPANY, email: EMAIL });
         const account = { company: COMPANY, id: here?.administrator.id ?? '' };
         await updateAdministratorRow(transaction, account, { password: 'scrypt$1024$8$1$AAAA$AAAA' });
       }),

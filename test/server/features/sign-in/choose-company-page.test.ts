@@ -7,7 +7,7 @@ import { removeAdministrator } from '../../../../src/server/features/people/admi
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { inviteToReset } from '../../../../src/server/features/people/invitations.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
-import { findAccounts, findAccountsOf } from '../../../../src/server/store/accounts/administrator-rows.ts';
+import { findAccount, findAccountsOf } from '../../../../src/server/store/accounts/administrator-rows.ts';
 import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail.ts';
 import { until } from '../../../_command.ts';
 import { type EngineName, engineNames, STORY_NOW } from '../../../_server.ts';
@@ -128,7 +128,7 @@ for (const name of engineNames)
       const one = await signIn(portal, SAME);
       const other = one.copy();
       await other.submitAndFollow('/portal/companies', { company: COMPANY });
-      const id = (await findAccounts(engine.db, { company: OTHER, email: EMAIL }))[0]?.administrator.id ?? '';
+      const id = (await findAccount(engine.db, { company: OTHER, email: EMAIL }))?.administrator.id ?? '';
       const removal = removeAdministrator(engine, { company: OTHER, id, by: 'operator', now: STORY_NOW });
       const racers = [1, 2, 3, 4].map(() => one.copy());
       const signIns = [signIn(portal, SAME), signIn(portal, SAME)];

@@ -3,7 +3,7 @@ import { inviteToReset } from '../../../../src/server/features/people/invitation
 import { removeSecondFactor } from '../../../../src/server/features/sign-in/second-factor.ts';
 import { routes } from '../../../../src/server/portal/routes.ts';
 import { createSecretBox } from '../../../../src/server/process/secret-box.ts';
-import { findAccounts } from '../../../../src/server/store/accounts/administrator-rows.ts';
+import { findAccount } from '../../../../src/server/store/accounts/administrator-rows.ts';
 import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../../../_server.ts';
 import {
@@ -147,7 +147,7 @@ onSqlite('each company asks for the code of its own account', proxied, async (t,
   t.equal(await choose(COMPANY, own.recovery[0]), 422);
   t.equal(await choose(COMPANY, codeAt(here.secret)), 303);
   t.equal(await choose('other', codeAt(own.secret)), 303);
-  t.match((await findAccounts(engine.db, { company: 'other', id: there.id }))[0]?.secondFactor, {
+  t.match((await findAccount(engine.db, { company: 'other', id: there.id }))?.secondFactor, {
     recoveryCodes: { length: 10 },
   });
 });

@@ -6,10 +6,7 @@ import {
   takeCode,
 } from '../../../../src/server/features/sign-in/second-factor.ts';
 import { createSecretBox } from '../../../../src/server/process/secret-box.ts';
-import {
-  type Administrator,
-  findAccounts,
-} from '../../../../src/server/store/accounts/administrator-rows.ts';
+import { type Administrator, findAccount } from '../../../../src/server/store/accounts/administrator-rows.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { sealSecrets } from '../../../../src/server/features/webhooks/secret-key.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../../../_server.ts';
@@ -38,7 +35,7 @@ async function setUp(engine: Engine, owner: Administrator, now = STORY_NOW) {
 /** Takes a code as a sign-in or a proof does. */
 async function take(engine: Engine, { company, id }: Administrator, given: string, now = STORY_NOW) {
   return engine.transaction(async (transaction) => {
-    const [account] = await findAccounts(transaction, { company, id });
+    const account = await findAccount(transaction, { company, id });
     return account && takeCode(transaction, box, account, { given, now });
   });
 }

@@ -1,7 +1,7 @@
 import { createCompany, setCompany } from '../../../../src/server/backoffice/companies.ts';
 import {
   type Administrator,
-  findAccounts,
+  findAccount,
   findAccountsOf,
   insertAdministrator,
   updateAdministratorRow,
@@ -113,13 +113,15 @@ onEachStore('an e-mail address has one account in each company', async (t, { eng
   t.equal(outcomes.filter(Boolean).length, 2);
   t.ok(outcomes[1], 'the other company has its own');
   const idsOf = async ({ company, email }: { email: string; company?: string }) => {
-    const asked =
-      company === undefined ? findAccountsOf(engine, email) : findAccounts(engine.db, { company, email });
-    return (await asked).map(({ administrator }) => administrator.id);
+    const found =
+      company === undefined
+        ? await findAccountsOf(engine, email)
+        : [await findAccount(engine.db, { company, email })];
+    return found.flatMap((account) => account?.administrator.id ?? []);
   };
   const [first = ''] = await idsOf({ company: 'acme', email: 'jane@example.com' });
-  t.match(await findAccounts(engine.db, { company: 'acme', id: first }), [{ password: 'hash' }]);
-  t.strictSame(await findAccounts(engine.db, { company: 'other', id: first }), []);
+  t.match(await findAccount(engine.db, { company: 'acme', id: first }), { password: 'hash' });
+  t.equal(await findAccount(engine.db, { company: 'other', id: first }), undefined);
   await engine.transaction((transaction) =>
     updateAdministratorRow(transaction, { company: 'acme', id: first }, { disabledAt: NOW }),
   );
