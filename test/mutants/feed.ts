@@ -45,8 +45,8 @@ export const feed: readonly Mutant[] = [
   {
     fault: 'imports that follow each other come into a company that the feed token is not for',
     file: 'src/server/backoffice/apply.ts',
-    from: '  if (sender) for (const change of checked) refuseForeign(change, sender);\n',
-    to: '',
+    from: 'values.map((value) => checkedChange(value, sender))',
+    to: 'values.map((value) => checkedChange(value, undefined))',
     tests: ['test/server/feed/applying.test.ts'],
   },
   {

@@ -110,8 +110,7 @@ export async function applyParsed(
   value: unknown,
   sender?: ChangeSender,
 ): Promise<Outcome> {
-  const checked = checkedChange(value);
-  if (sender) refuseForeign(checked, sender);
+  const checked = checkedChange(value, sender);
   return backoffice.engine.transaction((transaction) => makeMove(backoffice, transaction, checked, sender));
 }
 
@@ -145,8 +144,7 @@ export async function applyParsedTogether(
   values: readonly unknown[],
   sender?: ChangeSender,
 ): Promise<Outcome[]> {
-  const checked = values.map(checkedChange);
-  if (sender) for (const change of checked) refuseForeign(change, sender);
+  const checked = values.map((value) => checkedChange(value, sender));
   return backoffice.engine.transaction(async (transaction) => {
     // In a fixed order, which prevents deadlocks.
     const companies = [...new Set(checked.map(({ company }) => company))].sort();
@@ -162,10 +160,11 @@ export async function applyParsedTogether(
   });
 }
 
-/** @throws Refusal for what the contract doesn't take. */
-function checkedChange(value: unknown): Change {
+/** @throws Refusal for what the contract doesn't take, or the sender's token isn't for. */
+function checkedChange(value: unknown, sender: ChangeSender | undefined): Change {
   const problem = changeProblem(value);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);
+  if (sender) refuseForeign(value as Change, sender);
   return value as Change;
 }
 

@@ -110,15 +110,20 @@ export function addCredit(
   earlier: readonly VatBreakdownItem[],
   credit: readonly VatBreakdownItem[],
 ): VatBreakdownItem[] {
-  const added = credit.map((item) => {
-    const before = itemLike(earlier, item);
-    return {
-      ...item,
-      taxableMinor: sumMinor([before.taxableMinor, item.taxableMinor]),
-      vatMinor: sumMinor([before.vatMinor, item.vatMinor]),
-    };
-  });
-  return [...earlier.filter((item) => !credit.some((other) => isLike(item, other))), ...added];
+  const others = earlier.filter((item) => !credit.some((other) => isLike(item, other)));
+  return [...others, ...credit.map((item) => plus(item, itemLike(earlier, item)))];
+}
+
+function plus(
+  item: VatBreakdownItem,
+  { taxableMinor, vatMinor }: VatBreakdownItem,
+  sign = 1,
+): VatBreakdownItem {
+  return {
+    ...item,
+    taxableMinor: sumMinor([item.taxableMinor, sign * taxableMinor]),
+    vatMinor: sumMinor([item.vatMinor, sign * vatMinor]),
+  };
 }
 
 /** The VAT that a document charges, in its currency and in the accounting one. */
@@ -156,8 +161,8 @@ export function amountsTaken(
   ) =>
     items.map((item) =>
       isAll(item)
-        ? difference(itemLike(invoiced, item), itemLike(before, item))
-        : ofSign(itemLike(breakdown, item).taxableMinor, difference(item, itemLike(before, item))),
+        ? plus(itemLike(invoiced, item), itemLike(before, item), -1)
+        : ofSign(itemLike(breakdown, item).taxableMinor, plus(item, itemLike(before, item), -1)),
     );
   return {
     vatBreakdown: lessEarlier(sums, record.vatBreakdown, earlier),
@@ -182,14 +187,6 @@ export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBrea
   if (!includesVat) return { ...item, vatMinor: vatOf(item) };
   const vatMinor = category === 'S' ? vatWithinMinor(taxableMinor, rateBasisPoints) : 0;
   return { ...item, taxableMinor: taxableMinor - vatMinor, vatMinor };
-}
-
-function difference(item: VatBreakdownItem, before: VatBreakdownItem): VatBreakdownItem {
-  return {
-    ...item,
-    taxableMinor: sumMinor([item.taxableMinor, -before.taxableMinor]),
-    vatMinor: sumMinor([item.vatMinor, -before.vatMinor]),
-  };
 }
 
 /**

@@ -12,7 +12,7 @@ import { Refusal, refuseTwins } from './refusal.ts';
  * @throws Refusal `invalid_change` for a VAT number or an identifier that can't be one, and `duplicate_id` for two sites with one id.
  */
 export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {
-  const stored = given.id === undefined ? undefined : await move.findStored('customers', given.id);
+  const stored = given.id === undefined ? undefined : await move.find('customers', given.id);
   const before = stored?.record;
   const unpublished = withValue(given, unpublishedNames);
   const customer = {

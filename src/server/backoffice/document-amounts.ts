@@ -79,7 +79,7 @@ export function pricedLine(
   const worked = (list: List, given: readonly GivenAdjustment[]) =>
     given.map((one, index) => adjustmentOf(list, one, whole, `${path}/${list}/${index}`));
   const own = { allowances: worked('allowances', allowances), charges: worked('charges', charges) };
-  const amountMinor = withinRange(path, () => sumMinor([wholeMinor, ...signedMinors(own)]));
+  const amountMinor = withinRange(path, () => sumMinor([wholeMinor, ...minorsOf(signed(own))]));
   withinRange(path, () => refuseBeyondZero(wholeMinor, own, path));
   const given = givenOf(line);
   const isPlain = !includesVat && Object.keys(given).length === 1 && unitPriceMinor !== undefined;
@@ -194,21 +194,17 @@ export function isOfCategory(one: Category, other: Category): boolean {
 
 const minorsOf = (list: readonly { amountMinor: number }[]) => list.map(({ amountMinor }) => amountMinor);
 
-/** The amounts of charges, and those of discounts below zero. */
-function signedMinors({ allowances, charges }: Pick<LineAmounts, List>): number[] {
-  return [...minorsOf(charges), ...minorsOf(allowances).map((minor) => -minor)];
+/** Charges, and discounts below zero. */
+function signed<One extends { amountMinor: number }>({ allowances, charges }: Record<List, One[]>): One[] {
+  return [...charges, ...allowances.map((one) => ({ ...one, amountMinor: -one.amountMinor }))];
 }
 
 /** The parts of a breakdown: the lines, the charges, and the discounts below zero. */
 export function vatLinesOf(
   lines: readonly (Category & { amountMinor: number })[],
-  { allowances, charges }: Adjustments,
+  adjustments: Adjustments,
 ): VatLine[] {
-  return [
-    ...lines,
-    ...charges,
-    ...allowances.map(({ amountMinor, ...one }) => ({ ...one, amountMinor: -amountMinor })),
-  ];
+  return [...lines, ...signed(adjustments)];
 }
 
 /** Takes the VAT, if it is in them, out of lines, discounts and charges: those of each item add up to its `taxableMinor`. */

@@ -2,6 +2,7 @@ import type { DocumentAmounts, GivenAmounts } from '../../contract/document-amou
 import type { DraftLine } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import {
+  type Conversion,
   convertBreakdown,
   lineAmountMinor,
   totals,
@@ -19,11 +20,11 @@ import {
   vatLinesOf,
   withoutVat,
 } from './document-amounts.ts';
-import { quoteTermsOf } from './document-terms.ts';
+import { lineTermsOf } from './document-terms.ts';
 import { asksForReverseCharge, legendOf, type LegendTerms } from './legends.ts';
 import type { Move } from './move.ts';
 import { refuseTwins, withinRange } from './refusal.ts';
-import type { QuoteUnpublished, Unpublished } from './unpublished.ts';
+import type { QuoteUnpublished, Stored, Unpublished } from './unpublished.ts';
 
 type Line = Invoice['lines'][number];
 
@@ -81,7 +82,8 @@ export interface Summed extends Priced, Charged {
  * Computes a document's lines, breakdown and totals from its draft.
  * @throws Refusal for bad discounts and charges, more than is left of a credited invoice, and amounts beyond 2^53 - 1.
  */
-export function summed(composition: Composition, legends: LegendTerms): Summed {
+export async function summed(move: Move, composition: Composition, buyerCountry: string): Promise<Summed> {
+  const legends = await legendTermsOf(move, composition, composition.credited !== undefined, buyerCountry);
   const at = `${composition.path}/lines`;
   const whole = withinRange(at, () => priced(composition));
   refuseExcess(whole, whole.breakdown);
@@ -156,12 +158,13 @@ export function reverseChargeRatesOf({ lines }: Composition): Record<string, num
   );
 }
 
-/** Keeps what a quote doesn't show of its lines. */
+/** The data of a quote that the API doesn't show, which is about its lines and amounts. */
 export function quoteUnpublishedOf(priced: Priced): QuoteUnpublished {
+  const terms = lineTermsOf(priced);
   return {
     reverseChargeRates: reverseChargeRatesOf(priced),
     ...keptAmounts(documentAmounts(priced)),
-    ...quoteTermsOf(priced),
+    ...(terms.lines ? { terms } : {}),
   };
 }
 
@@ -183,11 +186,11 @@ export function asDraft(
 }
 
 /** The facts that the words on a document's lines depend on. */
-export async function legendTermsOf(
+async function legendTermsOf(
   move: Move,
   { currency, conversion }: Pick<Composition, 'currency' | 'conversion'>,
-  buyerCountry: string,
   isCreditNote: boolean,
+  buyerCountry: string,
 ): Promise<LegendTerms> {
   const { countryCode: supplierCountry } = await move.supplier();
   return { supplierCountry, buyerCountry, currency, isCreditNote, conversion };
@@ -203,12 +206,18 @@ function reasonOf(line: PricedLine, terms: LegendTerms, lines: readonly PricedLi
   return isMeant ? given : legendOf(line, terms, lines);
 }
 
-/** A draft without the words that were filled in, so that they are filled in anew for the amounts as they are then. */
-export function asDraftWithoutLegends(
-  lines: readonly Line[],
-  unpublished: QuoteUnpublished,
-  terms: LegendTerms,
-): DraftLine[] {
+/**
+ * The lines of a stored document as they could be drafted again, without the words that were filled in: these are filled in
+ * anew for the amounts as they are then.
+ */
+export async function linesAgain(
+  move: Move,
+  { record, unpublished }: Stored<'invoices' | 'quotes'>,
+  conversion: Conversion | null,
+): Promise<DraftLine[]> {
+  const { currency, buyer, lines } = record;
+  const isCreditNote = 'kind' in record && record.kind === 'credit_note';
+  const terms = await legendTermsOf(move, { currency, conversion }, isCreditNote, buyer.countryCode);
   const drafted = asDraft(lines, unpublished);
   const stated = drafted.map((line, index) => ({ ...line, amountMinor: lines[index]?.amountMinor ?? 0 }));
   return drafted.map((line) =>

@@ -25,7 +25,7 @@ import type { Supplier } from '../store/records/suppliers.ts';
 import type { Composition } from './document-amounts.ts';
 import { Refusal } from './refusal.ts';
 import { refuseBackwards, refuseDayOutside } from './times.ts';
-import type { CustomerUnpublished, QuoteUnpublished } from './unpublished.ts';
+import type { CustomerUnpublished } from './unpublished.ts';
 
 /** The terms of an invoice that its credit notes have too: what was sold, where, and on which agreement. */
 const inheritedNames = [
@@ -84,14 +84,8 @@ export function termsAgain(kept: KeptTerms | undefined): DocumentTerms {
   return withValue(kept ?? {}, documentTermNames);
 }
 
-/** The terms of its lines that a quote keeps, so that its invoice has it. */
-export function quoteTermsOf(composition: Composition): Pick<QuoteUnpublished, 'terms'> {
-  const terms = lineTermsOf(composition);
-  return terms.lines ? { terms } : {};
-}
-
 /** The terms of lines by the lines' ids. */
-function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'lines'> {
+export function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'lines'> {
   const numbers = lines.map(({ lineNumber }, index) => lineNumber?.trim() ?? String(index + 1));
   const entries = lines.flatMap((line, index) => {
     const terms = withValue(line, lineTermNames);

@@ -15,7 +15,7 @@ import { Refusal, refuseTwins } from './refusal.ts';
 export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<RenderedRecord> {
   // Answers are keyed by the ids of fields.
   refuseTwins('fields', given.fields, '/with/fields');
-  const before = given.id === undefined ? undefined : await move.find('forms', given.id);
+  const before = given.id === undefined ? undefined : (await move.find('forms', given.id))?.record;
   const form = {
     id: given.id ?? move.mintId('frm_'),
     title: given.title,

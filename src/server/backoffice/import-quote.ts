@@ -8,7 +8,7 @@ import { checkedAmounts, pricedImport } from './import-check.ts';
 import { importedLines, importedNaming } from './imports.ts';
 import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
-import { getInState } from './quotes.ts';
+import { getInState, quoteRecord } from './quotes.ts';
 import { pointingAt, Refusal } from './refusal.ts';
 import { refuseDayOutside, refuseDayToCome } from './times.ts';
 
@@ -31,26 +31,16 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   const priced = pricedImport(await begun(move, given, known));
   const lines = importedLines(priced, given);
   const id = given.id ?? move.mintUuid();
+  const version = await versionOf(move, given, before);
   const record = {
-    id,
-    ...(await versionOf(move, given, before)),
-    number: given.number,
-    status: given.status,
-    title: given.title,
+    ...quoteRecord({ id, number: given.number, createdAt: move.at, ...version }, given, given.currency),
     ...importedNaming(customer, given),
-    currency: given.currency,
-    validUntil: given.validUntil ?? null,
+    status: given.status,
     sentDate: given.sentDate,
     respondedAt: respondedAtOf(move, given),
-    buyerReference: given.buyerReference ?? null,
     lines,
     vatBreakdown: checkedAmounts(given, priced).vatBreakdown,
     totals: given.totals,
-    convertedJobId: null,
-    convertedInvoiceId: null,
-    createdAt: move.at,
-    links: { self: `/api/v1/quotes/${id}` },
-    note: given.note ?? null,
     // The version before is written first, as in `reviseQuote`, and stamped later.
     updatedAt: move.stamp(),
   };

@@ -16,7 +16,7 @@ import { begun, keptAmounts, lineOf, reverseChargeRatesOf } from './document-lin
 import { keptTerms, namedProfile, refuseBadParty } from './document-terms.ts';
 import { checkedAmounts, pricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
-import { accountsOf, blankUnpublished, conversionOf, referenceTo, refuseBadDates } from './invoice-drafts.ts';
+import { accountsOf, blankUnpublished, conversionOf, newDocument, refuseBadDates } from './invoice-drafts.ts';
 import { followIssue } from './issue-invoice.ts';
 import { mustBeIssuedElsewhere, nameOf } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
@@ -53,7 +53,7 @@ export async function importIssued(move: Move, kind: ImportedKind, given: Import
   );
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
   if (credited) refuseContradiction(given, credited.record);
-  const conversion = conversionOf(move, currency, accountingCurrency, credited?.record);
+  const conversion = conversionOf(currency, accountingCurrency);
   const composition = await begun(move, given, { path: '/with', currency, credited, conversion });
   const priced = pricedImport(composition);
   const lines = importedLines(priced, given);
@@ -61,7 +61,8 @@ export async function importIssued(move: Move, kind: ImportedKind, given: Import
   const document = { id, kind, totals, currency, ...naming };
   const amounts = await payableAmounts(move, priced, given, document);
   const record = {
-    ...{ id, kind, status: 'issued' as const, number: given.number, currency },
+    ...newDocument(kind, id, credited),
+    ...{ status: 'issued' as const, number: given.number, currency },
     ...datesOf(move, kind, given, customer),
     ...naming,
     ...amountsOf(move, given, priced),
@@ -70,10 +71,6 @@ export async function importIssued(move: Move, kind: ImportedKind, given: Import
     note: given.note ?? null,
     lines,
     createdAt: move.at,
-    links: { self: `/api/v1/invoices/${id}`, pdf: `/api/v1/invoices/${id}/pdf` },
-    creditsInvoiceId: given.creditsInvoiceId ?? null,
-    creditNotes: [],
-    creditedInvoice: credited ? referenceTo(credited.record) : null,
     ...balanceAtIssue(document, amounts),
   };
   const unpublished = {
@@ -249,7 +246,7 @@ function amountsOf(
     }
   }
   const { vatBreakdown, accounted } = checkedAmounts(given, priced);
-  // Of a note that comes in the net is held to what is left, whatever its prices include.
+  // The net of a note that comes in is held to what is left, whatever its prices include.
   refuseExcess({ ...priced, includesVat: false }, given.vatBreakdown);
   return {
     vatBreakdown,

@@ -2,15 +2,7 @@ import type { GivenExchange, NewInvoice } from '../../contract/feed.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import { namingOf } from './buyers.ts';
 import { type Credited, creditedInvoiceOf, refuseOtherPrices } from './credit-notes.ts';
-import {
-  asDraftWithoutLegends,
-  begun,
-  keptAmounts,
-  legendTermsOf,
-  reverseChargeRatesOf,
-  type Summed,
-  summed,
-} from './document-lines.ts';
+import { begun, keptAmounts, linesAgain, reverseChargeRatesOf, summed } from './document-lines.ts';
 import { keptTerms, termsAgain } from './document-terms.ts';
 import type { Move } from './move.ts';
 import { payableAmounts } from './prepayments.ts';
@@ -25,10 +17,11 @@ type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 /** A stored draft as the change that would draft it again. An edit replaces members of it. */
 async function draftOf(move: Move, { record, unpublished }: StoredDocument): Promise<NewInvoice> {
   const { accountingCurrency, currency, supplyPeriod, creditsInvoiceId } = record;
-  const isCreditNote = record.kind === 'credit_note';
-  const conversion = conversionOf(move, currency, accountingCurrency, isCreditNote ? record : undefined);
-  const { countryCode } = record.buyer;
-  const terms = await legendTermsOf(move, { currency, conversion }, countryCode, isCreditNote);
+  const accounts = accountsOf(move, record.kind === 'credit_note' ? record : undefined);
+  const conversion = conversionOf(
+    currency,
+    accountingCurrency && { ...accountingCurrency, currency: accounts },
+  );
   return {
     kind: record.kind,
     customerId: record.customer.id,
@@ -40,7 +33,7 @@ async function draftOf(move: Move, { record, unpublished }: StoredDocument): Pro
     buyerReference: record.buyerReference,
     purchaseOrderReference: record.purchaseOrderReference,
     note: record.note,
-    lines: asDraftWithoutLegends(record.lines, unpublished, terms),
+    lines: await linesAgain(move, { record, unpublished }, conversion),
     terms: termsAgain(unpublished.terms),
     ...unpublished.amounts?.given,
     ...(creditsInvoiceId === null
@@ -79,16 +72,15 @@ export async function composeInvoice(
   const credited = await creditedInvoiceOf(move, draft, path);
   const terms = termsOf(draft, customer, credited?.record);
   const { currency } = terms;
-  const exchange = exchangeOf(move, draft, currency, credited, path);
-  const conversion = conversionOf(move, currency, exchange, credited?.record);
+  const accounting = accountingOf(move, draft, currency, credited, path);
+  const conversion = conversionOf(currency, accounting);
   if (credited) refuseOtherPrices(credited, draft.pricesIncludeVat ?? false, path);
   const composition = await begun(move, draft, { path, currency, credited, conversion });
-  const legends = await legendTermsOf(move, composition, customer.countryCode, draft.kind === 'credit_note');
-  const sums = summed(composition, legends);
-  const accountingCurrency = withinRange(`${path}/lines`, () => accountedFor(sums, exchange));
+  const sums = await summed(move, composition, customer.countryCode);
+  const { accounted } = sums;
+  const accountedTotals = withinRange(`${path}/lines`, () => totals(accounted));
   const record: DocumentRecord = {
-    id: fixed.id,
-    kind: draft.kind,
+    ...newDocument(draft.kind, fixed.id, credited),
     status: 'draft',
     number: null,
     issueDate: null,
@@ -96,11 +88,8 @@ export async function composeInvoice(
     ...terms,
     ...namingOf(customer, terms.siteId, path),
     ...sums.shown,
-    accountingCurrency,
+    accountingCurrency: accounting && { ...accounting, totals: accountedTotals, vatBreakdown: accounted },
     createdAt: fixed.createdAt,
-    links: { self: `/api/v1/invoices/${fixed.id}`, pdf: `/api/v1/invoices/${fixed.id}/pdf` },
-    creditNotes: [],
-    creditedInvoice: credited ? referenceTo(credited.record) : null,
   };
   const amounts = await payableAmounts(move, sums, draft, record);
   const unpublished = {
@@ -111,6 +100,18 @@ export async function composeInvoice(
     ...keptTerms(sums, draft, { ...record.buyer, ...buyer }),
   };
   return { record, unpublished, credited };
+}
+
+/** The members of a new document that say where it is, and which invoice it credits. */
+export function newDocument(kind: Invoice['kind'], id: string, credited: Credited | undefined) {
+  return {
+    id,
+    kind,
+    links: { self: `/api/v1/invoices/${id}`, pdf: `/api/v1/invoices/${id}/pdf` },
+    creditNotes: [],
+    creditsInvoiceId: credited?.record.id ?? null,
+    creditedInvoice: credited ? referenceTo(credited.record) : null,
+  };
 }
 
 export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates'> = {
@@ -130,12 +131,10 @@ export function accountsOf(move: Move, credited: Pick<Invoice, 'accountingCurren
 
 /** How a document's amounts are converted into the currency of its accounts. */
 export function conversionOf(
-  move: Move,
   from: string,
-  exchange: Pick<GivenExchange, 'exchangeRate'> | null | undefined,
-  credited: Pick<Invoice, 'accountingCurrency'> | undefined,
+  accounting: Pick<Accounting, 'currency' | 'exchangeRate'> | null | undefined,
 ): Conversion | null {
-  return exchange ? { from, to: accountsOf(move, credited), exchangeRate: exchange.exchangeRate } : null;
+  return accounting ? { from, to: accounting.currency, exchangeRate: accounting.exchangeRate } : null;
 }
 
 type Dated = Pick<NewInvoice, 'kind' | 'supplyDate' | 'supplyPeriod' | 'dueDate' | 'exchange'>;
@@ -180,19 +179,20 @@ function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | unde
     currency: draft.currency ?? credited?.currency ?? customer.currency,
     dueDate: draft.dueDate ?? null,
     paymentTermsDays: credited ? 0 : (draft.paymentTermsDays ?? customer.paymentTermsDays),
-    creditsInvoiceId: draft.creditsInvoiceId ?? null,
     note: draft.note ?? null,
   };
 }
 
-/** The rate that a document is accounted for at: its own, or that of the invoice it corrects. */
-function exchangeOf(
+type Accounting = GivenExchange & { currency: string };
+
+/** The currency and the rate that a document is accounted for at: its own rate, or that of the invoice it corrects. */
+function accountingOf(
   move: Move,
   { exchange }: NewInvoice,
   currency: string,
   credited: Credited | undefined,
   path: string,
-): GivenExchange | null {
+): Accounting | null {
   const own = move.company.currency;
   if (exchange && (credited !== undefined || currency === own)) {
     const reason = credited
@@ -200,20 +200,10 @@ function exchangeOf(
       : `the document is in ${own} itself`;
     throw new Refusal('invalid_change', `exchange can't be given: ${reason}.`, `${path}/exchange`);
   }
-  return (credited ? credited.record.accountingCurrency : exchange) ?? null;
-}
-
-function accountedFor(
-  { accounted, conversion }: Summed,
-  exchange: GivenExchange | null,
-): Invoice['accountingCurrency'] {
-  if (!exchange || !conversion) return null;
-  const { exchangeRate, exchangeRateDate, exchangeRateSource } = exchange;
-  return {
-    ...{ currency: conversion.to, exchangeRate, exchangeRateDate, exchangeRateSource },
-    totals: totals(accounted),
-    vatBreakdown: accounted,
-  };
+  const given = credited ? credited.record.accountingCurrency : exchange;
+  if (!given) return null;
+  const { exchangeRate, exchangeRateDate, exchangeRateSource } = given;
+  return { currency: accountsOf(move, credited?.record), exchangeRate, exchangeRateDate, exchangeRateSource };
 }
 
 /** How an issued document is named by the one that it credits, or that credits it. */

@@ -7,11 +7,16 @@ import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import type { StoredDocument } from './unpublished.ts';
 
-/** Drafts an invoice, credit note or pro forma. `path` is where the draft is within the change. */
+/**
+ * Drafts an invoice, credit note or pro forma.
+ * @param quoteId the quote that it is made of.
+ * @param path where the draft is within the change.
+ */
 export async function draftInvoice(
   move: Move,
   draft: NewInvoice,
-  { path = '/with', quoteId = null }: { path?: string; quoteId?: string | null } = {},
+  quoteId: string | null = null,
+  path = '/with',
 ): Promise<RenderedRecord> {
   if (draft.id !== undefined) await move.mustBeNew('invoices', draft.id, `${path}/id`);
   const fixed = { id: draft.id ?? move.mintUuid(), createdAt: move.at, quoteId };
@@ -45,7 +50,7 @@ export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard
   const { unpublished } = await getDraft(move, id);
   await move.remove('invoices', id);
   const source = unpublished.quoteId === null ? undefined : await move.find('quotes', unpublished.quoteId);
-  if (source) await move.putStamped('quotes', { ...source, convertedInvoiceId: null });
+  if (source) await move.putStamped('quotes', { ...source.record, convertedInvoiceId: null });
 }
 
 /** @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */

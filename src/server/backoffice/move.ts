@@ -23,7 +23,7 @@ import { createIds } from '../process/ids.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
-import type { AnyUnpublished, Stored, UnpublishedOf } from './unpublished.ts';
+import type { AnyUnpublished, Stored } from './unpublished.ts';
 
 /** A record whose time of change is known only when it is put. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
@@ -107,33 +107,30 @@ export class Move {
     return this.#mintedMs;
   }
 
-  /** Reads a record; undefined when the company has none with that id. */
-  async find<R extends Resource>(resource: R, id: string): Promise<RecordOf[R] | undefined> {
-    return (await this.#findBoth(resource, id))?.record;
+  /** Reads a record with the data that the API doesn't show; undefined when the company has none with that id. */
+  async find<R extends Resource>(resource: R, id: string): Promise<Stored<R> | undefined> {
+    const texts = await findTexts(this.transaction, resource, this.company.id, id);
+    if (!texts) return undefined;
+    // A quote that was loaded in another way states no rates.
+    const blank = resource === 'quotes' ? { reverseChargeRates: {} } : {};
+    const unpublished = { ...blank, ...(JSON.parse(texts.unpublished ?? '{}') as object) };
+    // Both were written by `put`.
+    return { record: JSON.parse(wholeText(texts)) as RecordOf[R], unpublished } as Stored<R>;
   }
 
   /**
-   * Reads a record that has to be there.
+   * Reads one that has to be there.
    * @throws Refusal `unknown_record`, the same for another company's record as for none.
    */
-  async get<R extends Resource>(resource: R, id: string, path: string): Promise<RecordOf[R]> {
-    const record = await this.find(resource, id);
-    if (!record) throw unknownRecord(resource, id, path);
-    return record;
-  }
-
-  /** As {@link find}, with the data that the API doesn't show. */
-  async findStored<R extends keyof UnpublishedOf>(resource: R, id: string): Promise<Stored<R> | undefined> {
-    const found = await this.#findBoth(resource, id);
-    // Written by `put`.
-    return found && { record: found.record, unpublished: found.unpublished as UnpublishedOf[R] };
-  }
-
-  /** As {@link get}, with the data that the API doesn't show. */
-  async getStored<R extends keyof UnpublishedOf>(resource: R, id: string, path: string): Promise<Stored<R>> {
-    const found = await this.findStored(resource, id);
+  async getStored<R extends Resource>(resource: R, id: string, path: string): Promise<Stored<R>> {
+    const found = await this.find(resource, id);
     if (!found) throw unknownRecord(resource, id, path);
     return found;
+  }
+
+  /** The record alone. @throws Refusal `unknown_record`. */
+  async get<R extends Resource>(resource: R, id: string, path: string): Promise<RecordOf[R]> {
+    return (await this.getStored(resource, id, path)).record;
   }
 
   /** @throws Refusal `unknown_record` unless the company has a record with that id. */
@@ -148,16 +145,6 @@ export class Move {
     if (!(await hasRecord(this.transaction, resource, this.company.id, id))) return;
     const message = `There is already a record with the id ${quote(id)} among the company's ${resource}.`;
     throw new Refusal('duplicate_id', message, path);
-  }
-
-  async #findBoth<R extends Resource>(resource: R, id: string) {
-    const texts = await findTexts(this.transaction, resource, this.company.id, id);
-    if (!texts) return undefined;
-    // A quote that was loaded in another way states no rates.
-    const blank = resource === 'quotes' ? { reverseChargeRates: {} } : {};
-    const unpublished = { ...blank, ...(JSON.parse(texts.unpublished ?? '{}') as object) };
-    // The stored text was rendered from a record of this type.
-    return { record: JSON.parse(wholeText(texts)) as RecordOf[R], unpublished };
   }
 
   /**

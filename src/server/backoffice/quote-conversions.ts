@@ -50,8 +50,7 @@ export async function convertToInvoice(
     kind: 'invoice' as const,
     customerId: accepted.customer.id,
   };
-  const source = { path: '/with/invoice', quoteId: accepted.id };
-  const { id: convertedInvoiceId } = await draftInvoice(move, draft, source);
+  const { id: convertedInvoiceId } = await draftInvoice(move, draft, accepted.id, '/with/invoice');
   return move.putStamped('quotes', { ...accepted, convertedInvoiceId });
 }
 

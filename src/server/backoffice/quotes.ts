@@ -4,7 +4,7 @@ import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { namingOf } from './buyers.ts';
 import { hasQuoteGroup } from '../store/records/moves.ts';
-import { asDraftWithoutLegends, begun, legendTermsOf, quoteUnpublishedOf, summed } from './document-lines.ts';
+import { begun, linesAgain, quoteUnpublishedOf, summed } from './document-lines.ts';
 import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
@@ -157,17 +157,15 @@ export async function draftOf(
   move: Move,
   { record: quote, unpublished }: Stored<'quotes'>,
 ): Promise<QuoteDraft> {
-  const { currency, buyer } = quote;
-  const terms = await legendTermsOf(move, { currency, conversion: null }, buyer.countryCode, false);
   return {
     customerId: quote.customer.id,
     title: quote.title,
     siteId: quote.siteId,
-    currency,
+    currency: quote.currency,
     validUntil: quote.validUntil,
     buyerReference: quote.buyerReference,
     note: quote.note,
-    lines: asDraftWithoutLegends(quote.lines, unpublished, terms),
+    lines: await linesAgain(move, { record: quote, unpublished }, null),
     ...unpublished.amounts?.given,
   };
 }
@@ -183,28 +181,28 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
   const known = { path: '/with', currency, credited: undefined, conversion: null };
-  const composition = await begun(move, draft, known);
-  const sums = summed(composition, await legendTermsOf(move, known, customer.countryCode, false));
-  const record: Composed['record'] = {
-    id: fixed.id,
-    quoteGroupId: fixed.quoteGroupId,
-    number: fixed.number,
-    version: fixed.version,
-    supersedesQuoteId: fixed.supersedesQuoteId,
-    status: 'draft',
-    title: draft.title,
-    ...namingOf(customer, draft.siteId ?? null, '/with'),
-    currency,
-    validUntil: draft.validUntil ?? null,
-    sentDate: null,
-    respondedAt: null,
-    buyerReference: draft.buyerReference ?? null,
+  const sums = await summed(move, await begun(move, draft, known), customer.countryCode);
+  const naming = namingOf(customer, draft.siteId ?? null, '/with');
+  const record = {
+    ...quoteRecord(fixed, draft, currency),
+    ...{ status: 'draft' as const, sentDate: null, respondedAt: null },
+    ...naming,
     ...sums.shown,
-    convertedJobId: null,
-    convertedInvoiceId: null,
-    createdAt: fixed.createdAt,
-    links: { self: `/api/v1/quotes/${fixed.id}` },
-    note: draft.note ?? null,
   };
   return { record, unpublished: quoteUnpublishedOf(sums) };
+}
+
+/** The members of a new version of a quote that are the same for one that is drafted here and one that comes in. */
+export function quoteRecord(
+  { id, quoteGroupId, number, version, supersedesQuoteId, createdAt }: Fixed,
+  given: Pick<QuoteDraft, 'title' | 'validUntil' | 'buyerReference' | 'note'>,
+  currency: string,
+) {
+  const { title, validUntil = null, buyerReference = null, note = null } = given;
+  return {
+    ...{ id, quoteGroupId, number, version, supersedesQuoteId, createdAt },
+    ...{ title, currency, validUntil, buyerReference, note },
+    ...{ convertedJobId: null, convertedInvoiceId: null },
+    links: { self: `/api/v1/quotes/${id}` },
+  };
 }

@@ -1,6 +1,6 @@
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { BuyerTerms, KeptTerms } from '../../contract/document-terms.ts';
-import type { Invoice, RecordOf } from '../../contract/records.ts';
+import type { Invoice, RecordOf, Resource } from '../../contract/records.ts';
 import type { Credited } from './credit-notes.ts';
 import type { KeptSupplier } from '../store/records/suppliers.ts';
 
@@ -47,7 +47,7 @@ export interface Unpublished {
 /** A document before it is stamped. */
 export type DocumentRecord = Omit<Invoice, 'updatedAt'>;
 
-/** The same with the data that the API doesn't show. */
+/** A document that is drafted, or comes in, with the data that the API doesn't show. */
 export interface Drafted {
   record: DocumentRecord;
   unpublished: Unpublished;
@@ -55,8 +55,8 @@ export interface Drafted {
   credited: Credited | undefined;
 }
 
-/** Data that the API doesn't show, of each kind of record that has such. */
-export interface UnpublishedOf {
+/** Data that the API doesn't show, of the kinds of records that have such. */
+interface UnpublishedOf {
   invoices: Unpublished;
   quotes: QuoteUnpublished;
   customers: CustomerUnpublished;
@@ -65,9 +65,9 @@ export interface UnpublishedOf {
 export type AnyUnpublished = UnpublishedOf[keyof UnpublishedOf];
 
 /** A stored record with that data. */
-export interface Stored<R extends keyof UnpublishedOf> {
+export interface Stored<R extends Resource> {
   record: RecordOf[R];
-  unpublished: UnpublishedOf[R];
+  unpublished: R extends keyof UnpublishedOf ? UnpublishedOf[R] : object;
 }
 
 export type StoredDocument = Stored<'invoices'>;

@@ -2,6 +2,7 @@ import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { columnsOf } from '../../../tables/columns.ts';
 import { receivableSchema } from '../../../tables/receivables.ts';
+import { movementsOf } from '../../backoffice/settlement.ts';
 import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { allDocuments, readDocuments } from './document-search.ts';
@@ -91,16 +92,13 @@ async function* downloadRows(engine: Engine, company: string, today: string): As
   await using moment = await engine.snapshot();
   for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => {
-      const { customer, totals, payments = [], refunds = [], creditNotes } = document;
-      const { amountDueMinor = 0 } = document;
-      const paidMinor = sumOf(payments.map(({ amountMinor }) => amountMinor));
-      const refundedMinor = sumOf(refunds.map(({ amountMinor }) => amountMinor));
-      const creditedMinor = sumOf(creditNotes.map(({ grossMinor }) => grossMinor));
-      const leftMinor = totals.grossMinor - paidMinor + refundedMinor - creditedMinor;
+      const { customer, amountDueMinor = 0 } = document;
+      const moved = movementsOf(document, {});
+      const leftMinor = moved.grossMinor - moved.paidMinor + moved.refundedMinor - moved.creditedMinor;
       return {
         ...document,
-        ...{ customerId: customer.id, customerName: customer.name, grossMinor: totals.grossMinor },
-        ...{ paidMinor, refundedMinor, creditedMinor, roundingMinor: amountDueMinor - leftMinor },
+        ...{ customerId: customer.id, customerName: customer.name },
+        ...{ ...moved, roundingMinor: amountDueMinor - leftMinor },
         daysOverdue: daysOverdue(document, today),
       };
     });
