@@ -220,11 +220,7 @@ async function testTools(t: Test, workplace: Workplace, { greeting }: Served): P
   t.strictSame(mcp, { exitCode: 0, stdout: '', stderr: '' });
 
   const visitor = new Visitor(address);
-  await visitor.visit('/portal/invitation');
-  await visitor.submit('/portal/invitation', { code: portal ?? '' });
-  const password = 'copper kettles whistle softly';
-  const chosen = { name: 'Aoife', password, 'password-again': password };
-  await visitor.submit('/portal/invitation/accept', chosen);
+  await visitor.useLink(portal ?? '', 'copper kettles whistle softly');
   t.equal((await visitor.visit('/portal')).statusCode, 200, 'the link of the start leads into the portal');
 
   const { url } = await listen(t, (_req, res) => res.end());

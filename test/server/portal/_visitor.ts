@@ -94,7 +94,7 @@ export class Visitor {
     return (await this.send(action, { 'form-token': token, ...fields })).statusCode;
   }
 
-  /** Opens a link that was mailed or shown, by its code. @returns the status. */
+  /** Opens a link that was mailed or shown, by its code or the whole of it. @returns the status. */
   async openLink(code: string): Promise<number> {
     await this.visit('/portal/invitation');
     return (await this.submit('/portal/invitation', { code })).statusCode;

@@ -25,8 +25,7 @@ t.test(
     );
     const code = link.slice(link.indexOf('#') + 1);
     const visitor = new Visitor(served.greeting.address);
-    await visitor.visit('/portal/invitation');
-    await visitor.submit('/portal/invitation', { code });
+    await visitor.openLink(code);
     const tokens = [hiddenFields(visitor.shown, '/portal/invitation/accept')['form-token'] ?? ''];
     const passwords = { password: PASSWORD, 'password-again': PASSWORD };
     await visitor.submit('/portal/invitation/accept', { name: 'Aoife Brennan', ...passwords });

@@ -9,11 +9,9 @@ const EMAIL = 'aoife@acme.example';
 const PASSWORD = 'copper kettles whistle softly';
 
 /** Uses a link as its owner does. */
-async function use(link: string, fields: Record<string, string>): Promise<Visitor> {
+async function use(link: string, password: string): Promise<Visitor> {
   const visitor = new Visitor(new URL(link).origin);
-  await visitor.visit('/portal/invitation');
-  await visitor.submit('/portal/invitation', { code: link });
-  await visitor.submit('/portal/invitation/accept', fields);
+  await visitor.useLink(link, password, { name: 'Aoife' });
   return visitor;
 }
 
@@ -33,8 +31,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   });
   t.strictSame(await json('admin list acme'), [], 'who is invited is no administrator yet');
 
-  const password = { password: PASSWORD, 'password-again': PASSWORD };
-  const visitor = await use(invited.stdout.trim(), { name: 'Aoife', ...password });
+  const visitor = await use(invited.stdout.trim(), PASSWORD);
   t.equal((await visitor.visit('/portal')).statusCode, 200);
   const [administrator] = await json<Administrator[]>('admin list acme');
   const scopes = ['jobs:read', 'forms:read'];
@@ -44,7 +41,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   const reset = await told(`admin reset acme ${EMAIL}`);
   t.equal((await visitor.visit('/portal')).statusCode, 200, 'a link changes nothing before it is used');
   const next = 'granite lanterns drift north';
-  const again = await use(reset.trim(), { password: next, 'password-again': next });
+  const again = await use(reset.trim(), next);
   t.equal((await again.visit('/portal')).statusCode, 200);
   t.equal((await visitor.visit('/portal')).statusCode, 303, 'setting a password ends every session');
 
@@ -76,7 +73,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   t.equal((await again.visit('/portal')).statusCode, 303);
   t.match(await told('admin list acme'), /\naoife@acme.example {2}Aoife {2}disabled 2.*Z/);
   const back = await told(`admin create acme ${EMAIL} --scopes all`);
-  const returned = await use(back.trim(), { name: 'Aoife', ...password });
+  const returned = await use(back.trim(), PASSWORD);
   t.equal((await returned.visit('/portal')).statusCode, 200, 'who was disabled can be invited again');
   t.match(await json('admin list acme'), [{ disabledAt: /Z$/ }, { mayInvite: false }]);
   await makeKey(returned, 'Last');

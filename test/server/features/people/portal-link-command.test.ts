@@ -36,8 +36,7 @@ t.test('a link is made by command and over HTTP, and an operator changes access'
   t.match(linked, { exitCode: 0, stdout: /^http:\S+\/portal\/invitation#acme\.[\w-]{43}\n$/, stderr: '' });
   const follow = async (code: string) => {
     const visitor = new Visitor(address);
-    await visitor.visit('/portal/invitation');
-    await visitor.submit('/portal/invitation', { code });
+    await visitor.openLink(code);
     return (await visitor.visit('/portal')).statusCode;
   };
   t.equal(await follow(linked.stdout.trim()), 200);

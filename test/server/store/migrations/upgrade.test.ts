@@ -11,7 +11,14 @@ import t from 'tap';
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { version } from '../../../../src/contract/version.ts';
-import { openWorkplace, type Outcome, type Running, SECRET_KEY, type Workplace } from '../../../_command.ts';
+import {
+  openWorkplace,
+  type Outcome,
+  type Running,
+  SECRET_KEY,
+  until,
+  type Workplace,
+} from '../../../_command.ts';
 import { fillLargeCompany } from '../../../contract/_large-company.ts';
 import { createDatabase } from '../../../_postgres.ts';
 import { type EngineName, engineNames, STORY_NOW } from '../../../_server.ts';
@@ -273,10 +280,6 @@ async function upgradeWithKills(
     }
     killCount += 1;
   }
-}
-
-async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isSo())) await pause(2);
 }
 
 /** The demo's key stands in a file beside the first store; a copy gets one of its own. */
