@@ -13,11 +13,11 @@ import { openJsonLinesCopy } from '../../src/client/sync/json-lines.ts';
 import type { Resource, Sink } from '../../src/client/sync/sink.ts';
 import { openSqliteCopy } from '../../src/client/sync/sqlite.ts';
 import { sync } from '../../src/client/sync/sync.ts';
-import { moveEventKinds } from '../../src/contract/events.ts';
 import type { Change } from '../../src/contract/feed.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { createDice } from '../server/backoffice/_sync.ts';
 import { keyFor, openTestDatabase, startTestServer, STORY_NOW } from '../_server.ts';
+import { addWebhook } from '../server/backoffice/_backoffice.ts';
 import { MemoryCopy, readJsonLinesCopy, readSource, readSqliteCopy } from './_copies.ts';
 import { layRoughLine } from './_rough-line.ts';
 
@@ -34,14 +34,7 @@ async function openDay(engine: Engine): Promise<string> {
   const place = { addressLines: ['14 Row'], countryCode: 'IE' };
   const profile = { legalName: 'Brennan Ltd', ...place, vatId: 'IE3290618T' };
   await createCompany(engine, 'day', { profile }, STORY_NOW);
-  const webhook = {
-    company: 'day',
-    id: 'whk_all',
-    url: 'https://hooks.customer.example',
-    secret: 'whsec_test',
-  };
-  const row = { ...webhook, events: JSON.stringify(moveEventKinds), created_at: STORY_NOW.toISOString() };
-  await engine.transaction((transaction) => transaction.insertInto('webhooks').values(row).execute());
+  await addWebhook(engine, 'day', 'whk_all');
   await applyDay(engine, 'person.save', { ...LEAVING, id: 'per', displayName: 'P' });
   const customer = { id: 'cus', name: 'C', ...place, currency: 'EUR', paymentTermsDays: 14 };
   await applyDay(engine, 'customer.save', customer);

@@ -141,19 +141,26 @@ function companyOf(backoffice: Backoffice, id: string): TestCompany {
       // Each stored text was rendered from a record of this type.
       return found && ({ ...JSON.parse(found.body), ...JSON.parse(found.detail ?? '{}') } as never);
     },
-    addWebhook: (webhook, kinds) => addWebhook(engine, id, webhook, kinds),
+    addWebhook: (webhook, kinds) => addWebhook(engine, id, webhook, { kinds }),
   };
 }
 
-/** Registers a webhook that hears of the given kinds. */
+interface Hearing {
+  kinds?: readonly MoveEventKind[] | undefined;
+  url?: string;
+  /** As it is stored. */
+  secret?: string;
+}
+
+/** Registers a webhook that hears of all kinds, or of the given ones. */
 export async function addWebhook(
   engine: Engine,
   company: string,
   id: string,
-  kinds: readonly MoveEventKind[] = moveEvents,
+  { kinds = moveEvents, ...given }: Hearing = {},
 ): Promise<void> {
   const row = { company, id, url: 'https://hooks.customer.example', secret: sealedSecret(company, id) };
-  const values = { ...row, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
+  const values = { ...row, ...given, events: JSON.stringify(kinds), created_at: STORY_NOW.toISOString() };
   await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
 }
 

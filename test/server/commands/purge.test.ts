@@ -10,6 +10,7 @@ import {
   attemptRows,
   deliveryRows,
   scriptedSender,
+  settled,
   startLoop,
 } from '../features/webhooks/deliveries/_delivery-loop.ts';
 
@@ -25,7 +26,7 @@ onEachEngine('the history', async (t, { openCompany, engine, setNow }) => {
     for (let index = 0; index < count; index += 1) await company.apply(jobCreate());
     const sender = scriptedSender(() => answer(200));
     const loop = startLoop(engine, sender, { now: () => made });
-    await until(async () => (await deliveryRows(engine)).every(({ state }) => state === 'delivered'));
+    await settled(engine, 'delivered');
     await loop[Symbol.asyncDispose]();
     await company.apply(jobCreate());
   };

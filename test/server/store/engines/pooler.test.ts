@@ -3,7 +3,6 @@ import t from 'tap';
 
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { loadExampleCompany } from '../../../../src/demo/load.ts';
-import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { migrate } from '../../../../src/server/store/migrations/migrate.ts';
 import { callCommand, until } from '../../../_command.ts';
@@ -15,8 +14,8 @@ import { createTestBackoffice } from '../../backoffice/_backoffice.ts';
 import { addAdministrator, EMAIL, PASSWORD, Visitor } from '../../portal/_portal.ts';
 import {
   answer,
-  deliveryRows,
   scriptedSender,
+  settled,
   startLoop,
 } from '../../features/webhooks/deliveries/_delivery-loop.ts';
 import { fillDeliveries } from '../../features/webhooks/deliveries/_deliveries.ts';
@@ -26,11 +25,6 @@ const given = process.env.TEST_POSTGRES_URL;
 const postgres = given === undefined ? await startPostgres() : undefined;
 t.teardown(() => postgres?.[Symbol.asyncDispose]());
 const newDatabase = () => createDatabase(given ?? postgres?.url ?? '');
-
-async function isAllDelivered(engine: Engine): Promise<boolean> {
-  const rows = await deliveryRows(engine);
-  return rows.every(({ state }) => state === 'delivered');
-}
 
 t.test('the pooler of these tests refuses what PgBouncer refuses', async (t) => {
   await using pooler = await startPooler(await newDatabase());
@@ -85,7 +79,7 @@ t.test('everything works through a pooler in transaction mode', async (t) => {
     const folder = t.testdir({ 'feed.jsonl': feedOf([change]) });
     const applied = await callCommand(['apply', `${folder}/feed.jsonl`], { DATABASE_URL: pooler.url });
     t.equal(applied.exitCode, 0, applied.stdout);
-    await until(() => isAllDelivered(engine));
+    await settled(engine, 'delivered');
     await loop.idle();
     const sent = sender.sent.map(({ body }) => JSON.parse(body) as unknown);
     t.match(sent, [{ event: 'job.created', data: { id: 'job_1' } }]);
@@ -109,7 +103,7 @@ t.test('a worker hears of new deliveries by the direct address, and looks for it
     await createCompany(writer, company, {}, STORY_NOW);
     await fillDeliveries(writer, { [company]: { whk_a: 3 } });
     if (directUrl === url) await until(() => newsCount > 1);
-    await until(() => isAllDelivered(engine));
+    await settled(engine, 'delivered');
     t.equal(sender.sent.length, 3, company);
     await watch[Symbol.asyncDispose]();
   }

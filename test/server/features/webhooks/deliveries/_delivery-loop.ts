@@ -9,7 +9,7 @@ import {
 } from '../../../../../src/server/features/webhooks/deliveries/delivery-loop.ts';
 import { createSecretBox } from '../../../../../src/server/process/secret-box.ts';
 import type { AttemptResult, Sender, WebhookRequest } from '../../../../../src/server/sending/sender.ts';
-import { SECRET_KEY } from '../../../../_command.ts';
+import { SECRET_KEY, until } from '../../../../_command.ts';
 
 const noPhases = { dns: null, connect: null, tls: null, firstByte: null };
 
@@ -94,4 +94,13 @@ export async function attemptRows(engine: Engine) {
     .orderBy('delivery')
     .orderBy('number')
     .execute();
+}
+
+/** Waits until every delivery is in one of the states. */
+export const settled = (engine: Engine, ...states: string[]) =>
+  until(async () => (await deliveryRows(engine)).every(({ state }) => states.includes(state)));
+
+/** Removes all deliveries and what they are of. */
+export async function forgetDeliveries(engine: Engine): Promise<void> {
+  for (const table of ['delivery_attempts', 'deliveries', 'events']) await engine.run(`DELETE FROM ${table}`);
 }

@@ -20,7 +20,7 @@ import { jobCreate, openStaffedCompany } from '../../../backoffice/_changes.ts';
 import { fedCompanies, killFeed } from '../../../backoffice/_kill-feed.ts';
 import { withQueriesThrough } from '../../../store/_queries.ts';
 import { onEachStore } from '../../../store/_stores.ts';
-import { moveEvents, onEachEngine } from '../../../backoffice/_backoffice.ts';
+import { addWebhook, onEachEngine } from '../../../backoffice/_backoffice.ts';
 import { closed, eventBodyOf, events, strictAjv } from '../../../../contract/_contract.ts';
 import {
   answer,
@@ -28,6 +28,7 @@ import {
   noAnswer,
   scriptedSender,
   type ScriptedSender,
+  settled,
   startLoop,
 } from './_delivery-loop.ts';
 import { HOST, startHttpsReceiver } from '../../../sending/_receivers.ts';
@@ -211,14 +212,8 @@ async function makeEverything(engine: Engine): Promise<void> {
   for (const { id, currency, countryCode, vatId } of fedCompanies) {
     const profile = { legalName: 'Brennan', addressLines: ['1 Main Street'], countryCode, vatId };
     await createCompany(engine, id, { currency, profile }, new Date());
-    const row = {
-      company: id,
-      id: 'whk_all',
-      url: `https://${HOST}/hook?of=${id}`,
-      secret: sealedSecret(id, 'whk_all', SECRET),
-    };
-    const values = { ...row, events: JSON.stringify(moveEvents), created_at: new Date().toISOString() };
-    await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
+    const secret = sealedSecret(id, 'whk_all', SECRET);
+    await addWebhook(engine, id, 'whk_all', { url: `https://${HOST}/hook?of=${id}`, secret });
     await ping(engine, { company: id, webhook: 'whk_all' }, { now: new Date() });
   }
   // Some of its lines are refused on purpose.
@@ -276,7 +271,7 @@ onEachStore('every event is delivered as webhooks.yaml says, and can be verified
   await using loop = startLoop(engine, sender);
   await loop.idle();
   await makeEverything(engine);
-  await until(async () => (await deliveryRows(engine)).every(({ state }) => state === 'delivered'));
+  await settled(engine, 'delivered');
   t.strictSame(received.flatMap(problemsOf), []);
   const kinds = new Set(received.map(({ headers }) => headers['service-event']));
   t.strictSame([...kinds].sort(), events.map(({ kind }) => kind).sort(), 'each of them');

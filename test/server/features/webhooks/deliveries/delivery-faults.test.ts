@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import t from 'tap';
 
-import type { Engine } from '../../../../../src/server/store/engines/engine.ts';
 import { withQueriesThrough } from '../../../store/_queries.ts';
 import { openEngine } from '../../../../../src/server/store/engines/open-engine.ts';
 import { migrate } from '../../../../../src/server/store/migrations/migrate.ts';
@@ -14,15 +13,12 @@ import { onDeliveries, openWithDeliveries } from './_deliveries.ts';
 import {
   answer,
   attemptRows,
-  deliveryRows,
   noAnswer,
   namedLog,
   scriptedSender,
+  settled,
   startLoop,
 } from './_delivery-loop.ts';
-
-const isDelivered = async (engine: Engine) =>
-  (await deliveryRows(engine)).every(({ state }) => state === 'delivered');
 
 t.test('a full disk stops the claims, and what was sent is written when there is room', async (t) => {
   await using database = await openTestDatabase('sqlite');
@@ -44,7 +40,7 @@ t.test('a full disk stops the claims, and what was sent is written when there is
   for (let look = 0; look < 3; look += 1) await loop.idle();
   t.equal(sender.sent.length, sentCount, 'nothing is begun whose result could not be kept');
   await engine.run('PRAGMA max_page_count = 1000000');
-  await until(() => isDelivered(engine));
+  await settled(engine, 'delivered');
   t.equal(sender.sent.length, 200, 'each was sent once');
 });
 
@@ -83,7 +79,7 @@ onDeliveries('a clock that is set forward interrupts nothing under way', six, as
   nowMs += 86_400_000;
   for (let look = 0; look < 3; look += 1) await loop.idle();
   end(undefined);
-  await until(() => isDelivered(engine));
+  await settled(engine, 'delivered');
   t.equal(sender.sent.length, 6, 'each was sent once');
   t.ok((await attemptRows(engine)).every(({ status, number }) => status === 200 && number === 1));
 });
@@ -119,7 +115,7 @@ t.test('a delivery that another worker has locked is looked for less and less of
   );
   end(undefined);
   await locking;
-  await until(() => isDelivered(engine));
+  await settled(engine, 'delivered');
   t.equal(sender.sent.length, 1);
 });
 
@@ -144,7 +140,7 @@ t.test('a database that is locked for longer than a lease costs nothing but time
   for (let look = 0; look < 3; look += 1) await loop.idle();
   t.equal(sender.sent.length, 4, 'while their results are not written, nothing more is begun');
   holder.letGo();
-  await until(() => isDelivered(engine));
+  await settled(engine, 'delivered');
   t.equal(sender.sent.length, 12, 'each was sent once');
 });
 
@@ -163,7 +159,7 @@ t.test('a restart of PostgreSQL under the loop loses nothing', async (t) => {
   await until(() => names.includes('deliveries.not-written') || names.includes('deliveries.not-claimed'));
   t.ok(sender.sent.length - sentCount <= 8, 'nothing is begun without it');
   await server.start();
-  await until(() => isDelivered(engine));
+  await settled(engine, 'delivered');
   const times = Map.groupBy(sender.sent, ({ headers }) => headers['Service-Delivery']);
   t.equal(times.size, 400);
   const again = sender.sent.length - 400;

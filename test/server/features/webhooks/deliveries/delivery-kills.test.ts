@@ -11,8 +11,9 @@ import { openBackoffice } from '../../../../../src/server/backoffice/backoffice.
 import type { Change } from '../../../../../src/contract/feed.ts';
 import { countWaiting } from '../../../../../src/server/features/webhooks/deliveries/lease.ts';
 import type { Engine } from '../../../../../src/server/store/engines/engine.ts';
-import { sealedSecret, until } from '../../../../_command.ts';
+import { until } from '../../../../_command.ts';
 import { type EngineName, engineNames, openTestDatabase } from '../../../../_server.ts';
+import { addWebhook } from '../../../backoffice/_backoffice.ts';
 import { deliveryRows } from './_delivery-loop.ts';
 import { HOST } from '../../../sending/_receivers.ts';
 import {
@@ -119,11 +120,8 @@ for (const name of engineNames) {
     await using database = await openTestDatabase(name);
     const { engine, url } = database;
     await createCompany(engine, 'acme', {}, new Date());
-    for (const id of WEBHOOKS) {
-      const row = { company: 'acme', id, url: `https://${HOST}/${id}`, secret: sealedSecret('acme', id) };
-      const values = { ...row, events: '["job.created"]', created_at: new Date().toISOString() };
-      await engine.transaction((transaction) => transaction.insertInto('webhooks').values(values).execute());
-    }
+    for (const id of WEBHOOKS)
+      await addWebhook(engine, 'acme', id, { kinds: ['job.created'], url: `https://${HOST}/${id}` });
     await using receiver = await startFickleReceiver();
     const settings = await suitableTimes({
       ...{ databaseUrl: url, port: receiver.port, ca, deadlineMs: DEADLINE_MS.min, leaseMs: DEADLINE_MS.max },

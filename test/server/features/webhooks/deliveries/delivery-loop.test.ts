@@ -9,28 +9,28 @@ import {
   recordResults,
   ResultGroup,
 } from '../../../../../src/server/features/webhooks/deliveries/results.ts';
-import type { Engine } from '../../../../../src/server/store/engines/engine.ts';
 import { traceIdIn } from '../../../../../src/contract/trace-context.ts';
 import { until } from '../../../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../../../backoffice/_changes.ts';
 import { onEachEngine } from '../../../backoffice/_backoffice.ts';
 import { deliveredResult, onDeliveries } from './_deliveries.ts';
-import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
-
-const settled = (engine: Engine, ...states: string[]) =>
-  until(async () => (await deliveryRows(engine)).every(({ state }) => states.includes(state)));
+import {
+  answer,
+  attemptRows,
+  deliveryRows,
+  forgetDeliveries,
+  scriptedSender,
+  settled,
+  startLoop,
+} from './_delivery-loop.ts';
 
 /** A sender whose every delivery is accepted. */
 const taking = () => scriptedSender(() => answer(200));
 
-const empty = async (engine: Engine) => {
-  for (const table of ['delivery_attempts', 'deliveries', 'events']) await engine.run(`DELETE FROM ${table}`);
-};
-
 onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
   setNow(new Date());
   const acme = await openStaffedCompany(openCompany);
-  t.afterEach(() => empty(engine));
+  t.afterEach(() => forgetDeliveries(engine));
 
   await t.test('sends a change when it is committed, signed', async (t) => {
     const sender = scriptedSender(() => answer(204));
@@ -123,7 +123,7 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
       await loop.idle();
       await settled(engine, 'withheld');
       t.match(await deliveryRows(engine), [{ withheld_for: reason, attempt_count: 0 }]);
-      await empty(engine);
+      await forgetDeliveries(engine);
       await setCompany(engine, acme.id, allowed);
     }
     t.strictSame(sender.sent, []);
@@ -195,7 +195,7 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
       await loop.idle();
       await settled(engine, state);
       t.match(await deliveryRows(engine), [{ failure_count, interruption_count: 0 }], `after ${before}`);
-      await empty(engine);
+      await forgetDeliveries(engine);
     }
   });
 
@@ -208,7 +208,7 @@ onEachEngine('the loop', async (t, { openCompany, engine, setNow }) => {
       await until(async () => (await attemptRows(engine)).length === 1);
       const state = status === 200 || status === 299 ? 'delivered' : 'retrying';
       t.match(await deliveryRows(engine), [{ state }], `an answer of ${status}`);
-      await empty(engine);
+      await forgetDeliveries(engine);
     }
   });
 

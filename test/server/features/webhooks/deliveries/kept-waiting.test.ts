@@ -12,7 +12,15 @@ import { sealedSecret, SECRET_KEY, until } from '../../../../_command.ts';
 import { jobCreate, openStaffedCompany } from '../../../backoffice/_changes.ts';
 import { onEachEngine } from '../../../backoffice/_backoffice.ts';
 import { withQueriesThrough } from '../../../store/_queries.ts';
-import { answer, attemptRows, deliveryRows, scriptedSender, startLoop } from './_delivery-loop.ts';
+import {
+  answer,
+  attemptRows,
+  deliveryRows,
+  forgetDeliveries,
+  scriptedSender,
+  settled,
+  startLoop,
+} from './_delivery-loop.ts';
 
 const statesOf = async (engine: Engine) =>
   (await deliveryRows(engine)).map(({ webhook, state }) => `${webhook} ${state}`).sort();
@@ -24,8 +32,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
   const resumeAll = () => resumeWebhook(engine, acme.id, 'whk_all', new Date());
   t.afterEach(async () => {
     await resumeAll();
-    for (const table of ['delivery_attempts', 'deliveries', 'events'])
-      await engine.run(`DELETE FROM ${table}`);
+    await forgetDeliveries(engine);
   });
 
   await t.test('gets nothing until it is resumed, and then at once what waited', async (t) => {
@@ -47,7 +54,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
     t.match(deliveries, [{ state: 'waiting', nextAttemptAt: null }], 'its time is unknown');
     await resumeAll();
     await until(() => sender.sent.length === 20);
-    await until(async () => (await deliveryRows(engine)).every(({ state }) => state === 'delivered'));
+    await settled(engine, 'delivered');
     await deleteWebhook(engine, acme.id, 'whk_other', new Date());
   });
 
