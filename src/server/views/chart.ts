@@ -1,57 +1,93 @@
-import { countText } from './formats.ts';
+import { countText, dayText } from './formats.ts';
 import { type Html, html } from './html.ts';
+import { amount, table } from './table.ts';
 
-export interface Bar {
-  label: string;
-  parts: readonly { kind: 'good' | 'bad'; name: string; count: number }[];
+/** The counts of a day, by what they are. */
+export interface DayCounts {
+  /** `YYYY-MM-DD` */
+  day: string;
+  good: number;
+  bad: number;
 }
 
+export interface DayChart {
+  /** Says in words what the chart shows. */
+  summary: string;
+  /** The names of the two counts. */
+  names: Record<'good' | 'bad', string>;
+  /** The oldest first. */
+  days: readonly DayCounts[];
+}
+
+const kinds = ['good', 'bad'] as const;
 const BAR_WIDTH = 8;
 const GAP = 2;
 const HEIGHT = 48;
 
 /**
- * A bar chart with its scale, the labels of the first and last bar, and a legend. Its summary says in words what it shows, and
- * each bar has its figures in a title. Without colours the parts differ in lightness.
+ * A bar chart with its scale, the first and last day, and a legend. Each bar has its figures in a title, and a table below has
+ * them without the days that have none. Without colours the parts differ in lightness.
+ * @param figures the words that open the table, its caption, and a sentence in place of one without rows.
  */
-export function barChart({ summary, bars }: { summary: string; bars: readonly Bar[] }): Html {
-  const most = mostOf(bars);
+export function barChart(
+  chart: DayChart,
+  figures: Record<'open' | 'caption', string> & { none?: string },
+): Html {
+  const { summary, names, days } = chart;
+  const counted = days.filter(({ good, bad }) => good + bad > 0);
   return html`<figure class="chart">
-    <figcaption>${summary}</figcaption>
-    <div class="plot">
-      <div class="scale"><span>${countText(most)}</span><span>0</span></div>
-      ${svgOf(bars, most, html`aria-hidden="true"`)}
-      <div class="dates"><span>${bars[0]?.label}</span><span>${bars.at(-1)?.label}</span></div>
-      <div class="legend">
-        ${bars[0]?.parts.map(({ kind, name }) => html`<span class="${kind}">${name}</span>`)}
+      <figcaption>${summary}</figcaption>
+      <div class="plot">
+        <div class="scale"><span>${countText(mostOf(days))}</span><span>0</span></div>
+        ${svgOf(chart, html`aria-hidden="true"`)}
+        <div class="dates"><span>${labelOf(days[0])}</span><span>${labelOf(days.at(-1))}</span></div>
+        <div class="legend">${kinds.map((kind) => html`<span class="${kind}">${names[kind]}</span>`)}</div>
       </div>
-    </div>
-  </figure>`;
+    </figure>
+    <details>
+      <summary>${figures.open}</summary>
+      ${
+        counted.length === 0
+          ? html`<p>${figures.none}</p>`
+          : table({
+              caption: figures.caption,
+              columns: ['Day', ...kinds.map((kind) => amount(headed(names[kind])))],
+              rows: counted
+                .toReversed()
+                .map(({ day, good, bad }) => [dayText(day), countText(good), countText(bad)]),
+            })
+      }
+    </details>`;
 }
+
+const headed = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
 /** A chart for a cell of a table. */
-export function smallChart({ summary, bars }: { summary: string; bars: readonly Bar[] }): Html {
-  return svgOf(bars, mostOf(bars), html`class="small" role="img" aria-label="${summary}"`);
+export function smallChart(chart: DayChart): Html {
+  return svgOf(chart, html`class="small" role="img" aria-label="${chart.summary}"`);
 }
 
+const labelOf = (counts: DayCounts | undefined) => counts && dayText(counts.day);
+
 /** The upper end of the scale: 1, 2 or 5 with noughts. */
-function mostOf(bars: readonly Bar[]): number {
-  const most = Math.max(1, ...bars.map(({ parts }) => parts.reduce((sum, { count }) => sum + count, 0)));
+function mostOf(days: readonly DayCounts[]): number {
+  const most = Math.max(1, ...days.map(({ good, bad }) => good + bad));
   const power = 10 ** Math.floor(Math.log10(most));
   return ([1, 2, 5].find((step) => step * power >= most) ?? 10) * power;
 }
 
-function svgOf(bars: readonly Bar[], most: number, attributes: Html): Html {
-  const width = bars.length * (BAR_WIDTH + GAP) - GAP;
+function svgOf({ names, days }: DayChart, attributes: Html): Html {
+  const width = days.length * (BAR_WIDTH + GAP) - GAP;
+  const most = mostOf(days);
   return html`<svg ${attributes} viewBox="0 0 ${width} ${HEIGHT}" preserveAspectRatio="none">
-    ${bars.map((bar, index) => barOf(bar, index * (BAR_WIDTH + GAP), most))}
+    ${days.map((counts, index) => barOf(counts, names, { x: index * (BAR_WIDTH + GAP), most }))}
   </svg>`;
 }
 
-function barOf({ label, parts }: Bar, x: number, most: number): Html {
+function barOf(counts: DayCounts, names: DayChart['names'], { x, most }: { x: number; most: number }): Html {
   let top = HEIGHT;
-  const rects = parts.map(({ kind, count }) => {
-    const height = (count / most) * (HEIGHT - 1);
+  const rects = kinds.map((kind) => {
+    const height = (counts[kind] / most) * (HEIGHT - 1);
     top -= height;
     return html`<rect
       class="${kind}"
@@ -61,9 +97,9 @@ function barOf({ label, parts }: Bar, x: number, most: number): Html {
       height="${round(height)}"
     ></rect>`;
   });
-  const figures = parts.map(({ name, count }) => `${count} ${name}`).join(', ');
+  const figures = kinds.map((kind) => `${counts[kind]} ${names[kind]}`).join(', ');
   return html`<g>
-    <title>${label}: ${figures}</title>
+    <title>${dayText(counts.day)}: ${figures}</title>
     <rect class="ground" x="${x}" y="${HEIGHT - 1}" width="${BAR_WIDTH}" height="1"></rect>
     ${rects}
   </g>`;

@@ -3,8 +3,8 @@ import type { Company } from '../../store/records/companies.ts';
 import { type KeyHour, listKeyHours } from './key-usage.ts';
 import { hasEnded, listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
 import { stoppedWarning } from '../../views/availability.ts';
-import { type Bar, barChart, smallChart } from '../../views/chart.ts';
-import { countText, dayText, time } from '../../views/formats.ts';
+import { barChart, type DayChart, smallChart } from '../../views/chart.ts';
+import { countText, time } from '../../views/formats.ts';
 import { healthSpans } from '../webhooks/health-view.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge, emptyState } from '../../views/notice.ts';
@@ -72,44 +72,23 @@ function nothingAsked(keys: readonly UsedKey[]): Html {
 }
 
 function chartOf(days: readonly string[], rows: readonly KeyDay[]): Html {
-  const total = sum(rows);
-  const used = days.filter((day) => rows.some((row) => row.day === day)).toReversed();
+  const { answered, limited } = sum(rows);
   return html`${facts([
-      ['Requests', countText(total.answered + total.limited)],
-      ['Refused by the rate limit', countText(total.limited)],
-    ])}
-    ${barChart(drawn(days, rows, 'of all keys'))}
-    <details>
-      <summary>The figures of each day</summary>
-      ${table({
-        caption: 'Requests by day',
-        columns: ['Day', amount('Answered'), amount('Refused by the rate limit')],
-        rows: used.map((day) => {
-          const { answered, limited } = sum(rows.filter((row) => row.day === day));
-          return [dayText(day), countText(answered), countText(limited)];
-        }),
-      })}
-    </details>`;
+    ['Requests', countText(answered + limited)],
+    ['Refused by the rate limit', countText(limited)],
+  ])}
+  ${barChart(drawn(days, rows, 'of all keys'), { open: 'The figures of each day', caption: 'Requests by day' })}`;
 }
 
 /** A chart of the requests of each day. */
-function drawn(
-  days: readonly string[],
-  rows: readonly KeyDay[],
-  whose: string,
-): { summary: string; bars: Bar[] } {
+function drawn(days: readonly string[], rows: readonly KeyDay[], whose: string): DayChart {
   const total = sum(rows);
   return {
     summary: `Requests ${whose} in the last ${days.length} days: ${countText(total.answered)} answered, ${countText(total.limited)} refused by the rate limit.`,
-    bars: days.map((day) => {
+    names: { good: 'answered', bad: 'refused by the rate limit' },
+    days: days.map((day) => {
       const { answered, limited } = sum(rows.filter((row) => row.day === day));
-      return {
-        label: dayText(day),
-        parts: [
-          { kind: 'good', name: 'answered', count: answered },
-          { kind: 'bad', name: 'refused by the rate limit', count: limited },
-        ],
-      };
+      return { day, good: answered, bad: limited };
     }),
   };
 }

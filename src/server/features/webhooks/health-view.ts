@@ -6,10 +6,9 @@ import { outcomeText, usualCause } from '../../sending/attempt-errors.ts';
 import { whyNotTouch } from './registration.ts';
 import type { Visit } from '../../views/visit.ts';
 import { barChart } from '../../views/chart.ts';
-import { countText, dayText, time } from '../../views/formats.ts';
+import { countText, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge } from '../../views/notice.ts';
-import { amount, table } from '../../views/table.ts';
 
 const DAYS = 30;
 
@@ -112,34 +111,18 @@ export function lastRefusal(
     }`;
 }
 
+/** A chart of a webhook's attempts by the day, with its figures. */
 export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html {
-  const counts = days.map((_, index) => health.spans[index] ?? none);
-  const sum = (key: keyof AttemptCounts) => counts.reduce((total, each) => total + each[key], 0);
-  return barChart({
-    summary: `Attempts of the last ${DAYS} days: ${countText(sum('delivered'))} delivered, ${countText(sum('failed'))} failed.`,
-    bars: days.map((day, index) => {
-      const { delivered, failed } = counts[index] ?? none;
-      return {
-        label: dayText(day),
-        parts: [
-          { kind: 'good', name: 'delivered', count: delivered },
-          { kind: 'bad', name: 'failed', count: failed },
-        ],
-      };
-    }),
-  });
-}
-
-/** A table of the chart's figures, without the days that had no attempts. */
-export function attemptTable(health: WebhookHealth, { days }: HealthSpans): Html {
-  const rows = days.flatMap((day, index) => {
+  const counts = days.map((day, index) => {
     const { delivered, failed } = health.spans[index] ?? none;
-    return delivered + failed === 0 ? [] : [[dayText(day), countText(delivered), countText(failed)]];
+    return { day, good: delivered, bad: failed };
   });
-  if (rows.length === 0) return html`<p>There were no attempts in the last ${DAYS} days.</p>`;
-  return table({
-    caption: 'Attempts by day',
-    columns: ['Day', amount('Delivered'), amount('Failed')],
-    rows: rows.reverse(),
-  });
+  const sum = (kind: 'good' | 'bad') => countText(counts.reduce((total, each) => total + each[kind], 0));
+  const chart = {
+    summary: `Attempts of the last ${DAYS} days: ${sum('good')} delivered, ${sum('bad')} failed.`,
+    names: { good: 'delivered', bad: 'failed' },
+    days: counts,
+  };
+  const nothing = `There were no attempts in the last ${DAYS} days.`;
+  return barChart(chart, { open: 'Figures by day', caption: 'Attempts by day', none: nothing });
 }

@@ -15,7 +15,6 @@ import { facts } from '../../views/table.ts';
 import { attemptPhases, attemptText, deliveryBadge } from './deliveries/delivery-texts.ts';
 import {
   attemptChart,
-  attemptTable,
   healthSpans,
   lastDayText,
   lastRefusal,
@@ -53,14 +52,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
       <h2 id="ping">Test</h2>
       ${pingPart(visit, webhook, pinged, problems.form)}
       <h2>Attempts of 30 days</h2>
-      ${
-        health &&
-        html`${attemptChart(health, spans)}
-          <details>
-            <summary>Figures by day</summary>
-            ${attemptTable(health, spans)}
-          </details>`
-      }
+      ${health && attemptChart(health, spans)}
       <h2>Events</h2>
       ${eventList(visit, webhook)}
       <h2>Pause</h2>
