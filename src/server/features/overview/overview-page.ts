@@ -5,17 +5,13 @@ import { amountText } from '../../../contract/currencies.ts';
 import { DAY_MS, HISTORY_DAYS, HISTORY_MS } from '../../../contract/durations.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
-import {
-  type Administrator,
-  lacksSecondFactor,
-  listAdministratorRows,
-} from '../../store/accounts/administrator-rows.ts';
+import { lacksSecondFactor, listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
 import { countUnsent } from '../webhooks/deliveries/deliveries-list.ts';
 import { findHeld } from '../webhooks/webhook-outages.ts';
-import { readHealth, type WebhookHealth } from '../webhooks/webhook-health.ts';
+import { readHealth } from '../webhooks/webhook-health.ts';
 import { listWebhookRows, type Webhook, webhookHost } from '../webhooks/stored-webhooks.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { type KeyHour, listKeyHours } from '../usage/key-usage.ts';
+import { listKeyHours } from '../usage/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
 import { listFailedHandOvers } from '../../store/records/hand-overs.ts';
 import { overdueTotals } from '../documents/overdue.ts';
@@ -34,13 +30,12 @@ import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 const FAILED_MAX = 100;
 /** A key that isn't used so long after it was made may have been forgotten. */
 const UNUSED_DAYS = 7;
-type Held = Awaited<ReturnType<typeof findHeld>>;
 
 export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwordsOff }) => {
   const { company } = visit;
   const found = await lookAround(engine, visit);
   const needs = [
-    ...webhookNeeds(visit, found),
+    ...(await webhookNeeds(engine, visit, found)),
     ...(await documentNeeds(engine, visit)),
     ...keyNeeds(visit, found),
     ...(passwordsOff ? [] : factorNeeds(visit, found)),
@@ -65,12 +60,7 @@ export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwor
         ['How it works', html`<a href="/">The reference</a>`],
         ['API keys', html`<a href="/portal/keys">${found.keys.length} of ${ACTIVE_KEYS_MAX}</a>`],
         ['Webhooks', html`<a href="/portal/webhooks">${found.webhooks.length} of ${WEBHOOKS_MAX}</a>`],
-        [
-          'Administrators',
-          html`<a href="/portal/people"
-            >${found.people.filter(({ disabledAt }) => disabledAt === null).length}</a
-          >`,
-        ],
+        ['Administrators', html`<a href="/portal/people">${found.present.length}</a>`],
       ])}
       ${
         firstSteps.some(([isDone]) => !isDone) &&
@@ -92,55 +82,44 @@ export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwor
   );
 };
 
-interface Found {
-  keys: UsedKey[];
-  /** Counts of the last 24 hours. */
-  hours: KeyHour[];
-  webhooks: Webhook[];
-  health: Map<string, WebhookHealth>;
-  /** Deliveries that failed or were withheld and can be sent again, by webhooks whose deliveries the administrator may send. */
-  failed: Map<string, number>;
-  /** Deliveries that wait, by paused webhooks. */
-  held: Map<string, Held>;
-  people: Administrator[];
-}
+type Found = Awaited<ReturnType<typeof lookAround>>;
 
-async function lookAround(engine: Engine, { company, administrator, now }: Visit): Promise<Found> {
+async function lookAround(engine: Engine, { company, now }: Visit) {
   const { spans, whole } = healthSpans(company.timeZone, now);
   const from = new Date(now.getTime() - DAY_MS).toISOString();
   const webhooks = await listWebhookRows(engine, company.id);
   const ids = webhooks.map(({ id }) => id);
-  const counted = webhooks.filter((webhook) => whyNotTouch(webhook, administrator) === undefined);
-  const countFailed = async ({ id }: Webhook): Promise<[string, number]> => {
-    const of = { company: company.id, webhook: id };
-    const options = { attemptsMax: ATTEMPTS_MAX, countMax: FAILED_MAX };
-    return [id, await countUnsent(engine.db, of, { from: new Date(0) }, options)];
-  };
-  const heldFor = async ({ id }: Webhook): Promise<[string, Held]> => [
-    id,
-    await findHeld(engine.db, { company: company.id, webhook: id }, FAILED_MAX),
-  ];
-  const [held, health, failed, keys, hours, people] = await Promise.all([
-    Promise.all(webhooks.filter(({ pausedAt }) => pausedAt !== null).map(heldFor)),
+  const [health, keys, hours, people] = await Promise.all([
     readHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
-    Promise.all(counted.map(countFailed)),
     listActiveKeys(engine, company.id, now),
     listKeyHours(engine, company.id, { from, limit: ACTIVE_KEYS_MAX * 48 }),
     listAdministratorRows(engine.db, company.id),
   ]);
-  return { webhooks, health, failed: new Map(failed), held: new Map(held), keys, hours, people };
+  const present = people.filter(({ disabledAt }) => disabledAt === null);
+  const left = people.filter((person) => !present.includes(person));
+  return { webhooks, health, keys, hours, present, left };
 }
 
 /** A sentence about what needs somebody; false when nothing does. */
 type Need = Html | false;
 
-/** Webhooks that fail, deliveries that were given up, and those that wait for a paused webhook. */
-function webhookNeeds(visit: Visit, { webhooks, health, failed, held }: Found): Need[] {
-  return webhooks.flatMap((webhook) => {
-    const own = health.get(webhook.id);
+/**
+ * Webhooks that fail, deliveries that failed or were withheld, as far as the administrator may send them again, and those that
+ * wait for a paused webhook.
+ */
+async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: Found): Promise<Need[]> {
+  const needs = webhooks.map(async (webhook): Promise<Need[]> => {
+    const { id, company, pausedAt } = webhook;
+    const of = { company, webhook: id };
+    const options = { attemptsMax: ATTEMPTS_MAX, countMax: FAILED_MAX };
+    const mayTouch = whyNotTouch(webhook, visit.administrator) === undefined;
+    const [count, held] = await Promise.all([
+      mayTouch ? countUnsent(engine.db, of, { from: new Date(0) }, options) : 0,
+      pausedAt === null ? undefined : findHeld(engine.db, of, FAILED_MAX),
+    ]);
+    const own = health.get(id);
     const host = webhookHost(webhook);
-    const path = `/portal/webhooks/${webhook.id}`;
-    const count = failed.get(webhook.id) ?? 0;
+    const path = `/portal/webhooks/${id}`;
     return [
       own !== undefined &&
         needsLook(webhook, own) &&
@@ -151,15 +130,14 @@ function webhookNeeds(visit: Visit, { webhooks, health, failed, held }: Found): 
             >${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery' : 'deliveries'} to ${host}</a
           >
           failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
-      heldNeed(visit, webhook, held.get(webhook.id)),
+      !!held?.oldestAt && heldNeed(visit, webhook, held.count, held.oldestAt),
     ];
   });
+  return (await Promise.all(needs)).flat();
 }
 
 /** Tells which deliveries are lost when a webhook stays paused, and from when on. */
-function heldNeed(visit: Visit, webhook: Webhook, held: Held | undefined): Need {
-  if (!held?.oldestAt) return false;
-  const { count, oldestAt } = held;
+function heldNeed(visit: Visit, webhook: Webhook, count: number, oldestAt: string): Html {
   const lostAt = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
   return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is paused:
     ${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery waits' : 'deliveries wait'} for it. They
@@ -167,9 +145,8 @@ function heldNeed(visit: Visit, webhook: Webhook, held: Held | undefined): Need 
 }
 
 /** Keys that were limited lately, that nobody uses, or whose maker has left. */
-function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Need[] {
+function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
   const unusedBefore = new Date(now.getTime() - UNUSED_DAYS * DAY_MS).toISOString();
-  const left = new Set(people.filter(({ disabledAt }) => disabledAt !== null).map(({ id }) => id));
   const limited = Map.groupBy(
     hours.filter(({ limited: count }) => count > 0),
     ({ keyId }) => keyId,
@@ -192,7 +169,7 @@ function keyNeeds({ now }: Visit, { keys, hours, people }: Found): Need[] {
     ),
     need(
       '/portal/keys?show=left',
-      keys.filter(({ madeBy }) => madeBy !== null && left.has(madeBy)),
+      keys.filter(({ madeBy }) => left.some(({ id }) => id === madeBy)),
       'made by somebody who has left. Replace what they may still have.',
     ),
   ];
@@ -222,13 +199,9 @@ async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
 }
 
 /** A second factor that is missing: one's own, and those of others whom one may tell. */
-function factorNeeds({ administrator }: Visit, { people }: Found): Need[] {
-  const others = people.filter(
-    (person) =>
-      person.id !== administrator.id &&
-      person.disabledAt === null &&
-      lacksSecondFactor(person) &&
-      administrator.mayInvite,
+function factorNeeds({ administrator }: Visit, { present }: Found): Need[] {
+  const others = present.filter(
+    (person) => person.id !== administrator.id && lacksSecondFactor(person) && administrator.mayInvite,
   );
   return [
     lacksSecondFactor(administrator) &&
