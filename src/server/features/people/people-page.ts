@@ -13,10 +13,9 @@ import { button, checkboxes, confirmForm, form, textField } from '../../views/fo
 import { emailText, time, timeText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge, emptyState } from '../../views/notice.ts';
-import { scopeText } from '../../views/scope-texts.ts';
 import { named, table } from '../../views/table.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
-import { accessActions, mayInviteField } from './person-access-page.ts';
+import { accessActions, accessFields, accessIn } from './person-access-page.ts';
 
 export const showPeople: PortalPage = async (
   visit,
@@ -66,8 +65,7 @@ export const showPeople: PortalPage = async (
 export const inviteSomebody = action(showPeople, async (visit, { engine, baseUrl, isMailing = false }) => {
   const { company, administrator, act, form: filled } = visit;
   const email = filled.get('email') ?? '';
-  const scopes = filled.getAll('scopes');
-  const mayInvite = filled.get('may-invite') === 'yes';
+  const { scopes, mayInvite } = accessIn(filled);
   const isMailed = isMailing && filled.get('mail') === 'yes';
   checkAll(
     () => checkedEmail(email),
@@ -162,7 +160,7 @@ function withdrawal(visit: Visit, invitation: PortalLink) {
 }
 
 function inviteForm(visit: Visit, isMailing: boolean, problems: Problems): Html {
-  const { administrator, form: filled } = visit;
+  const { form: filled } = visit;
   return form(
     visit,
     { action: '/portal/people/invite', problem: problems.form },
@@ -175,15 +173,10 @@ function inviteForm(visit: Visit, isMailing: boolean, problems: Problems): Html 
       problem: problems.email,
       lengthMax: 254,
     })}
-    ${checkboxes({
-      name: 'scopes',
-      label: 'Access, for themselves and for the keys they make',
+    ${accessFields(visit, accessIn(filled), {
       hint: 'You can give the access that you have yourself.',
       problem: problems.scopes,
-      choices: administrator.scopes.map((scope) => ({ value: scope, label: scopeText(scope) })),
-      chosen: filled.getAll('scopes'),
     })}
-    ${mayInviteField('may-invite', filled.get('may-invite') === 'yes')}
     ${
       isMailing &&
       checkboxes({

@@ -5,7 +5,7 @@ import { scopesLacked } from '../../../contract/withholding.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import { type Webhook, webhookHost } from '../webhooks/stored-webhooks.ts';
 import type { ApiKey } from '../keys/stored-keys.ts';
-import { checkboxes, confirmForm } from '../../views/form.ts';
+import { checkboxes, confirmForm, type Field } from '../../views/form.ts';
 import { type Html, html } from '../../views/html.ts';
 import { scopeText } from '../../views/scope-texts.ts';
 import { type PortalPage, redirect, type Visit } from '../../views/visit.ts';
@@ -26,8 +26,7 @@ export const changeSomebody: PortalPage = async ({ act, params, form: filled }, 
   const { administrator, ended, left } = await changeAccess(engine, {
     ...act,
     id: params.id ?? '',
-    scopes: filled.getAll('scopes'),
-    mayInvite: filled.get('may-invite') === 'yes',
+    ...accessIn(filled),
     revoke: filled.getAll('made'),
   });
   const sentences = [
@@ -77,14 +76,7 @@ function accessForm(
     open: 'Change access',
     subject: `of ${person.name}`,
     question: 'It counts at once. Where they lose access, open invitations that they made end.',
-    content: html`${checkboxes({
-      name: 'scopes',
-      id: `scopes-${person.id}`,
-      label: 'Access, for themselves and for the keys they make',
-      choices: visit.administrator.scopes.map((scope) => ({ value: scope, label: scopeText(scope) })),
-      chosen: person.scopes,
-    })}
-    ${mayInviteField(`may-invite-${person.id}`, person.mayInvite)}
+    content: html`${accessFields(visit, person, { suffix: `-${person.id}` })}
     ${
       made.length > 0 &&
       checkboxes({
@@ -101,14 +93,32 @@ function accessForm(
   });
 }
 
-export function mayInviteField(id: string, mayInvite: boolean): Html {
-  return checkboxes({
+/** The access that was filled into `accessFields`. */
+export function accessIn(filled: URLSearchParams): { scopes: string[]; mayInvite: boolean } {
+  return { scopes: filled.getAll('scopes'), mayInvite: filled.get('may-invite') === 'yes' };
+}
+
+/** The fields for the access that an administrator gives to another one. */
+export function accessFields(
+  { administrator }: Visit,
+  { scopes, mayInvite }: { scopes: readonly string[]; mayInvite: boolean },
+  { suffix = '', ...notes }: { suffix?: string } & Pick<Field, 'hint' | 'problem'>,
+): Html {
+  return html`${checkboxes({
+    name: 'scopes',
+    id: `scopes${suffix}`,
+    label: 'Access, for themselves and for the keys they make',
+    ...notes,
+    choices: administrator.scopes.map((scope) => ({ value: scope, label: scopeText(scope) })),
+    chosen: scopes,
+  })}
+  ${checkboxes({
     name: 'may-invite',
-    id,
+    id: `may-invite${suffix}`,
     label: 'Other administrators',
     choices: [{ value: 'yes', label: 'They may invite, change and remove administrators' }],
     chosen: mayInvite ? ['yes'] : [],
-  });
+  })}`;
 }
 
 function removeForm(visit: Visit, person: Administrator, made: readonly ApiKey[]): Html {
