@@ -241,10 +241,7 @@ async function write(reply: PortalReply, { req, res, visit, answering }: Answere
     const text = visit
       ? administratorPage(answering, visit, reply, { notice, unseen })
       : guestPage(answering, reply);
-    res
-      .status(reply.status ?? 200)
-      .type('html')
-      .send(text);
+    res.status(reply.status).type('html').send(text);
   } else if (reply.kind === 'file') {
     await sendFile(reply, req, res.set(reply.headers));
   } else {

@@ -70,17 +70,17 @@ export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
  */
 export const routes: readonly Route[] = [
   guestGet('/sign-in', showSignIn),
-  { ...guestPost('/sign-in', signInWithPassword), needsPasswords: true },
+  guestPost('/sign-in', signInWithPassword, { needsPasswords: true }),
   guestGet('/invitation', showInvitation),
   guestPost('/invitation', openInvitation),
-  { ...guestPost('/invitation/accept', acceptInvitation), needsPasswords: true },
+  guestPost('/invitation/accept', acceptInvitation, { needsPasswords: true }),
   guestGet('/forgotten', showForgotten),
-  { ...guestPost('/forgotten', mailReset), needsPasswords: true },
+  guestPost('/forgotten', mailReset, { needsPasswords: true }),
   guestGet('/notices/stop/:code', showStop),
-  { ...guestPost('/notices/stop/:code', stopByLink), isOpen: true },
+  guestPost('/notices/stop/:code', stopByLink, { isOpen: true }),
   guestGet('/companies', showCompanies),
   guestPost('/companies', chooseOneCompany),
-  { ...post('/sign-out', signOut), endsSession: true },
+  post('/sign-out', signOut, { endsSession: true }),
 
   get('/', showOverview),
 
@@ -105,21 +105,21 @@ export const routes: readonly Route[] = [
   get('/webhooks/:id/deliveries/:delivery', showDelivery),
   post('/webhooks/:id/deliveries/:delivery/send-again', sendAgain),
 
-  { ...get('/documents', showDocuments), downloads: 'table' },
+  get('/documents', showDocuments, { downloads: 'table' }),
   get('/documents/:id', showDocument),
-  { ...get('/documents/:id/pdf', downloadDocument), downloads: 'file' },
-  { ...get('/documents/:id/statement', downloadStatement), downloads: 'file' },
+  get('/documents/:id/pdf', downloadDocument, { downloads: 'file' }),
+  get('/documents/:id/statement', downloadStatement, { downloads: 'file' }),
   post('/documents/:id/hand-over', handOneOver),
   get('/hand-overs', showHandOvers),
   post('/hand-overs/again', handAllOver),
-  { ...get('/documents/:id/xml', downloadEInvoice), downloads: 'file' },
+  get('/documents/:id/xml', downloadEInvoice, { downloads: 'file' }),
 
-  { ...get('/receivables', showReceivables), downloads: 'table' },
+  get('/receivables', showReceivables, { downloads: 'table' }),
 
   get('/usage', showUsage),
 
   get('/people', showPeople),
-  { ...post('/people/invite', inviteSomebody), needsPasswords: true },
+  post('/people/invite', inviteSomebody, { needsPasswords: true }),
   post('/people/invitations/:id/withdraw', withdraw),
   post('/people/:id/access', changeSomebody),
   post('/people/:id/remove', removeSomebody),
@@ -129,30 +129,32 @@ export const routes: readonly Route[] = [
 
   get('/account', showAccount),
   post('/account/notices', chooseNotices),
-  { ...post('/account/password', changeOwnPassword), needsPasswords: true },
+  post('/account/password', changeOwnPassword, { needsPasswords: true }),
   get('/account/second-factor', showSecondFactor),
   post('/account/second-factor', addOwnSecondFactor),
   post('/account/second-factor/codes', renewOwnRecoveryCodes),
   post('/account/second-factor/remove', removeOwnSecondFactor),
   post('/account/sessions/:id/end', endOwnSessions),
-  { ...post('/account/sign-out-everywhere', endOwnSessions), endsSession: true },
+  post('/account/sign-out-everywhere', endOwnSessions, { endsSession: true }),
 
   get('/audit', showAudit),
 ];
 
+type Options = Partial<Pick<Route, 'endsSession' | 'needsPasswords' | 'isOpen'>>;
+
 /** A page for administrators who are signed in; other visitors are sent to the sign-in page and back. */
-function get(path: string, page: PortalPage): AdministratorsRoute {
-  return { method: 'get', path, access: 'administrators', page };
+function get(path: string, page: PortalPage, more: { downloads?: DownloadKind } = {}): Route {
+  return { method: 'get', path, access: 'administrators', page, ...more };
 }
 
-function post(path: string, page: PortalPage): Route {
-  return { method: 'post', path, access: 'administrators', page };
+function post(path: string, page: PortalPage, more: Options = {}): Route {
+  return { method: 'post', path, access: 'administrators', page, ...more };
 }
 
 function guestGet(path: string, page: GuestPage): Route {
   return { method: 'get', path, access: 'guests', page };
 }
 
-function guestPost(path: string, page: GuestPage): Route {
-  return { method: 'post', path, access: 'guests', page };
+function guestPost(path: string, page: GuestPage, more: Options = {}): Route {
+  return { method: 'post', path, access: 'guests', page, ...more };
 }

@@ -65,8 +65,8 @@ export type PortalReply = PageReply | RedirectReply | DownloadReply;
 
 export interface PageReply {
   kind: 'page';
-  /** 200 unless told; 422 for a form that is shown again with its problems. */
-  status?: number;
+  /** 422 for a form that is shown again with its problems. */
+  status: number;
   title: string;
   /** The section of the navigation that the page belongs to. */
   section?: SectionKey;
@@ -95,9 +95,9 @@ export interface DownloadReply {
 export function page(
   title: string,
   content: Html,
-  { isRefused = false, ...more }: { section?: SectionKey; status?: number; isRefused?: boolean } = {},
+  { isRefused = false, ...more }: { section?: SectionKey; isRefused?: boolean } = {},
 ): PageReply {
-  return { kind: 'page', title, content, ...(isRefused && { status: 422 }), ...more };
+  return { kind: 'page', title, content, status: isRefused ? 422 : 200, ...more };
 }
 
 /** Leads to a page, which shows once what was done. */
