@@ -1,4 +1,5 @@
 import { UsageError } from '../../errors.ts';
+import { EMAIL_CHARACTERS_MAX } from '../access/checked-input.ts';
 import { FORM_TOKEN_FIELD } from './form-tokens.ts';
 import type { Problems } from './page-error.ts';
 import type { GuestVisit } from './visit.ts';
@@ -93,7 +94,7 @@ function describedBy({ name, id = name, hint, problem }: Field): Html {
 export interface Choice {
   value: string;
   label: string;
-  hint?: string;
+  hint?: string | undefined;
   /** The reason why it is shown but can't be chosen. */
   unavailable?: string | undefined;
   /** Content below the choice. */
@@ -211,6 +212,14 @@ export function accountField(email: string): Html {
     tabindex="-1"
     readonly
   />`;
+}
+
+/** The field for the address with which somebody signs in. */
+export function emailField(value?: string | null): Html {
+  return textField({
+    ...{ name: 'email', label: 'E-mail address', type: 'email', value, autocomplete: 'username' },
+    lengthMax: EMAIL_CHARACTERS_MAX,
+  });
 }
 
 /** The fields for a new password, which is typed twice; see `newPasswordIn`. */

@@ -54,6 +54,16 @@ export function boundedCountText(value: number, countMax: number): string {
   return `${countText(value)}${value >= countMax ? '+' : ''}`;
 }
 
+/** A number with what is counted: `1 delivery`, `2 deliveries`, and `100+ deliveries` where it was counted up to 100. */
+export function counted(value: number, one: string, many: string, countMax = Infinity): string {
+  return `${boundedCountText(value, countMax)} ${value === 1 ? one : many}`;
+}
+
+/** A duration; `–` for one that isn't known. */
+export function msText(value: number | null): string {
+  return value === null ? '–' : `${countText(value)}\u00a0ms`;
+}
+
 /** An e-mail address that may break before its @. */
 export function emailText(email: string): Html {
   const at = email.lastIndexOf('@');

@@ -16,7 +16,7 @@ import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import type { Problems } from '../../views/page-error.ts';
 import { daysOverdue, stateBadge, stateNames, stateOf } from './document-state.ts';
 import { filterForm, select, textField, withQuery } from '../../views/form.ts';
-import { countText, dayText, kindNames } from '../../views/formats.ts';
+import { counted, countText, dayText, kindNames } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
 import { amount, named, pageOf, pagination, table } from '../../views/table.ts';
@@ -59,7 +59,7 @@ export const showDocuments: PortalPage = async (visit, { engine }) => {
   return page(
     'Documents',
     html`${await searchForm(visit, engine, search, { problems, found })}
-      <h2>${count === 1 ? '1 document' : `${countText(count)} documents`}</h2>
+      <h2>${counted(count, 'document', 'documents')}</h2>
       ${count > 0 && totalsTable(totals)}
       ${count > 0 && downloadLinks(count, (as) => addressOf(search, { format: as }))}
       ${documentTable(shown, search, part.after)}

@@ -10,7 +10,7 @@ import {
 import type { HandOverAttempt } from '../../store/tables/documents.ts';
 import { outcomeText } from '../../sending/attempt-errors.ts';
 import { button, form } from '../../views/form.ts';
-import { boundedCountText, countText, exactTime, time, withIds, kindNames } from '../../views/formats.ts';
+import { counted, exactTime, msText, time, withIds, kindNames } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { badge, emptyState } from '../../views/notice.ts';
 import { amount, facts, named, table } from '../../views/table.ts';
@@ -55,9 +55,9 @@ export const showHandOvers: PortalPage = async (visit, { engine }) => {
     failed.length === 0
       ? emptyState('Nothing has failed', 'Documents that your access point doesn’t take are listed here.')
       : html`<p>
-            ${boundedCountText(failed.length, LISTED_MAX)} ${failed.length === 1 ? 'document' : 'documents'}
-            of the last 30 days: the access point didn’t take them in some 20 hours, nothing handed them over
-            in ${QUEUE_DAYS.hand_overs} days, or no e-invoice can express them.
+            ${counted(failed.length, 'document', 'documents', LISTED_MAX)} of the last 30 days: the access
+            point didn’t take them in some 20 hours, nothing handed them over in ${QUEUE_DAYS.hand_overs}
+            days, or no e-invoice can express them.
           </p>
           ${form(visit, { action: `${PATH}/again` }, button('Hand all of them over again', 'quiet'))}
           ${table({
@@ -77,10 +77,7 @@ export const showHandOvers: PortalPage = async (visit, { engine }) => {
 export const handAllOver: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const count = await handOverAgain(engine, visit.act);
-  return redirect(
-    PATH,
-    `${countText(count)} ${count === 1 ? 'document is' : 'documents are'} handed over again.`,
-  );
+  return redirect(PATH, `${counted(count, 'document is', 'documents are')} handed over again.`);
 };
 
 /** The part of a document's page about its way to the access point; nothing for one that doesn't go there. */
@@ -128,7 +125,7 @@ function attemptTable(visit: Visit, attempts: readonly HandOverAttempt[]): Html 
     rows: attempts.map((attempt) => [
       exactTime(visit, attempt.at),
       resultOf(attempt),
-      `${countText(attempt.ms)}\u00a0ms`,
+      msText(attempt.ms),
       attempt.nextAt === undefined ? '–' : exactTime(visit, attempt.nextAt),
     ]),
   });

@@ -8,7 +8,7 @@ import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
 import { notFound, type Problems } from '../../views/page-error.ts';
 import { confirmForm, filterForm, select, textField, withQuery } from '../../views/form.ts';
-import { dayText, time } from '../../views/formats.ts';
+import { counted, dayText, time } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { badge, warning } from '../../views/notice.ts';
 import { named, pageOf, pagination, table } from '../../views/table.ts';
@@ -192,8 +192,7 @@ function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
   return html`<details class="brief">
     <summary>
       <span class="closed"
-        >…${id.slice(-4)} · ${scopes.length} ${scopes.length === 1 ? 'scope' : 'scopes'} ·
-        ${ends ?? used}</span
+        >…${id.slice(-4)} · ${counted(scopes.length, 'scope', 'scopes')} · ${ends ?? used}</span
       ><span class="opened">Less</span><span class="hidden">, the key ${name}</span>
     </summary>
   </details>`;

@@ -95,12 +95,9 @@ function choiceOf(scope: Scope, { administrator, company }: Visit, people: reado
       .map(({ name }) => name)
       .join(', ');
     const others = names === '' ? 'Nobody here has it.' : `Ask somebody who has it: ${names}.`;
-    return {
-      value: scope,
-      label,
-      unavailable: `You can’t give access that you don’t have yourself. ${others}`,
-    };
+    const unavailable = `You can’t give access that you don’t have yourself. ${others}`;
+    return { value: scope, label, unavailable };
   }
   const off = whyNot(company, moduleOf(scope));
-  return { value: scope, label, ...(off !== undefined && { hint: `Gives nothing yet: ${off}` }) };
+  return { value: scope, label, hint: off && `Gives nothing yet: ${off}` };
 }

@@ -19,7 +19,7 @@ import { outcomeText } from '../../sending/attempt-errors.ts';
 import { ATTEMPTS_MAX } from '../webhooks/deliveries/deliveries.ts';
 import { WEBHOOKS_MAX, whyNotTouch } from '../webhooks/registration.ts';
 import { stoppedWarning, whyNot, whyNotShown } from '../../views/availability.ts';
-import { boundedCountText, countText, time } from '../../views/formats.ts';
+import { counted, countText, time } from '../../views/formats.ts';
 import { healthSpans, needsLook, lastDayText, lastSuccess, healthBadge } from '../webhooks/health-view.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { badge, steps } from '../../views/notice.ts';
@@ -127,7 +127,7 @@ async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: 
           24 hours. Last success: ${lastSuccess(visit, own)}. ${outcomeText(own.lastFailure?.reason ?? '')}`,
       count > 0 &&
         html`<a href="${path}/deliveries?state=unsent"
-            >${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery' : 'deliveries'} to ${host}</a
+            >${counted(count, 'delivery', 'deliveries', FAILED_MAX)} to ${host}</a
           >
           failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
       !!held?.oldestAt && heldNeed(visit, webhook, held.count, held.oldestAt),
@@ -140,8 +140,8 @@ async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: 
 function heldNeed(visit: Visit, webhook: Webhook, count: number, oldestAt: string): Html {
   const lostAt = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
   return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is paused:
-    ${boundedCountText(count, FAILED_MAX)} ${count === 1 ? 'delivery waits' : 'deliveries wait'} for it. They
-    are lost ${HISTORY_DAYS} days after their events, the first at ${time(visit, lostAt)}.`;
+    ${counted(count, 'delivery waits', 'deliveries wait', FAILED_MAX)} for it. They are lost ${HISTORY_DAYS}
+    days after their events, the first at ${time(visit, lostAt)}.`;
 }
 
 /** Keys that were limited lately, that nobody uses, or whose maker has left. */
@@ -186,14 +186,12 @@ async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
   const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
   return [
     failed > 0 &&
-      html`<a href="/portal/hand-overs"
-          >${boundedCountText(failed, FAILED_MAX)} ${failed === 1 ? 'document' : 'documents'}</a
-        >
-        could not be handed over to the access point.`,
+      html`<a href="/portal/hand-overs">${counted(failed, 'document', 'documents', FAILED_MAX)}</a> could not
+        be handed over to the access point.`,
     ...totals.map(
       ({ currency, count, dueMinor }) =>
         html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
-          ${countText(count)} ${count === 1 ? 'invoice' : 'invoices'} is overdue.`,
+          ${counted(count, 'invoice', 'invoices')} is overdue.`,
     ),
   ];
 }

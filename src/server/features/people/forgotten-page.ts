@@ -1,15 +1,14 @@
 import { canonicalEmail, EMAIL_CHARACTERS_MAX } from '../../access/checked-input.ts';
 import { askForReset } from './mailed-links.ts';
 import { notFound } from '../../views/page-error.ts';
-import { button, form, textField } from '../../views/form.ts';
+import { button, emailField, form } from '../../views/form.ts';
 import { supportLink } from '../../views/formats.ts';
 import { html } from '../../views/html.ts';
 import { type GuestPage, page } from '../../views/visit.ts';
 
 export const showForgotten: GuestPage = (visit, { isMailing, passwordsOff }) => {
-  const email = { name: 'email', label: 'E-mail address', type: 'email', autocomplete: 'username' } as const;
   const mailForm = html`<p>We mail you a link that sets a new password.</p>
-    ${textField({ ...email, lengthMax: EMAIL_CHARACTERS_MAX })} ${button('Mail me the link')}`;
+    ${emailField()} ${button('Mail me the link')}`;
   return page(
     'Forgotten password',
     isMailing && !passwordsOff

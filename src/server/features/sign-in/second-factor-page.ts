@@ -13,6 +13,7 @@ import {
 import { action } from '../../views/action.ts';
 import { refusalOf } from '../../views/page-error.ts';
 import { button, confirmForm, form, textField } from '../../views/form.ts';
+import { counted } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { warning } from '../../views/notice.ts';
 import { qrCode } from '../../views/qr-code.ts';
@@ -94,7 +95,7 @@ export function secondFactorPart(visit: Visit, factor: Account['secondFactor']):
   const left = factor.recoveryCodes.length;
   return html`<p>
       ${hasPassword ? 'Signing in asks for' : 'Changes are confirmed by'} a code of your authenticator app.
-      ${left} recovery ${left === 1 ? 'code is' : 'codes are'} left.
+      ${counted(left, 'recovery code is', 'recovery codes are')} left.
       <a href="${SECOND_FACTOR_PATH}">Set it up on another device</a>
     </p>
     ${form(visit, { action: `${SECOND_FACTOR_PATH}/codes` }, button('Make new recovery codes', 'quiet'))}

@@ -1,9 +1,8 @@
 import { signIn } from './sign-in.ts';
-import { EMAIL_CHARACTERS_MAX } from '../../access/checked-input.ts';
 import { PASSWORDS_OFF } from './passwords.ts';
 import { endSessions } from './sessions.ts';
 import { action } from '../../views/action.ts';
-import { button, form, textField, withQuery } from '../../views/form.ts';
+import { button, emailField, form, textField, withQuery } from '../../views/form.ts';
 import { COMPANIES_PATH } from './choose-company-page.ts';
 import { html } from '../../views/html.ts';
 import { type GuestPage, ownPath, page, type PortalPage, redirect, signedOut } from '../../views/visit.ts';
@@ -18,14 +17,7 @@ export const showSignIn: GuestPage = (visit, { passwordsOff }, problems = {}) =>
       visit,
       { action: '/portal/sign-in', problem: problems.form },
       html`${next !== null && html`<input type="hidden" name="next" value="${ownPath(next)}" />`}
-      ${textField({
-        name: 'email',
-        label: 'E-mail address',
-        type: 'email',
-        value: filled.get('email'),
-        autocomplete: 'username',
-        lengthMax: EMAIL_CHARACTERS_MAX,
-      })}
+      ${emailField(filled.get('email'))}
       ${textField({ name: 'password', label: 'Password', type: 'password', autocomplete: 'current-password' })}
       ${button('Sign in')}`,
     )}

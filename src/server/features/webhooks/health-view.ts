@@ -6,7 +6,7 @@ import { outcomeText, usualCause } from '../../sending/attempt-errors.ts';
 import { whyNotTouch } from './registration.ts';
 import type { Visit } from '../../views/visit.ts';
 import { barChart } from '../../views/chart.ts';
-import { countText, time } from '../../views/formats.ts';
+import { counted, countText, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge } from '../../views/notice.ts';
 
@@ -70,7 +70,7 @@ export function lastDayText(health: WebhookHealth): string {
   const { delivered, failed } = lastDayOf(health);
   const all = delivered + failed;
   if (all === 0) return 'Nothing was sent';
-  if (failed === 0) return `100% delivered: ${countText(all)} ${all === 1 ? 'attempt' : 'attempts'}`;
+  if (failed === 0) return `100% delivered: ${counted(all, 'attempt', 'attempts')}`;
   // 99.96 % must not be rounded up to 100 %.
   const share = Math.min(delivered / all, 0.999);
   return `${shares.format(share)} delivered: ${countText(failed)} of ${countText(all)} attempts failed`;

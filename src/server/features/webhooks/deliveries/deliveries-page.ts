@@ -17,6 +17,7 @@ import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts
 import { boundedCountText, time } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
 import { amount, pagination, table } from '../../../views/table.ts';
+import type { Problems } from '../../../views/page-error.ts';
 import { page, type PortalPage, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webhook-access.ts';
 
@@ -32,6 +33,9 @@ const stateNames: Record<StateGroup, string> = {
   delivered: 'Delivered',
   unsent: 'Failed or withheld',
 };
+
+// They are the names of the record.
+const stateGroups = Object.keys(stateNames) as StateGroup[];
 
 /** The deliveries of a webhook, the newest first. The filters are part of the address. */
 export const showDeliveries: PortalPage = async (visit, { engine }) => {
@@ -94,34 +98,30 @@ interface Chosen {
   from: Date | undefined;
   until: Date | undefined;
   given: Record<'event' | 'state' | 'from' | 'until', string>;
-  problems: Partial<Record<'from' | 'until', string>>;
+  problems: Problems;
 }
 
 function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): Chosen {
   const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 50);
   const kinds = visibleKinds(administrator, webhook);
   const event = kinds.find((kind) => kind === text('event'));
-  const state = (['waiting', 'retrying', 'delivered', 'unsent'] as const).find(
-    (group) => group === text('state'),
-  );
-  const at = (name: string) => companyInstant(company.timeZone, text(name));
-  const problemOf = (name: string) => (text(name) !== '' && !at(name) ? NOT_A_TIME : undefined);
+  const state = stateGroups.find((group) => group === text('state'));
+  // A browser's field for times wouldn't take anything else.
+  const [from, until] = ['from', 'until'].map((name) => companyInstant(company.timeZone, text(name)));
+  const problems = {
+    ...(!from && text('from') !== '' && { from: NOT_A_TIME }),
+    ...(!until && text('until') !== '' && { until: NOT_A_TIME }),
+  };
   const isPartial = hiddenKinds(administrator, webhook).length > 0;
-  const [from, until] = [problemOf('from'), problemOf('until')];
   return {
-    isPartial,
+    ...{ isPartial, state, from, until, problems },
     kinds: event ? [event] : isPartial ? kinds : undefined,
-    state,
-    from: at('from'),
-    until: at('until'),
-    // A browser's field for times wouldn't take anything else.
     given: {
       event: event ?? '',
       state: state ?? '',
-      from: at('from') ? text('from') : '',
-      until: at('until') ? text('until') : '',
+      from: from ? text('from') : '',
+      until: until ? text('until') : '',
     },
-    problems: { ...(from !== undefined && { from }), ...(until !== undefined && { until }) },
   };
 }
 

@@ -1,6 +1,5 @@
 import { maySeeEvent } from '../../../../contract/withholding.ts';
 import { type DeliveryDetail, findDelivery } from './delivery-details.ts';
-import type { KeptAttempt } from './results.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import type { Webhook } from '../stored-webhooks.ts';
 import { resend } from './deliveries.ts';
@@ -11,7 +10,7 @@ import { action } from '../../../views/action.ts';
 import { notFound } from '../../../views/page-error.ts';
 import { attemptText, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { button, form } from '../../../views/form.ts';
-import { countText, exactTime, supportLink } from '../../../views/formats.ts';
+import { exactTime, msText, supportLink } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
 import { copyButton } from '../../../views/notice.ts';
 import { amount, facts, named, table } from '../../../views/table.ts';
@@ -84,31 +83,18 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
       named('Attempt'),
       'Time',
       'Result',
-      amount('Name'),
-      amount('Connection'),
-      amount('TLS'),
-      amount('Answer'),
-      amount('Total'),
+      ...['Name', 'Connection', 'TLS', 'Answer', 'Total'].map(amount),
       named('Next'),
     ],
-    rows: attempts.map((attempt) => [
+    rows: attempts.map(({ phases: { dns, connect, tls, firstByte }, totalMs, ...attempt }) => [
       attempt.number,
       exactTime(visit, attempt.attemptedAt),
       attemptText(attempt),
-      ...phasesOf(attempt),
-      milliseconds(attempt.totalMs),
+      ...[dns, connect, tls, firstByte, totalMs].map(msText),
       attempt.nextAttemptAt === null ? '–' : exactTime(visit, attempt.nextAttemptAt),
     ]),
     empty: ['There was no attempt yet', 'Each attempt is listed here with its result.'],
   });
-}
-
-function phasesOf({ phases: { dns, connect, tls, firstByte } }: KeptAttempt): string[] {
-  return [dns, connect, tls, firstByte].map(milliseconds);
-}
-
-function milliseconds(value: number | null): string {
-  return value === null ? '–' : `${countText(value)}\u00a0ms`;
 }
 
 function requestPart(delivery: DeliveryDetail, services: Services): Html {

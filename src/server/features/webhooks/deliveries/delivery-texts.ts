@@ -2,7 +2,7 @@ import type { WithheldFor } from '../../../../contract/withholding.ts';
 import type { KeptAttempt } from './results.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
 import { outcomeText } from '../../../sending/attempt-errors.ts';
-import { countText } from '../../../views/formats.ts';
+import { msText } from '../../../views/formats.ts';
 import type { Html } from '../../../views/html.ts';
 import { badge } from '../../../views/notice.ts';
 
@@ -36,7 +36,7 @@ export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'err
 
 /** An outcome in a row of a list: `204 · 79 ms`, or the class of error in place of the status. */
 export function attemptSummary({ status, error, totalMs }: KeptAttempt): string {
-  return `${error ?? status} · ${countText(totalMs)}\u00a0ms`;
+  return `${error ?? status} · ${msText(totalMs)}`;
 }
 
 /** The duration of each phase that was reached, in brackets. */

@@ -8,7 +8,7 @@ import { whyNotTouch } from '../registration.ts';
 import { action } from '../../../views/action.ts';
 import { refusalOf } from '../../../views/page-error.ts';
 import { button, form } from '../../../views/form.ts';
-import { boundedCountText, countText } from '../../../views/formats.ts';
+import { counted } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
 import { emptyState, warning } from '../../../views/notice.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../../views/visit.ts';
@@ -49,7 +49,7 @@ export const recoverChosen = action(showRecover, async (visit, { engine }) => {
   const of = { company: act.company, webhook: webhook.id };
   const seen = { by: act.by, count: Number(filled.get('count')) };
   const sent = await recover(engine, of, choiceIn(visit, filled), now, seen);
-  const text = `${countText(sent)} ${sent === 1 ? 'delivery is' : 'deliveries are'} sent again.`;
+  const text = `${counted(sent, 'delivery is', 'deliveries are')} sent again.`;
   return redirect(`/portal/webhooks/${webhook.id}/deliveries?state=unsent`, text);
 });
 
@@ -74,7 +74,7 @@ function question(
 ): Html {
   if (count === 0)
     return emptyState('There is nothing to send again', 'None of these has failed or was withheld.');
-  const deliveries = `${boundedCountText(count, RECOVERABLE_MAX)} ${count === 1 ? 'delivery' : 'deliveries'}`;
+  const deliveries = counted(count, 'delivery', 'deliveries', RECOVERABLE_MAX);
   const chosen = [...given].filter(([name]) => ['delivery', 'from', 'until'].includes(name));
   const hidden = [...chosen, ['count', count] as const].map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
