@@ -6,7 +6,7 @@ import { csvHead, csvLine } from '../../tables/csv.ts';
 import { PageError } from './page-error.ts';
 import { countText } from './formats.ts';
 import { html, type Html } from './html.ts';
-import type { DownloadReply } from './visit.ts';
+import { type DownloadReply, file } from './visit.ts';
 
 /** They take a server some seconds. */
 const ROWS_MAX = 50_000;
@@ -50,14 +50,8 @@ export async function tableFile(
   }
   // Loaded here, because few pages write workbooks.
   const { xlsxPieces } = await import('../../tables/xlsx.ts');
-  return {
-    kind: 'file',
-    headers: {
-      'Content-Type': TYPES[format],
-      'Content-Disposition': `attachment; filename="${name}.${format}"`,
-    },
-    body: format === 'csv' ? csvPieces() : xlsxPieces(name, columns, pages, shortened),
-  };
+  const body = format === 'csv' ? csvPieces() : xlsxPieces(name, columns, pages, shortened);
+  return file(TYPES[format], `attachment; filename="${name}.${format}"`, body);
 }
 
 /** Tables take seconds and a connection of the database each, and files are in memory whole. */

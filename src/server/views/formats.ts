@@ -24,8 +24,9 @@ export function time({ company }: InCompany, at: string | null, never = 'never')
   return html`<time datetime="${at}">${timeText(company.timeZone, at)}</time>`;
 }
 
-/** A time with seconds, to be compared with a server's log. */
-export function exactTime({ company }: InCompany, at: string): Html {
+/** A time with seconds, to be compared with a server's log; `–` for none. */
+export function exactTime({ company }: InCompany, at: string | null | undefined): Html | string {
+  if (!at) return '–';
   return html`<time datetime="${at}">${timeText(company.timeZone, at)}:${at.slice(17, 19)}</time>`;
 }
 

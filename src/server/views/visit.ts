@@ -100,6 +100,10 @@ export function page(
   return { kind: 'page', title, content, status: isRefused ? 422 : 200, ...more };
 }
 
+export function file(type: string, disposition: string, body: DownloadReply['body']): DownloadReply {
+  return { kind: 'file', headers: { 'Content-Type': type, 'Content-Disposition': disposition }, body };
+}
+
 /** Leads to a page, which shows once what was done. */
 export function redirect(to: string, text?: string, secrets: ActionMessage['secrets'] = []): RedirectReply {
   return { kind: 'redirect', to, ...(text !== undefined && { notice: { text, secrets } }) };

@@ -21,7 +21,7 @@ import { dayText, time, kindNames } from '../../views/formats.ts';
 import { refuseWithoutDocuments } from '../../views/availability.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { amount, facts, named, table } from '../../views/table.ts';
-import { type DownloadReply, page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
+import { type DownloadReply, file, page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 import { searchBehind } from './documents-page.ts';
 import { handOverPart } from '../hand-over/hand-overs-page.ts';
 
@@ -79,14 +79,8 @@ export const downloadEInvoice: PortalPage = async (visit, { engine }) => {
   const found = await findEInvoice(engine, visit.company.id, visit.params.id ?? '');
   const format = visit.query.get('format');
   if (!found || found.absence !== undefined || (format !== 'cii' && format !== 'ubl')) throw notFound();
-  return {
-    kind: 'file',
-    headers: {
-      'Content-Type': 'application/xml; charset=utf-8',
-      'Content-Disposition': contentDisposition(`${found.name}-${format}`, 'xml'),
-    },
-    body: Buffer.from(found.text(format)),
-  };
+  const disposition = contentDisposition(`${found.name}-${format}`, 'xml');
+  return file('application/xml; charset=utf-8', disposition, Buffer.from(found.text(format)));
 };
 
 /** The PDF that the API serves, under the same name. */
@@ -106,13 +100,9 @@ async function download(
 ): Promise<DownloadReply> {
   refuseWithoutDocuments(visit);
   const found = await find(visit.company.id, visit.params.id ?? '');
-  const file = found && (await prepare(found));
-  if (!file) throw notFound();
-  return {
-    kind: 'file',
-    headers: { 'Content-Type': 'application/pdf', 'Content-Disposition': contentDisposition(file.name) },
-    body: await file.read(),
-  };
+  const pdf = found && (await prepare(found));
+  if (!pdf) throw notFound();
+  return file('application/pdf', contentDisposition(pdf.name), await pdf.read());
 }
 
 function factsOf(visit: Visit, document: Invoice): [string, Content][] {
@@ -125,7 +115,7 @@ function factsOf(visit: Visit, document: Invoice): [string, Content][] {
         <code>${customer.id}</code>`,
     ],
     ['Billed to', [buyer.legalName ?? buyer.name, ...buyer.addressLines].join(', ')],
-    ['Issued', document.issuedAt === null ? 'Not yet' : time(visit, document.issuedAt)],
+    ['Issued', time(visit, document.issuedAt, 'Not yet')],
     ['Date', dayText(document.issueDate)],
     ['Due', dayText(document.dueDate)],
     ['Supplied', dayText(document.supplyDate)],

@@ -126,7 +126,7 @@ function attemptTable(visit: Visit, attempts: readonly HandOverAttempt[]): Html 
       exactTime(visit, attempt.at),
       resultOf(attempt),
       msText(attempt.ms),
-      attempt.nextAt === undefined ? '–' : exactTime(visit, attempt.nextAt),
+      exactTime(visit, attempt.nextAt),
     ]),
   });
 }

@@ -91,7 +91,7 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
       exactTime(visit, attempt.attemptedAt),
       attemptText(attempt),
       ...[dns, connect, tls, firstByte, totalMs].map(msText),
-      attempt.nextAttemptAt === null ? '–' : exactTime(visit, attempt.nextAttemptAt),
+      exactTime(visit, attempt.nextAttemptAt),
     ]),
     empty: ['There was no attempt yet', 'Each attempt is listed here with its result.'],
   });
