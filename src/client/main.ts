@@ -11,7 +11,7 @@ export const integratorsCommands = {
 const groups = {
   'Commands:': {
     ...integratorsCommands,
-    webhook: async () => (await import('./commands/webhook.ts')).webhookCommand,
+    webhook: async () => (await import('./commands/webhook.ts')).webhookTools,
     completion: async () => (await import('../command-line/completion.ts')).completionCommand,
   },
 };

@@ -3,10 +3,10 @@ import type { ArrivingResource } from './census.ts';
 import { customer, type DemoCustomer } from './customers.ts';
 import { lineItems, makeContractDeal, makeDeal } from './deals.ts';
 import { someForm } from './forms.ts';
-import { document, type Order } from './invoices.ts';
+import { documentStrand, type Order } from './invoices.ts';
 import { job } from './jobs.ts';
 import { fieldPerson } from './people.ts';
-import { quote } from './quotes.ts';
+import { quoteStrand } from './quotes.ts';
 import type { Strand } from './strands.ts';
 import { submission } from './submissions.ts';
 import type { World } from './world.ts';
@@ -17,8 +17,8 @@ export function arrival(world: World, atMs: number, resource: ArrivingResource):
   if (form) return submission(world, atMs, { form, submittedBy: fieldPerson(world).id });
   const known = resource === 'customers' ? undefined : world.customers.pick();
   if (!known) return customer(world, atMs);
-  if (resource === 'quotes') return quote(world, atMs, makeDeal(known, world.random));
-  if (resource === 'invoices') return document(world, atMs, billing(world, known, atMs));
+  if (resource === 'quotes') return quoteStrand(world, atMs, makeDeal(known, world.random));
+  if (resource === 'invoices') return documentStrand(world, atMs, billing(world, known, atMs));
   return job(world, atMs, makeDeal(known, world.random));
 }
 

@@ -11,7 +11,7 @@ export interface DemoForm {
 }
 
 /** A form is made, and revised as often as its fields tell. */
-export function* form(world: World, createdAtMs: number, plan: FormPlan): Strand {
+export function* formStrand(world: World, createdAtMs: number, plan: FormPlan): Strand {
   const { random, census } = world;
   if (!census.admit('forms')) return;
   const made: DemoForm = { id: mintId(world, 'frm', createdAtMs), plan, fields: [] };

@@ -5,7 +5,7 @@ import { startOfDay, isoTime, type WorkingTime, workingTime } from './calendar.t
 import { createCensus } from './census.ts';
 import { createCustomerBook, customer } from './customers.ts';
 import { formPlans } from './form-catalogue.ts';
-import { form } from './forms.ts';
+import { formStrand } from './forms.ts';
 import { person } from './people.ts';
 import { createRandom } from './random.ts';
 import type { StoryChange } from './story.ts';
@@ -77,7 +77,7 @@ function founding(world: World): ((atMs: number) => Strand)[] {
   const { peopleCount, formCount, customerCount } = foundingCounts(world.census.countMax);
   return [
     ...Array.from({ length: peopleCount }, () => (atMs: number) => person(world, atMs)),
-    ...formPlans.slice(0, formCount).map((plan) => (atMs: number) => form(world, atMs, plan)),
+    ...formPlans.slice(0, formCount).map((plan) => (atMs: number) => formStrand(world, atMs, plan)),
     ...Array.from({ length: customerCount }, (_, place) => (atMs: number) => customer(world, atMs, place)),
   ];
 }

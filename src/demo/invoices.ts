@@ -14,7 +14,7 @@ export interface Order {
 }
 
 /** An invoice or a pro forma is drafted, mostly issued, and settled in one of many ways. */
-export function* document(world: World, createdAtMs: number, order: Order): Strand {
+export function* documentStrand(world: World, createdAtMs: number, order: Order): Strand {
   if (!world.census.admit('invoices')) return;
   const { kind, deal, lines, supply } = order;
   const id = mintUuid(world, createdAtMs);
@@ -36,12 +36,16 @@ export function terms({ random }: World, { customer }: Deal, atMs: number) {
   };
 }
 
-export interface Drafted extends Pick<Order, 'kind' | 'deal' | 'lines'> {
+export interface DraftedDocument extends Pick<Order, 'kind' | 'deal' | 'lines'> {
   id: string;
 }
 
 /** A draft is issued within the hour; a few are left for later. */
-export function* issue(world: World, draftedAtMs: number, { id, kind, deal, lines }: Drafted): Strand {
+export function* issue(
+  world: World,
+  draftedAtMs: number,
+  { id, kind, deal, lines }: DraftedDocument,
+): Strand {
   const { random } = world;
   const isLeft = random.chance(kind === 'invoice' ? 0.04 : 0.1);
   yield draftedAtMs + random.integer(5, 60) * MINUTE_MS;

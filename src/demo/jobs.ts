@@ -3,7 +3,7 @@ import { DAY_MS } from '../contract/durations.ts';
 import { isoDay, isWorkday, workingMoment } from './calendar.ts';
 import { type Deal, lineItems } from './deals.ts';
 import { someForm } from './forms.ts';
-import { document } from './invoices.ts';
+import { documentStrand } from './invoices.ts';
 import { fieldPerson } from './people.ts';
 import type { Random } from './random.ts';
 import type { Strand } from './strands.ts';
@@ -102,7 +102,7 @@ function* invoiceJob(world: World, jobId: string, deal: Deal, doneAtMs: number):
   const { random } = world;
   if (!random.chance(0.42)) return;
   const atMs = yield workingMoment(doneAtMs, random.integer(1, 5), random);
-  yield* document(world, atMs, {
+  yield* documentStrand(world, atMs, {
     kind: 'invoice',
     deal,
     lines: lineItems(deal, random).map((line) => ({ ...line, jobId })),

@@ -9,7 +9,7 @@ import { mintUuid, type World } from './world.ts';
 const validForDays = 30;
 const VERSIONS_MAX = 3;
 
-export function* quote(world: World, createdAtMs: number, deal: Deal): Strand {
+export function* quoteStrand(world: World, createdAtMs: number, deal: Deal): Strand {
   const { random, census } = world;
   if (!census.admit('quotes')) return;
   let version = offer(world, deal, createdAtMs);

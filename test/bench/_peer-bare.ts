@@ -10,7 +10,7 @@ import { answerPage } from '../../src/server/api/pages.ts';
 import { answerRecord } from '../../src/server/api/records.ts';
 import type { JsonText } from '../../src/contract/json-text.ts';
 import { openEngine } from '../../src/server/store/engines/open-engine.ts';
-import { listInvoices } from '../../src/server/store/records/invoices.ts';
+import { invoicesPage } from '../../src/server/store/records/invoices.ts';
 import { findRecord, listRecords } from '../../src/server/store/records/records.ts';
 import { COMPANY } from './_company.ts';
 
@@ -55,6 +55,6 @@ async function bodyOf(url: string): Promise<{ status: number; body: JsonText<unk
   }
   const filters = { status: 'issued', kind: 'invoice', customer: query.get('customer') ?? '' } as const;
   return answerPage('listInvoices', { ...filters, limit }, (page) =>
-    listInvoices(engine.db, COMPANY, filters, page),
+    invoicesPage(engine.db, COMPANY, filters, page),
   );
 }

@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Quote, RecordOf, Resource } from '../../src/contract/records.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import type { Connection } from '../../src/server/store/dialects/dialect.ts';
-import { listQuotes } from '../../src/server/store/records/quotes.ts';
+import { quotesPage } from '../../src/server/store/records/quotes.ts';
 import { dayIn, type Kept, type ModelCompany, type World } from './_model.ts';
 import { listeners } from './_companies.ts';
 import { ratesOf } from './_invoices.ts';
@@ -142,7 +142,7 @@ async function compareLists(db: Connection, company: ModelCompany, today: string
   ] as const;
   for (const { expected, ...filter } of filters) {
     const page = { after: '', limit: 100 };
-    const { records } = await listQuotes(db, company.id, today, filter, page);
+    const { records } = await quotesPage(db, company.id, today, filter, page);
     const listed = records.map(({ body }) => JSON.parse(body) as unknown);
     compareEach(
       `the list of quotes ${JSON.stringify(filter)} of ${company.id}`,

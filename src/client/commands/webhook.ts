@@ -5,7 +5,7 @@ import { webhookPlayCommand } from './webhook-play.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
 
 /** `fieldledger webhook sample|play`: tries a receiver in development. */
-export function webhookCommand(terminal: Terminal): Command {
+export function webhookTools(terminal: Terminal): Command {
   const command = new Command('webhook').description('try a receiver of webhooks');
   for (const added of receiverCommands(terminal)) command.addCommand(added);
   return command;

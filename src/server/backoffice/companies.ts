@@ -51,7 +51,7 @@ export async function createCompany(
  * Adds a company unless there is one with that id, in a transaction that goes on to change it.
  * @throws UsageError naming the value that is refused.
  */
-export async function addCompany(
+export async function insertNewCompany(
   transaction: StoreTransaction,
   id: string,
   given: Partial<CompanySettings>,

@@ -1,4 +1,4 @@
-import { addCompany as addCompanyTo, changeCompany, type CompanySettings } from './companies.ts';
+import { changeCompany, type CompanySettings, insertNewCompany } from './companies.ts';
 import type { WithOf } from '../../contract/feed.ts';
 import { UsageError } from '../../errors.ts';
 import { logoFromDataUrl } from '../logos/logo.ts';
@@ -15,7 +15,7 @@ const YEAR_DAYS = 365;
 /** Adds the company that a change saves, unless it is there. It may use nothing yet. */
 export async function addCompany(transaction: StoreTransaction, id: string, now: Date): Promise<void> {
   const settings = { apiEnabled: false, invoicingEnabled: false };
-  await refusing('', () => addCompanyTo(transaction, id, settings, now));
+  await refusing('', () => insertNewCompany(transaction, id, settings, now));
 }
 
 /** Changes how a company is called, and what stands on its documents; members that aren't given stay, and null takes one away. */

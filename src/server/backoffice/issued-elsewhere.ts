@@ -6,18 +6,18 @@ import { Refusal } from './refusal.ts';
 /** @throws Refusal `wrong_state` when the company's business system issues documents of that kind. */
 export function mustBeIssuedHere({ company }: Move, kind: Invoice['kind'] | 'quote'): void {
   if (!(company.issuedElsewhere as readonly string[]).includes(kind)) return;
-  const message = `The company's business system issues each ${nameOf(kind)} (issuedElsewhere of company.switch), and so none is issued here; bring it in with ${kind}.import.`;
+  const message = `The company's business system issues each ${kindName(kind)} (issuedElsewhere of company.switch), and so none is issued here; bring it in with ${kind}.import.`;
   throw new Refusal('wrong_state', message, '/change');
 }
 
 /** @throws Refusal `wrong_state` when documents of that kind are issued here. */
 export function mustBeIssuedElsewhere({ company }: Move, kind: IssuedKind): void {
   if (company.issuedElsewhere.includes(kind)) return;
-  const message = `Each ${nameOf(kind)} of the company is issued here, and so none is imported; add ${kind} to its issuedElsewhere with company.switch, for history too.`;
+  const message = `Each ${kindName(kind)} of the company is issued here, and so none is imported; add ${kind} to its issuedElsewhere with company.switch, for history too.`;
   throw new Refusal('wrong_state', message, '/change');
 }
 
 /** A kind of document in words. */
-export function nameOf(kind: Invoice['kind'] | 'quote'): string {
+export function kindName(kind: Invoice['kind'] | 'quote'): string {
   return kind.replace('_', ' ');
 }

@@ -1,7 +1,7 @@
 import { unitCodes } from '../../contract/code-lists.ts';
 import { isDeposit } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { isDomestic, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
+import { isWithinCountry, PRINCIPAL_CONTRACTOR, type SupportedCountry } from './legends.ts';
 import { peppolRule } from './peppol-rule.ts';
 import type { Supplier } from '../store/records/suppliers.ts';
 import { isToCome } from './times.ts';
@@ -220,7 +220,7 @@ const linesUnderReverseCharge = ({ document }: CheckedDocument) =>
   document.lines.filter(({ vatCategory }) => vatCategory === 'AE');
 
 const isDomesticDocument = ({ supplier, document }: CheckedDocument) =>
-  isDomestic({ supplierCountry: supplier.countryCode, buyerCountry: document.buyer.countryCode });
+  isWithinCountry({ supplierCountry: supplier.countryCode, buyerCountry: document.buyer.countryCode });
 
 function principalContractorProblem(checked: CheckedDocument): string | undefined {
   if (countryOf(checked) !== 'IE' || !isDomesticDocument(checked)) return undefined;

@@ -41,7 +41,7 @@ export function isSupported(country: string | undefined): country is SupportedCo
 }
 
 /** Whether a reverse charge between these is the one on construction within a country. */
-export function isDomestic({ supplierCountry, buyerCountry }: Parties): boolean {
+export function isWithinCountry({ supplierCountry, buyerCountry }: Parties): boolean {
   return supplierCountry === buyerCountry;
 }
 
@@ -78,7 +78,7 @@ export function legendOf(
   if (category === 'G') return EXPORT[supplierCountry];
   if (category === 'O') return OUTSIDE_SCOPE;
   if (category !== 'AE') return null;
-  if (!isDomestic(terms)) return REVERSE_CHARGE;
+  if (!isWithinCountry(terms)) return REVERSE_CHARGE;
   return supplierCountry === 'IE' ? PRINCIPAL_CONTRACTOR : domesticLegend(terms, lines);
 }
 

@@ -2,13 +2,13 @@ import { CONTENT_WIDTH, FOOT_MARGIN, LEFT, PAGE_WIDTH, RULE, STYLES, TOP } from 
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
-import { isDraft, nameOf, supplierName } from '../printed-document/wording.ts';
+import { isDraft, documentName, supplierName } from '../printed-document/wording.ts';
 
 /** Draws the head of every page but the first, and the mark across each page of a draft. */
 export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
   if (isDraft(printed.record)) drawWatermark(sheet);
   if (sheet.pageCount === 1) return TOP;
-  const left = sheet.text(nameOf(printed), STYLES.strong, CONTENT_WIDTH / 2);
+  const left = sheet.text(documentName(printed), STYLES.strong, CONTENT_WIDTH / 2);
   const right = sheet.text(supplierName(printed), STYLES.small, CONTENT_WIDTH / 2 - 20);
   const box = { x: LEFT, y: TOP, width: CONTENT_WIDTH };
   sheet.artifact(() => {
@@ -48,7 +48,7 @@ export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
     sheet.goTo({ page, y: foot });
     const count = `Page ${page + 1} of ${sheet.pageCount}`;
     const right = atMostTwoLines(
-      sheet.text(`${count}  ·  ${nameOf(printed)}`, STYLES.fine, CONTENT_WIDTH * 0.38),
+      sheet.text(`${count}  ·  ${documentName(printed)}`, STYLES.fine, CONTENT_WIDTH * 0.38),
     );
     sheet.artifact(() => {
       sheet.rule(foot - 6, { x: LEFT, width: CONTENT_WIDTH }, RULE);

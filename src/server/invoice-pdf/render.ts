@@ -16,7 +16,7 @@ import { drawStatement } from './statement-drawing.ts';
 import { accountStatementsOf, statementsOf } from './statements.ts';
 import { layTotals } from './totals.ts';
 import { vatSummary } from './vat-summary.ts';
-import { isDraft, nameOf, supplierName, titleOf } from '../printed-document/wording.ts';
+import { isDraft, documentName, supplierName, titleOf } from '../printed-document/wording.ts';
 import { escapeXml } from '../e-invoice/xml-text.ts';
 
 /** Makes PDFs. It keeps its fonts and the last logos, so a process makes one renderer. */
@@ -96,7 +96,7 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
     // Without it, pdfkit would begin with a font that isn't embedded.
     font: null as unknown as string,
     info: {
-      Title: isDraft(record) ? `${titleOf(record)} (draft)` : nameOf(printed),
+      Title: isDraft(record) ? `${titleOf(record)} (draft)` : documentName(printed),
       Author: supplierName(printed),
       Creator: 'Fieldledger',
       Producer: 'Fieldledger',

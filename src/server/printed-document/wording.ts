@@ -74,7 +74,7 @@ export function numberOf({ number }: Invoice): string {
 }
 
 /** The document with its number, or the statement about it, as heads, feet and the title of the PDF name it. */
-export function nameOf({ record, statementOn }: PrintedDocument): string {
+export function documentName({ record, statementOn }: PrintedDocument): string {
   if (statementOn === undefined) return `${titleOf(record)} ${numberOf(record)}`;
   return `Statement of account for invoice ${numberOf(record)} as of ${dateText(statementOn)}`;
 }

@@ -89,7 +89,7 @@ export function isScalar({ type }: { type?: unknown }): boolean {
 }
 
 /** The name of the component that a place refers to. */
-export function nameOf({ $ref }: Reference): string | undefined {
+export function componentName({ $ref }: Reference): string | undefined {
   return $ref?.split('/').at(-1);
 }
 

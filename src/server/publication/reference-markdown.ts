@@ -4,7 +4,7 @@ import {
   type BundledContent,
   type Example,
   bundledExamples,
-  nameOf,
+  componentName,
   type BundledOperation,
   bundledOperations,
   type Parameter,
@@ -135,9 +135,9 @@ function memberLines(name: string, member: BundledSchema, isRequired: boolean): 
   const words = [typeOf(member), ...(isRequired ? [] : ['optional'])];
   // The section of a named set says it in full.
   const description =
-    hasSection(schema) && nameOf(member) && !member.description ? '' : (schema.description ?? '');
+    hasSection(schema) && componentName(member) && !member.description ? '' : (schema.description ?? '');
   const line = `\`${name}\` (${words.join(', ')})${description && `: ${description.replaceAll(/\n+/g, ' ')}`}`;
-  const inner = nameOf(member) === undefined ? Object.entries(schema.properties ?? {}) : [];
+  const inner = componentName(member) === undefined ? Object.entries(schema.properties ?? {}) : [];
   const below = inner.map(([below, schemaBelow]) =>
     memberLines(below, schemaBelow, (schema.required ?? []).includes(below)),
   );
@@ -147,7 +147,7 @@ function memberLines(name: string, member: BundledSchema, isRequired: boolean): 
 /** The type in a few words, with a link where it has a section. */
 function typeOf(place: BundledSchema): string {
   const schema = resolve(place);
-  const name = nameOf(place);
+  const name = componentName(place);
   const orNull = [schema.type].flat().includes('null') && schema.type !== 'null' ? ' or null' : '';
   if (name !== undefined && hasSection(schema)) return `[${name}](#${name.toLowerCase()})${orNull}`;
   if (schema.items) return `array of ${typeOf(schema.items)}${orNull}`;

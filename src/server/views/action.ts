@@ -1,6 +1,6 @@
 import { refusedWith } from './page-error.ts';
 import type { Services } from './services.ts';
-import type { GuestVisit, Page, PortalReply } from './visit.ts';
+import type { GuestVisit, PageFunction, PortalReply } from './visit.ts';
 
 /**
  * An action that a page has a form for: it reads the form, does what it asks for, and leads on. If it is refused, the page is
@@ -10,10 +10,10 @@ import type { GuestVisit, Page, PortalReply } from './visit.ts';
  *   429, and not on an error page.
  */
 export function action<Visiting extends GuestVisit>(
-  shown: Page<Visiting>,
+  shown: PageFunction<Visiting>,
   act: (visit: Visiting, services: Services) => Promise<PortalReply>,
   { guessed }: { guessed?: string } = {},
-): Page<Visiting> {
+): PageFunction<Visiting> {
   return async (visit, services) => {
     try {
       return await act(visit, services);

@@ -11,13 +11,13 @@ import type { SectionKey } from './navigation.ts';
  * A page or an action.
  * @param problems of the page's form, when it was refused and is shown again (action.ts).
  */
-export type Page<Visiting extends GuestVisit> = (
+export type PageFunction<Visiting extends GuestVisit> = (
   visit: Visiting,
   services: Services,
   problems?: Problems,
 ) => Promise<PortalReply> | PortalReply;
-export type PortalPage = Page<Visit>;
-export type GuestPage = Page<GuestVisit>;
+export type PortalPage = PageFunction<Visit>;
+export type GuestPage = PageFunction<GuestVisit>;
 
 /** A request for a page, or a form, from a browser that need not be signed in. */
 export interface GuestVisit {

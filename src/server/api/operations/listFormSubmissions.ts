@@ -1,4 +1,4 @@
-import { findRecord, listFormSubmissions as listStoredSubmissions } from '../../store/records/records.ts';
+import { findRecord, submissionsPage as listStoredSubmissions } from '../../store/records/records.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 import { noRecord } from '../records.ts';

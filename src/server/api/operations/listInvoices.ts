@@ -1,4 +1,4 @@
-import { listInvoices as listStoredInvoices } from '../../store/records/invoices.ts';
+import { invoicesPage as listStoredInvoices } from '../../store/records/invoices.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 

@@ -1,5 +1,5 @@
 import { companyDay } from '../../../contract/company-time.ts';
-import { listQuotes as listStoredQuotes } from '../../store/records/quotes.ts';
+import { quotesPage as listStoredQuotes } from '../../store/records/quotes.ts';
 import type { Handler } from '../handler.ts';
 import { answerPage } from '../pages.ts';
 

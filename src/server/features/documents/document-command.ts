@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { companyDay } from '../../../contract/company-time.ts';
 import { checkStored, type CheckedRecord } from '../../backoffice/document-check.ts';
 import { openBackoffice } from '../../backoffice/backoffice.ts';
-import { nameOf } from '../../backoffice/issued-elsewhere.ts';
+import { kindName } from '../../backoffice/issued-elsewhere.ts';
 import { handOverAgain } from '../hand-over/again.ts';
 import { quote, UsageError } from '../../../errors.ts';
 import type { EInvoiceFormat } from '../../e-invoice/e-invoice.ts';
@@ -160,7 +160,7 @@ function textOf(checked: CheckedRecord): string {
     problem === undefined ? `present  ${item} (${source})` : `MISSING  ${item} (${source}): ${problem}`,
   );
   const missing = missingIn(checked);
-  const name = `${nameOf(record.kind)} ${record.number ?? `${record.id}, a draft`}`;
+  const name = `${kindName(record.kind)} ${record.number ?? `${record.id}, a draft`}`;
   const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
   // No law asks for an e-invoice, so nothing is missing without it.
   const note =

@@ -13,7 +13,7 @@ const statuses = ['issued', 'draft'] as const;
 export type InvoiceFilters = Omit<QueryParameters<'listInvoices'>, 'limit' | 'cursor'>;
 
 /** Lists documents in id order (openapi.yaml, `listInvoices`). */
-export async function listInvoices(
+export async function invoicesPage(
   db: Connection,
   company: string,
   filters: InvoiceFilters,

@@ -24,7 +24,7 @@ export type QuoteFilters = Omit<QueryParameters<'listQuotes'>, 'limit' | 'cursor
  * A quote past its validity is stored as `sent` and reads as `expired` from the day after: `today` is the company's
  * calendar day, `YYYY-MM-DD`. A quote's latest version is its one version that is not `revised` (see the migration).
  */
-export async function listQuotes(
+export async function quotesPage(
   db: Connection,
   company: string,
   today: string,

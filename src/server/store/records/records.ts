@@ -51,7 +51,7 @@ export async function listRecords<R extends Resource>(
 }
 
 /** Lists the submissions of one form in id order, or those of them that were created at or after a time. */
-export async function listFormSubmissions(
+export async function submissionsPage(
   db: Connection,
   company: string,
   formId: string,

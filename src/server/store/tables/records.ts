@@ -3,7 +3,7 @@ import {
   company,
   type Column,
   computed,
-  document,
+  recordText,
   orElse,
   orNull,
   defineTable,
@@ -27,15 +27,15 @@ const customer = member("body -> 'customer' ->> 'id'");
 /** Digest of the record's whole text. */
 const digest = text;
 /** JSON of the facts that the document or the customer needs and the API doesn't show. */
-const unpublished = orElse(document, "'{}'");
+const unpublished = orElse(recordText, "'{}'");
 /** The members that only the detail has, as an object's text; joined to `body` when one document is read. */
-const detail = document;
+const detail = recordText;
 /** Unique with the company in each table of records. */
 const key = ['company', 'id'] as const;
 
 const people = defineTable({
   name: 'people',
-  columns: { company, id, digest, body: document },
+  columns: { company, id, digest, body: recordText },
   key,
 });
 
@@ -47,7 +47,7 @@ const byChange = (name: string) => ({
 
 const customers = defineTable({
   name: 'customers',
-  columns: { company, id, updated_at, digest, unpublished, body: document },
+  columns: { company, id, updated_at, digest, unpublished, body: recordText },
   key,
   indexes: {
     ...byChange('customers'),
@@ -57,14 +57,14 @@ const customers = defineTable({
 
 const forms = defineTable({
   name: 'forms',
-  columns: { company, id, updated_at, digest, body: document },
+  columns: { company, id, updated_at, digest, body: recordText },
   key,
   indexes: byChange('forms'),
 });
 
 const jobs = defineTable({
   name: 'jobs',
-  columns: { company, id, updated_at, digest, body: document },
+  columns: { company, id, updated_at, digest, body: recordText },
   key,
   indexes: byChange('jobs'),
 });
@@ -75,7 +75,7 @@ const submissions = defineTable({
     ...{ company, id, digest },
     form_id: member("body ->> 'formId'"),
     created_at: member("body ->> 'createdAt'"),
-    body: document,
+    body: recordText,
   },
   key,
   indexes: {
@@ -119,7 +119,7 @@ const invoices = defineTable({
     search_words: orElse(text, "''"),
     unpublished,
     detail,
-    body: document,
+    body: recordText,
   },
   key,
   uniqueIndexes: {
@@ -153,7 +153,7 @@ const quotes = defineTable({
     updated_at,
     unpublished,
     detail,
-    body: document,
+    body: recordText,
   },
   key,
   uniqueIndexes: {

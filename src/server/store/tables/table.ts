@@ -57,7 +57,7 @@ export const flag = column<number, boolean>(INTEGER, {
   constraints: check((name) => `${name} IN (0, 1)`),
 });
 /** The JSON text of a record, or of a part of it. */
-export const document = column<string>(DOCUMENT);
+export const recordText = column<string>(DOCUMENT);
 export const bytes = column<Buffer, never>(BYTES, { isSecret: true });
 /** The digest of a token, or a sealed secret. */
 export const secret = column<string, never>(TEXT, { isSecret: true });

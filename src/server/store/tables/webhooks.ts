@@ -1,7 +1,7 @@
 import type { MoveEventKind } from '../../../contract/events.ts';
 import {
   company,
-  document,
+  recordText,
   integer,
   json,
   oneOf,
@@ -55,7 +55,7 @@ export const events = defineTable({
     kind: text,
     created_at: text,
     /** The text of the record, or of what the event says of it. */
-    data: document,
+    data: recordText,
   },
   key: ['company', 'id'],
   indexes: {

@@ -1,9 +1,9 @@
 import { hasDetail, resources } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
-import { type InvoiceFilters, listInvoices } from '../../../../src/server/store/records/invoices.ts';
+import { type InvoiceFilters, invoicesPage } from '../../../../src/server/store/records/invoices.ts';
 import type { Connection } from '../../../../src/server/store/dialects/dialect.ts';
-import { listQuotes, type QuoteFilters } from '../../../../src/server/store/records/quotes.ts';
-import { listFormSubmissions, listRecords } from '../../../../src/server/store/records/records.ts';
+import { quotesPage, type QuoteFilters } from '../../../../src/server/store/records/quotes.ts';
+import { submissionsPage, listRecords } from '../../../../src/server/store/records/records.ts';
 import { withQueriesThrough } from '../_queries.ts';
 
 /** A list of the store with one combination of its filters. */
@@ -99,14 +99,14 @@ export const listCases: ListCase[] = [
   ),
   ...[none, updatedSince].map((since): ListCase => ({
     name: `submissions ${JSON.stringify({ updatedSince: since })}`,
-    list: (db, company, page) => listFormSubmissions(db, company, 'form_1', since, page),
+    list: (db, company, page) => submissionsPage(db, company, 'form_1', since, page),
   })),
   ...invoiceFilters.map((filters): ListCase => ({
     name: `invoices ${JSON.stringify(filters)}`,
-    list: (db, company, page) => listInvoices(db, company, filters, page),
+    list: (db, company, page) => invoicesPage(db, company, filters, page),
   })),
   ...quoteFilters.map((filters): ListCase => ({
     name: `quotes ${JSON.stringify(filters)}`,
-    list: (db, company, page) => listQuotes(db, company, today, filters, page),
+    list: (db, company, page) => quotesPage(db, company, today, filters, page),
   })),
 ];

@@ -2,12 +2,12 @@
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import type { ResourceRecord } from '../../../../src/contract/records.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
-import { type InvoiceFilters, listInvoices } from '../../../../src/server/store/records/invoices.ts';
+import { type InvoiceFilters, invoicesPage } from '../../../../src/server/store/records/invoices.ts';
 import type { Connection } from '../../../../src/server/store/dialects/dialect.ts';
 import { withDialect, withQueriesThrough } from '../_queries.ts';
 import type { ListPage, PageRequest } from '../../../../src/server/store/lists/lists.ts';
-import { listQuotes } from '../../../../src/server/store/records/quotes.ts';
-import { listFormSubmissions, listRecords } from '../../../../src/server/store/records/records.ts';
+import { quotesPage } from '../../../../src/server/store/records/quotes.ts';
+import { submissionsPage, listRecords } from '../../../../src/server/store/records/records.ts';
 import { STORY_NOW } from '../../../_server.ts';
 import { onEachStore } from '../_stores.ts';
 import { expectedList } from '../../api/_naive.ts';
@@ -97,7 +97,7 @@ function submissions(count: number, plans: string): Case {
     path: 'api/v1/forms/form_1/submissions',
     query: { updatedSince },
     plans,
-    list: (db, page) => listFormSubmissions(db, COMPANY, 'form_1', updatedSince, page),
+    list: (db, page) => submissionsPage(db, COMPANY, 'form_1', updatedSince, page),
   };
 }
 
@@ -108,17 +108,17 @@ function invoices(query: Record<string, string>, plans: string): Case {
     path: 'api/v1/invoices',
     query,
     plans,
-    list: (db, page) => listInvoices(db, COMPANY, filters, page),
+    list: (db, page) => invoicesPage(db, COMPANY, filters, page),
   };
 }
 
 function quotes(query: Record<string, string>, plans: string): Case {
-  const filters = { versions: 'latest', ...query } as Parameters<typeof listQuotes>[3];
+  const filters = { versions: 'latest', ...query } as Parameters<typeof quotesPage>[3];
   return {
     path: 'api/v1/quotes',
     query,
     plans,
-    list: (db, page) => listQuotes(db, COMPANY, today, filters, page),
+    list: (db, page) => quotesPage(db, COMPANY, today, filters, page),
   };
 }
 
