@@ -1,201 +1,235 @@
-import { shipToParty, tradeParty } from './cii-parties.ts';
 import {
-  accountingAccount,
   allowanceCharge,
-  billingPeriod,
-  date,
-  optionalDate,
-  settlement,
-} from './cii-settlement.ts';
-import type { EInvoice, Identifier, Line } from './model.ts';
-import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
+  day,
+  identifiers,
+  objectReference,
+  postalAddress,
+  tradeParty,
+} from './cii-groups.ts';
+import type { EInvoice, Line, PaymentInstructions } from './model.ts';
+import { each, type Group, type Rows, within, xmlText } from './rows.ts';
 
-/** The EN 16931 profile, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2 (BT-24). */
+/** The EN 16931 profile, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2. */
 const GUIDELINE = 'urn:cen.eu:en16931:2017';
 
 const namespaces = {
-  rsm: 'urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100',
-  ram: 'urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100',
-  qdt: 'urn:un:unece:uncefact:data:standard:QualifiedDataType:100',
-  udt: 'urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100',
+  'xmlns:rsm': 'urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100',
+  'xmlns:ram': 'urn:un:unece:uncefact:data:standard:ReusableAggregateBusinessInformationEntity:100',
+  'xmlns:qdt': 'urn:un:unece:uncefact:data:standard:QualifiedDataType:100',
+  'xmlns:udt': 'urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100',
 };
-
-/** Writes an e-invoice as Cross Industry Invoice D22B in the profile EN 16931. */
-export function ciiText(invoice: EInvoice): string {
-  const declarations = Object.entries(namespaces).map(([prefix, uri]) => ` xmlns:${prefix}="${uri}"`);
-  const content = [context(), heading(invoice), transaction(invoice)].join('');
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<rsm:CrossIndustryInvoice${declarations.join('')}>${content}</rsm:CrossIndustryInvoice>\n`;
-}
-
-function context(): string {
-  return element(
-    'rsm:ExchangedDocumentContext',
-    element('ram:GuidelineSpecifiedDocumentContextParameter', leaf('ram:ID', GUIDELINE)),
-  );
-}
-
-function heading({ number, typeCode, issueDate, notes }: EInvoice): string {
-  return element(
-    'rsm:ExchangedDocument',
-    leaf('ram:ID', number),
-    leaf('ram:TypeCode', typeCode),
-    date('ram:IssueDateTime', issueDate),
-    ...notes.map(({ text, subjectCode }) =>
-      element('ram:IncludedNote', leaf('ram:Content', text), optionalLeaf('ram:SubjectCode', subjectCode)),
-    ),
-  );
-}
-
-function transaction(invoice: EInvoice): string {
-  const { delivery } = invoice;
-  return element(
-    'rsm:SupplyChainTradeTransaction',
-    ...invoice.lines.map(lineItem),
-    agreement(invoice),
-    element(
-      'ram:ApplicableHeaderTradeDelivery',
-      shipToParty(delivery),
-      optionalElement(
-        'ram:ActualDeliverySupplyChainEvent',
-        optionalDate('ram:OccurrenceDateTime', delivery.date),
-      ),
-      reference('ram:DespatchAdviceReferencedDocument', invoice.despatchAdviceReference),
-      reference('ram:ReceivingAdviceReferencedDocument', invoice.receivingAdviceReference),
-    ),
-    settlement(invoice),
-  );
-}
-
-function agreement(invoice: EInvoice): string {
-  const { taxRepresentative, projectReference } = invoice;
-  return element(
-    'ram:ApplicableHeaderTradeAgreement',
-    optionalLeaf('ram:BuyerReference', invoice.buyerReference),
-    tradeParty('ram:SellerTradeParty', invoice.seller),
-    tradeParty('ram:BuyerTradeParty', invoice.buyer),
-    taxRepresentative && tradeParty('ram:SellerTaxRepresentativeTradeParty', taxRepresentative),
-    reference('ram:SellerOrderReferencedDocument', invoice.salesOrderReference),
-    reference('ram:BuyerOrderReferencedDocument', invoice.purchaseOrderReference),
-    reference('ram:ContractReferencedDocument', invoice.contractReference),
-    ...invoice.supportingDocuments.map(({ reference: id, description, url }) =>
-      additional(
-        leaf('ram:IssuerAssignedID', id),
-        optionalLeaf('ram:URIID', url),
-        leaf('ram:TypeCode', SUPPORTING),
-        optionalLeaf('ram:Name', description),
-      ),
-    ),
-    invoice.tenderReference &&
-      additional(leaf('ram:IssuerAssignedID', invoice.tenderReference), leaf('ram:TypeCode', TENDER)),
-    objectReference(invoice.invoicedObject),
-    // The schema asks for a name too, which the norm doesn't know.
-    projectReference &&
-      element(
-        'ram:SpecifiedProcuringProject',
-        leaf('ram:ID', projectReference),
-        leaf('ram:Name', 'Project reference'),
-      ),
-  );
-}
-
-function reference(name: string, id: string | undefined): string | undefined {
-  return optionalElement(name, optionalLeaf('ram:IssuerAssignedID', id));
-}
 
 /** Kinds of referenced documents, from UNTDID 1001. */
 const SUPPORTING = '916';
 const TENDER = '50';
-const OBJECT = '130';
 
-function additional(...children: readonly (string | undefined)[]): string {
-  return element('ram:AdditionalReferencedDocument', ...children);
+/** CII has BT-8 from UNTDID 2475, and the norm from UNTDID 2005. */
+const dueDateTypes: Partial<Record<string, string>> = { '3': '5', '35': '29', '432': '72' };
+
+/** Writes an e-invoice as Cross Industry Invoice D22B in the profile EN 16931. */
+export function ciiText(invoice: EInvoice): string {
+  return xmlText('rsm:CrossIndustryInvoice', namespaces, [
+    within('rsm:ExchangedDocumentContext', [
+      ['BT-24', 'ram:GuidelineSpecifiedDocumentContextParameter/ram:ID', GUIDELINE],
+    ]),
+    within('rsm:ExchangedDocument', [
+      ['BT-1', 'ram:ID', invoice.number],
+      ['BT-3', 'ram:TypeCode', invoice.typeCode],
+      ['BT-2', 'ram:IssueDateTime/udt:DateTimeString', ...day(invoice.issueDate)],
+      each('ram:IncludedNote', invoice.notes, ({ text, subjectCode }) => [
+        ['BT-22', 'ram:Content', text],
+        ['BT-21', 'ram:SubjectCode', subjectCode],
+      ]),
+    ]),
+    within('rsm:SupplyChainTradeTransaction', [
+      each('ram:IncludedSupplyChainTradeLineItem', invoice.lines, lineItem),
+      within('ram:ApplicableHeaderTradeAgreement', agreement(invoice)),
+      { ...within('ram:ApplicableHeaderTradeDelivery', delivery(invoice)), isRequired: true },
+      within('ram:ApplicableHeaderTradeSettlement', settlement(invoice)),
+    ]),
+  ]);
 }
 
-/** BT-18, BT-128. */
-function objectReference(object: Identifier | undefined): string | undefined {
-  return (
-    object &&
-    additional(
-      leaf('ram:IssuerAssignedID', object.id),
-      leaf('ram:TypeCode', OBJECT),
-      optionalLeaf('ram:ReferenceTypeCode', object.scheme),
-    )
-  );
-}
-
-/** A line of a document (BG-25). */
-function lineItem(line: Line): string {
-  return element(
-    'ram:IncludedSupplyChainTradeLineItem',
-    element(
-      'ram:AssociatedDocumentLineDocument',
-      leaf('ram:LineID', line.id),
-      optionalElement('ram:IncludedNote', optionalLeaf('ram:Content', line.note)),
-    ),
-    product(line),
-    element(
-      'ram:SpecifiedLineTradeAgreement',
-      optionalElement(
-        'ram:BuyerOrderReferencedDocument',
-        optionalLeaf('ram:LineID', line.orderLineReference),
-      ),
-      line.priceDiscount &&
-        element(
-          'ram:GrossPriceProductTradePrice',
-          leaf('ram:ChargeAmount', line.priceDiscount.grossPrice),
-          optionalLeaf('ram:BasisQuantity', line.priceBaseQuantity, { unitCode: line.unitCode }),
-          element(
-            'ram:AppliedTradeAllowanceCharge',
-            element('ram:ChargeIndicator', leaf('udt:Indicator', 'false')),
-            leaf('ram:ActualAmount', line.priceDiscount.amount),
-          ),
-        ),
-      element(
-        'ram:NetPriceProductTradePrice',
-        leaf('ram:ChargeAmount', line.netPrice),
-        optionalLeaf('ram:BasisQuantity', line.priceBaseQuantity, { unitCode: line.unitCode }),
-      ),
-    ),
-    element(
-      'ram:SpecifiedLineTradeDelivery',
-      leaf('ram:BilledQuantity', line.quantity, { unitCode: line.unitCode }),
-    ),
-    element(
-      'ram:SpecifiedLineTradeSettlement',
-      element(
-        'ram:ApplicableTradeTax',
-        leaf('ram:TypeCode', 'VAT'),
-        leaf('ram:CategoryCode', line.category),
-        optionalLeaf('ram:RateApplicablePercent', line.rate),
-      ),
-      billingPeriod(line.period),
-      ...line.allowanceCharges.map((one) => allowanceCharge(one)),
-      element('ram:SpecifiedTradeSettlementLineMonetarySummation', leaf('ram:LineTotalAmount', line.net)),
+/** A line (BG-25). */
+function lineItem(line: Line): Rows {
+  const { unitCode, priceDiscount, priceBaseQuantity } = line;
+  return [
+    within('ram:AssociatedDocumentLineDocument', [
+      ['BT-126', 'ram:LineID', line.id],
+      ['BT-127', 'ram:IncludedNote/ram:Content', line.note],
+    ]),
+    within('ram:SpecifiedTradeProduct', [
+      ['BT-157', 'ram:GlobalID', line.standardItemId],
+      ['BT-155', 'ram:SellerAssignedID', line.sellerItemId],
+      ['BT-156', 'ram:BuyerAssignedID', line.buyerItemId],
+      ['BT-153', 'ram:Name', line.itemName],
+      ['BT-154', 'ram:Description', line.itemDescription],
+      each('ram:ApplicableProductCharacteristic', line.attributes, ({ name, value }) => [
+        ['BT-160', 'ram:Description', name],
+        ['BT-161', 'ram:Value', value],
+      ]),
+      each('ram:DesignatedProductClassification', line.classifications, ({ code, scheme, version }) => [
+        ['BT-158', 'ram:ClassCode', code, { listID: scheme, listVersionID: version }],
+      ]),
+      ['BT-159', 'ram:OriginTradeCountry/ram:ID', line.originCountryCode],
+    ]),
+    within('ram:SpecifiedLineTradeAgreement', [
+      ['BT-132', 'ram:BuyerOrderReferencedDocument/ram:LineID', line.orderLineReference],
+      within('ram:GrossPriceProductTradePrice', [
+        ['BT-148', 'ram:ChargeAmount', priceDiscount?.grossPrice],
+        ['BT-149, 150', 'ram:BasisQuantity', priceDiscount && priceBaseQuantity, { unitCode }],
+        within('ram:AppliedTradeAllowanceCharge', [
+          ['-', 'ram:ChargeIndicator/udt:Indicator', 'false'],
+          ['BT-147', 'ram:ActualAmount', priceDiscount?.amount],
+        ]),
+      ]),
+      within('ram:NetPriceProductTradePrice', [
+        ['BT-146', 'ram:ChargeAmount', line.netPrice],
+        ['BT-149, 150', 'ram:BasisQuantity', priceBaseQuantity, { unitCode }],
+      ]),
+    ]),
+    ['BT-129, 130', 'ram:SpecifiedLineTradeDelivery/ram:BilledQuantity', line.quantity, { unitCode }],
+    within('ram:SpecifiedLineTradeSettlement', [
+      within('ram:ApplicableTradeTax', [
+        ['-', 'ram:TypeCode', 'VAT'],
+        ['BT-151', 'ram:CategoryCode', line.category],
+        ['BT-152', 'ram:RateApplicablePercent', line.rate],
+      ]),
+      within('ram:BillingSpecifiedPeriod', [
+        ['BT-134', 'ram:StartDateTime/udt:DateTimeString', ...day(line.period?.startDate)],
+        ['BT-135', 'ram:EndDateTime/udt:DateTimeString', ...day(line.period?.endDate)],
+      ]),
+      each('ram:SpecifiedTradeAllowanceCharge', line.allowanceCharges, allowanceCharge),
+      ['BT-131', 'ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount', line.net],
       objectReference(line.invoicedObject),
-      accountingAccount(line.buyerAccountingReference),
-    ),
-  );
+      ['BT-133', 'ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID', line.buyerAccountingReference],
+    ]),
+  ];
 }
 
-/** The article (BG-31) with its properties (BG-32). */
-function product(line: Line): string {
-  const { standardItemId } = line;
-  return element(
-    'ram:SpecifiedTradeProduct',
-    optionalLeaf('ram:GlobalID', standardItemId?.id, { schemeID: standardItemId?.scheme }),
-    optionalLeaf('ram:SellerAssignedID', line.sellerItemId),
-    optionalLeaf('ram:BuyerAssignedID', line.buyerItemId),
-    leaf('ram:Name', line.itemName),
-    optionalLeaf('ram:Description', line.itemDescription),
-    ...line.attributes.map(({ name, value }) =>
-      element('ram:ApplicableProductCharacteristic', leaf('ram:Description', name), leaf('ram:Value', value)),
-    ),
-    ...line.classifications.map(({ code, scheme, version }) =>
-      element(
-        'ram:DesignatedProductClassification',
-        leaf('ram:ClassCode', code, { listID: scheme, listVersionID: version }),
-      ),
-    ),
-    optionalElement('ram:OriginTradeCountry', optionalLeaf('ram:ID', line.originCountryCode)),
-  );
+function agreement(invoice: EInvoice): Rows {
+  const { taxRepresentative } = invoice;
+  return [
+    ['BT-10', 'ram:BuyerReference', invoice.buyerReference],
+    within('ram:SellerTradeParty', tradeParty(invoice.seller)),
+    within('ram:BuyerTradeParty', tradeParty(invoice.buyer)),
+    within('ram:SellerTaxRepresentativeTradeParty', taxRepresentative && tradeParty(taxRepresentative)),
+    ['BT-14', 'ram:SellerOrderReferencedDocument/ram:IssuerAssignedID', invoice.salesOrderReference],
+    ['BT-13', 'ram:BuyerOrderReferencedDocument/ram:IssuerAssignedID', invoice.purchaseOrderReference],
+    ['BT-12', 'ram:ContractReferencedDocument/ram:IssuerAssignedID', invoice.contractReference],
+    each('ram:AdditionalReferencedDocument', invoice.supportingDocuments, (supporting) => [
+      ['BT-122', 'ram:IssuerAssignedID', supporting.reference],
+      ['BT-124', 'ram:URIID', supporting.url],
+      ['-', 'ram:TypeCode', SUPPORTING],
+      ['BT-123', 'ram:Name', supporting.description],
+    ]),
+    within('ram:AdditionalReferencedDocument', [
+      ['BT-17', 'ram:IssuerAssignedID', invoice.tenderReference],
+      ['-', 'ram:TypeCode', TENDER],
+    ]),
+    objectReference(invoice.invoicedObject),
+    // The schema asks for a name too, which the norm doesn't know.
+    within('ram:SpecifiedProcuringProject', [
+      ['BT-11', 'ram:ID', invoice.projectReference],
+      ['-', 'ram:Name', 'Project reference'],
+    ]),
+  ];
+}
+
+function delivery({ delivery: { name, locationId, address, date }, ...invoice }: EInvoice): Rows {
+  return [
+    within('ram:ShipToTradeParty', [
+      ...identifiers('BT-71', [locationId]),
+      ['BT-70', 'ram:Name', name],
+      within('ram:PostalTradeAddress', address && postalAddress(address)),
+    ]),
+    ['BT-72', 'ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString', ...day(date)],
+    ['BT-16', 'ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID', invoice.despatchAdviceReference],
+    ['BT-15', 'ram:ReceivingAdviceReferencedDocument/ram:IssuerAssignedID', invoice.receivingAdviceReference],
+  ];
+}
+
+/** The amounts due, and how to pay them. */
+function settlement(invoice: EInvoice): Rows {
+  const { payment, payee, vatAccounting, invoicingPeriod: period } = invoice;
+  const { creditorId, mandate } = payment?.directDebit ?? {};
+  return [
+    ['BT-90', 'ram:CreditorReferenceID', creditorId],
+    ['BT-83', 'ram:PaymentReference', payment?.remittance],
+    ['BT-6', 'ram:TaxCurrencyCode', vatAccounting?.currency],
+    ['BT-5', 'ram:InvoiceCurrencyCode', invoice.currency],
+    within('ram:PayeeTradeParty', [
+      ...identifiers('BT-60', [payee?.identifier]),
+      ['BT-59', 'ram:Name', payee?.name],
+      ['BT-61', 'ram:SpecifiedLegalOrganization/ram:ID', payee?.registration],
+    ]),
+    ...(payment ? [paymentMeans(payment)] : []),
+    each('ram:ApplicableTradeTax', invoice.vatBreakdown, (item, index) => [
+      ['BT-117', 'ram:CalculatedAmount', item.vat],
+      ['-', 'ram:TypeCode', 'VAT'],
+      ['BT-120', 'ram:ExemptionReason', item.exemptionReason],
+      ['BT-116', 'ram:BasisAmount', item.taxable],
+      ['BT-118', 'ram:CategoryCode', item.category],
+      ['BT-121', 'ram:ExemptionReasonCode', item.exemptionReasonCode],
+      // A document has one day on which VAT becomes chargeable (CII-SR-461).
+      ['BT-7', 'ram:TaxPointDate/udt:DateString', ...day(index === 0 ? invoice.vatPointDate : undefined)],
+      ['BT-8', 'ram:DueDateTypeCode', dueDateTypes[invoice.vatPointDateCode ?? '']],
+      ['BT-119', 'ram:RateApplicablePercent', item.rate],
+    ]),
+    within('ram:BillingSpecifiedPeriod', [
+      ['BT-73', 'ram:StartDateTime/udt:DateTimeString', ...day(period?.startDate)],
+      ['BT-74', 'ram:EndDateTime/udt:DateTimeString', ...day(period?.endDate)],
+    ]),
+    each('ram:SpecifiedTradeAllowanceCharge', invoice.allowanceCharges, allowanceCharge),
+    within('ram:SpecifiedTradePaymentTerms', [
+      ['BT-20', 'ram:Description', invoice.paymentTerms],
+      ['BT-9', 'ram:DueDateDateTime/udt:DateTimeString', ...day(invoice.paymentDueDate)],
+      ['BT-89', 'ram:DirectDebitMandateID', mandate],
+    ]),
+    within('ram:SpecifiedTradeSettlementHeaderMonetarySummation', summation(invoice)),
+    each('ram:InvoiceReferencedDocument', invoice.precedingInvoices, ({ number, issueDate }) => [
+      ['BT-25', 'ram:IssuerAssignedID', number],
+      ['BT-26', 'ram:FormattedIssueDateTime/qdt:DateTimeString', ...day(issueDate)],
+    ]),
+    ['BT-19', 'ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID', invoice.buyerAccountingReference],
+  ];
+}
+
+/** One for each account (BG-17); a card (BG-18) and a direct debit (BG-19) are in the first. */
+function paymentMeans(payment: PaymentInstructions): Group {
+  const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
+  return each('ram:SpecifiedTradeSettlementPaymentMeans', accounts, (account, index) => {
+    const { card, directDebit } = index === 0 ? payment : {};
+    return [
+      ['BT-81', 'ram:TypeCode', payment.meansCode],
+      ['BT-82', 'ram:Information', payment.meansText],
+      within('ram:ApplicableTradeSettlementFinancialCard', [
+        ['BT-87', 'ram:ID', card?.number],
+        ['BT-88', 'ram:CardholderName', card?.holder],
+      ]),
+      ['BT-91', 'ram:PayerPartyDebtorFinancialAccount/ram:IBANID', directDebit?.account],
+      within('ram:PayeePartyCreditorFinancialAccount', [
+        ['BT-84', 'ram:IBANID', account?.isIban ? account.id : undefined],
+        ['BT-85', 'ram:AccountName', account?.name],
+        ['BT-84', 'ram:ProprietaryID', account?.isIban ? undefined : account?.id],
+      ]),
+      ['BT-86', 'ram:PayeeSpecifiedCreditorFinancialInstitution/ram:BICID', account?.serviceProvider],
+    ];
+  });
+}
+
+/** The totals (BG-22). BT-110 and BT-111 are told apart by their currencies. */
+function summation({ totals, currency, vatAccounting }: EInvoice): Rows {
+  return [
+    ['BT-106', 'ram:LineTotalAmount', totals.lines],
+    ['BT-108', 'ram:ChargeTotalAmount', totals.charges],
+    ['BT-107', 'ram:AllowanceTotalAmount', totals.allowances],
+    ['BT-109', 'ram:TaxBasisTotalAmount', totals.withoutVat],
+    ['BT-110', 'ram:TaxTotalAmount', totals.vat, { currencyID: currency }],
+    ['BT-111', 'ram:TaxTotalAmount', vatAccounting?.totalVat, { currencyID: vatAccounting?.currency }],
+    ['BT-114', 'ram:RoundingAmount', totals.rounding],
+    ['BT-112', 'ram:GrandTotalAmount', totals.withVat],
+    ['BT-113', 'ram:TotalPrepaidAmount', totals.prepaid],
+    ['BT-115', 'ram:DuePayableAmount', totals.due],
+  ];
 }

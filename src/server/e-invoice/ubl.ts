@@ -1,8 +1,7 @@
-import type { AllowanceCharge, EInvoice, Line, PaymentInstructions, Period, VatBreakdown } from './model.ts';
+import type { EInvoice, Line, PaymentInstructions } from './model.ts';
 import { peppolProblems } from './peppol.ts';
-import { accountingParty, deliveryOf, payeeParty, representativeParty, taxScheme } from './ubl-parties.ts';
-import { billingReference, objectReference, orderReference, references } from './ubl-references.ts';
-import { element, leaf, optionalElement, optionalLeaf } from './xml-text.ts';
+import { each, type Group, type Rows, within, xmlText } from './rows.ts';
+import { accountingParty, allowanceCharge, creditor, postalAddress, VAT_SCHEME } from './ubl-groups.ts';
 
 /** BT-24 of the norm alone, and BT-24 and BT-23 of Peppol BIS Billing 3. */
 const CUSTOMIZATION = 'urn:cen.eu:en16931:2017';
@@ -12,10 +11,11 @@ const PEPPOL_PROFILE = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0';
 /** BT-3 of a credit note. */
 const CREDIT_NOTE = '381';
 
-const COMPONENTS = 'urn:oasis:names:specification:ubl:schema:xsd:Common';
+/** Kinds of referenced documents, from UNTDID 1001. */
+const OBJECT = '130';
+const PROJECT = '50';
 
-/** Writes an amount in a currency under a name. */
-type Amount = (name: string, value: string) => string;
+const SCHEMAS = 'urn:oasis:names:specification:ubl:schema:xsd:';
 
 /**
  * Writes an e-invoice as UBL 2.1 in the syntax binding of EN 16931 (CEN/TS 16931-3-2): by Peppol BIS Billing 3 where it
@@ -24,231 +24,224 @@ type Amount = (name: string, value: string) => string;
 export function ublText(invoice: EInvoice): string {
   const isCreditNote = invoice.typeCode === CREDIT_NOTE;
   const root = isCreditNote ? 'CreditNote' : 'Invoice';
-  const namespaces = [
-    `xmlns="urn:oasis:names:specification:ubl:schema:xsd:${root}-2"`,
-    `xmlns:cac="${COMPONENTS}AggregateComponents-2"`,
-    `xmlns:cbc="${COMPONENTS}BasicComponents-2"`,
-  ];
-  const amount: Amount = (name, value) => leaf(name, value, { currencyID: invoice.currency });
-  const content = [
+  const namespaces = {
+    xmlns: `${SCHEMAS}${root}-2`,
+    'xmlns:cac': `${SCHEMAS}CommonAggregateComponents-2`,
+    'xmlns:cbc': `${SCHEMAS}CommonBasicComponents-2`,
+  };
+  const rows = [
     ...heading(invoice, isCreditNote),
     ...references(invoice, isCreditNote),
     ...parties(invoice),
-    deliveryOf(invoice.delivery),
-    ...(invoice.payment ? paymentMeans(invoice.payment) : []),
-    optionalElement('cac:PaymentTerms', optionalLeaf('cbc:Note', invoice.paymentTerms)),
-    ...invoice.allowanceCharges.map((one) =>
-      allowanceCharge(one, amount, taxCategory('cac:TaxCategory', one)),
-    ),
-    ...taxTotals(invoice, amount),
-    monetaryTotal(invoice, amount),
-    ...invoice.lines.map((line) => lineOf(line, isCreditNote ? 'Credit' : 'Invoice', amount)),
+    ...settlement(invoice),
+    each(`cac:${root}Line`, invoice.lines, (line) => lineItem(line, isCreditNote)),
   ];
-  return `<?xml version="1.0" encoding="UTF-8"?>\n<${root} ${namespaces.join(' ')}>${content.join('')}</${root}>\n`;
+  const inCurrency = { currencyID: invoice.currency };
+  return xmlText(root, namespaces, rows, (name) => (name.endsWith('Amount') ? inCurrency : {}));
 }
 
-function heading(invoice: EInvoice, isCreditNote: boolean): (string | undefined)[] {
-  const taxPointDate = optionalLeaf('cbc:TaxPointDate', invoice.vatPointDate);
+function heading(invoice: EInvoice, isCreditNote: boolean): Rows {
+  const { vatPointDate } = invoice;
   const isPeppol = peppolProblems(invoice).length === 0;
   const notes = invoice.notes.map(({ subjectCode, text }) =>
     subjectCode === undefined ? text : `#${subjectCode}#${text}`,
   );
   return [
-    leaf('cbc:CustomizationID', isPeppol ? PEPPOL_CUSTOMIZATION : CUSTOMIZATION),
-    isPeppol ? leaf('cbc:ProfileID', PEPPOL_PROFILE) : undefined,
-    leaf('cbc:ID', invoice.number),
-    leaf('cbc:IssueDate', invoice.issueDate),
-    isCreditNote ? taxPointDate : optionalLeaf('cbc:DueDate', invoice.paymentDueDate),
-    leaf(isCreditNote ? 'cbc:CreditNoteTypeCode' : 'cbc:InvoiceTypeCode', invoice.typeCode),
+    ['BT-24', 'cbc:CustomizationID', isPeppol ? PEPPOL_CUSTOMIZATION : CUSTOMIZATION],
+    ['BT-23', 'cbc:ProfileID', isPeppol ? PEPPOL_PROFILE : undefined],
+    ['BT-1', 'cbc:ID', invoice.number],
+    ['BT-2', 'cbc:IssueDate', invoice.issueDate],
+    ['BT-7', 'cbc:TaxPointDate', isCreditNote ? vatPointDate : undefined],
+    ['BT-9', 'cbc:DueDate', isCreditNote ? undefined : invoice.paymentDueDate],
+    ['BT-3', isCreditNote ? 'cbc:CreditNoteTypeCode' : 'cbc:InvoiceTypeCode', invoice.typeCode],
     // Peppol has one note (PEPPOL-EN16931-R002).
-    ...(isPeppol && notes.length > 0 ? [notes.join('\n')] : notes).map((note) => leaf('cbc:Note', note)),
-    isCreditNote ? undefined : taxPointDate,
-    leaf('cbc:DocumentCurrencyCode', invoice.currency),
-    optionalLeaf('cbc:TaxCurrencyCode', invoice.vatAccounting?.currency),
-    optionalLeaf('cbc:AccountingCost', invoice.buyerAccountingReference),
-    optionalLeaf('cbc:BuyerReference', invoice.buyerReference),
-    period(invoice.invoicingPeriod, invoice.vatPointDateCode),
-    orderReference(invoice),
-    ...invoice.precedingInvoices.map(billingReference),
+    ['BT-21, 22', 'cbc:Note', isPeppol && notes.length > 0 ? notes.join('\n') : notes],
+    ['BT-7', 'cbc:TaxPointDate', isCreditNote ? undefined : vatPointDate],
+    ['BT-5', 'cbc:DocumentCurrencyCode', invoice.currency],
+    ['BT-6', 'cbc:TaxCurrencyCode', invoice.vatAccounting?.currency],
+    ['BT-19', 'cbc:AccountingCost', invoice.buyerAccountingReference],
+    ['BT-10', 'cbc:BuyerReference', invoice.buyerReference],
+    within('cac:InvoicePeriod', [
+      ['BT-73', 'cbc:StartDate', invoice.invoicingPeriod?.startDate],
+      ['BT-74', 'cbc:EndDate', invoice.invoicingPeriod?.endDate],
+      ['BT-8', 'cbc:DescriptionCode', invoice.vatPointDateCode],
+    ]),
   ];
 }
 
-function parties({ seller, buyer, payee, taxRepresentative, payment }: EInvoice): (string | undefined)[] {
+/** References to documents in the order of each schema. A credit note has the project as one of them. */
+function references(invoice: EInvoice, isCreditNote: boolean): Rows {
+  const { purchaseOrderReference: order, tenderReference: tender, projectReference: project } = invoice;
+  return [
+    within('cac:OrderReference', [
+      ['BT-13', 'cbc:ID', order],
+      // UBL has no order of the seller's without one of the buyer's.
+      ['-', 'cbc:ID', order === undefined ? 'NA' : undefined],
+      ['BT-14', 'cbc:SalesOrderID', invoice.salesOrderReference],
+    ]),
+    each('cac:BillingReference/cac:InvoiceDocumentReference', invoice.precedingInvoices, (preceding) => [
+      ['BT-25', 'cbc:ID', preceding.number],
+      ['BT-26', 'cbc:IssueDate', preceding.issueDate],
+    ]),
+    ['BT-16', 'cac:DespatchDocumentReference/cbc:ID', invoice.despatchAdviceReference],
+    ['BT-15', 'cac:ReceiptDocumentReference/cbc:ID', invoice.receivingAdviceReference],
+    ['BT-17', 'cac:OriginatorDocumentReference/cbc:ID', isCreditNote ? undefined : tender],
+    ['BT-12', 'cac:ContractDocumentReference/cbc:ID', invoice.contractReference],
+    within('cac:AdditionalDocumentReference', [
+      ['BT-18', 'cbc:ID', invoice.invoicedObject],
+      ['-', 'cbc:DocumentTypeCode', OBJECT],
+    ]),
+    within('cac:AdditionalDocumentReference', [
+      ['BT-11', 'cbc:ID', isCreditNote ? project : undefined],
+      ['-', 'cbc:DocumentTypeCode', PROJECT],
+    ]),
+    each('cac:AdditionalDocumentReference', invoice.supportingDocuments, (supporting) => [
+      ['BT-122', 'cbc:ID', supporting.reference],
+      ['BT-123', 'cbc:DocumentDescription', supporting.description],
+      ['BT-124', 'cac:Attachment/cac:ExternalReference/cbc:URI', supporting.url],
+    ]),
+    ['BT-11', 'cac:ProjectReference/cbc:ID', isCreditNote ? undefined : project],
+    ['BT-17', 'cac:OriginatorDocumentReference/cbc:ID', isCreditNote ? tender : undefined],
+  ];
+}
+
+function parties({ seller, buyer, payee, taxRepresentative, payment, delivery }: EInvoice): Rows {
   const creditorId = payment?.directDebit?.creditorId;
   return [
-    accountingParty('cac:AccountingSupplierParty', seller, payee ? undefined : creditorId),
-    accountingParty('cac:AccountingCustomerParty', buyer),
-    payee && payeeParty(payee, creditorId),
-    taxRepresentative && representativeParty(taxRepresentative),
+    within('cac:AccountingSupplierParty/cac:Party', accountingParty(seller, payee ? undefined : creditorId)),
+    within('cac:AccountingCustomerParty/cac:Party', accountingParty(buyer)),
+    within('cac:PayeeParty', [
+      ['BT-60', 'cac:PartyIdentification/cbc:ID', payee?.identifier],
+      ['BT-90', 'cac:PartyIdentification/cbc:ID', payee && creditor(creditorId)],
+      ['BT-59', 'cac:PartyName/cbc:Name', payee?.name],
+      ['BT-61', 'cac:PartyLegalEntity/cbc:CompanyID', payee?.registration],
+    ]),
+    within('cac:TaxRepresentativeParty', [
+      ['BT-62', 'cac:PartyName/cbc:Name', taxRepresentative?.name],
+      within('cac:PostalAddress', taxRepresentative && postalAddress(taxRepresentative.address)),
+      within('cac:PartyTaxScheme', [['BT-63', 'cbc:CompanyID', taxRepresentative?.vatId], VAT_SCHEME]),
+    ]),
+    within('cac:Delivery', [
+      ['BT-72', 'cbc:ActualDeliveryDate', delivery.date],
+      within('cac:DeliveryLocation', [
+        ['BT-71', 'cbc:ID', delivery.locationId],
+        within('cac:Address', delivery.address && postalAddress(delivery.address)),
+      ]),
+      ['BT-70', 'cac:DeliveryParty/cac:PartyName/cbc:Name', delivery.name],
+    ]),
   ];
 }
 
-/** BG-14 with BT-8, which UBL has as the description of the period. */
-function period(given: Period | undefined, vatPointDateCode: string | undefined): string | undefined {
-  return optionalElement(
-    'cac:InvoicePeriod',
-    optionalLeaf('cbc:StartDate', given?.startDate),
-    optionalLeaf('cbc:EndDate', given?.endDate),
-    optionalLeaf('cbc:DescriptionCode', vatPointDateCode),
-  );
+/** The amounts due, and how to pay them. */
+function settlement(invoice: EInvoice): Rows {
+  const { payment, totals } = invoice;
+  const { totalVat, currency: currencyID } = invoice.vatAccounting ?? {};
+  return [
+    ...(payment ? [paymentMeans(payment)] : []),
+    ['BT-20', 'cac:PaymentTerms/cbc:Note', invoice.paymentTerms],
+    each('cac:AllowanceCharge', invoice.allowanceCharges, allowanceCharge),
+    within('cac:TaxTotal', [
+      ['BT-110', 'cbc:TaxAmount', totals.vat],
+      each('cac:TaxSubtotal', invoice.vatBreakdown, (item) => [
+        ['BT-116', 'cbc:TaxableAmount', item.taxable],
+        ['BT-117', 'cbc:TaxAmount', item.vat],
+        within('cac:TaxCategory', [
+          ['BT-118', 'cbc:ID', item.category],
+          ['BT-119', 'cbc:Percent', item.rate],
+          ['BT-121', 'cbc:TaxExemptionReasonCode', item.exemptionReasonCode],
+          ['BT-120', 'cbc:TaxExemptionReason', item.exemptionReason],
+          VAT_SCHEME,
+        ]),
+      ]),
+    ]),
+    ['BT-111', 'cac:TaxTotal/cbc:TaxAmount', totalVat, { currencyID }],
+    within('cac:LegalMonetaryTotal', [
+      ['BT-106', 'cbc:LineExtensionAmount', totals.lines],
+      ['BT-109', 'cbc:TaxExclusiveAmount', totals.withoutVat],
+      ['BT-112', 'cbc:TaxInclusiveAmount', totals.withVat],
+      ['BT-107', 'cbc:AllowanceTotalAmount', totals.allowances],
+      ['BT-108', 'cbc:ChargeTotalAmount', totals.charges],
+      ['BT-113', 'cbc:PrepaidAmount', totals.prepaid],
+      ['BT-114', 'cbc:PayableRoundingAmount', totals.rounding],
+      ['BT-115', 'cbc:PayableAmount', totals.due],
+    ]),
+  ];
 }
 
 /** One for each account (BG-17); text, card (BG-18) and direct debit (BG-19, UBL-SR-55) are in the first. */
-function paymentMeans(payment: PaymentInstructions): string[] {
-  const { accounts, card, directDebit } = payment;
-  const [first, ...others] = accounts;
-  const means = (account: typeof first, isFirst: boolean) =>
-    element(
-      'cac:PaymentMeans',
-      leaf('cbc:PaymentMeansCode', payment.meansCode, isFirst ? { name: payment.meansText } : {}),
-      optionalLeaf('cbc:PaymentID', payment.remittance),
-      isFirst && card
-        ? element(
-            'cac:CardAccount',
-            leaf('cbc:PrimaryAccountNumberID', card.number),
-            // The schema asks for it, and the norm has no term for it.
-            leaf('cbc:NetworkID', 'NA'),
-            optionalLeaf('cbc:HolderName', card.holder),
-          )
-        : undefined,
-      account &&
-        element(
-          'cac:PayeeFinancialAccount',
-          leaf('cbc:ID', account.id),
-          optionalLeaf('cbc:Name', account.name),
-          optionalElement('cac:FinancialInstitutionBranch', optionalLeaf('cbc:ID', account.serviceProvider)),
-        ),
-      isFirst && directDebit
-        ? optionalElement(
-            'cac:PaymentMandate',
-            optionalLeaf('cbc:ID', directDebit.mandate),
-            optionalElement('cac:PayerFinancialAccount', optionalLeaf('cbc:ID', directDebit.account)),
-          )
-        : undefined,
-    );
-  return [means(first, true), ...others.map((account) => means(account, false))];
+function paymentMeans(payment: PaymentInstructions): Group {
+  const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
+  return each('cac:PaymentMeans', accounts, (account, index) => {
+    const { meansText, card, directDebit } = index === 0 ? payment : {};
+    return [
+      ['BT-81, 82', 'cbc:PaymentMeansCode', payment.meansCode, { name: meansText }],
+      ['BT-83', 'cbc:PaymentID', payment.remittance],
+      within('cac:CardAccount', [
+        ['BT-87', 'cbc:PrimaryAccountNumberID', card?.number],
+        // The schema asks for it, and the norm has no term for it.
+        ['-', 'cbc:NetworkID', 'NA'],
+        ['BT-88', 'cbc:HolderName', card?.holder],
+      ]),
+      within('cac:PayeeFinancialAccount', [
+        ['BT-84', 'cbc:ID', account?.id],
+        ['BT-85', 'cbc:Name', account?.name],
+        ['BT-86', 'cac:FinancialInstitutionBranch/cbc:ID', account?.serviceProvider],
+      ]),
+      within('cac:PaymentMandate', [
+        ['BT-89', 'cbc:ID', directDebit?.mandate],
+        ['BT-91', 'cac:PayerFinancialAccount/cbc:ID', directDebit?.account],
+      ]),
+    ];
+  });
 }
 
-/** BT-110 with the breakdown (BG-23), and BT-111. */
-function taxTotals(
-  { totals, vatBreakdown, vatAccounting }: EInvoice,
-  amount: Amount,
-): (string | undefined)[] {
+/** A line (BG-25), with its article (BG-31). */
+function lineItem(line: Line, isCreditNote: boolean): Rows {
+  const { unitCode, priceDiscount } = line;
   return [
-    element(
-      'cac:TaxTotal',
-      amount('cbc:TaxAmount', totals.vat),
-      ...vatBreakdown.map((item) => taxSubtotal(item, amount)),
-    ),
-    vatAccounting &&
-      element(
-        'cac:TaxTotal',
-        leaf('cbc:TaxAmount', vatAccounting.totalVat, { currencyID: vatAccounting.currency }),
-      ),
+    ['BT-126', 'cbc:ID', line.id],
+    ['BT-127', 'cbc:Note', line.note],
+    ['BT-129, 130', `cbc:${isCreditNote ? 'Credited' : 'Invoiced'}Quantity`, line.quantity, { unitCode }],
+    ['BT-131', 'cbc:LineExtensionAmount', line.net],
+    ['BT-133', 'cbc:AccountingCost', line.buyerAccountingReference],
+    within('cac:InvoicePeriod', [
+      ['BT-134', 'cbc:StartDate', line.period?.startDate],
+      ['BT-135', 'cbc:EndDate', line.period?.endDate],
+    ]),
+    ['BT-132', 'cac:OrderLineReference/cbc:LineID', line.orderLineReference],
+    within('cac:DocumentReference', [
+      ['BT-128', 'cbc:ID', line.invoicedObject],
+      ['-', 'cbc:DocumentTypeCode', OBJECT],
+    ]),
+    each('cac:AllowanceCharge', line.allowanceCharges, allowanceCharge),
+    within('cac:Item', [
+      ['BT-154', 'cbc:Description', line.itemDescription],
+      ['BT-153', 'cbc:Name', line.itemName],
+      ['BT-156', 'cac:BuyersItemIdentification/cbc:ID', line.buyerItemId],
+      ['BT-155', 'cac:SellersItemIdentification/cbc:ID', line.sellerItemId],
+      ['BT-157', 'cac:StandardItemIdentification/cbc:ID', line.standardItemId],
+      ['BT-159', 'cac:OriginCountry/cbc:IdentificationCode', line.originCountryCode],
+      each('cac:CommodityClassification', line.classifications, ({ code, scheme, version }) => [
+        ['BT-158', 'cbc:ItemClassificationCode', code, { listID: scheme, listVersionID: version }],
+      ]),
+      within('cac:ClassifiedTaxCategory', [
+        ['BT-151', 'cbc:ID', line.category],
+        ['BT-152', 'cbc:Percent', line.rate],
+        VAT_SCHEME,
+      ]),
+      each('cac:AdditionalItemProperty', line.attributes, ({ name, value }) => [
+        ['BT-160', 'cbc:Name', name],
+        ['BT-161', 'cbc:Value', value],
+      ]),
+    ]),
+    within('cac:Price', [
+      ['BT-146', 'cbc:PriceAmount', line.netPrice],
+      ['BT-149, 150', 'cbc:BaseQuantity', line.priceBaseQuantity, { unitCode }],
+      within('cac:AllowanceCharge', [
+        ['-', 'cbc:ChargeIndicator', 'false'],
+        ['BT-147', 'cbc:Amount', priceDiscount?.amount],
+        ['BT-148', 'cbc:BaseAmount', priceDiscount?.grossPrice],
+      ]),
+    ]),
   ];
-}
-
-function taxSubtotal(item: VatBreakdown, amount: Amount): string {
-  return element(
-    'cac:TaxSubtotal',
-    amount('cbc:TaxableAmount', item.taxable),
-    amount('cbc:TaxAmount', item.vat),
-    element(
-      'cac:TaxCategory',
-      leaf('cbc:ID', item.category),
-      optionalLeaf('cbc:Percent', item.rate),
-      optionalLeaf('cbc:TaxExemptionReasonCode', item.exemptionReasonCode),
-      optionalLeaf('cbc:TaxExemptionReason', item.exemptionReason),
-      taxScheme(),
-    ),
-  );
-}
-
-/** The totals (BG-22). */
-function monetaryTotal({ totals }: EInvoice, amount: Amount): string {
-  const optionalAmount = (name: string, value: string | undefined) => value && amount(name, value);
-  return element(
-    'cac:LegalMonetaryTotal',
-    amount('cbc:LineExtensionAmount', totals.lines),
-    amount('cbc:TaxExclusiveAmount', totals.withoutVat),
-    amount('cbc:TaxInclusiveAmount', totals.withVat),
-    optionalAmount('cbc:AllowanceTotalAmount', totals.allowances),
-    optionalAmount('cbc:ChargeTotalAmount', totals.charges),
-    optionalAmount('cbc:PrepaidAmount', totals.prepaid),
-    optionalAmount('cbc:PayableRoundingAmount', totals.rounding),
-    amount('cbc:PayableAmount', totals.due),
-  );
-}
-
-/** A line of a document (BG-25). */
-function lineOf(line: Line, kind: 'Invoice' | 'Credit', amount: Amount): string {
-  return element(
-    kind === 'Credit' ? 'cac:CreditNoteLine' : 'cac:InvoiceLine',
-    leaf('cbc:ID', line.id),
-    optionalLeaf('cbc:Note', line.note),
-    leaf(kind === 'Credit' ? 'cbc:CreditedQuantity' : 'cbc:InvoicedQuantity', line.quantity, {
-      unitCode: line.unitCode,
-    }),
-    amount('cbc:LineExtensionAmount', line.net),
-    optionalLeaf('cbc:AccountingCost', line.buyerAccountingReference),
-    period(line.period, undefined),
-    optionalElement('cac:OrderLineReference', optionalLeaf('cbc:LineID', line.orderLineReference)),
-    objectReference('cac:DocumentReference', line.invoicedObject),
-    ...line.allowanceCharges.map((one) => allowanceCharge(one, amount)),
-    itemOf(line),
-    element(
-      'cac:Price',
-      amount('cbc:PriceAmount', line.netPrice),
-      optionalLeaf('cbc:BaseQuantity', line.priceBaseQuantity, { unitCode: line.unitCode }),
-      line.priceDiscount &&
-        allowanceCharge(
-          { isCharge: false, amount: line.priceDiscount.amount, base: line.priceDiscount.grossPrice },
-          amount,
-        ),
-    ),
-  );
-}
-
-/** The article (BG-31) with its properties (BG-32). */
-function itemOf(line: Line): string {
-  const { standardItemId } = line;
-  const itemId = (name: string, id: string | undefined, schemeID?: string) =>
-    optionalElement(name, optionalLeaf('cbc:ID', id, { schemeID }));
-  return element(
-    'cac:Item',
-    optionalLeaf('cbc:Description', line.itemDescription),
-    leaf('cbc:Name', line.itemName),
-    itemId('cac:BuyersItemIdentification', line.buyerItemId),
-    itemId('cac:SellersItemIdentification', line.sellerItemId),
-    itemId('cac:StandardItemIdentification', standardItemId?.id, standardItemId?.scheme),
-    optionalElement('cac:OriginCountry', optionalLeaf('cbc:IdentificationCode', line.originCountryCode)),
-    ...line.classifications.map(({ code, scheme, version }) =>
-      element(
-        'cac:CommodityClassification',
-        leaf('cbc:ItemClassificationCode', code, { listID: scheme, listVersionID: version }),
-      ),
-    ),
-    taxCategory('cac:ClassifiedTaxCategory', line),
-    ...line.attributes.map(({ name, value }) =>
-      element('cac:AdditionalItemProperty', leaf('cbc:Name', name), leaf('cbc:Value', value)),
-    ),
-  );
-}
-
-/** A discount or charge of a line, or with its VAT of the document. */
-function allowanceCharge(given: AllowanceCharge, amount: Amount, vat?: string): string {
-  return element(
-    'cac:AllowanceCharge',
-    leaf('cbc:ChargeIndicator', String(given.isCharge)),
-    optionalLeaf('cbc:AllowanceChargeReasonCode', given.reasonCode),
-    optionalLeaf('cbc:AllowanceChargeReason', given.reason),
-    optionalLeaf('cbc:MultiplierFactorNumeric', given.percent),
-    amount('cbc:Amount', given.amount),
-    given.base && amount('cbc:BaseAmount', given.base),
-    vat,
-  );
-}
-
-function taxCategory(name: string, { category, rate }: Pick<Line, 'category' | 'rate'>): string {
-  return element(name, leaf('cbc:ID', category), optionalLeaf('cbc:Percent', rate), taxScheme());
 }

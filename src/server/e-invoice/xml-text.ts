@@ -16,38 +16,6 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"]/g, (character) => escapes[character] ?? '');
 }
 
-/** An element around others; undefined ones are left out. */
-export function element(name: string, ...children: readonly (string | undefined)[]): string {
-  return `<${name}>${children.join('')}</${name}>`;
-}
-
-/** Attributes by their names; undefined ones are left out. */
-type Attributes = Readonly<Record<string, string | undefined>>;
-
-export function leaf(name: string, value: string, attributes: Attributes = {}): string {
-  const written = Object.entries(attributes).map(([key, text]) =>
-    text === undefined ? '' : ` ${key}="${escapeXml(text)}"`,
-  );
-  return `<${name}${written.join('')}>${escapeXml(value)}</${name}>`;
-}
-
-/** An element around a value; undefined when there is none. */
-export function optionalLeaf(
-  name: string,
-  value: string | undefined,
-  attributes?: Attributes,
-): string | undefined {
-  return value === undefined ? undefined : leaf(name, value, attributes);
-}
-
-/** An element around others; undefined when all of them are. */
-export function optionalElement(
-  name: string,
-  ...children: readonly (string | undefined)[]
-): string | undefined {
-  return children.every((child) => child === undefined) ? undefined : element(name, ...children);
-}
-
 /** Text on one line: line breaks and runs of spaces become one space, as `normalize-space()` would have it. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
