@@ -47,7 +47,7 @@ export function secretIn(name: string, file: string): string {
     const stats = statSync(file);
     if (!stats.isFile()) throw problem('which is no file');
     if (stats.size > BYTES_MAX) throw problem(`which has more than ${BYTES_MAX} bytes`);
-    text = withoutMarks(readFileSync(file, 'utf8'));
+    text = withoutByteOrderMark(readFileSync(file, 'utf8'));
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw code === undefined ? error : problem(`which can't be read (${code})`);
@@ -57,7 +57,7 @@ export function secretIn(name: string, file: string): string {
 }
 
 /** A secret without what editors and shells add: the mark of UTF-8 before it, blanks and ends of lines after it. */
-export function withoutMarks(text: string): string {
+export function withoutByteOrderMark(text: string): string {
   return text.replace(/^\ufeff/, '').trimEnd();
 }
 

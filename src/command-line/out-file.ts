@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 
 import { quote, UsageError } from '../errors.ts';
-import { beginFile, namesFile } from './unfinished-file.ts';
+import { beginFile, isFilePath } from './unfinished-file.ts';
 import type { Terminal } from './terminal.ts';
 
 /** The name of standard output in place of a file's. */
@@ -31,7 +31,7 @@ function checkPlace(out: string): void {
   const there = statSync(out, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
   // Renaming a file onto a device or a pipe would remove it.
-  if (!namesFile(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
+  if (!isFilePath(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
   if (!there && lstatSync(out, { throwIfNoEntry: false }))
     throw new UsageError(`${quote(out)} is a link that leads nowhere.`);
 }

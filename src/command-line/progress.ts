@@ -1,4 +1,4 @@
-import { listenForStop } from './stop.ts';
+import { listenForStopSignals } from './stop.ts';
 
 /** A progress bar, if standard error is a terminal, and otherwise a line now and then. */
 export interface Progress extends Disposable {
@@ -13,7 +13,7 @@ export async function watched<P extends Disposable, T>(
   progress: P,
   work: (progress: P, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
-  using stop = listenForStop();
+  using stop = listenForStopSignals();
   using bar = progress;
   return await work(bar, stop.signal);
 }

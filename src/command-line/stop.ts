@@ -9,7 +9,7 @@ export interface Stop extends Disposable {
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Listens for the signals to stop until it is disposed of. The second signal ends the process at once. */
-export function listenForStop(): Stop {
+export function listenForStopSignals(): Stop {
   const controller = new AbortController();
   const { signal } = controller;
   const onSignal = (name: NodeJS.Signals) => {

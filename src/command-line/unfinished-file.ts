@@ -55,7 +55,7 @@ export function beginFile(place: string, mode = 0o600): UnfinishedFile {
 }
 
 /** Whether a text is a path to a file, as far as its end says: not to a folder, and not empty. */
-export function namesFile(path: string): boolean {
+export function isFilePath(path: string): boolean {
   return !/(?:^|\/)\.{0,2}$/.test(path);
 }
 

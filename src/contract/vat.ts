@@ -148,7 +148,7 @@ export function totals(breakdown: readonly VatBreakdownItem[]): Totals {
 }
 
 /** The conversion of a document's amounts into the company's own currency. */
-export interface Conversion {
+export interface CurrencyConversion {
   /** ISO 4217 codes; they tell how many digits a minor unit stands for: two for EUR, none for JPY. */
   from: string;
   to: string;
@@ -157,7 +157,7 @@ export interface Conversion {
 }
 
 /** One amount in another currency, rounded to its minor unit. */
-export function convertMinor(amountMinor: number, { from, to, exchangeRate }: Conversion): number {
+export function convertMinor(amountMinor: number, { from, to, exchangeRate }: CurrencyConversion): number {
   const { numerator, denominator } = parseDecimal(
     exchangeRate,
     /^(?=.*[1-9])(?:0|[1-9]\d{0,8})(?:\.\d{1,8})?$/,
@@ -172,7 +172,7 @@ export function convertMinor(amountMinor: number, { from, to, exchangeRate }: Co
  */
 export function convertBreakdown(
   breakdown: readonly VatBreakdownItem[],
-  conversion: Conversion,
+  conversion: CurrencyConversion,
 ): VatBreakdownItem[] {
   return breakdown.map((item) => ({
     ...item,
@@ -194,7 +194,7 @@ export interface ReverseChargeVat {
 export function reverseChargeVat(
   lines: readonly { amountMinor: number; rateBasisPoints: number | undefined }[],
   currency: string,
-  conversion: Conversion | null,
+  conversion: CurrencyConversion | null,
 ): ReverseChargeVat[] {
   const rates = new Set(lines.map(({ rateBasisPoints = 0 }) => rateBasisPoints));
   return [...rates]
@@ -234,7 +234,7 @@ export interface Balance {
  * The balance of an invoice. At most one of the two amounts is above zero. It is settled when nothing is to pay, nothing
  * is owed back and money was kept: an invoice that a credit note cancels without any payment is not settled.
  */
-export function balance({
+export function balanceMinor({
   grossMinor,
   creditedMinor,
   paidMinor,

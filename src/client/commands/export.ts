@@ -7,7 +7,7 @@ import { listOf } from '../../command-line/given-values.ts';
 import { type SheetColumn, columnsOf } from '../../tables/columns.ts';
 import { csvHead, csvLine } from '../../tables/csv.ts';
 import { checkOut, STDOUT, writeOut } from '../../command-line/out-file.ts';
-import { recordPages, type RecordsOptions, recordsSchema } from './exported-records.ts';
+import { recordPages, type ExportedRecordsOptions, recordsSchema } from './exported-records.ts';
 import {
   isReport,
   type Report,
@@ -18,12 +18,12 @@ import {
 } from './reports.ts';
 import { openService } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
-import { listenForStop } from '../../command-line/stop.ts';
+import { listenForStopSignals } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 type Exported = Resource | Report;
 
-interface ExportOptions extends ServiceOptions, RecordsOptions, ReportOptions {
+interface ExportOptions extends ServiceOptions, ExportedRecordsOptions, ReportOptions {
   out: string;
   columns?: string[];
   separator?: ',' | ';' | 'tab';
@@ -63,7 +63,7 @@ export function exportCommand(terminal: Terminal): Command {
     const schema = isReport(resource) ? reportSchema(resource) : recordsSchema(resource, options);
     const columns = chosen(resource, columnsOf(schema), options.columns);
     const tally: Tally = { rows: 0, shortened: new Map() };
-    using stop = listenForStop();
+    using stop = listenForStopSignals();
     const { signal } = stop;
     const write = async (pages: Pages) => {
       const pieces = piecesOf(resource, columns, pages, options, tally);

@@ -8,7 +8,7 @@ import { accessOf, type AnyRecord } from '../sync/lists.ts';
 import type { Resource } from '../sync/sink.ts';
 
 /** The options that choose records, and how they are written. */
-export interface RecordsOptions {
+export interface ExportedRecordsOptions {
   since?: string;
   timeZone?: string;
   format?: 'csv' | 'jsonl' | 'xlsx';
@@ -16,7 +16,7 @@ export interface RecordsOptions {
 }
 
 /** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */
-export function recordsSchema(resource: Resource, { lines }: RecordsOptions): JsonSchema {
+export function recordsSchema(resource: Resource, { lines }: ExportedRecordsOptions): JsonSchema {
   const { schemas } = contractDocument().components;
   if (!lines) return schemas[schemaNames[resource].body] ?? {};
   const { lines: list = {}, ...members } = schemas[schemaNames[resource].whole]?.properties ?? {};
@@ -27,7 +27,7 @@ export function recordsSchema(resource: Resource, { lines }: RecordsOptions): Js
 export function recordPages(
   client: Client,
   resource: Resource,
-  { lines, format, ...options }: RecordsOptions,
+  { lines, format, ...options }: ExportedRecordsOptions,
   call: CallOptions,
 ): Promise<AsyncIterable<object[]>> {
   const access = accessOf(client, 'current');
@@ -43,7 +43,7 @@ export function recordPages(
 }
 
 /** The moment of `--since` in UTC. The contract doesn't tell the time zone of the company. */
-function momentOf({ since, timeZone }: RecordsOptions): string | undefined {
+function momentOf({ since, timeZone }: ExportedRecordsOptions): string | undefined {
   if (since === undefined) return undefined;
   const zone = timeZone ?? machineZone();
   const moment = since.length > 10 ? new Date(since) : companyInstant(zone, `${since}T00:00`);

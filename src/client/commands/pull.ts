@@ -10,7 +10,7 @@ import { quote, UsageError } from '../../errors.ts';
 import { openService, type Service } from './service.ts';
 import { type ServiceOptions, withService } from './service-access.ts';
 import { showBar } from '../../command-line/progress.ts';
-import { listenForStop } from '../../command-line/stop.ts';
+import { listenForStopSignals } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 interface PullOptions extends ServiceOptions {
@@ -29,7 +29,7 @@ export function pullCommand(terminal: Terminal): Command {
       const folder = dirname(options.into);
       if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
         throw new UsageError(`There is no folder ${quote(folder)}.`);
-      using stop = listenForStop();
+      using stop = listenForStopSignals();
       using service = openService(options, terminal, stop.signal);
       const result = await service.inSentences(pull(service, options, stop.signal));
       const seconds = Math.round(performance.now() - startedAt) / 1000;

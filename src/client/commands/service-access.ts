@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 
 import { quote, UsageError } from '../../errors.ts';
-import { parseBaseUrl, secretIn, withoutMarks } from '../../command-line/given-values.ts';
+import { parseBaseUrl, secretIn, withoutByteOrderMark } from '../../command-line/given-values.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** The options of a command that reads from a service as an integrator does. */
@@ -29,7 +29,7 @@ export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }:
   if (url === undefined) throw new UsageError('A service is missing: name its address with --url.');
   const key =
     keyFile === undefined
-      ? environment.API_KEY && withoutMarks(environment.API_KEY)
+      ? environment.API_KEY && withoutByteOrderMark(environment.API_KEY)
       : secretIn('--key-file', keyFile);
   if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
   // The contract, "Authentication": a certificate or a password has another form.

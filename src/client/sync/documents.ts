@@ -53,7 +53,7 @@ export async function findDiscarded(
  * Finds the quotes of the copy that have expired, which no list tells. Quotes with the same last day expire at the same
  * moment, by a calendar that isn't known here: so it asks for one after the other until one is still valid.
  */
-export async function* findExpired(
+export async function* findExpiredDocuments(
   { whole }: DocumentsAccess,
   state: DocumentsState,
   options: CallOptions,

@@ -14,7 +14,7 @@ import {
   noteChange,
   type NotedChange,
 } from '../store/records/moves.ts';
-import { addCompany, saveCompany, setLogo, setSeries, switchCompany } from './company-moves.ts';
+import { addCompany, saveCompany, setLogo, setSeries, switchCompanyFeatures } from './company-moves.ts';
 import { saveCustomer, setArchived } from './customers.ts';
 import { digestOfChange, moveSource, recordOf, refuseOther } from './earlier-changes.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
@@ -54,7 +54,7 @@ type Moved = RenderedRecord | undefined;
 /** Every move of feed.yaml with its function: one that is missing here doesn't compile. */
 const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise<Moved> } = {
   'company.save': saveCompany,
-  'company.switch': switchCompany,
+  'company.switch': switchCompanyFeatures,
   'logo.set': setLogo,
   'numbering.set': setSeries,
   'job.create': (move, what) => createJob(move, what),
@@ -134,7 +134,10 @@ function unknownCompany(company: string): Refusal {
  * Makes many moves in one transaction, all or none. It is much quicker than one by one.
  * @throws as `applyChange` does, for the first of them that can't be made.
  */
-export async function applyTogether(backoffice: Backoffice, changes: readonly Change[]): Promise<Outcome[]> {
+export async function applyInOneTransaction(
+  backoffice: Backoffice,
+  changes: readonly Change[],
+): Promise<Outcome[]> {
   return applyParsedTogether(backoffice, changes.map(asJson));
 }
 

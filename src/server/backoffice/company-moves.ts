@@ -32,7 +32,7 @@ export async function saveCompany(
  * Changes what a company may use, and what its business system issues, and whether documents go to the access point; members that aren't given stay. Numbers of a kind
  * that is issued here again go on behind those that were imported.
  */
-export async function switchCompany(
+export async function switchCompanyFeatures(
   move: Move,
   { api, subscription, invoicing, modules, issuedElsewhere, handOver }: WithOf<'company.switch'>,
 ): Promise<undefined> {

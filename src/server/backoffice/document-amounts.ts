@@ -10,7 +10,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { withValue } from '../../contract/document-terms.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import {
-  type Conversion,
+  type CurrencyConversion,
   lineAmountMinor,
   netShares,
   type VatLine,
@@ -39,7 +39,7 @@ export interface Composition {
   /** The invoice that a credit note corrects. */
   credited: Credited | undefined;
   /** The way to the accounting currency; null where there is no other. */
-  conversion: Conversion | null;
+  conversion: CurrencyConversion | null;
 }
 
 /** A line with its amount. */

@@ -2,7 +2,7 @@ import type { DocumentAmounts, GivenAmounts } from '../../contract/document-amou
 import type { DraftLine } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import {
-  type Conversion,
+  type CurrencyConversion,
   convertBreakdown,
   lineAmountMinor,
   totals,
@@ -213,7 +213,7 @@ function reasonOf(line: PricedLine, terms: LegendTerms, lines: readonly PricedLi
 export async function linesAgain(
   move: Move,
   { record, unpublished }: Stored<'invoices' | 'quotes'>,
-  conversion: Conversion | null,
+  conversion: CurrencyConversion | null,
 ): Promise<DraftLine[]> {
   const { currency, buyer, lines } = record;
   const isCreditNote = 'kind' in record && record.kind === 'credit_note';

@@ -18,7 +18,7 @@ import { checkedAmounts, pricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
 import { accountsOf, blankUnpublished, conversionOf, newDocument, refuseBadDates } from './invoice-drafts.ts';
 import { followIssue } from './issue-invoice.ts';
-import { mustBeIssuedElsewhere, kindName } from './issued-elsewhere.ts';
+import { mustBeIssuedElsewhere, documentKindName } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { payableAmounts } from './prepayments.ts';
 import { Refusal, withinRange } from './refusal.ts';
@@ -129,7 +129,7 @@ async function refuseTwin(
 ): Promise<void> {
   if (id !== undefined) await move.mustBeNew('invoices', id, '/with/id');
   if (!(await hasNumber(move.transaction, move.company.id, number, kind))) return;
-  const message = `The company has another ${kindName(kind)} with the number ${quote(number)}.`;
+  const message = `The company has another ${documentKindName(kind)} with the number ${quote(number)}.`;
   throw new Refusal('duplicate_id', message, '/with/number');
 }
 

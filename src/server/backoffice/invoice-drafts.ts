@@ -9,7 +9,7 @@ import { payableAmounts } from './prepayments.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { refuseBackwards, refuseDayOutside } from './times.ts';
 import type { DocumentRecord, Drafted, StoredDocument, Unpublished } from './unpublished.ts';
-import { type Conversion, totals } from '../../contract/vat.ts';
+import { type CurrencyConversion, totals } from '../../contract/vat.ts';
 
 /** Members of a document that an edit of its draft doesn't change. */
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
@@ -133,7 +133,7 @@ export function accountsOf(move: Move, credited: Pick<Invoice, 'accountingCurren
 export function conversionOf(
   from: string,
   accounting: Pick<Accounting, 'currency' | 'exchangeRate'> | null | undefined,
-): Conversion | null {
+): CurrencyConversion | null {
   return accounting ? { from, to: accounting.currency, exchangeRate: accounting.exchangeRate } : null;
 }
 

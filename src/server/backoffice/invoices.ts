@@ -2,7 +2,7 @@ import type { NewInvoice, WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { composeInvoice, recompose } from './invoice-drafts.ts';
-import { kindName } from './issued-elsewhere.ts';
+import { documentKindName } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import type { StoredDocument } from './unpublished.ts';
@@ -58,6 +58,6 @@ export async function getDraft(move: Move, id: string): Promise<StoredDocument> 
   const document = await move.getStored('invoices', id, '/with/id');
   const { status, kind, number } = document.record;
   if (status === 'draft') return document;
-  const message = `The ${kindName(kind)} ${quote(number ?? id)} is issued and can't change.`;
+  const message = `The ${documentKindName(kind)} ${quote(number ?? id)} is issued and can't change.`;
   throw new Refusal('wrong_state', message, '/with/id');
 }

@@ -7,7 +7,7 @@ import { addCredit, type Credited } from './credit-notes.ts';
 import { recompose, referenceTo } from './invoice-drafts.ts';
 import { getDraft } from './invoices.ts';
 import { checkDocument, type CheckedDocument } from './legal-checklist.ts';
-import { mustBeIssuedHere, kindName } from './issued-elsewhere.ts';
+import { mustBeIssuedHere, documentKindName } from './issued-elsewhere.ts';
 import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
@@ -95,7 +95,7 @@ function refuseIncomplete(checked: CheckedDocument): void {
   const problems = missing.map(({ problem }) => problem).join('; ');
   throw new Refusal(
     'incomplete_document',
-    `The ${kindName(checked.document.kind)} can't be issued: ${problems}.`,
+    `The ${documentKindName(checked.document.kind)} can't be issued: ${problems}.`,
     '/with/id',
   );
 }

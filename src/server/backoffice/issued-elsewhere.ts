@@ -1,23 +1,23 @@
 import type { Invoice } from '../../contract/records.ts';
-import type { IssuedKind } from '../store/tables/companies.ts';
+import type { IssuedDocumentKind } from '../store/tables/companies.ts';
 import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 
 /** @throws Refusal `wrong_state` when the company's business system issues documents of that kind. */
 export function mustBeIssuedHere({ company }: Move, kind: Invoice['kind'] | 'quote'): void {
   if (!(company.issuedElsewhere as readonly string[]).includes(kind)) return;
-  const message = `The company's business system issues each ${kindName(kind)} (issuedElsewhere of company.switch), and so none is issued here; bring it in with ${kind}.import.`;
+  const message = `The company's business system issues each ${documentKindName(kind)} (issuedElsewhere of company.switch), and so none is issued here; bring it in with ${kind}.import.`;
   throw new Refusal('wrong_state', message, '/change');
 }
 
 /** @throws Refusal `wrong_state` when documents of that kind are issued here. */
-export function mustBeIssuedElsewhere({ company }: Move, kind: IssuedKind): void {
+export function mustBeIssuedElsewhere({ company }: Move, kind: IssuedDocumentKind): void {
   if (company.issuedElsewhere.includes(kind)) return;
-  const message = `Each ${kindName(kind)} of the company is issued here, and so none is imported; add ${kind} to its issuedElsewhere with company.switch, for history too.`;
+  const message = `Each ${documentKindName(kind)} of the company is issued here, and so none is imported; add ${kind} to its issuedElsewhere with company.switch, for history too.`;
   throw new Refusal('wrong_state', message, '/change');
 }
 
 /** A kind of document in words. */
-export function kindName(kind: Invoice['kind'] | 'quote'): string {
+export function documentKindName(kind: Invoice['kind'] | 'quote'): string {
   return kind.replace('_', ' ');
 }

@@ -1,7 +1,7 @@
 import { amountText, rateText } from '../../contract/currencies.ts';
 import type { DraftLine } from '../../contract/feed.ts';
 import { sumMinor } from '../../contract/exact.ts';
-import { type Conversion, reverseChargeVat } from '../../contract/vat.ts';
+import { type CurrencyConversion, reverseChargeVat } from '../../contract/vat.ts';
 
 /** The countries whose documents can be issued (openapi.yaml, "Invoices"). */
 export type SupportedCountry = 'IE' | 'GB';
@@ -28,7 +28,7 @@ export interface LegendTerms extends Parties {
   currency: string;
   isCreditNote: boolean;
   /** From the document's currency to the company's own, in which the VAT is stated too. */
-  conversion: Conversion | null;
+  conversion: CurrencyConversion | null;
 }
 
 /** A line with the amount that words about its VAT state. */

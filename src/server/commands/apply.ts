@@ -5,7 +5,7 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
-import { parseBaseUrl, secretIn, withoutMarks } from '../../command-line/given-values.ts';
+import { parseBaseUrl, secretIn, withoutByteOrderMark } from '../../command-line/given-values.ts';
 import { UsageError } from '../../errors.ts';
 import { openBackoffice } from '../backoffice/backoffice.ts';
 import { applyFeed, type FeedAnswer } from '../backoffice/feed.ts';
@@ -16,7 +16,7 @@ import { argumentBy } from '../cli/arguments.ts';
 import { withDatabase } from '../cli/database.ts';
 import { NotSentError, sendFeed, type SendTexts } from './send-feed.ts';
 import { showBar } from '../../command-line/progress.ts';
-import { listenForStop } from '../../command-line/stop.ts';
+import { listenForStopSignals } from '../../command-line/stop.ts';
 import { describeError, type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 const STDIN = '-';
@@ -50,7 +50,7 @@ export function applyCommand(terminal: Terminal, createSender: CreateSender): Co
       'file with the feed token; without it the token is FEED_TOKEN of the environment',
     )
     .action(async (file: string, { to, tokenFile }: ApplyOptions) => {
-      using stop = listenForStop();
+      using stop = listenForStopSignals();
       if (to !== undefined) {
         const sender = createSender({
           ...{ url: to, token: tokenOf(terminal, tokenFile), signal: stop.signal },
@@ -84,7 +84,7 @@ async function conclude(file: string, answersOf: AnswersOf, surroundings: Surrou
 
 function tokenOf({ environment }: Terminal, file: string | undefined): string {
   const token =
-    file === undefined ? withoutMarks(environment.FEED_TOKEN ?? '') : secretIn('--token-file', file);
+    file === undefined ? withoutByteOrderMark(environment.FEED_TOKEN ?? '') : secretIn('--token-file', file);
   if (!token)
     throw new UsageError('A feed token is missing: name its file with --token-file, or set FEED_TOKEN.');
   return token;

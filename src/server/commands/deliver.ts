@@ -20,7 +20,7 @@ import { MINUTE_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { lookOf } from './look.ts';
 import { compareClocks, serveManagement, withPatience } from './management.ts';
-import { listenForStop } from '../../command-line/stop.ts';
+import { listenForStopSignals } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** `fieldledger deliver`: delivers webhooks until it is told to stop, without serving the API. */
@@ -31,7 +31,7 @@ export function deliverCommand(terminal: Terminal): Command {
       await withPatience(terminal, { isPublic: false }, async (engine, config) => {
         const secrets = await openSecretBox(engine, config);
         const log = createLogger(config.logLevel);
-        using stop = listenForStop();
+        using stop = listenForStopSignals();
         const metrics = createWatchedMetrics(engine, config);
         const isReady = () => !stop.signal.aborted;
         const impairment = impairmentOf(secrets, log);

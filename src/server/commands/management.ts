@@ -12,7 +12,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
 import { withDatabase } from '../cli/database.ts';
 import { listenAs } from './ports.ts';
-import { listenForStop } from '../../command-line/stop.ts';
+import { listenForStopSignals } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
@@ -71,7 +71,7 @@ export async function withPatience(
       if (!(error instanceof DatabaseAwayError)) throw error;
       createLogger(config.logLevel).warn({ reason: error.message }, 'database.away');
     }
-    using stop = listenForStop();
+    using stop = listenForStopSignals();
     await using ports = new AsyncDisposableStack();
     if (isPublic) ports.use(await serveOn('', config, createUnready()));
     const { feedHost, feedPort, managementHost: host, managementPort: port } = config;

@@ -25,7 +25,7 @@ import { createWatchedMetrics, impairmentOf, startDeliveries } from './deliver.t
 import { compareClocks, serveManagement, withPatience } from './management.ts';
 import { lookOf } from './look.ts';
 import { listenAs } from './ports.ts';
-import { listenForStop } from '../../command-line/stop.ts';
+import { listenForStopSignals } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 export interface Demo {
@@ -52,7 +52,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         const secrets = await openSecretBox(engine, config);
         const demo = options.demo ? await prepareDemo(engine, config) : undefined;
         const log = createLogger(config.logLevel);
-        using stop = listenForStop();
+        using stop = listenForStopSignals();
         const metrics = createWatchedMetrics(engine, config);
         await using documents = openDocuments({ engine, ...config, log, metrics: metrics.documents });
         await using usage = openKeyUsage(engine, {

@@ -1,6 +1,6 @@
 /** Groups of terms that stand in several places of Cross Industry Invoice. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
-import { type Attributes, type Group, type Row, type Rows, within } from './rows.ts';
+import { type Attributes, type Group, type TermRow, type Rows, within } from './rows.ts';
 
 /** The seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
 export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Party>): Rows {
@@ -25,7 +25,7 @@ export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Part
 }
 
 /** CII tells identifiers of a scheme from others, which come first. */
-export function identifiers(term: Row[0], all: readonly (Identifier | undefined)[] = []): Row[] {
+export function identifiers(term: TermRow[0], all: readonly (Identifier | undefined)[] = []): TermRow[] {
   return [
     [term, 'ram:ID', all.filter((one) => one?.scheme === undefined)],
     [term, 'ram:GlobalID', all.filter((one) => one?.scheme !== undefined)],

@@ -11,7 +11,7 @@ type Value = string | Identifier | undefined;
  * A term by its number, the path of its element, and its value: none makes no element, and several make several. The scheme
  * of an identifier is an attribute. `-` marks what a schema asks for besides: it stands beside terms, and never alone.
  */
-export type Row = readonly [
+export type TermRow = readonly [
   term: `${'BT' | 'BG'}-${string}` | '-',
   path: string,
   value: Value | readonly Value[],
@@ -25,7 +25,7 @@ export interface Group {
   isRequired?: boolean;
 }
 
-export type Rows = readonly (Row | Group)[];
+export type Rows = readonly (TermRow | Group)[];
 
 /** An element around rows. */
 export function within(path: string, rows: Rows = []): Group {
@@ -58,7 +58,7 @@ function groupText({ path, contents, isRequired }: Group, common?: Common): stri
   return texts.map((text) => (text || isRequired ? element(path, text) : '')).join('');
 }
 
-function rowText([, path, value, attributes]: Row, common?: Common): string {
+function rowText([, path, value, attributes]: TermRow, common?: Common): string {
   const texts = [value].flat().map((one) => {
     if (one === undefined) return '';
     const { id, scheme }: Identifier = typeof one === 'string' ? { id: one } : one;

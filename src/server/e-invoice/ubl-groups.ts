@@ -1,10 +1,10 @@
 /** Groups of terms that stand in several places of UBL. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
-import { type Row, type Rows, within } from './rows.ts';
+import { type TermRow, type Rows, within } from './rows.ts';
 
 /** The schemes of PartyTaxScheme: of the VAT number, and of another number of the tax office. */
-export const VAT_SCHEME: Row = ['-', 'cac:TaxScheme/cbc:ID', 'VAT'];
-const OTHER_SCHEME: Row = ['-', 'cac:TaxScheme/cbc:ID', 'TAX'];
+export const VAT_SCHEME: TermRow = ['-', 'cac:TaxScheme/cbc:ID', 'VAT'];
+const OTHER_SCHEME: TermRow = ['-', 'cac:TaxScheme/cbc:ID', 'TAX'];
 
 /** The seller or the buyer (BG-4, BG-7). `creditorId` is BT-90, of a seller. */
 export function accountingParty(party: Party, creditorId?: string): Rows {

@@ -1,6 +1,6 @@
 import type { Invoice } from '../../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
-import { ACCENT, COLUMN, CONTENT_WIDTH, LEFT, RIGHT, RULE, STYLES } from './page-design.ts';
+import { ACCENT, COLUMN, CONTENT_WIDTH, LEFT_MARGIN, RIGHT, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable, type NaturalColumn, naturalWidths, placeColumns } from './table.ts';
@@ -39,7 +39,7 @@ export function entriesOf({ payments = [], refunds = [], creditNotes }: Invoice)
 
 const PADDING = 4.5;
 const GAP = 14;
-const SPACE = { x: LEFT, width: CONTENT_WIDTH };
+const SPACE = { x: LEFT_MARGIN, width: CONTENT_WIDTH };
 
 /** Draws an invoice, all its entries and the balance after each, and what is left. */
 export function drawAccount(sheet: Sheet, { record }: PrintedDocument): void {

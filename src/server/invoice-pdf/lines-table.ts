@@ -3,7 +3,7 @@ import type { LineTerms } from '../../contract/document-terms.ts';
 import { sumOfPrices } from '../../contract/prices.ts';
 import { adjustmentText, shownMinor } from './adjustments.ts';
 import { moneyFormat, priceText, quantityText, shareText } from './amounts.ts';
-import { ACCENT, CONTENT_WIDTH, LEFT, RULE, STYLES } from './page-design.ts';
+import { ACCENT, CONTENT_WIDTH, LEFT_MARGIN, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { layTable, type NaturalColumn, naturalWidths, placeColumns, type TextTable } from './table.ts';
@@ -22,7 +22,7 @@ const ONE = 'C62';
 const PADDING = 4.5;
 /** Height of the sum that is carried to the next page, on both pages. */
 const CARRIED_HEIGHT = STYLES.cellStrong.leading + 2 * PADDING;
-const SPACE = { x: LEFT, width: CONTENT_WIDTH };
+const SPACE = { x: LEFT_MARGIN, width: CONTENT_WIDTH };
 
 /**
  * Draws the lines of a document. Where they don't fit on a page, the sum so far is carried to the next one, which

@@ -9,9 +9,9 @@ export const PAGE_SIZES = {
 
 /** All is laid out in the width of A4. A wider page has it in its middle. */
 export const PAGE_WIDTH = PAGE_SIZES.A4.width;
-export const LEFT = 56.7;
-export const RIGHT = PAGE_WIDTH - LEFT;
-export const CONTENT_WIDTH = RIGHT - LEFT;
+export const LEFT_MARGIN = 56.7;
+export const RIGHT = PAGE_WIDTH - LEFT_MARGIN;
+export const CONTENT_WIDTH = RIGHT - LEFT_MARGIN;
 /** Where the second column of the head begins. */
 export const COLUMN = 322;
 export const TOP = 45;

@@ -1,4 +1,4 @@
-import { CONTENT_WIDTH, FOOT_MARGIN, LEFT, PAGE_WIDTH, RULE, STYLES, TOP } from './page-design.ts';
+import { CONTENT_WIDTH, FOOT_MARGIN, LEFT_MARGIN, PAGE_WIDTH, RULE, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
@@ -10,7 +10,7 @@ export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
   if (sheet.pageCount === 1) return TOP;
   const left = sheet.text(documentName(printed), STYLES.strong, CONTENT_WIDTH / 2);
   const right = sheet.text(supplierName(printed), STYLES.small, CONTENT_WIDTH / 2 - 20);
-  const box = { x: LEFT, y: TOP, width: CONTENT_WIDTH };
+  const box = { x: LEFT_MARGIN, y: TOP, width: CONTENT_WIDTH };
   sheet.artifact(() => {
     sheet.draw(left, box);
     sheet.draw(right, box, 'right');
@@ -51,9 +51,9 @@ export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
       sheet.text(`${count}  ·  ${documentName(printed)}`, STYLES.fine, CONTENT_WIDTH * 0.38),
     );
     sheet.artifact(() => {
-      sheet.rule(foot - 6, { x: LEFT, width: CONTENT_WIDTH }, RULE);
-      sheet.draw(left, { x: LEFT, y: foot, width: CONTENT_WIDTH });
-      sheet.draw(right, { x: LEFT, y: foot, width: CONTENT_WIDTH }, 'right');
+      sheet.rule(foot - 6, { x: LEFT_MARGIN, width: CONTENT_WIDTH }, RULE);
+      sheet.draw(left, { x: LEFT_MARGIN, y: foot, width: CONTENT_WIDTH });
+      sheet.draw(right, { x: LEFT_MARGIN, y: foot, width: CONTENT_WIDTH }, 'right');
     }, 'Pagination');
   }
 }

@@ -1,7 +1,7 @@
 import { writtenLines } from '../../contract/addresses.ts';
 import type { DocumentTerms } from '../../contract/feed.ts';
 import type { Logo } from '../logos/logo.ts';
-import { COLUMN, LEFT, RIGHT, STYLES, TOP } from './page-design.ts';
+import { COLUMN, LEFT_MARGIN, RIGHT, STYLES, TOP } from './page-design.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import { balancedBlock, type TextStyle } from './text-blocks.ts';
@@ -10,7 +10,7 @@ import { countryName, supplierName } from '../printed-document/wording.ts';
 const LOGO_BOX = { width: 190, height: 62 };
 /** A browser's size of 96 pixels to the inch: larger, a small picture is a blur of squares. */
 const POINTS_PER_PIXEL_MAX = 0.75;
-const LEFT_WIDTH = COLUMN - LEFT - 30;
+const LEFT_WIDTH = COLUMN - LEFT_MARGIN - 30;
 
 /** Draws the supplier: the logo on the left, all that the law asks for in the right column. */
 export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
@@ -21,7 +21,7 @@ export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo 
   const isShown = wordmark !== undefined && wordmark.height <= LOGO_BOX.height + 1;
   if (logo) drawLogo(sheet, logo, name);
   else if (isShown)
-    sheet.tagged(sheet.root, 'P', () => sheet.draw(wordmark, { x: LEFT, y: TOP, width: LEFT_WIDTH }));
+    sheet.tagged(sheet.root, 'P', () => sheet.draw(wordmark, { x: LEFT_MARGIN, y: TOP, width: LEFT_WIDTH }));
   const country = supplier.countryCode === undefined ? undefined : countryName(supplier.countryCode);
   sheet.y = TOP;
   drawParagraphs(sheet, sheet.root, { x: COLUMN, width: RIGHT - COLUMN }, [
@@ -53,8 +53,10 @@ function drawLogo(sheet: Sheet, logo: Logo, name: string): void {
   const scale = Math.min(LOGO_BOX.width / logo.width, LOGO_BOX.height / logo.height, POINTS_PER_PIXEL_MAX);
   const width = logo.width * scale;
   const height = logo.height * scale;
-  const box = { x: LEFT, y: TOP, width, height };
-  sheet.figure(sheet.root, box, `Logo of ${name}`, () => sheet.picture(logo, LEFT, TOP, { width, height }));
+  const box = { x: LEFT_MARGIN, y: TOP, width, height };
+  sheet.figure(sheet.root, box, `Logo of ${name}`, () =>
+    sheet.picture(logo, LEFT_MARGIN, TOP, { width, height }),
+  );
 }
 
 function tradingAs({ supplier: { legalName, tradingName } }: PrintedDocument): string | undefined {
@@ -139,9 +141,9 @@ function drawSection(sheet: Sheet, label: string, paragraphs: readonly Paragraph
   const section = sheet.group(sheet.root, 'Sect');
   const heading = sheet.text(label, STYLES.label, LEFT_WIDTH);
   sheet.makeRoom(heading.height + 2 * STYLES.body.leading);
-  sheet.tagged(section, 'H2', () => sheet.drawDown(heading, { x: LEFT, width: LEFT_WIDTH }));
+  sheet.tagged(section, 'H2', () => sheet.drawDown(heading, { x: LEFT_MARGIN, width: LEFT_WIDTH }));
   sheet.y += 2;
-  drawParagraphs(sheet, section, { x: LEFT, width: LEFT_WIDTH }, paragraphs);
+  drawParagraphs(sheet, section, { x: LEFT_MARGIN, width: LEFT_WIDTH }, paragraphs);
   section.end();
 }
 

@@ -7,7 +7,7 @@ import { readSlices } from '../typefaces/han.ts';
 import { drawLines } from './lines-table.ts';
 import { type Logo, readLogo } from '../logos/logo.ts';
 import { E_INVOICE_FILE, metadata } from './metadata.ts';
-import { ADDRESS_TOP, COLUMN, CONTENT_WIDTH, LEFT, RIGHT } from './page-design.ts';
+import { ADDRESS_TOP, COLUMN, CONTENT_WIDTH, LEFT_MARGIN, RIGHT } from './page-design.ts';
 import { drawPageFeet, drawPageHead } from './page-furniture.ts';
 import { drawBuyer, drawSupplier } from './parties.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
@@ -144,7 +144,7 @@ function drawHead(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined
 }
 
 function drawBody(sheet: Sheet, printed: PrintedDocument): void {
-  const summary = vatSummary(sheet, printed, COLUMN - LEFT - 34, CONTENT_WIDTH);
+  const summary = vatSummary(sheet, printed, COLUMN - LEFT_MARGIN - 34, CONTENT_WIDTH);
   const totals = layTotals(sheet, printed, { x: COLUMN, width: RIGHT - COLUMN });
   const height = summary?.isNarrow === true ? Math.max(summary.height, totals.height) : totals.height;
   drawLines(sheet, printed, TABLE_GAP + height);

@@ -1,4 +1,4 @@
-import { CONTENT_WIDTH, LEFT, RIGHT, STYLES } from './page-design.ts';
+import { CONTENT_WIDTH, LEFT_MARGIN, RIGHT, STYLES } from './page-design.ts';
 import type { PaymentCode } from './payment-code.ts';
 import type { Sheet, Tag } from './sheet.ts';
 import { layTable } from './table.ts';
@@ -43,12 +43,12 @@ export function drawStatement(sheet: Sheet, statement: Statement): void {
   sheet.makeRoom(whole <= KEPT_HEIGHT ? whole : begun);
   const { page, y } = sheet;
   const section = sheet.group(sheet.root, 'Sect');
-  sheet.tagged(section, 'H2', () => sheet.drawDown(title, { x: LEFT, width: CONTENT_WIDTH }));
+  sheet.tagged(section, 'H2', () => sheet.drawDown(title, { x: LEFT_MARGIN, width: CONTENT_WIDTH }));
   sheet.y += 3;
   for (const block of blocks) drawFlowing(sheet, section, block);
   if (link) {
     sheet.makeRoom(address.height);
-    sheet.link(section, address, { x: LEFT, width: TEXT_WIDTH }, link.url);
+    sheet.link(section, address, { x: LEFT_MARGIN, width: TEXT_WIDTH }, link.url);
   }
   if (details.length > 0) drawDetails(sheet, section, details);
   const end = { page: sheet.page, y: sheet.y };
@@ -75,8 +75,8 @@ function drawDetails(sheet: Sheet, section: Tag, details: Statement['details']):
   sheet.y += 3;
   layTable(sheet, {
     columns: [
-      { x: LEFT, width: LABEL_WIDTH, style: STYLES.bodyGrey },
-      { x: LEFT + LABEL_WIDTH, width: TEXT_WIDTH - LABEL_WIDTH },
+      { x: LEFT_MARGIN, width: LABEL_WIDTH, style: STYLES.bodyGrey },
+      { x: LEFT_MARGIN + LABEL_WIDTH, width: TEXT_WIDTH - LABEL_WIDTH },
     ],
     rows: details.map((texts) => ({ texts, style: STYLES.body, padding: 0 })),
     hasRowHeads: true,
@@ -92,7 +92,7 @@ function drawFlowing(sheet: Sheet, section: Tag, { lines, style }: TextBlock): v
     rest = rest.slice(page.length);
     sheet.content(paragraph, 'P', () => {
       for (const line of page) {
-        sheet.drawLine(line, style, LEFT, sheet.y);
+        sheet.drawLine(line, style, LEFT_MARGIN, sheet.y);
         sheet.y += style.leading;
       }
     });

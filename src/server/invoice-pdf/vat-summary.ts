@@ -1,6 +1,6 @@
 import type { Invoice } from '../../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
-import { ACCENT, LEFT, RULE, STYLES } from './page-design.ts';
+import { ACCENT, LEFT_MARGIN, RULE, STYLES } from './page-design.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Sheet } from './sheet.ts';
 import { type LaidTable, layTable, naturalWidths, placeColumns, sumWidths, type TextTable } from './table.ts';
@@ -120,7 +120,7 @@ function layPart(sheet: Sheet, { title, caption, columns, rows }: VatTable, widt
     title: sheet.text(title, STYLES.label, width),
     caption: sheet.text(caption, STYLES.small, width),
     table: layTable(sheet, {
-      columns: placeColumns(columns, widths, { x: LEFT, width }),
+      columns: placeColumns(columns, widths, { x: LEFT_MARGIN, width }),
       heads: { ...CELL, style: STYLES.head, below: [ACCENT, 0.8] },
       rows: rows.map((texts) => ({ ...CELL, texts, style: STYLES.cell, below: [RULE] })),
       hasRowHeads: true,
@@ -131,7 +131,7 @@ function layPart(sheet: Sheet, { title, caption, columns, rows }: VatTable, widt
 
 function drawPart(sheet: Sheet, { title, caption, table }: Part): void {
   const drawDown = (type: string, block: TextBlock) =>
-    sheet.tagged(sheet.root, type, () => sheet.drawDown(block, { x: LEFT, width: 0 }));
+    sheet.tagged(sheet.root, type, () => sheet.drawDown(block, { x: LEFT_MARGIN, width: 0 }));
   sheet.makeRoom(title.height + caption.height + KEPT_HEIGHT);
   drawDown('H2', title);
   sheet.y += HEADING_GAP;

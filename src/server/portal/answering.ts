@@ -32,7 +32,7 @@ import {
   redirect,
   type RedirectReply,
   type PortalReply,
-  signedOut,
+  signedOutRedirect,
   type Visit,
 } from '../views/visit.ts';
 
@@ -115,7 +115,7 @@ async function replyOnce(
     return (await findEarlier()) ?? reply;
   } catch (error) {
     // The results of a session's forms end with it.
-    if (endsSession && error instanceof AuthorityEndedError) return signedOut;
+    if (endsSession && error instanceof AuthorityEndedError) return signedOutRedirect;
     const isRefused = error instanceof FormUsedError || toPageError(error).status < 500;
     const earlierMeanwhile = isRefused ? await findEarlier() : undefined;
     if (!earlierMeanwhile) throw error;

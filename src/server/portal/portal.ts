@@ -15,7 +15,7 @@ import { answer, type Answering, type Visitor, visitorOf } from './answering.ts'
 import { routes } from './routes.ts';
 import { COMPANIES_PATH } from '../features/sign-in/choose-company-page.ts';
 import { errorPage } from './frame.ts';
-import { signedOut } from '../views/visit.ts';
+import { signedOutRedirect } from '../views/visit.ts';
 
 export const PORTAL_PATH = '/portal';
 const FORM_BYTES_MAX = 32 * 1024;
@@ -123,7 +123,7 @@ function refuseOtherSites({ baseUrl }: Answering): RequestHandler {
 function leadOutAgain({ cookies }: Answering): RequestHandler {
   return (req, res, next) => {
     if (visitorOf(res).session) next();
-    else res.redirect(303, cookies.sessionsOf(req).length > 1 ? COMPANIES_PATH : signedOut.to);
+    else res.redirect(303, cookies.sessionsOf(req).length > 1 ? COMPANIES_PATH : signedOutRedirect.to);
   };
 }
 

@@ -64,7 +64,7 @@ export interface Bundle {
 let loaded: Bundle | undefined;
 
 /** The contract in one file, with its references. */
-export function readBundle(): Bundle {
+export function readContractBundle(): Bundle {
   // The linters and the tests hold the contract to this shape.
   return (loaded ??= JSON.parse(bundledContract()) as Bundle);
 }
@@ -78,7 +78,7 @@ export function resolve<T extends Reference>(place: T): T {
   // The bundle refers to nothing but its own components.
   const named = steps.reduce<unknown>(
     (node, step) => (node as Record<string, unknown>)[step],
-    readBundle(),
+    readContractBundle(),
   ) as T;
   return resolve({ ...named, ...beside });
 }
@@ -94,7 +94,7 @@ export function componentName({ $ref }: Reference): string | undefined {
 }
 
 export function bundledOperations(): (BundledOperation & { path: string })[] {
-  return Object.entries(readBundle().paths).map(([path, { get }]) => ({ ...get, path }));
+  return Object.entries(readContractBundle().paths).map(([path, { get }]) => ({ ...get, path }));
 }
 
 /** The body of an operation's good answer, or of an event. */

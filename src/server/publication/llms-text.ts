@@ -1,12 +1,12 @@
 import { version } from '../../contract/version.ts';
-import { bundledOperations, readBundle } from './bundle.ts';
+import { bundledOperations, readContractBundle } from './bundle.ts';
 
 /**
  * The page by which programs that read texts find the rest (https://llmstxt.org): what the service is, and where each
  * part of its reference stands.
  */
 export function llmsText(): string {
-  const { info, servers, webhooks } = readBundle();
+  const { info, servers, webhooks } = readContractBundle();
   const [{ url }] = servers;
   const linkTo = (name: string, target: string, text?: string) =>
     `- [${name}](${url}/${target})${text === undefined ? '' : `: ${text}`}`;

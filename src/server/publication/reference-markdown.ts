@@ -8,7 +8,7 @@ import {
   type BundledOperation,
   bundledOperations,
   type Parameter,
-  readBundle,
+  readContractBundle,
   resolve,
 } from './bundle.ts';
 
@@ -19,7 +19,7 @@ import {
 
 /** The reference as Markdown, for programs and for people without a browser: everything once, in the order of the contract. */
 export function referenceMarkdown(): string {
-  const { info, tags, webhooks, components } = readBundle();
+  const { info, tags, webhooks, components } = readContractBundle();
   const operations = bundledOperations();
   const [event] = Object.values(webhooks);
   return [

@@ -24,7 +24,7 @@ export interface WebhookRequest {
 }
 
 /** The part of an attempt's result that is measured. */
-export interface Measured {
+export interface AttemptTimings {
   status: number | null;
   /** Whole milliseconds in each phase; null for one that wasn't entered. A kept connection has only `firstByte`. */
   phases: { dns: number | null; connect: number | null; tls: number | null; firstByte: number | null };
@@ -34,7 +34,7 @@ export interface Measured {
   answerText?: string | undefined;
 }
 
-export interface AttemptResult extends Measured {
+export interface AttemptResult extends AttemptTimings {
   error: AttemptError | null;
   /** The seconds of `Retry-After`; an answer may name none, or a day, which is passed over. */
   retryAfterSeconds?: number;

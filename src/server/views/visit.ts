@@ -110,7 +110,7 @@ export function redirect(to: string, text?: string, secrets: ActionMessage['secr
 }
 
 /** Follows every action that ended the visitor's own session. */
-export const signedOut: RedirectReply = { ...redirect('/portal/sign-in?left'), sessions: 'ended' };
+export const signedOutRedirect: RedirectReply = { ...redirect('/portal/sign-in?left'), sessions: 'ended' };
 
 /**
  * The page to show after signing in: a page of the portal, whatever the address says. Anything that a browser could read

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { isScalar, readBundle } from '../../../src/server/publication/bundle.ts';
+import { isScalar, readContractBundle } from '../../../src/server/publication/bundle.ts';
 import { openapi30 } from '../../../src/server/publication/openapi-30.ts';
 import { ACME_URL, startAcme } from './_acme.ts';
 
@@ -17,7 +17,7 @@ const edition = openapi30() as Node & {
   paths: Record<string, { get: Node }>;
   components: Record<string, Node>;
 };
-const contract = readBundle();
+const contract = readContractBundle();
 
 /** The schemas that stay types of their own: scalars are written out where they are used, but for closed sets. */
 const schemas = Object.entries(contract.components.schemas).filter(

@@ -18,7 +18,7 @@ import { badge } from '../../views/notice.ts';
 import { facts, named, table } from '../../views/table.ts';
 import { noticesForm } from '../notices/notices-page.ts';
 import { secondFactorPart } from '../sign-in/second-factor-page.ts';
-import { page, type PortalPage, redirect, signedOut, type Visit } from '../../views/visit.ts';
+import { page, type PortalPage, redirect, signedOutRedirect, type Visit } from '../../views/visit.ts';
 
 export const showAccount: PortalPage = async (
   visit,
@@ -92,7 +92,7 @@ export const endOwnSessions: PortalPage = async (visit, { engine }) => {
   const { act, session, tokens, params } = visit;
   const isOther = params.id !== undefined && params.id !== session.id;
   await endSessions(engine, { ...act, id: params.id, tokens: isOther ? [] : tokens });
-  return isOther ? redirect('/portal/account', 'The session has ended.') : signedOut;
+  return isOther ? redirect('/portal/account', 'The session has ended.') : signedOutRedirect;
 };
 
 function passwordForm(visit: Visit, problems: Problems) {

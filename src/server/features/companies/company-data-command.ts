@@ -17,7 +17,7 @@ import { readPdf } from '../../store/records/documents.ts';
 import type { TableRow } from '../../store/stored-tables.ts';
 import type { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
-import { listenForStop } from '../../../command-line/stop.ts';
+import { listenForStopSignals } from '../../../command-line/stop.ts';
 import { type Progress, showProgress, watched } from '../../../command-line/progress.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
@@ -80,7 +80,7 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   const place = resolve(folder);
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
   // Signals are listened for until the folder is whole: one that came between the two parts would leave it behind.
-  using stop = listenForStop();
+  using stop = listenForStopSignals();
   let made = '';
   try {
     made = unfinishedPath(place);

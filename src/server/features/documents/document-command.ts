@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander';
 import { companyDay } from '../../../contract/company-time.ts';
 import { checkStored, type CheckedRecord } from '../../backoffice/document-check.ts';
 import { openBackoffice } from '../../backoffice/backoffice.ts';
-import { kindName } from '../../backoffice/issued-elsewhere.ts';
+import { documentKindName } from '../../backoffice/issued-elsewhere.ts';
 import { handOverAgain } from '../hand-over/again.ts';
 import { quote, UsageError } from '../../../errors.ts';
 import type { EInvoiceFormat } from '../../e-invoice/e-invoice.ts';
@@ -18,7 +18,7 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
 import { checkOut, STDOUT, writeOut } from '../../../command-line/out-file.ts';
-import { listenForStop } from '../../../command-line/stop.ts';
+import { listenForStopSignals } from '../../../command-line/stop.ts';
 import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
 const OUT = 'where to, for you alone to read; - for standard output';
@@ -135,7 +135,7 @@ async function writeFile(
   { name, bytes, out }: { name: string; bytes: Buffer; out: string },
   terminal: Terminal,
 ): Promise<void> {
-  using stop = listenForStop();
+  using stop = listenForStopSignals();
   await writeOut(out, [bytes], { terminal, signal: stop.signal });
   const file = out === STDOUT ? null : out;
   const result = { name, sha256: hash('sha256', bytes), bytes: bytes.length, file };
@@ -160,7 +160,7 @@ function textOf(checked: CheckedRecord): string {
     problem === undefined ? `present  ${item} (${source})` : `MISSING  ${item} (${source}): ${problem}`,
   );
   const missing = missingIn(checked);
-  const name = `${kindName(record.kind)} ${record.number ?? `${record.id}, a draft`}`;
+  const name = `${documentKindName(record.kind)} ${record.number ?? `${record.id}, a draft`}`;
   const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
   // No law asks for an e-invoice, so nothing is missing without it.
   const note =

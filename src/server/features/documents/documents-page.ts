@@ -169,11 +169,11 @@ async function customerChoices(
   const first = findsCustomers ? await firstCustomers(engine, company.id, CUSTOMERS_MAX) : [];
   if (customer !== undefined && !first.some(({ id }) => id === customer))
     first.push({ id: customer, name: found[0]?.document.customer.name ?? customer });
-  return [...distinctNames(first)];
+  return [...customerLabels(first)];
 }
 
 /** The names of customers by their ids; where several have one name, with the id beside it. */
-export function distinctNames(customers: readonly { id: string; name: string }[]): Map<string, string> {
+export function customerLabels(customers: readonly { id: string; name: string }[]): Map<string, string> {
   const names = new Map(customers.map(({ id, name }) => [id, name]));
   const ofName = Map.groupBy(names.keys(), (id) => names.get(id));
   return new Map(
@@ -200,7 +200,7 @@ function documentTable(
   search: DocumentSearch,
   after: string | undefined,
 ): Html {
-  const names = distinctNames(found.map(({ document }) => document.customer));
+  const names = customerLabels(found.map(({ document }) => document.customer));
   return table({
     caption: 'Documents',
     columns: [

@@ -16,7 +16,7 @@ import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
 import { amount, table } from '../../views/table.ts';
 import { page, type PortalPage } from '../../views/visit.ts';
-import { distinctNames, dueText, withoutDocuments } from './documents-page.ts';
+import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
 const CUSTOMERS_MAX = 100;
@@ -59,7 +59,7 @@ async function currencyPart(
   const most = owed.toSorted((a, b) => sumOf(b.dueMinor) - sumOf(a.dueMinor)).slice(0, CUSTOMERS_MAX);
   // As the invoices name them: not everybody may read customers.
   const named = await readDocuments(engine, company, most);
-  const names = distinctNames(named.map(({ document }) => document.customer));
+  const names = customerLabels(named.map(({ document }) => document.customer));
   const all = ageNames.map((_name, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));
   const row = (who: Html, dueMinor: number[]) => [
     who,

@@ -116,7 +116,7 @@ function endOf(lastDay: string, timeZone: string, now: Date): string {
 }
 
 /** The last day of a key in its company's time zone; undefined for a key that goes on. */
-export function lastDayOf({ endsAt }: Pick<ApiKey, 'endsAt'>, timeZone: string): string | undefined {
+export function lastDayOfKey({ endsAt }: Pick<ApiKey, 'endsAt'>, timeZone: string): string | undefined {
   return endsAt === null ? undefined : companyDay(timeZone, new Date(Date.parse(endsAt) - 1));
 }
 

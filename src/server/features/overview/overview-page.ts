@@ -8,7 +8,7 @@ import { maySee } from '../../../contract/withholding.ts';
 import { lacksSecondFactor, listAdministratorRows } from '../../store/accounts/administrator-rows.ts';
 import { countUnsent } from '../webhooks/deliveries/deliveries-list.ts';
 import { findHeld } from '../webhooks/webhook-outages.ts';
-import { readHealth } from '../webhooks/webhook-health.ts';
+import { readWebhookHealth } from '../webhooks/webhook-health.ts';
 import { listWebhookRows, type Webhook, webhookHost } from '../webhooks/stored-webhooks.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listKeyHours } from '../usage/key-usage.ts';
@@ -90,7 +90,7 @@ async function lookAround(engine: Engine, { company, now }: Visit) {
   const webhooks = await listWebhookRows(engine, company.id);
   const ids = webhooks.map(({ id }) => id);
   const [health, keys, hours, people] = await Promise.all([
-    readHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
+    readWebhookHealth(engine, company.id, ids, [whole, ...spans.slice(-1)]),
     listActiveKeys(engine, company.id, now),
     listKeyHours(engine, company.id, { from, limit: ACTIVE_KEYS_MAX * 48 }),
     listAdministratorRows(engine.db, company.id),

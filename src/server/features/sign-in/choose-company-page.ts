@@ -15,7 +15,7 @@ import {
   page,
   type PageReply,
   redirect,
-  signedOut,
+  signedOutRedirect,
 } from '../../views/visit.ts';
 
 export const COMPANIES_PATH = '/portal/companies';
@@ -60,7 +60,7 @@ export const chooseOneCompany = action(
     if (company === null) {
       if (tokens.length === 0) throw new UsageError('Choose a company.');
       await endBrowserSessions(engine, tokens);
-      return signedOut;
+      return signedOutRedirect;
     }
     const entered = await chooseCompany(engine, services, { ...visit, company, code, lengths });
     if (entered === 'code needed') return codePage(visit, services, company);

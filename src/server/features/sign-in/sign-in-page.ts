@@ -5,7 +5,14 @@ import { action } from '../../views/action.ts';
 import { button, emailField, form, textField, withQuery } from '../../views/form.ts';
 import { COMPANIES_PATH } from './choose-company-page.ts';
 import { html } from '../../views/html.ts';
-import { type GuestPage, ownPath, page, type PortalPage, redirect, signedOut } from '../../views/visit.ts';
+import {
+  type GuestPage,
+  ownPath,
+  page,
+  type PortalPage,
+  redirect,
+  signedOutRedirect,
+} from '../../views/visit.ts';
 
 export const showSignIn: GuestPage = (visit, { passwordsOff }, problems = {}) => {
   if (passwordsOff) return page('Sign in', html`<p>${PASSWORDS_OFF}</p>`);
@@ -45,5 +52,5 @@ export const signInWithPassword = action(
 
 export const signOut: PortalPage = async ({ act, session, tokens }, { engine }) => {
   await endSessions(engine, { ...act, id: session.id, tokens });
-  return signedOut;
+  return signedOutRedirect;
 };

@@ -63,7 +63,7 @@ export async function createWebhook(
   const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
   const url = canonicalWebhookUrl(options.url);
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const events = checkedEvents(
+    const events = checkEvents(
       options.events,
       authorised.by === 'operator' ? undefined : authorised.by.scopes,
     );
@@ -198,7 +198,7 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
  * @param held the scopes of an administrator, who can choose only events whose data they can see.
  * @throws UsageError of the field `events`, naming the event that is refused, or when there is none.
  */
-export function checkedEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
+export function checkEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
   const refuse = (reason: string): never => {
     throw new UsageError(reason, { field: 'events' });
   };

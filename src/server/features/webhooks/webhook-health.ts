@@ -42,7 +42,7 @@ interface HealthRow {
  * Reads the health of some webhooks of a company, by their ids. It adds up hourly counts, so its cost doesn't depend on
  * the number of deliveries. A webhook without attempts has counts of 0.
  */
-export async function readHealth(
+export async function readWebhookHealth(
   { db, dialect }: Engine,
   company: string,
   webhooks: readonly string[],

@@ -1,7 +1,7 @@
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { DeliveryDetail } from './deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { type HourSpan, readHealth } from './webhook-health.ts';
+import { type HourSpan, readWebhookHealth } from './webhook-health.ts';
 import { listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts';
 import { ping, waitForAttempt } from './deliveries/deliveries.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook, WEBHOOKS_MAX } from './registration.ts';
@@ -12,7 +12,7 @@ import { exactTime, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge, steps, warning } from '../../views/notice.ts';
 import { facts } from '../../views/table.ts';
-import { attemptPhases, attemptText, deliveryBadge } from './deliveries/delivery-texts.ts';
+import { attemptPhases, attemptOutcome, deliveryBadge } from './deliveries/delivery-texts.ts';
 import {
   attemptChart,
   healthSpans,
@@ -29,7 +29,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
   const { company, now, query } = visit;
   const { id, url } = webhook;
   const spans = healthSpans(company.timeZone, now);
-  const health = (await readHealth(engine, company.id, [id], spans.spans)).get(id);
+  const health = (await readWebhookHealth(engine, company.id, [id], spans.spans)).get(id);
   const pinged = await findPing(engine, webhook, query.get('ping'));
   return page(
     webhookHost(webhook),
@@ -132,7 +132,7 @@ function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
     </div>`;
   return html`<div class="notice ${state === 'delivered' ? 'done' : 'problem'}" role="status">
     <p>
-      ${deliveryBadge(pinged)} ${attemptText(attempt)} ${exactTime(visit, attempt.attemptedAt)},
+      ${deliveryBadge(pinged)} ${attemptOutcome(attempt)} ${exactTime(visit, attempt.attemptedAt)},
       ${attempt.totalMs} ms${attemptPhases(attempt)}.
       ${pinged.nextAttemptAt !== null && html`It is retried at ${exactTime(visit, pinged.nextAttemptAt)}.`}
       <a href="${link}">Everything about this ping</a>
@@ -190,7 +190,7 @@ async function rotation(engine: Engine, { company, id }: Webhook, span: HourSpan
     ({ url, events }) => url === own?.url && events.join() === own.events.join(),
   );
   const added = others.at(-1);
-  const health = added && (await readHealth(engine, company, [added.id], [span])).get(added.id);
+  const health = added && (await readWebhookHealth(engine, company, [added.id], [span])).get(added.id);
   const hasSucceeded = (health?.lastDeliveredAt ?? null) !== null;
   const link = (webhook: Webhook | undefined, text: string) =>
     webhook && webhook.id !== id ? html`<a href="/portal/webhooks/${webhook.id}">${text}</a>` : text;

@@ -1,9 +1,9 @@
 import { moveEventKinds } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { readHealth, type WebhookHealth } from './webhook-health.ts';
+import { readWebhookHealth, type WebhookHealth } from './webhook-health.ts';
 import { findWebhookRow, type Webhook, webhookHost } from './stored-webhooks.ts';
-import { checkedEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from './registration.ts';
+import { checkEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from './registration.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
@@ -21,7 +21,7 @@ export const showWebhooks: PortalPage = async (visit, { engine }) => {
   const webhooks = await listWebhooks(engine, company.id);
   const { spans } = healthSpans(company.timeZone, now);
   const ids = webhooks.map(({ id }) => id);
-  const health = await readHealth(engine, company.id, ids, spans);
+  const health = await readWebhookHealth(engine, company.id, ids, spans);
   return page(
     'Webhooks',
     html`<p>
@@ -147,7 +147,7 @@ export const registerWebhook = action(showNewWebhook, async (visit, { engine, se
   const events = filled.getAll('events');
   checkAll(
     () => canonicalWebhookUrl(url),
-    () => checkedEvents(events, administrator.scopes),
+    () => checkEvents(events, administrator.scopes),
   );
   const { secret, record } = await createWebhook(engine, secrets, { ...act, url, events });
   const text =

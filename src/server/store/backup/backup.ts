@@ -6,7 +6,7 @@ import Database from 'better-sqlite3';
 import { quote, UsageError } from '../../../errors.ts';
 import { refuseForeignFile } from '../foreign.ts';
 import { examineCopy } from './examine.ts';
-import { beginFile, namesFile } from '../../../command-line/unfinished-file.ts';
+import { beginFile, isFilePath } from '../../../command-line/unfinished-file.ts';
 
 /** Progress and stop of a copy. Sizes are in bytes. */
 export interface Copying {
@@ -94,7 +94,7 @@ export function refuseStopped(signal: AbortSignal): void {
 
 function placeFor(path: string, file: string): string {
   if (!statSync(path, { throwIfNoEntry: false })) throw new UsageError(`There is no database ${path}.`);
-  if (!namesFile(file)) throw new UsageError(`${quote(file)} is no name of a file.`);
+  if (!isFilePath(file)) throw new UsageError(`${quote(file)} is no name of a file.`);
   const folder = dirname(file);
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`There is no folder ${folder} for the backup.`);

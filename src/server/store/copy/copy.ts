@@ -6,7 +6,7 @@ import { sql } from 'kysely';
 import { UsageError } from '../../../errors.ts';
 import { refuseDifferences } from '../backup/examine.ts';
 import type { Engine } from '../engines/engine.ts';
-import { migrate, planMigration, UNFINISHED_COPY } from '../migrations/migrate.ts';
+import { migrate, planMigration, UNFINISHED_COPY_PREFIX } from '../migrations/migrate.ts';
 import { schemaDifferences } from '../migrations/schema-check.ts';
 import { batchesOf, columnList, countRows } from '../batches.ts';
 import { writtenColumns, lastRow, type TableRow, selectionOf, STORED_TABLES } from '../stored-tables.ts';
@@ -31,7 +31,7 @@ export async function copyStore(
 ): Promise<{ rowCount: number }> {
   await refuseOutdated(source);
   refuseDifferences(await schemaDifferences(source), 'The source');
-  const marker = `${UNFINISHED_COPY}${await digestOfCompanies(source)}`;
+  const marker = `${UNFINISHED_COPY_PREFIX}${await digestOfCompanies(source)}`;
   await beginCopy(target, marker);
   refuseDifferences(await schemaDifferences(target), 'The target');
   if (await hasMarker(source, marker)) {
@@ -85,7 +85,7 @@ async function digestOfCompanies(source: Engine): Promise<string> {
 /** Creates the target's tables, or continues an interrupted copy. */
 async function beginCopy(target: Engine, marker: string): Promise<void> {
   if (await hasMarker(target, marker)) return;
-  if (await hasMarker(target, `${UNFINISHED_COPY}%`))
+  if (await hasMarker(target, `${UNFINISHED_COPY_PREFIX}%`))
     throw new UsageError(
       'The target has a part of a copy that was broken off, of another source, or of this one before its companies changed. Empty the target, and copy again.',
     );

@@ -14,7 +14,7 @@ export const migrations: readonly Migration[] = [baseline];
 /**
  * A name among the migrations that marks an unfinished copy, so that nobody serves half of it. The source's digest follows.
  */
-export const UNFINISHED_COPY = 'unfinished-copy-';
+export const UNFINISHED_COPY_PREFIX = 'unfinished-copy-';
 
 /** The steps that bring a database up to date. */
 export interface MigrationPlan {
@@ -121,7 +121,7 @@ export function refuseOthers(
 function refuseUnknown(names: string[], subject = 'The database'): void {
   const known = new Set(migrations.map(({ name }) => name));
   const unknown = names.find((name) => !known.has(name));
-  if (unknown?.startsWith(UNFINISHED_COPY))
+  if (unknown?.startsWith(UNFINISHED_COPY_PREFIX))
     throw new UsageError(
       `${subject} is the target of a copy that was broken off. The same "fieldledger copy" goes on with it.`,
     );

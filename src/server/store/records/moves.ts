@@ -7,7 +7,7 @@ import { hasRow } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type CompanyClock, lockCompany } from './companies.ts';
-import type { IssuedKind } from '../tables/companies.ts';
+import type { IssuedDocumentKind } from '../tables/companies.ts';
 import { isNumberedWith, type Numbered } from './number-series.ts';
 import type { Tables } from '../tables/tables.ts';
 import { companies } from '../tables/companies.ts';
@@ -22,7 +22,7 @@ export interface LockedCompany extends CompanyClock {
   /** By kind of document; a kind that isn't there is numbered as usual. */
   numberFormats: Partial<Record<string, string>>;
   /** The kinds of document that the business system issues. */
-  issuedElsewhere: readonly IssuedKind[];
+  issuedElsewhere: readonly IssuedDocumentKind[];
   /** Whether what it issues goes to the operator's access point. */
   handOver: boolean;
   /** Whether the feed token that brings the change works; true for a change that comes without one. */

@@ -36,7 +36,7 @@ export interface CompanyProfile {
 }
 
 /** A kind of document that is issued here, or by the business system. */
-export type IssuedKind = 'invoice' | 'credit_note' | 'quote';
+export type IssuedDocumentKind = 'invoice' | 'credit_note' | 'quote';
 
 export const companies = defineTable({
   name: 'companies',
@@ -60,7 +60,7 @@ export const companies = defineTable({
     /** The format of the numbers of each kind of document that isn't numbered as usual. */
     number_formats: orElse(json<Partial<Record<string, string>>>(), "'{}'"),
     /** The kinds of document that the business system issues: these are imported, and not issued here. */
-    issued_elsewhere: orElse(json<IssuedKind[]>(), "'[]'"),
+    issued_elsewhere: orElse(json<IssuedDocumentKind[]>(), "'[]'"),
   },
   key: ['id'],
 });

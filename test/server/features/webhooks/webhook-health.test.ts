@@ -3,7 +3,7 @@ import { recordResults } from '../../../../src/server/features/webhooks/deliveri
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { removeBefore } from '../../../../src/server/store/stored-tables.ts';
 import { webhookHours } from '../../../../src/server/store/tables/webhooks.ts';
-import { readHealth } from '../../../../src/server/features/webhooks/webhook-health.ts';
+import { readWebhookHealth } from '../../../../src/server/features/webhooks/webhook-health.ts';
 import { deleteWebhook } from '../../../../src/server/features/webhooks/registration.ts';
 import { STORY_NOW } from '../../../_server.ts';
 import { deliveredResult, onDeliveries } from './deliveries/_deliveries.ts';
@@ -57,7 +57,12 @@ onDeliveries('the health of a webhook is the sum of its attempts', many, async (
     ['whk_a', 6, '2026-11-20T11:00:00.000Z', 200],
   ]);
   const spans = [hour(9, 10), hour(10, 11), hour(8, 9), hour(0, 23)];
-  const health = await readHealth(engine, 'acme', ['whk_a', 'whk_b', 'whk_c', 'whk_d', 'whk_none'], spans);
+  const health = await readWebhookHealth(
+    engine,
+    'acme',
+    ['whk_a', 'whk_b', 'whk_c', 'whk_d', 'whk_none'],
+    spans,
+  );
   const counts = (delivered: number, failed: number) => ({ delivered, failed });
   t.strictSame(health.get('whk_a'), {
     spans: [counts(1, 0), counts(1, 3), counts(0, 0), counts(3, 3)],
@@ -76,7 +81,10 @@ onDeliveries('the health of a webhook is the sum of its attempts', many, async (
     lastDeliveredAt: null,
     lastFailure: null,
   });
-  t.strictSame((await readHealth(engine, 'other', ['whk_a'], spans)).get('whk_a')?.spans[3], counts(0, 0));
+  t.strictSame(
+    (await readWebhookHealth(engine, 'other', ['whk_a'], spans)).get('whk_a')?.spans[3],
+    counts(0, 0),
+  );
 });
 
 const two = { acme: { whk_a: 2 } };
@@ -88,7 +96,7 @@ onDeliveries("an attempt that was dropped or is there already isn't counted", tw
   const other = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'other', attempt: 1 });
   t.equal(await recordResults(engine, [other]), 1);
   t.equal((await failedPing(engine, id)).failing_since, null, 'nor is a ping that fails a failed delivery');
-  const health = await readHealth(engine, 'acme', ['whk_a'], [hour(0, 23)]);
+  const health = await readWebhookHealth(engine, 'acme', ['whk_a'], [hour(0, 23)]);
   t.match(health.get('whk_a'), { spans: [{ delivered: 1, failed: 0 }], lastFailure: { reason: '500' } });
 });
 

@@ -8,7 +8,7 @@ import { canSign, sentRequest, sentSignature } from './sent-request.ts';
 import type { Services } from '../../../views/services.ts';
 import { action } from '../../../views/action.ts';
 import { notFound } from '../../../views/page-error.ts';
-import { attemptText, deliveryBadge, withheldText } from './delivery-texts.ts';
+import { attemptOutcome, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { button, form } from '../../../views/form.ts';
 import { exactTime, msText, supportLink } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
@@ -89,7 +89,7 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
     rows: attempts.map(({ phases: { dns, connect, tls, firstByte }, totalMs, ...attempt }) => [
       attempt.number,
       exactTime(visit, attempt.attemptedAt),
-      attemptText(attempt),
+      attemptOutcome(attempt),
       ...[dns, connect, tls, firstByte, totalMs].map(msText),
       exactTime(visit, attempt.nextAttemptAt),
     ]),

@@ -30,7 +30,7 @@ export function withheldText(reason: string): string {
   return reasons[reason] ?? reason;
 }
 
-export function attemptText({ status, error }: Pick<KeptAttempt, 'status' | 'error'>): string {
+export function attemptOutcome({ status, error }: Pick<KeptAttempt, 'status' | 'error'>): string {
   return outcomeText(error ?? String(status ?? ''));
 }
 

@@ -7,13 +7,13 @@ import { dialectOf } from '../../../store/dialects/dialect.ts';
 import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from './delivery-keys.ts';
 import type { Engine, StoreTransaction } from '../../../store/engines/engine.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
-import type { Measured } from '../../../sending/sender.ts';
+import type { AttemptTimings } from '../../../sending/sender.ts';
 import { boundTo, byCompany, isPartAway, type OfCompany } from '../../../store/machines.ts';
 import { type CountedAttempt, countAttempts } from '../webhook-health.ts';
 import { noteFailures } from '../webhook-outages.ts';
 
 /** An attempt as it is kept. Only the last of each hour keeps its `answerText`; see webhook-health.ts. */
-export interface KeptAttempt extends Measured {
+export interface KeptAttempt extends AttemptTimings {
   number: number;
   attemptedAt: string;
   /** Either `status` or `error` (a class of errors) is set. */
