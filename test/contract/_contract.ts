@@ -172,7 +172,13 @@ export function eventBodyOf(operation: Operation): MediaType {
 export function strictAjv(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, strictRequired: true, allErrors: true, allowUnionTypes: true });
   addFormats.default(ajv);
-  ajv.addVocabulary(['x-enumDescriptions', 'x-extensible-enum', 'x-patternDescription', 'discriminator']);
+  ajv.addVocabulary([
+    'x-enumDescriptions',
+    'x-extensible-enum',
+    'x-patternDescription',
+    'x-before',
+    'discriminator',
+  ]);
   return ajv;
 }
 

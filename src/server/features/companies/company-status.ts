@@ -26,7 +26,7 @@ export async function listCompanyStatus(engine: Engine, now: Date): Promise<Comp
     engine,
     (isReached) => sql<Record<string, string | number | null>>`
       SELECT c.id, c.name, k.last_stamp_ms,
-        (SELECT COUNT(*) FROM webhooks AS w WHERE w.company = c.id AND ${isFailing} AND ${isReached('w.company')}) AS failing,
+        (SELECT COUNT(*) FROM webhooks AS w WHERE w.company = c.id AND ${isFailing()} AND ${isReached('w.company')}) AS failing,
         (SELECT COUNT(*) FROM (
           SELECT 1 FROM deliveries AS d WHERE d.company = c.id AND d.state = 'waiting' AND ${isReached('d.company')} LIMIT 10000
         ) AS due) AS due,

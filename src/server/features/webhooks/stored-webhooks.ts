@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Connection } from '../../store/dialects/dialect.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { ofAllCompanies } from '../../store/machines.ts';
+import { boundTo, ofAllCompanies, type OfCompany } from '../../store/machines.ts';
 import { readRow, type RowOf } from '../../store/tables/table.ts';
 import { webhooks } from '../../store/tables/webhooks.ts';
 
@@ -23,16 +23,18 @@ export function webhookHost({ url }: { url: string }): string {
  * Whether a row `w` of webhooks fails: an attempt has failed, and nothing was delivered since, however long ago. Pages, `status`
  * and metrics tell the same. A webhook that is paused sends nothing.
  */
-export const isFailing = sql<boolean>`w.failing_since IS NOT NULL AND w.paused_at IS NULL AND w.deleted_at IS NULL
+export const isFailing = (company?: OfCompany) => sql<boolean>`
+  w.failing_since IS NOT NULL AND w.paused_at IS NULL AND w.deleted_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM webhook_hours AS h WHERE h.company = w.company AND h.webhook = w.id
-    AND h.hour >= substr(w.failing_since, 1, 13) AND h.last_delivered_at > w.failing_since)`;
+    AND h.hour >= substr(w.failing_since, 1, 13) AND h.last_delivered_at > w.failing_since
+    AND ${boundTo(company, 'h.company')})`;
 
 /** Counts the webhooks of all companies that fail. */
 export async function countFailing(engine: Engine): Promise<number> {
   const rows = await ofAllCompanies(
     engine,
     (isReached) => sql<{ count: number | string }>`
-      SELECT COUNT(*) AS count FROM webhooks AS w WHERE ${isFailing} AND ${isReached('w.company')}`,
+      SELECT COUNT(*) AS count FROM webhooks AS w WHERE ${isFailing()} AND ${isReached('w.company')}`,
   );
   return rows.reduce((sum, { count }) => sum + Number(count), 0);
 }
@@ -57,9 +59,9 @@ function presentIn(db: Connection, company: string) {
   return db
     .selectFrom('webhooks as w')
     .select(['id', 'company', 'url', 'events', 'created_at', 'paused_at', 'failing_since', 'made_by'])
-    .select(sql<number>`CASE WHEN ${isFailing} THEN 1 ELSE 0 END`.as('is_failing'))
-    .where('company', '=', company)
-    .where('deleted_at', 'is', null);
+    .select(sql<number>`CASE WHEN ${isFailing(company)} THEN 1 ELSE 0 END`.as('is_failing'))
+    .where('w.company', '=', company)
+    .where('w.deleted_at', 'is', null);
 }
 
 type WebhookRow = Awaited<ReturnType<ReturnType<typeof presentIn>['execute']>>[number];

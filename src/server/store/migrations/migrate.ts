@@ -59,7 +59,7 @@ export async function migrate(engine: Engine, onProgress: OnProgress = () => und
   const plan = await planMigration(engine, onProgress);
   const applied: string[] = [];
   for (const migration of migrations.filter(({ name }) => plan.migrations.includes(name)))
-    if (await applyMigration(engine, migration)) applied.push(migration.name);
+    applied.push(...(await applyMigration(engine, migration)));
   if (plan.outdated.length === 0) return { applied, rendered: 0 };
   const { renderAnew } = await renderer();
   return { applied, rendered: await renderAnew(engine, plan.outdated, onProgress) };
@@ -68,18 +68,23 @@ export async function migrate(engine: Engine, onProgress: OnProgress = () => und
 /** Loaded only when records are rendered: the contract's validators take a tenth of a short command's time. */
 const renderer = () => import('./render-anew.ts');
 
-/** @returns whether it was applied now. */
-async function applyMigration(engine: Engine, migration: Migration): Promise<boolean> {
+/**
+ * Applies a migration. The baseline makes all tables as they are defined now, so a new database has all later ones with it.
+ * @returns the names of those that were applied now.
+ */
+async function applyMigration(engine: Engine, migration: Migration): Promise<string[]> {
   const { administration } = engine.dialect;
   return engine.transaction(async (transaction) => {
     await administration.lockSchema(transaction);
     const names = await appliedNames(transaction);
     refuseUnknown(names);
-    if (names.includes(migration.name)) return false;
+    if (names.includes(migration.name)) return [];
     for (const statement of migration.statements(engine.dialect.name))
       await sql.raw(statement).execute(transaction);
-    await sql`INSERT INTO migrations (name) VALUES (${migration.name})`.execute(transaction);
-    return true;
+    const applied = (migration === baseline ? migrations : [migration]).map(({ name }) => name);
+    for (const name of applied)
+      await sql`INSERT INTO migrations (name) VALUES (${name})`.execute(transaction);
+    return applied;
   });
 }
 

@@ -1,6 +1,6 @@
 import type { EngineName } from '../tables/table.ts';
 
-/** A numbered step of the schema. Once released it is never edited; a later step changes what it made. */
+/** A numbered step by which an older database gets the tables of now. Once released it is never edited. */
 export interface Migration {
   name: string;
   statements: (engine: EngineName) => string[];

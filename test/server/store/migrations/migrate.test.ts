@@ -88,6 +88,17 @@ onEachStore(
   },
 );
 
+onEmptyStore('a new database has all tables at once, and nothing to migrate', async (t, { engine }) => {
+  const later = migrations as Migration[];
+  later.push({ name: '0002-later', statements: () => ['CREATE TABLE key_hours (id INTEGER)'] });
+  try {
+    t.strictSame((await migrate(engine)).applied, [...names, '0002-later']);
+    t.match(await planMigration(engine), { migrations: [] });
+  } finally {
+    later.pop();
+  }
+});
+
 onEmptyStore('of several that migrate at once one applies each', async (t, { workplace }) => {
   await using processes = await openSeveral(workplace.databaseUrl, 5);
   const applied = await Promise.all(processes.engines.map((engine) => migrate(engine)));
