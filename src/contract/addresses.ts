@@ -1,4 +1,4 @@
-/** An address as it is given: some give the town and the postcode apart, and some in the lines. */
+/** An address as the caller gives it, with the town and postcode either in fields of their own or in the lines. */
 export interface GivenAddress {
   addressLines?: readonly string[] | undefined;
   town?: string | undefined;
@@ -14,8 +14,8 @@ const POSTCODE =
 const COUNTY = /^(?:co\.?|county)\s/i;
 
 /**
- * The town, county and postcode of an address: those that are given, or else what stands in the last lines where they
- * end in an Eircode or a British postcode. Without one nothing tells which line is the town.
+ * Returns the town, county and postcode of an address: the given fields, or else those read from its last lines. The lines
+ * are read only if they end in an Eircode or a British postcode; otherwise, nothing shows which line is the town.
  */
 export function townOf({ addressLines = [], town, region, postcode }: GivenAddress): Place {
   if (town !== undefined || postcode) return { town, region, postcode };
@@ -32,10 +32,10 @@ function placeIn(lines: string[]): Place {
   return { town: lines.pop(), region, postcode };
 }
 
-/** The lines of an address without those that say its town, county or postcode again. */
+/** Returns the lines of an address, leaving out any repetition of its town, county or postcode. */
 export function linesBeside({ addressLines = [], town, region, postcode }: GivenAddress): string[] {
   const lines = addressLines.map((line) => line.replace(/\s+/g, ' ').trim()).filter((line) => line !== '');
-  // Without a town the lines are the whole address.
+  // Without a town, the lines are the whole address.
   if (town === undefined) return lines;
   for (const part of [postcode, region, town]) {
     const last = lines.at(-1);
@@ -49,7 +49,7 @@ export function linesBeside({ addressLines = [], town, region, postcode }: Given
   return lines;
 }
 
-/** The lines of an address as they are written on paper: the town, county and postcode are among them once. */
+/** Returns the lines of an address as printed on paper, with its town, county and postcode appearing only once. */
 export function writtenLines(address: GivenAddress): string[] {
   const { addressLines = [], town, region, postcode } = address;
   if (linesBeside(address).length < addressLines.length) return [...addressLines];

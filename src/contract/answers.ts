@@ -2,7 +2,7 @@ import { computedOnce } from './computed.ts';
 import type { JsonSchema } from './document.ts';
 import { createAjv } from './validators.ts';
 
-/** A field takes an answer that keeps `schema`, which `words` describe; files; both, or nothing. */
+/** Rule for the answers to a type of field: the schema, its description in words, and whether files can be attached. */
 interface FieldRule {
   words: string;
   schema: JsonSchema | false;
@@ -14,7 +14,7 @@ const attached: FieldRule = { words: 'none, for it takes files', schema: false, 
 
 const fromYearOne: JsonSchema = { not: { pattern: '^0000' } };
 
-/** The rules of the types of fields, as openapi.yaml's `FormField` has them. */
+/** Rules for each type of field, matching `FormField` in openapi.yaml. */
 const rules: Readonly<Record<string, FieldRule>> = {
   text: answered('a string', { type: 'string' }),
   longtext: answered('a string', { type: 'string' }),
@@ -38,8 +38,8 @@ const rules: Readonly<Record<string, FieldRule>> = {
 const validatorOf = computedOnce((schema: FieldRule['schema']) => createAjv().compile(schema));
 
 /**
- * Says what the answer to a field of that type is, when this isn't one; undefined when it is. The types are an open set:
- * one that isn't known takes any answer.
+ * Checks an answer to a form field. Returns a description of the expected answer if this one is wrong, otherwise undefined.
+ * Field types are an open set, so a field of an unknown type accepts any answer.
  */
 export function answerProblem(type: string, answer: unknown): string | undefined {
   const rule = ruleOf(type);
@@ -47,7 +47,7 @@ export function answerProblem(type: string, answer: unknown): string | undefined
   return validatorOf(rule.schema)(answer) ? undefined : rule.words;
 }
 
-/** Whether files are attached to a field of that type; one that isn't known takes files too. */
+/** Whether files can be attached to a field of the given type; true for an unknown type. */
 export function takesFiles(type: string): boolean {
   return ruleOf(type)?.takesFiles ?? true;
 }

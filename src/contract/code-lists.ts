@@ -1,42 +1,42 @@
 import lists from './code-lists.json' with { type: 'json' };
 
-/* The code lists of EN 16931 that a document's own codes have to be in (BR-CL-04, 14, 19, 20 and 23, BR-CO-09). */
+/* Code lists of EN 16931 that limit the codes in a document (BR-CL-04, 14, 19, 20 and 23, BR-CO-09). */
 
-/** ISO 4217, without codes that have been withdrawn or soon will be. */
+/** Currency codes of ISO 4217, except those withdrawn or about to be. */
 export const currencyCodes: ReadonlySet<string> = new Set(lists.currencyCodes);
 
-/** ISO 3166-1 alpha-2, with XI for Northern Ireland. */
+/** Country codes of ISO 3166-1 alpha-2, plus XI for Northern Ireland. */
 export const countryCodes: ReadonlySet<string> = new Set(lists.countryCodes);
 
-/** The prefixes of VAT numbers; Greece writes EL. */
+/** VAT number prefixes: the country codes, plus EL for Greece. */
 export const vatPrefixes: ReadonlySet<string> = new Set([...lists.countryCodes, 'EL']);
 
-/** Reasons of allowances with their names: the codes of UNTDID 5189 that EN 16931 takes. */
+/** Names of the reasons for an allowance, by code: the part of UNTDID 5189 that EN 16931 accepts. */
 export const allowanceReasons: ReadonlyMap<string, string> = new Map(Object.entries(lists.allowanceReasons));
 
-/** Reasons of charges: UNTDID 7161. Those that few have heard of have no name here. */
+/** Names of the reasons for a charge, by code of UNTDID 7161. Obscure reasons have no name here. */
 export const chargeReasons: ReadonlyMap<string, string> = new Map(Object.entries(lists.chargeReasons));
 
-/** VATEX of the Union, reasons of exemptions (BR-CL-22). The codes of categories AE, K, G and O follow from these. */
+/** VATEX codes of the EU for exemptions (BR-CL-22), except those of categories AE, K, G and O, which have one code each. */
 export const exemptionCodes: ReadonlySet<string> = new Set(lists.exemptionCodes);
 
-/** UN/ECE Recommendation 20, revision 11e, and 21: the packages, which begin with X. */
+/** Units of measure (UN/ECE Recommendation 20, revision 11e) and packages (Recommendation 21, codes beginning with X). */
 export const unitCodes: ReadonlySet<string> = new Set(lists.unitCodes);
 
-/** ISO 6523: schemes of identifiers of parties, places and articles (BR-CL-10, BR-CL-11, BR-CL-21, BR-CL-26). */
+/** ISO 6523 identifier schemes for parties, places and items (BR-CL-10, BR-CL-11, BR-CL-21, BR-CL-26). */
 export const identifierSchemes: ReadonlySet<string> = new Set(lists.identifierSchemes);
 
-/** The EAS list: schemes of electronic addresses (BR-CL-25). */
+/** Electronic address schemes: the EAS code list (BR-CL-25). */
 export const electronicAddressSchemes: ReadonlySet<string> = new Set(lists.electronicAddressSchemes);
 
-/** UNTDID 1153: schemes of the identifier of an object that is invoiced (BR-CL-07). */
+/** Identifier schemes for invoiced objects: UNTDID 1153 (BR-CL-07). */
 export const objectSchemes: ReadonlySet<string> = new Set(lists.objectSchemes);
 
-/** UNTDID 7143: schemes by which articles are classified (BR-CL-13). */
+/** Item classification schemes: UNTDID 7143 (BR-CL-13). */
 export const classificationSchemes: ReadonlySet<string> = new Set(lists.classificationSchemes);
 
-/** UNTDID 4461: means of payment (BR-CL-16). */
+/** Means of payment: UNTDID 4461 (BR-CL-16). */
 export const paymentMeansCodes: ReadonlySet<string> = new Set(lists.paymentMeansCodes);
 
-/** UNTDID 4451: subjects of notes (BR-CL-08). */
+/** Subjects of notes: UNTDID 4451 (BR-CL-08). */
 export const noteSubjectCodes: ReadonlySet<string> = new Set(lists.noteSubjectCodes);

@@ -1,4 +1,4 @@
-/** A function that computes a value once for each key. The keys must be few: their values are kept for good. */
+/** Caches a function's result for each key. Cached values are never evicted, so there must be only a few keys. */
 export function computedOnce<Key, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const computed = new Map<Key, Value>();
   return (key) => {

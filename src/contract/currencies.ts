@@ -1,6 +1,6 @@
 import { computedOnce } from './computed.ts';
 
-/** ISO 4217 of 1 January 2026: the currencies whose minor unit isn't a hundredth. */
+/** Currencies whose minor unit isn't a hundredth, from ISO 4217 of 1 January 2026. */
 const digitsByCurrency = new Map(
   [
     { digits: 0, codes: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF' },
@@ -10,23 +10,23 @@ const digitsByCurrency = new Map(
 );
 
 /**
- * Digits that the minor unit of a currency stands for: two for EUR, none for JPY, three for KWD. `Intl` has those of
- * CLDR, which are others for 17 currencies. Two where ISO 4217 names none, as for gold and for withdrawn codes.
- * @throws RangeError for what can't be a code.
+ * Returns a currency's number of decimal places: two for EUR, none for JPY, three for KWD. It is two if ISO 4217 gives
+ * none, as for gold and withdrawn codes. `Intl` isn't used because CLDR gives different numbers for 17 currencies.
+ * @throws RangeError for a string that can't be a currency code.
  */
 export function minorDigits(currency: string): number {
   if (!/^[A-Z]{3}$/.test(currency)) throw new RangeError(`Not a currency: ${JSON.stringify(currency)}.`);
   return digitsByCurrency.get(currency) ?? 2;
 }
 
-/** An amount in minor units as a decimal with a point, exact: -5 in EUR is `-0.05`. */
+/** Formats an amount in minor units as an exact decimal: -5 in EUR becomes `-0.05`. */
 export function decimalAmount(amountMinor: number, currency: string): string {
   return decimalText(amountMinor, minorDigits(currency));
 }
 
-/** A count of smallest parts as a decimal, exact: -5 with two digits is `-0.05`. */
+/** Formats a scaled integer as an exact decimal: -5 with two digits becomes `-0.05`. */
 export function decimalText(count: number | bigint, digits: number): string {
-  // As text, an amount beyond a double's fifteen digits keeps its cents.
+  // Dividing would lose the cents of an amount that has more than a double's fifteen digits.
   const text = String(count)
     .replace('-', '')
     .padStart(digits + 1, '0');
@@ -34,7 +34,7 @@ export function decimalText(count: number | bigint, digits: number): string {
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** An amount in minor units as it is written in Ireland and the United Kingdom: 123450 of EUR is `€1,234.50`. */
+/** Formats an amount in minor units as is usual in Ireland and the United Kingdom: 123450 in EUR becomes `€1,234.50`. */
 export function amountText(amountMinor: number, currency: string, { hasSymbol = true } = {}): string {
   const decimal = decimalAmount(amountMinor, currency) as Intl.StringNumericLiteral;
   return formatOf(currency)
@@ -44,14 +44,14 @@ export function amountText(amountMinor: number, currency: string, { hasSymbol = 
     .join('');
 }
 
-/** Cached, because making a number format is slow. There are some 170 currencies. */
+/** Number format of a currency, cached because creating one is slow. There are some 170 currencies. */
 const formatOf = computedOnce((currency: string) => {
   const digits = minorDigits(currency);
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return new Intl.NumberFormat('en-GB', { style: 'currency', currency, ...fraction });
 });
 
-/** A rate in basis points as a percentage: 1350 is `13.5%`. */
+/** Formats a rate in basis points as a percentage: 1350 becomes `13.5%`. */
 export function rateText(basisPoints: number): string {
   return `${basisPoints / 100}%`;
 }

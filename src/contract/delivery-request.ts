@@ -4,9 +4,9 @@ import type { EventKind } from './events.ts';
 import type { JsonText } from './json-text.ts';
 import { createTraceparent, traceIdOfDelivery } from './trace-context.ts';
 
-/** An event on its way to one webhook. */
+/** An event to deliver to one webhook. */
 export interface DeliveredEvent {
-  /** The id of the delivery, the same at every attempt. */
+  /** Delivery id, identical at every attempt. */
   id: string;
   event: EventKind;
   createdAt: string;
@@ -20,7 +20,7 @@ interface Signing {
   at: Date;
 }
 
-/** The body and the headers of one attempt (openapi.yaml, "Delivery"). Only signature and span differ between attempts. */
+/** Builds a delivery attempt's body and headers (openapi.yaml, "Delivery"). Attempts differ only in signature and span. */
 export function deliveryRequest(
   delivered: DeliveredEvent,
   signing: Signing,
@@ -29,15 +29,15 @@ export function deliveryRequest(
   return { body, headers: deliveryHeaders({ ...delivered, body }, signing) };
 }
 
-/** The body of a delivery: the same text at every attempt, so that all of them say the same. */
+/** Builds the body of a delivery, which is identical at every attempt. */
 export function deliveryBody({ id, event, createdAt, company, data }: DeliveredEvent): string {
   const envelope = JSON.stringify({ id, event, createdAt, companyId: company });
   return `${envelope.slice(0, -1)},"data":${data}}`;
 }
 
 /**
- * The headers of one attempt.
- * @param delivery with the body exactly as it is sent.
+ * Builds the headers of one delivery attempt.
+ * @param delivery has the body exactly as it is sent.
  */
 export function deliveryHeaders(
   { id, event, body }: { id: string; event: EventKind; body: string },
@@ -54,10 +54,10 @@ export function deliveryHeaders(
 }
 
 /**
- * The value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of `<t>.<body>` keyed
- * with the whole secret as it was shown, `whsec_` included (openapi.yaml, "Verify the signature").
- * @param body the bytes that are sent; a text is sent as UTF-8.
- * @param at the time of this attempt: a receiver refuses a signature that is older than 5 minutes.
+ * Returns the value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of `<t>.<body>`.
+ * The key is the whole secret as shown, including `whsec_` (openapi.yaml, "Verify the signature").
+ * @param body the bytes sent; a string is sent as UTF-8.
+ * @param at the time of this attempt: receivers reject a signature older than 5 minutes.
  */
 export function signatureOf(secret: string, body: Buffer | string, at: Date): string {
   const t = Math.floor(at.getTime() / 1000);

@@ -1,24 +1,24 @@
 import type { DraftLine, NewInvoice } from './feed.ts';
 
-/** Members of a draft about its amounts that the API has no place for. */
+/** Fields of a draft concerning its amounts that the API doesn't expose. */
 export type GivenAmounts = Pick<
   NewInvoice,
   'pricesIncludeVat' | 'allowances' | 'charges' | 'prepayments' | 'roundingMinor' | 'cashRounding'
 >;
 
-/** Amounts of a line. */
+/** Fields of a draft line concerning its amounts that the API doesn't expose. */
 export type GivenLineAmounts = Pick<
   DraftLine,
   'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity' | 'allowances' | 'charges'
 >;
 
-/** A discount or a charge, worked out (BG-20, BG-21, BG-27 and BG-28). Amounts are in minor units. */
+/** A discount or charge with its calculated amounts (BG-20, BG-21, BG-27 and BG-28), in minor units. */
 export interface Adjustment {
-  /** Without VAT, and below zero only on a line that is. */
+  /** Amount without VAT, negative only on a line with a negative amount. */
   amountMinor: number;
-  /** The amount with VAT, as it was given where prices include VAT. */
+  /** Amount with VAT as given in the draft, if prices include VAT. */
   grossMinor?: number;
-  /** The amount of which the percentage was taken, as it was given. */
+  /** The percentage as given in the draft; `baseMinor` is the amount that it applies to. */
   percent?: string;
   baseMinor?: number;
   reason?: string;
@@ -28,39 +28,39 @@ export interface Adjustment {
 export interface DocumentAdjustment extends Adjustment {
   vatCategory: DraftLine['vatCategory'];
   vatRateBasisPoints: number;
-  /** For a charge in a category E that no line has. */
+  /** Reason for exemption, for a charge in category E when no line is in that category. */
   vatExemptionReason?: string;
   vatExemptionReasonCode?: string;
 }
 
 export interface LineAmounts {
-  /** The members that the draft gave, which draft the line again. */
+  /** Fields as given in the draft, from which the line can be drafted again. */
   given: GivenLineAmounts;
-  /** The exact price in the main unit, with VAT where prices include it; undefined where the record has the exact one. */
+  /** Exact price in the main unit, with VAT if prices include it; undefined if the price in the record is exact. */
   unitPrice?: string;
   priceBaseQuantity?: string;
-  /** The amount of the line with VAT, where prices include it. */
+  /** Amount of the line with VAT, if prices include it. */
   grossMinor?: number;
   allowances: Adjustment[];
   charges: Adjustment[];
-  /** The invoice's line of which a credit note takes a part that is worked out from the whole. */
+  /** Id of the invoice line that a credit note's line credits in part; its amounts are calculated from the invoice line's. */
   creditsLineId?: string;
 }
 
 export type Prepayment = NonNullable<NewInvoice['prepayments']>[number] & {
   id: string;
-  /** The number of the document that asked for it, where one here did. */
+  /** Number of the document that requested the prepayment, if that document is stored here. */
   documentNumber?: string;
 };
 
-/** Amounts of a document that the API has no place for. Documents without any have none. */
+/** Amounts of a document that the API doesn't expose. They are stored only for documents that have any. */
 export interface DocumentAmounts {
   given: GivenAmounts;
-  /** By the ids of the lines. */
+  /** Amounts of each line, by line id. */
   lines: Record<string, LineAmounts>;
   allowances: DocumentAdjustment[];
   charges: DocumentAdjustment[];
   prepayments: Prepayment[];
-  /** Added to the total with VAT (BT-114). */
+  /** Rounding added to the total with VAT (BT-114). */
   roundingMinor: number;
 }

@@ -1,6 +1,6 @@
 import type { DocumentTerms, DraftLine, NamedBuyer } from './feed.ts';
 
-/** Members of a line that the contract of the API has no place for. */
+/** Fields of a line that the API doesn't expose. */
 export const lineTermNames = [
   'lineNumber',
   'priceDiscount',
@@ -18,7 +18,7 @@ export const lineTermNames = [
   'originCountryCode',
 ] as const;
 
-/** Terms of a customer. */
+/** Fields of a customer that the API doesn't expose. */
 export const buyerTermNames = [
   'town',
   'region',
@@ -33,21 +33,21 @@ export const buyerTermNames = [
 export type LineTerms = Pick<DraftLine, (typeof lineTermNames)[number]>;
 export type BuyerTerms = Pick<NamedBuyer, (typeof buyerTermNames)[number]>;
 
-/** The terms that a document shows beside the members of the contract. */
+/** Fields that a document shows but the API doesn't expose. */
 export interface KeptTerms extends DocumentTerms {
   buyer?: BuyerTerms;
-  /** Terms of the lines that have any, by the line's id. */
+  /** Terms of each line that has any, by line id. */
   lines?: Record<string, LineTerms>;
-  /** Whether it goes over Peppol. */
+  /** Whether the document is sent over Peppol. */
   isPeppol?: boolean;
 }
 
-/** Whether a document asks for a payment on account (UNTDID 1001, code 386), for a supply that may be still to come. */
+/** Whether a document requests a payment on account (UNTDID 1001, code 386), possibly before the supply is made. */
 export function isDeposit(terms: KeptTerms | undefined): boolean {
   return terms?.typeCode === '386';
 }
 
-/** The members of other names than these. */
+/** Returns a copy of an object without the named properties. */
 export function without<T extends object, Name extends keyof T>(
   given: T,
   names: readonly Name[],
@@ -56,7 +56,7 @@ export function without<T extends object, Name extends keyof T>(
   return Object.fromEntries(entries) as Omit<T, Name>;
 }
 
-/** The members of these names that have a value; an empty list is none. */
+/** Returns an object's named properties that have a value; an empty list doesn't count as one. */
 export function withValue<T extends object, Name extends keyof T>(
   given: T,
   names: readonly Name[],

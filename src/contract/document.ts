@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { EventKind } from './events.ts';
 import { isScope, type Scope } from './scopes.ts';
 
-/** The words for people about a part of the contract, in Markdown. */
+/** Summary and description of a part of the contract, in Markdown. */
 export interface Prose {
   summary: string;
   description: string;
@@ -21,11 +21,11 @@ interface DeclaredOperation extends Prose {
 
 type Examples<Value> = Record<string, { value: Value }>;
 
-/** An operation with its path, and the path's parameters before its own. */
+/** An operation with its path. Its parameters include those of the path, which come first. */
 export interface ContractOperation extends DeclaredOperation {
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
   path: string;
-  /** The scope that a key needs (openapi.yaml, "Authentication"). */
+  /** Scope that an API key needs (openapi.yaml, "Authentication"). */
   scope: Scope;
   parameters: ContractParameter[];
 }
@@ -38,7 +38,7 @@ export interface ContractParameter {
   example?: unknown;
 }
 
-/** As much of JSON Schema 2020-12 as the program looks into. */
+/** The keywords of JSON Schema 2020-12 that the program reads. */
 export interface JsonSchema {
   type?: string | string[];
   format?: string;
@@ -64,7 +64,7 @@ export interface ContractDocument {
   openapi: string;
   info: Prose & { title: string; version: string };
   paths: Record<string, { get: DeclaredOperation; parameters?: ContractParameter[] }>;
-  /** A test holds the contract's events and the names of the type together. */
+  /** Events by name; a test checks that these are the names in the type. */
   webhooks: Record<EventKind, { post: EventOperation }>;
   components: { schemas: Record<string, JsonSchema>; securitySchemes: object };
 }
@@ -79,28 +79,28 @@ export function contractDocument(): ContractDocument {
   return loaded;
 }
 
-/** The version of the contract, `1.0.0` for example. It grows with whatever the contract gains. */
+/** Returns the version of the contract, for example `1.0.0`. It goes up with each addition to the contract. */
 export function contractVersion(): string {
   return contractDocument().info.version;
 }
 
-/** The text of the bundled contract: one file, with its references. */
+/** Returns the text of the contract, bundled into one file that keeps its `$ref`s. */
 export function bundledContract(): string {
   return readFileSync(new URL('openapi.json', generated), 'utf8');
 }
 
-/** The reference's file, which `make docs` builds. */
+/** The API reference page, built by `make docs`. */
 export const referenceFile: URL = new URL('reference.html', generated);
 
-/** The text of the feed's contract: one file, with its references. */
+/** Returns the text of the feed's contract, bundled into one file that keeps its `$ref`s. */
 export function bundledFeed(): string {
   return readFileSync(new URL('feed.json', generated), 'utf8');
 }
 
-/** The file of the feed's reference, which `make docs` builds too. */
+/** The reference page of the feed, also built by `make docs`. */
 export const feedReferenceFile: URL = new URL('feed-reference.html', generated);
 
-/** The integrators' package, which `make client` builds. */
+/** The npm package for integrators, built by `make client`. */
 export const clientFile: URL = new URL('client.tgz', generated);
 
 export function isReferenceBuilt(): boolean {

@@ -4,20 +4,20 @@ import { type Module, moduleOf, type Scope } from './scopes.ts';
 
 type Schemas = components['schemas'];
 
-/** The data of the two events about money; the others carry records of the API. */
+/** Data of the two payment events; all other events carry records of the API. */
 export type PaymentRecorded = Schemas['PaymentRecorded'];
 export type InvoicePaid = Schemas['InvoicePaid'];
 
-/** The kinds of events that this version of the contract has. */
+/** Names of the events in this version of the contract. */
 export type EventKind = keyof webhooks;
 
-/** No delivery has more bytes, as webhooks.yaml says of `Content-Length`. A line of the feed is shorter. */
+/** Maximum size of a delivery in bytes, stated in webhooks.yaml under `Content-Length`. A line of the feed is shorter. */
 export const deliveryBytesMax = 10_000_000;
 
-/** The kinds that moves send; a ping comes from the portal's button. */
+/** Names of the events that moves trigger. A ping is sent by a button in the portal instead. */
 export type MoveEventKind = Exclude<EventKind, 'ping'>;
 
-/** The scope under which each event's data is read (webhooks.yaml, `x-scope`): a ping has none. */
+/** Scope needed to read each event's data (webhooks.yaml, `x-scope`); a ping has none. */
 const eventScopes = Object.fromEntries(
   Object.entries(contractDocument().webhooks).flatMap(([kind, { post }]) => {
     const scope = post['x-scope'];
@@ -25,7 +25,7 @@ const eventScopes = Object.fromEntries(
   }),
 ) as Readonly<Record<MoveEventKind, Scope>>;
 
-/** The events that can be chosen for a webhook, in the contract's order. */
+/** Names of the events that a webhook can subscribe to, in the contract's order. */
 export const moveEventKinds = Object.keys(eventScopes) as readonly MoveEventKind[];
 
 export function isMoveEventKind(value: string): value is MoveEventKind {
@@ -37,8 +37,8 @@ export function scopeOfEvent(kind: MoveEventKind): Scope {
 }
 
 /**
- * The module that a plan has to include for an event to be sent; undefined for a ping.
- * @throws TypeError for a kind that a later version of the program has stored: its data may not be given out.
+ * Returns the module that a company's plan must include for an event to be sent; undefined for a ping.
+ * @throws TypeError for an event stored by a later version of the program, because its data must not be disclosed.
  */
 export function moduleOfEvent(kind: EventKind): Module | undefined {
   return kind === 'ping' ? undefined : moduleOf(eventScopes[kind]);

@@ -1,42 +1,42 @@
 /**
- * Exact arithmetic of amounts: integers in minor units and decimal texts, with BigInt between them, so that nothing is
- * rounded by accident. Rounding is half up and symmetric: -0.5 becomes -1.
+ * Exact arithmetic on amounts. Inputs are integers in minor units and decimal strings. Calculations use BigInt, so nothing is
+ * rounded by accident. Halves are rounded away from zero: -0.5 becomes -1.
  */
 
-/** A quantity of the contract: at most nine digits before and six behind the point. */
+/** Pattern of a quantity in the contract: at most nine digits before and six after the decimal point. */
 export const QUANTITY = /^-?(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;
 
-/** An exact price of the feed, in the main unit of its currency. */
+/** Pattern of an exact price in the feed, in the main unit of its currency. */
 export const UNIT_PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/;
 
-/** A rate in basis points is a part of so many. */
+/** Number of basis points in a rate of 100%. */
 export const BASIS_POINTS_PER_UNIT = 10_000n;
 
 export function sumMinor(amounts: readonly number[]): number {
   return safeNumber(amounts.reduce((sum, amount) => sum + BigInt(amount), 0n));
 }
 
-/** A percentage of an amount, such as '12.5', rounded (PEPPOL-EN16931-R040). */
+/** Returns a percentage, such as '12.5', of an amount, rounded to the minor unit (PEPPOL-EN16931-R040). */
 export function percentMinor(baseMinor: number, percent: string): number {
   const { numerator, denominator } = parseDecimal(percent, /^(?:0|[1-9]\d{0,2})(?:\.\d{1,4})?$/);
   return safeNumber(divideHalfUp(BigInt(baseMinor) * numerator, denominator * 100n));
 }
 
-/** A quantity in millionths, in which it is an integer. */
+/** Converts a quantity to millionths, so that it becomes an integer. */
 export function millionths(quantity: string): bigint {
   const { numerator, denominator } = parseDecimal(quantity, QUANTITY);
   return (numerator * 1_000_000n) / denominator;
 }
 
-/** The share of an amount that a part of a whole has, rounded; part and whole have the same sign. */
+/** Returns `part` / `whole` of an amount, rounded to the minor unit; `part` and `whole` have the same sign. */
 export function proportionMinor(amountMinor: number, part: bigint, whole: bigint): number {
   const sign = whole < 0n ? -1n : 1n;
   return safeNumber(divideHalfUp(BigInt(amountMinor) * part * sign, whole * sign));
 }
 
 /**
- * Splits an amount in the proportion of others, whose sum is above zero: each sum so far is rounded, so that the parts
- * add up and each is within a minor unit of its share.
+ * Splits an amount in proportion to weights, whose sum must be above zero. Each running total is rounded, so that the
+ * parts add up to the amount and each is within a minor unit of its exact share.
  */
 export function splitMinor(amountMinor: number, weights: readonly number[]): number[] {
   const whole = BigInt(sumMinor(weights));
@@ -55,7 +55,7 @@ export interface Fraction {
   denominator: bigint;
 }
 
-/** @throws RangeError for a text of another form. */
+/** @throws RangeError for a string that doesn't match the pattern. */
 export function parseDecimal(text: string, pattern: RegExp): Fraction {
   if (!pattern.test(text))
     throw new RangeError(`Not a decimal of the expected form: ${JSON.stringify(text)}.`);
@@ -67,14 +67,14 @@ export function parseDecimal(text: string, pattern: RegExp): Fraction {
   };
 }
 
-/** The denominator is positive. */
+/** Divides, rounding halves away from zero. The denominator must be positive. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   const magnitude = numerator < 0n ? -numerator : numerator;
   const rounded = (2n * magnitude + denominator) / (2n * denominator);
   return numerator < 0n ? -rounded : rounded;
 }
 
-/** @throws RangeError for what a number can't hold exactly. */
+/** @throws RangeError for an amount that isn't a safe integer. */
 export function safeNumber(amount: bigint): number {
   const number = Number(amount);
   if (!Number.isSafeInteger(number)) throw new RangeError(`Amount out of range: ${amount}.`);

@@ -8,7 +8,7 @@ import { createAjv } from './validators.ts';
 
 type Schemas = components['schemas'];
 
-/** One move of a company's team, as the business system tells it (src/server/backoffice/feed.yaml). */
+/** An action by a company's team, as its business system reports it (src/server/backoffice/feed.yaml). */
 export type Change = Schemas['Change'];
 export type ChangeName = Change['change'];
 export type ChangeOf<Name extends ChangeName> = Extract<Change, { change: Name }>;
@@ -21,16 +21,16 @@ export type NamedBuyer = Schemas['NamedBuyer'];
 export type DocumentTerms = Schemas['DocumentTerms'];
 export type PartyIdentifier = Schemas['PartyIdentifier'];
 export type ElectronicAddress = Schemas['ElectronicAddress'];
-/** A discount or a charge as it is given; `reasonCode` is of another list for each. */
+/** A discount or charge as given in the feed. The code list of `reasonCode` differs between the two. */
 export type GivenAdjustment = Schemas['LineAllowance'];
 export type GivenExchange = NonNullable<Schemas['Exchange']>;
 export type Answer = Schemas['Answer'];
-/** The result of a change of a batch. */
+/** Result of one change in a batch. */
 export type BatchAnswer = Schemas['BatchAnswer'];
 export type RefusalCode = Schemas['RefusalCode'];
 export type PortalLinkRequest = Schemas['PortalLinkRequest'];
 
-/** The fault of a change: a sentence that names the value, and the value's place as a JSON Pointer. */
+/** Fault in a change: a sentence that names the faulty value, and the value's location as a JSON Pointer. */
 export interface ChangeProblem {
   code: 'malformed_line' | 'invalid_change' | 'unknown_change';
   message: string;
@@ -50,7 +50,7 @@ interface FeedDocument {
 
 let document: FeedDocument | undefined;
 
-/** The contract of the feed, with every reference resolved. */
+/** Returns the feed's contract with every `$ref` resolved. */
 export function feedDocument(): FeedDocument {
   document ??= JSON.parse(
     readFileSync(new URL('../../generated/feed.dereferenced.json', import.meta.url), 'utf8'),
@@ -62,7 +62,7 @@ export function changeNames(): string[] {
   return [...changeSchemas().keys()];
 }
 
-/** Says what is wrong with a value that should be a change; undefined when it is one. */
+/** Returns the problem with a value that should be a change; undefined if it is valid. */
 export function changeProblem(value: unknown): ChangeProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     const message = `A change must be an object, not ${shown(value)}.`;
@@ -79,24 +79,24 @@ export function changeProblem(value: unknown): ChangeProblem | undefined {
     return { code: 'unknown_change', message, path: '/change' };
   }
   const validate = validatorOf(schema);
-  // The test of the text is quick, and almost always negative.
+  // Testing the text is quick, and almost always finds nothing.
   const unkeptText = UNKEPT.test(JSON.stringify(value)) ? unkeptProblem(value) : undefined;
   if (unkeptText || validate(value)) return unkeptText;
   const error = mostTelling(validate.errors ?? []);
   return error && { code: 'invalid_change', ...describe(error) };
 }
 
-/** Says what is wrong with a value that should ask for a portal link; undefined when it does. */
+/** Returns the problem with a value that should be a request for a portal link; undefined if it is valid. */
 export function portalLinkProblem(value: unknown): string | undefined {
   const { PortalLinkRequest = {} } = feedDocument().components.schemas;
   const validate = validatorOf(PortalLinkRequest);
   const error = validate(value) ? undefined : mostTelling(validate.errors ?? []);
-  // Making the link names the character that is wrong in a name or an address.
+  // The code that creates the link reports which character of a name or address is invalid.
   const isLeft = error?.keyword === 'pattern' && error.instancePath !== '/company';
   return error && !isLeft ? describe(error, 'The body').message : undefined;
 }
 
-/** For a value with several allowed types, the error about the type that it has; the first error is about another. */
+/** Picks the most helpful error: if several types are allowed, the one about the value's own type, not the first. */
 function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);
   if (last?.keyword !== 'anyOf') return errors[0];
@@ -105,10 +105,10 @@ function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   );
 }
 
-/** Characters that JSON writes as an escape and no database keeps: U+0000, and half a surrogate pair. */
+/** Matches characters that JSON escapes and no database can store: U+0000 and lone surrogates. */
 const UNKEPT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-/** The schemas' patterns check values, but not the names that a company chooses. */
+/** Finds a string or property name with such a character. The schemas' patterns don't cover names that a company chooses. */
 function unkeptProblem(value: unknown, path = ''): ChangeProblem | undefined {
   if (typeof value === 'string' || typeof value !== 'object' || value === null) {
     return typeof value === 'string' && UNKEPT.test(JSON.stringify(value)) ? unkept(value, path) : undefined;
@@ -129,7 +129,7 @@ function unkept(text: string, path: string): ChangeProblem {
 let schemas: Map<string, JsonSchema> | undefined;
 let changeAjv: Ajv2020 | undefined;
 
-/** The schemas of all moves by their names. */
+/** Returns the schemas of all changes, by name. */
 function changeSchemas(): Map<string, JsonSchema> {
   const { Change } = feedDocument().components.schemas;
   return (schemas ??= new Map(
@@ -137,7 +137,7 @@ function changeSchemas(): Map<string, JsonSchema> {
   ));
 }
 
-/** The validator of a move. Ajv compiles it when the first change of its name comes, and keeps it. */
+/** Returns the validator for a schema, which Ajv compiles at first use and then caches. */
 function validatorOf(schema: JsonSchema): ValidateFunction {
   changeAjv ??= createAjv({ allErrors: false, verbose: true });
   return changeAjv.compile(schema);
@@ -165,21 +165,21 @@ function describe(error: ErrorObject, whole = 'The change'): Omit<ChangeProblem,
   return { message: `${at} is ${shown(data)}; it ${rule}${allowed}.`, path: instancePath };
 }
 
-/** A name as a part of a JSON Pointer (RFC 6901 section 3). */
+/** Escapes a property name for use in a JSON Pointer (RFC 6901 section 3). */
 export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 const SHOWN_CHARACTERS_MAX = 80;
 
-/** A value as a message shows it: as JSON on one line, shortened. */
+/** Formats a value for a message, as JSON on one line, truncated if long. */
 export function shown(value: unknown): string {
   // JSON.stringify(undefined) is undefined.
   const text = (JSON.stringify(value) as string | undefined) ?? 'nothing';
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`.toWellFormed() : text;
 }
 
-/** A path as a message shows it: the names in it are the company's and can be anything. */
+/** Formats a path for a message, truncated because the names in it are chosen by the company and can be anything. */
 function shortened(path: string): string {
   return shown(path).replace(/^"/, '').replace(/"$/, '');
 }

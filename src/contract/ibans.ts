@@ -1,9 +1,9 @@
-/** An account number without spaces, in capital letters. */
+/** Normalises an account number: no spaces, upper case. */
 export function compactAccount(account: string | undefined): string {
   return (account ?? '').replace(/\s+/g, '').toUpperCase();
 }
 
-/** ISO 13616: with its first four characters moved to the end, and letters as numbers from 10 on, it is 1 modulo 97. */
+/** Checks an IBAN (ISO 13616): with its first four characters moved to the end and A to Z as 10 to 35, it is 1 modulo 97. */
 export function isIban(account: string): boolean {
   if (!/^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/.test(account)) return false;
   const digits = `${account.slice(4)}${account.slice(0, 4)}`.replace(/[A-Z]/g, (letter) =>
@@ -12,7 +12,7 @@ export function isIban(account: string): boolean {
   return BigInt(digits) % 97n === 1n;
 }
 
-/** ISO 9362: bank, country, place, and perhaps a branch. */
+/** Checks the form of a BIC (ISO 9362): bank, country, location and optional branch. */
 export function isBic(bic: string): boolean {
   return /^[A-Z]{6}[A-Z0-9]{2}(?:[A-Z0-9]{3})?$/.test(bic);
 }

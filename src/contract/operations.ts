@@ -2,14 +2,14 @@ import type { components, operations } from '../../generated/openapi.ts';
 import type { operations as webhookOperations } from '../../generated/webhooks.ts';
 import type { JsonText } from './json-text.ts';
 
-/** The closed list of error codes (openapi.yaml, "Errors and retries"). */
+/** An error code from the contract's closed list (openapi.yaml, "Errors and retries"). */
 export type ErrorCode = components['schemas']['ErrorCode'];
 
-/** The name of an operation: its operationId in the contract. openapi-typescript lists the webhooks among them. */
+/** An operation's `operationId` in the contract, excluding webhooks, which openapi-typescript lists as operations too. */
 export type OperationId = Exclude<keyof operations, keyof webhookOperations>;
 
 /**
- * Parameters beside `limit` that the contract gives a default, so that a handler always finds them; a test compares the two.
+ * Parameters other than `limit` with a default in the contract, so a handler always gets them; a test compares the two lists.
  */
 export interface DefaultedParameters {
   listInvoices: 'status';
@@ -24,7 +24,7 @@ type Defaulted<K extends OperationId> =
 
 export type PathParameters<K extends OperationId> = Parameters<K> extends { path: infer P } ? P : None;
 
-/** The query parameters of an operation, defaults filled in. */
+/** Query parameters of an operation, with defaults filled in. */
 export type QueryParameters<K extends OperationId> =
   Parameters<K> extends { query?: infer Q }
     ? Omit<NonNullable<Q>, Defaulted<K>> & Required<Pick<NonNullable<Q>, Defaulted<K> & keyof NonNullable<Q>>>
@@ -33,27 +33,27 @@ export type QueryParameters<K extends OperationId> =
 type Responses<K extends OperationId> = operations[K]['responses'];
 type JsonBody<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
 
-/** A file as it is answered: what its headers say, and the way to its bytes, which not every answer needs. */
+/** A file to send in an answer: the values of its headers, and a function that reads its bytes, which isn't always needed. */
 export interface AnsweredFile {
   mediaType: string;
   contentDisposition: string;
-  /** Tells the bytes from all others that may be at the same address. */
+  /** Digest that identifies this version of the file among all versions at the same URL. */
   digest: string;
   byteCount: number;
   read: () => Promise<Uint8Array>;
 }
 
-/** A successful answer in JSON, or with a file. */
+/** Content of a successful answer: JSON or a file. */
 type AnswerContent<Response> = Response extends { content: { 'application/pdf': unknown } }
   ? { file: AnsweredFile & { mediaType: 'application/pdf' } }
   : {
       body: JsonText<JsonBody<Response>>;
-      /** The digests of what the body is put together from, so that an ETag isn't computed from the body. */
+      /** Digests of the parts of the body, so that the ETag needn't be computed from the body. */
       digests?: readonly string[];
     };
 
 /**
- * The answers that an operation's handler may give: a declared successful status with the content declared for it.
+ * An operation's possible successful answers: a declared status with the content declared for it.
  * Errors are thrown as `AppError`.
  */
 export type Reply<K extends OperationId> = {

@@ -1,4 +1,4 @@
-/** Prices that are worked out, in the main unit of their currency, with as many decimals as they take and twelve at most. */
+/** Calculated prices in the main unit of their currency, with as many decimal places as needed, up to twelve. */
 import { decimalText, minorDigits } from './currencies.ts';
 import {
   BASIS_POINTS_PER_UNIT,
@@ -9,10 +9,10 @@ import {
   UNIT_PRICE,
 } from './exact.ts';
 
-/** The parts of a main unit in which prices are worked out as integers. */
+/** Prices are calculated as integers, in this fraction of the main unit. */
 const PARTS = 10n ** 12n;
 
-/** The price of one unit that gives an amount; at least zero. */
+/** Returns the unit price, never negative, at which a quantity costs the given amount. */
 export function exactUnitPrice(amountMinor: number, quantity: string, currency: string): string {
   const digits = minorDigits(currency);
   const scaled = BigInt(amountMinor) * 10n ** BigInt(18 - digits);
@@ -22,7 +22,7 @@ export function exactUnitPrice(amountMinor: number, quantity: string, currency: 
   return textOf(price < 0n ? 0n : price, digits);
 }
 
-/** A price without the VAT in it, for one of the units that it is for. */
+/** Returns the price of one unit without VAT, given the price of `baseQuantity` units with VAT. */
 export function priceWithoutVat(price: string, rateBasisPoints: number, baseQuantity = '1'): string {
   const { numerator, denominator } = parseDecimal(price, UNIT_PRICE);
   const base = parseDecimal(baseQuantity, QUANTITY);
@@ -31,7 +31,7 @@ export function priceWithoutVat(price: string, rateBasisPoints: number, baseQuan
   return textOf(divideHalfUp(scaled, divisor));
 }
 
-/** The sum of two prices, exact. */
+/** Adds two prices exactly. */
 export function sumOfPrices(price: string, other: string): string {
   const [parts, otherParts] = [price, other].map((text) => {
     const { numerator, denominator } = parseDecimal(text, /^\d+(?:\.\d{1,12})?$/);
@@ -40,7 +40,7 @@ export function sumOfPrices(price: string, other: string): string {
   return textOf((parts ?? 0n) + (otherParts ?? 0n));
 }
 
-/** The decimal of a price, with at least so many digits behind the point. */
+/** Formats a price as a decimal with at least `digits` digits after the decimal point. */
 function textOf(parts: bigint, digits = 0): string {
   return decimalText(parts, 12).replace(new RegExp(`\\.?0{0,${12 - digits}}$`), '');
 }

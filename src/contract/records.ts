@@ -9,11 +9,11 @@ export type Job = Schemas['Job'];
 export type Person = Schemas['Person'];
 /** A form with its fields. */
 export type Form = Schemas['Form'];
-/** A form as somebody has filled it in once. */
+/** A form that somebody has filled in. */
 export type Submission = Schemas['Submission'];
 /** An invoice, a credit note or a pro forma, without its lines. */
 export type InvoiceSummary = Schemas['InvoiceSummary'];
-/** An invoice, a credit note or a pro forma, with its lines and, once it is issued, its payments. */
+/** An invoice, a credit note or a pro forma, with its lines and, if issued, its payments. */
 export type Invoice = Schemas['Invoice'];
 /** A person or a business that the company works for. */
 export type Customer = Schemas['Customer'];
@@ -23,12 +23,12 @@ export type QuoteSummary = Schemas['QuoteSummary'];
 export type Quote = Schemas['Quote'];
 
 /**
- * An event as a webhook brings it, told apart by `event`. More kinds can come within version 1, so a `switch` over
- * `event` needs a `default` that lets them pass.
+ * An event delivered to a webhook; `event` says which kind it is. Version 1 can gain more kinds, so a `switch` over
+ * `event` needs a `default` that ignores them.
  */
 export type Event = Schemas['Event'];
 
-/** A list of the contract is a resource: `listJobs` gives the resource `jobs`. */
+/** Name of a resource, derived from its list operation: `listJobs` gives `jobs`. */
 export type Resource = {
   [Id in OperationId]: Id extends 'listFormSubmissions'
     ? 'submissions'
@@ -38,8 +38,8 @@ export type Resource = {
 }[OperationId];
 
 /**
- * The schemas of each resource: of what lists serve, and of the single record. A copy reads the resources in this order: those
- * that take few requests come first.
+ * Schema names of each resource: `body` for a record in a list, and `whole` for a single record. Copies read the resources
+ * in this order, beginning with those that need few requests.
  */
 export const schemaNames = {
   people: { body: 'Person', whole: 'Person' },
@@ -51,15 +51,15 @@ export const schemaNames = {
   invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
 } as const satisfies Record<Resource, Record<'body' | 'whole', keyof Schemas>>;
 
-/** The whole record of each resource: an invoice and a quote with their details. */
+/** Full record type of each resource; that of an invoice or a quote includes its details. */
 export type RecordOf = { [R in Resource]: Schemas[(typeof schemaNames)[R]['whole']] };
 
-/** The record of each resource as lists have it. */
+/** Record type of each resource in lists. */
 export type ListedRecordOf = { [R in Resource]: Schemas[(typeof schemaNames)[R]['body']] };
 
 export const resources = Object.keys(schemaNames) as readonly Resource[];
 
-/** Whether a single record of the resource has members that lists leave out. */
+/** Whether a single record of the resource has fields that its list omits. */
 export function hasDetail(resource: Resource): boolean {
   const { body, whole } = schemaNames[resource];
   return whole !== body;

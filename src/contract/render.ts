@@ -6,26 +6,26 @@ import { contractDocument, type JsonSchema } from './document.ts';
 import { hasDetail, type Resource, type ResourceRecord, schemaNames } from './records.ts';
 import { recordProblem } from './validators.ts';
 
-/** A record as it is stored: `body` is what lists serve, `detail` holds the further members of the single record. */
+/** A record ready to be stored: `body` is its text in lists, and `detail` has the further fields of the single record. */
 export interface RenderedRecord {
   resource: Resource;
   id: string;
   record: ResourceRecord['record'];
   body: JsonText<unknown>;
   detail: JsonText<unknown> | undefined;
-  /** SHA-1 of both texts in base64url, 27 characters. It tells versions apart, and protects nothing. */
+  /** SHA-1 of both texts in base64url, 27 characters. It only distinguishes versions and isn't used for security. */
   digest: string;
 }
 
-/** A record that the contract's own schema refuses; it must not be stored. */
+/** Thrown for a record that the contract's own schema rejects, which must not be stored. */
 export class InvalidRecordError extends Error {
   override readonly name = 'InvalidRecordError';
 }
 
 /**
- * Renders a record as the text that the API serves, its members in the contract's order.
- * @throws InvalidRecordError naming the member that the contract refuses; members it doesn't know are refused too,
- *   and so is a quote that is stored as expired.
+ * Renders a record as the text that the API serves, with its fields in the contract's order.
+ * @throws InvalidRecordError naming the field that the contract rejects. Unknown fields are rejected too,
+ *   and so is a quote with the status `expired`.
  */
 export function renderRecord({ resource, record }: ResourceRecord): RenderedRecord {
   const names = schemaNames[resource];
@@ -44,14 +44,14 @@ function digestOf(body: string, detail = ''): string {
   return hash('sha1', `${body}${detail}`, 'base64url');
 }
 
-/** The columns of a stored record. */
+/** Columns of a stored record. */
 interface StoredTexts {
   body: string;
   detail?: string | undefined;
   digest: string;
 }
 
-/** Says what is wrong with a stored record: by the contract, or that its digest is of another text. */
+/** Returns the problem with a stored record: a breach of the contract or a wrong digest; undefined if it is valid. */
 export function storedRecordProblem(
   resource: Resource,
   { body, detail, digest }: StoredTexts,
@@ -59,7 +59,7 @@ export function storedRecordProblem(
   const names = schemaNames[resource];
   let record: object;
   try {
-    // If these aren't the texts of two objects, the joined text can't be parsed.
+    // Parsing the joined text fails unless both are texts of objects.
     record = JSON.parse(wholeText({ body, detail })) as object;
     const problem = recordProblem(names.body, JSON.parse(body));
     if (problem !== undefined) return problem;
@@ -73,8 +73,8 @@ export function storedRecordProblem(
 }
 
 /**
- * Renders a stored record anew: one that an earlier contract rendered becomes one of this contract. The contract gives the order
- * of members, and a required one that it has gained has an `x-before` in its schema.
+ * Renders a stored record again, upgrading it from an earlier version of the contract to this one. Fields are put in this
+ * version's order, and new required fields get the `x-before` value from their schema.
  * @throws InvalidRecordError when this contract can't render it.
  */
 export function renderStored(resource: Resource, stored: Omit<StoredTexts, 'digest'>): RenderedRecord {
@@ -85,7 +85,7 @@ export function renderStored(resource: Resource, stored: Omit<StoredTexts, 'dige
   return renderRecord({ resource, record: upgraded(record, schema) } as ResourceRecord);
 }
 
-/** A value of an earlier contract with the members that are required by now, as their schemas' `x-before` says. */
+/** Adds newly required fields to a value from an earlier contract, with the `x-before` values from their schemas. */
 function upgraded(value: unknown, { properties = {}, items }: JsonSchema = {}): unknown {
   if (Array.isArray(value)) return value.map((item) => upgraded(item, items));
   if (typeof value !== 'object' || value === null) return value;
@@ -96,13 +96,13 @@ function upgraded(value: unknown, { properties = {}, items }: JsonSchema = {}): 
   return Object.fromEntries([...before, ...members]) as unknown;
 }
 
-/** The text of the single record as the API returns it, of the two texts that were rendered of it. */
+/** Joins a record's two stored texts into the single record that the API returns. */
 export function wholeText({ body, detail }: Omit<StoredTexts, 'digest'>): JsonText<unknown> {
   const text = body as JsonText<object>;
   return detail === undefined ? text : joinObjects(text, detail as JsonText<object>);
 }
 
-/** A quote expires by the passing of its validity; stored as expired, it would be missing among those that did. */
+/** Rejects quotes stored as expired. Expiry is worked out from `validUntil`, so lists of expired quotes would omit them. */
 function storageProblem({ resource, record }: { resource: Resource; record: object }): string | undefined {
   const isExpired = resource === 'quotes' && (record as { status?: unknown }).status === 'expired';
   return isExpired ? '/status must be sent: it reads as expired after validUntil' : undefined;

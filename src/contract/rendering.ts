@@ -5,11 +5,11 @@ import { contractDocument } from './document.ts';
 import { type Resource, schemaNames } from './records.ts';
 import { schemaWithoutProse } from './schemas.ts';
 
-/** The renderings of resources, 1 unless named. Raise one when the same record is stored as another text, or beside other columns. */
+/** Rendering versions of resources, 1 by default. Raise one when its records' stored text or other columns change. */
 const RENDERINGS: Partial<Record<Resource, number>> = {};
 
 /**
- * A digest of the schemas that render a resource, without their prose. While it stays the same, so do the texts of records.
+ * Returns a digest of a resource's schemas without their prose. Until it changes, its records' texts don't change either.
  */
 export const renderingDigest = computedOnce((resource: Resource): string => {
   const { body, whole } = schemaNames[resource];

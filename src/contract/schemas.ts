@@ -1,8 +1,8 @@
 import type { JsonSchema } from './document.ts';
 
 /**
- * A copy of a schema in which no object may have a member that isn't declared. The published schemas stay open, so
- * that clients tolerate additions; what we store and what we send is held to what we declared.
+ * Returns a copy of a schema that rejects undeclared properties. The published schemas stay open, so that clients
+ * tolerate additions, but we check what we store and send against the closed ones.
  */
 export function closedSchema(schema: JsonSchema): JsonSchema {
   return changeSchemas(schema, (inner) =>
@@ -14,14 +14,14 @@ export function closedSchema(schema: JsonSchema): JsonSchema {
 
 const PROSE_KEYWORDS = /^(?:title|description|examples?|deprecated|externalDocs|x-.*)$/;
 
-/** A copy of a schema with only what decides which values are valid. */
+/** Returns a copy of a schema with only the keywords that affect validation. */
 export function schemaWithoutProse(schema: JsonSchema): JsonSchema {
   return changeSchemas(schema, (inner) =>
     Object.fromEntries(Object.entries(inner).filter(([keyword]) => !PROSE_KEYWORDS.test(keyword))),
   );
 }
 
-/** A copy of a schema in which `change` was made to it and to every schema inside, these first. */
+/** Returns a copy of a schema with `change` applied to all schemas inside it, innermost first, and then to itself. */
 function changeSchemas(schema: JsonSchema, change: (schema: JsonSchema) => JsonSchema): JsonSchema {
   const inside = (inner: JsonSchema) => changeSchemas(inner, change);
   const entries = Object.entries(schema);

@@ -1,17 +1,17 @@
-/** RFC 3339 section 5.6 `date-time`, of which lower-case letters and a space are allowed variants. */
+/** Matches a `date-time` of RFC 3339 section 5.6, which also allows lower-case letters, and a space instead of the T. */
 const RFC_3339 = /^(\d{4}-\d{2}-\d{2})[Tt ](\d{2}:\d{2}):(\d{2})(?:\.(\d+))?([Zz]|[+-]\d{2}:\d{2})$/;
 const EARLIEST_MS = Date.parse('0000-01-01T00:00:00.000Z');
-/** Programs in Python, among others, know no year 0. */
+/** Earliest accepted time: Python, among others, doesn't support the year 0. */
 const YEAR_ONE_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
-/** Sorts after every time that a record can have. */
+/** Text that sorts after every time that a record can have. */
 const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
 
 /**
- * The moment of an RFC 3339 time, in milliseconds since 1970. Finer fractions round up; a leap second counts as the second
- * after it.
- * @param time has passed the contract's `date-time` format.
- * @returns undefined when it is in none of the years 1 to 9999 in UTC.
+ * Converts an RFC 3339 time to milliseconds since 1970. Finer fractions round up; a leap second counts as the next
+ * second.
+ * @param time has been validated against the contract's `date-time` format.
+ * @returns undefined for a time outside the years 1 to 9999 in UTC.
  */
 export function instantOf(time: string): number | undefined {
   const instant = readInstant(time);
@@ -19,10 +19,10 @@ export function instantOf(time: string): number | undefined {
 }
 
 /**
- * An RFC 3339 time as `YYYY-MM-DDTHH:MM:SS.mmmZ`, which compares with the times of records as text.
+ * Converts an RFC 3339 time to `YYYY-MM-DDTHH:MM:SS.mmmZ`, which can be compared as text with the times in records.
  * Finer fractions round up to the next millisecond, so that "at or after" stays exact; a leap second counts as the
- * second after it.
- * @param time has passed the contract's `date-time` format.
+ * next second.
+ * @param time has been validated against the contract's `date-time` format.
  */
 export function toUtc(time: string): string {
   const instant = readInstant(time);

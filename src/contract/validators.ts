@@ -5,12 +5,12 @@ import { computedOnce } from './computed.ts';
 import { contractDocument } from './document.ts';
 import { closedSchema } from './schemas.ts';
 
-/** An ajv for the contract's schemas: JSON Schema 2020-12 with formats. */
+/** Creates an Ajv instance for the contract's schemas: JSON Schema 2020-12 with formats. */
 export function createAjv(options: ConstructorParameters<typeof Ajv2020>[0] = {}): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,
     allErrors: true,
-    // Tests check the schemas strictly. Doing it here, or optimising the code, would each take a tenth of a server's start.
+    // Tests check the schemas strictly. Doing so here, or optimising the code, would each add a tenth to startup time.
     validateSchema: false,
     code: { optimize: false },
     ...options,
@@ -28,7 +28,7 @@ const validatorOf = computedOnce((schemaName: string): ValidateFunction => {
   return recordAjv.compile(closedSchema(schema));
 });
 
-/** Says what is wrong with a record by the contract's schema of that name, closed; undefined when nothing is. */
+/** Checks a record against a named schema of the contract, closed. Returns the problem, or undefined if it is valid. */
 export function recordProblem(schemaName: string, record: unknown): string | undefined {
   const validate = validatorOf(schemaName);
   if (validate(record)) return undefined;

@@ -4,12 +4,12 @@ import type { Validator } from 'stdnum';
 
 import { vatPrefixes } from './code-lists.ts';
 
-/** Loaded on first use: all 300 files would take a twentieth of a server's start. */
+/** Loads stdnum's files on first use, because loading all 300 would take a twentieth of startup time. */
 const load = createRequire(import.meta.url);
 
 /**
- * stdnum's file for the VAT numbers that begin with a prefix: of the member states of the European Union but Bulgaria, of
- * the United Kingdom, and of Northern Ireland, whose numbers are British ones with a prefix of their own.
+ * Files of stdnum that validate VAT numbers, by prefix: for EU member states except Bulgaria, for the United Kingdom,
+ * and for Northern Ireland, whose numbers are British ones with their own prefix.
  */
 const files = new Map(
   `AT at/uid, BE be/vat, CY cy/vat, CZ cz/dic, DE de/vat, DK dk/cvr, EE ee/kmkr, EL gr/vat, ES es/nif,
@@ -20,30 +20,30 @@ const files = new Map(
     .map((pair): [prefix: string, file: string] => [pair.slice(0, 2), pair.slice(3)]),
 );
 
-/** The prefixes of the European Union, of which Northern Ireland is as a member for goods; Greece writes EL. */
+/** VAT number prefixes of the EU, including XI because Northern Ireland counts as a member for goods. Greece's is EL. */
 export const euVatPrefixes = ['BG', ...files.keys()].filter((prefix) => prefix !== 'GB');
 
-/** Whether a country, by its code of ISO 3166-1, is a member state of the European Union. */
+/** Whether a country, given by its ISO 3166-1 code, is an EU member state. */
 export function isInEu(country: string): boolean {
   return country !== 'XI' && euVatPrefixes.includes(country === 'GR' ? 'EL' : country);
 }
 
 /**
- * A supplier's VAT number as a document with these categories states it. A firm in Northern Ireland has XI for goods that go to
- * the Union (category K), and GB with the same digits for all that it sells otherwise (HMRC, Northern Ireland and VAT EC Sales
- * Lists).
+ * Returns a supplier's VAT number as stated on a document with the given VAT categories. A firm in Northern Ireland uses XI
+ * for goods sold to the EU (category K), and GB with the same digits for all other sales (HMRC, Northern Ireland and VAT EC
+ * Sales Lists).
  */
 export function vatIdOn(vatId: string, categories: readonly string[]): string {
   return categories.includes('K') ? vatId : vatId.replace(/^XI/, 'GB');
 }
 
-/** Codes that no VAT number begins with. The Isle of Man has British numbers, and Monaco French ones. */
+/** Correct prefixes for codes that aren't used as one. The Isle of Man has British numbers, and Monaco has French ones. */
 const otherPrefixes: Readonly<Record<string, string>> = { GR: 'EL', IM: 'GB', MC: 'FR', UK: 'GB' };
 
 /**
- * The problem with a VAT number that can't be one, as the end of a sentence about it: its prefix, or for a prefix of the
- * European Union, GB and XI its form or its check digits; it is written without spaces. Numbers of other countries are
- * taken as they are. Whether the number was given to somebody, only its tax office knows.
+ * Returns the problem with a VAT number, worded to follow its name in a sentence; undefined if none is found. The prefix is
+ * always checked, but form and check digits only for the EU, GB and XI. Spaces aren't allowed. The check can't tell
+ * whether a number has been issued: only the tax office knows.
  */
 export function problemOfVatNumber(vatId: string): string | undefined {
   const prefix = vatId.slice(0, 2);
@@ -62,9 +62,9 @@ function isNumberOf(prefix: string, number: string): boolean {
   return file === undefined || isNumberIn(file, number);
 }
 
-/** Whether a number has the form and the check digits that a file of stdnum knows, without spaces and a repeated prefix. */
+/** Whether a number passes a stdnum validator's checks of form and check digits, and has no spaces or repeated prefix. */
 export function isNumberIn(file: string, number: string): boolean {
-  // stdnum fails on an empty text.
+  // stdnum fails on an empty string.
   if (number === '') return false;
   const validator = load(`stdnum/lib/cjs/${file}`) as Validator;
   const result = validator.validate(number);
@@ -72,13 +72,13 @@ export function isNumberIn(file: string, number: string): boolean {
   return result.isValid && result.compact === number;
 }
 
-/** The first digits of a Bulgarian personal number: a day, whose month is 20 higher before 1900, and 40 from 2000 on. */
+/** Matches a Bulgarian personal number's date of birth. 20 is added to the month for births before 1900, 40 from 2000. */
 const BULGARIAN_BIRTH = /^\d\d(?:[024][1-9]|[135][0-2])(?:0[1-9]|[12]\d|3[01])/;
 
 /**
- * Whether a number is one of a Bulgarian company (nine digits), or of a person, a foreigner or another (ten). `bg/vat` of
- * stdnum 1.12.0 can't be asked: it refuses all numbers that begin with 4 to 8, which companies have and everybody who was
- * born from 1940 to 1989, it takes ten digits whose last one is wrong, and `bg/egn` doesn't look at the birth.
+ * Whether a number is Bulgarian: nine digits for a company, ten for a person, a foreigner or another. `bg/vat` of stdnum
+ * 1.12.0 is no use: it rejects all numbers beginning with 4 to 8, which companies and everybody born from 1940 to 1989
+ * have, and accepts ten digits with a wrong check digit. `bg/egn` doesn't check the date of birth.
  */
 function isBulgarian(number: string): boolean {
   const check = Number(number.slice(-1));
@@ -94,15 +94,15 @@ function isBulgarian(number: string): boolean {
 }
 
 /**
- * Whether nine digits that begin with 6 are a Czech number of a person without a birth number. `cz/dic` of stdnum 1.12.0
- * counts that 6 in the check sum, and so refuses the right ones.
+ * Whether nine digits beginning with 6 are the Czech number of a person without a birth number. `cz/dic` of stdnum 1.12.0
+ * includes the 6 in the checksum, and so rejects valid numbers.
  */
 function isSpecialCzech(number: string): boolean {
   const sum = weightedSum(number.slice(1), [8, 7, 6, 5, 4, 3, 2]);
   return (8 + (sum % 11)) % 10 === Number(number.slice(-1));
 }
 
-/** The sum of a number's first digits, each times its weight. */
+/** Returns the sum of a number's first digits, each multiplied by its weight. */
 function weightedSum(number: string, weights: readonly number[]): number {
   return weights.reduce((sum, weight, index) => sum + weight * Number(number[index]), 0);
 }

@@ -1,11 +1,11 @@
 /**
- * VAT arithmetic of documents, exact.
+ * Exact VAT arithmetic for documents.
  *
  * Amounts are integers in minor units, rates are integers in basis points, quantities and exchange rates are
- * decimal strings. Rounding is half up and symmetric, as the validators of EN 16931 and HMRC VATREC12030 have it.
+ * decimal strings. Halves are rounded away from zero, in line with the validators of EN 16931 and HMRC VATREC12030.
  *
- * An amount beyond Number.MAX_SAFE_INTEGER, a fraction where an integer belongs and a malformed decimal are
- * RangeErrors: the contract refuses them before they come here.
+ * An amount beyond Number.MAX_SAFE_INTEGER, a fraction instead of an integer, or a malformed decimal throws a
+ * RangeError; the contract rejects all three before they get here.
  */
 import { amountText, minorDigits } from './currencies.ts';
 import {
@@ -29,14 +29,14 @@ export type VatLine = Pick<Line, 'amountMinor' | 'vatCategory' | 'vatRateBasisPo
 
 const categoriesInOrder = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
-/** A price in minor units, or exact in the main unit of its currency, for one unit or a number of them. */
+/** A price of one or more units: in minor units, or exact in the main unit of its currency. */
 export type Price = { currency: string } & {
   [Name in 'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity']?: GivenLineAmounts[Name] | undefined;
 };
 
 /**
- * Quantity times unit price, rounded once to the minor unit (PEPPOL-EN16931-R120).
- * @param price in minor units for one unit, or with its base quantity (BT-149).
+ * Multiplies quantity by unit price, rounding once to the minor unit (PEPPOL-EN16931-R120).
+ * @param price a number of minor units for one unit, or a price with its base quantity (BT-149).
  */
 export function lineAmountMinor(quantity: string, price: number | Price): number {
   const { numerator, denominator } = parseDecimal(quantity, QUANTITY);
@@ -45,7 +45,7 @@ export function lineAmountMinor(quantity: string, price: number | Price): number
   return safeNumber(divideHalfUp(numerator * each.numerator, denominator * each.denominator));
 }
 
-/** The price of one unit in minor units. */
+/** Returns the price of one unit as an exact fraction, in minor units. */
 function priceFraction({
   currency,
   unitPriceMinor = 0,
@@ -64,15 +64,15 @@ function priceFraction({
   };
 }
 
-/** The VAT in an amount that includes it: 80.00 at 13.5 % has 9.52. */
+/** Returns the VAT included in a gross amount: 80.00 at 13.5 % includes 9.52. */
 export function vatWithinMinor(grossMinor: number, rateBasisPoints: number): number {
   const rate = BigInt(rateBasisPoints);
   return safeNumber(divideHalfUp(BigInt(grossMinor) * rate, BASIS_POINTS_PER_UNIT + rate));
 }
 
 /**
- * Amounts without VAT that add up to `netMinor`: each is its amount with VAT less the VAT in it, rounded down or up. The
- * largest fractions are rounded up, the first of equal ones first.
+ * Converts gross amounts to net amounts that add up to `netMinor`, rounding each down or up. The largest fractions are
+ * rounded up; of equal ones, the first is rounded up first.
  */
 export function netShares(
   grossMinors: readonly number[],
@@ -89,7 +89,7 @@ export function netShares(
     .filter(({ grossMinor }) => grossMinor !== 0)
     .sort((a, b) => Number(b.fraction - a.fraction) || a.index - b.index);
   let missing = BigInt(netMinor) - parts.reduce((sum, { net }) => sum + net, 0n);
-  // A credit note may have a minor unit more or less to share than its own amounts give.
+  // A credit note's total can be a minor unit more or less than its own amounts give.
   while (missing !== 0n && rounded.length > 0) {
     const step = missing > 0n ? 1n : -1n;
     for (const part of step > 0n ? rounded : rounded.toReversed()) {
@@ -101,12 +101,12 @@ export function netShares(
   return parts.map(({ net }) => safeNumber(net));
 }
 
-/** The VAT on a taxable amount (EN 16931 BR-CO-17). */
+/** Returns the VAT on a taxable amount (EN 16931 BR-CO-17). */
 export function vatMinor(taxableMinor: number, rateBasisPoints: number): number {
   return safeNumber(divideHalfUp(BigInt(taxableMinor) * BigInt(rateBasisPoints), BASIS_POINTS_PER_UNIT));
 }
 
-/** The VAT of an item of a breakdown: it is charged in category S alone. */
+/** Returns the VAT of an item in a VAT breakdown: zero in every category except S. */
 export function vatOf({
   category,
   rateBasisPoints,
@@ -116,9 +116,9 @@ export function vatOf({
 }
 
 /**
- * One item for each category and rate among the lines. VAT is computed on the sum of an item's lines and never per
- * line; it is charged in category S alone. Items come in the order S, Z, E, AE, K, G, O, then any others by their code,
- * the highest rate first. The order of the lines doesn't matter.
+ * Builds a VAT breakdown with one item for each category and rate among the lines. VAT is calculated on the sum of an
+ * item's lines, never per line, and charged only in category S. Items are in the order S, Z, E, AE, K, G, O, then other
+ * categories by code; within one, the highest rate is first. The order of the lines doesn't matter.
  */
 export function vatBreakdown(lines: readonly VatLine[]): VatBreakdownItem[] {
   const items = new Map<string, Omit<VatBreakdownItem, 'taxableMinor' | 'vatMinor'> & { taxable: bigint }>();
@@ -140,23 +140,23 @@ export function vatBreakdown(lines: readonly VatLine[]): VatBreakdownItem[] {
   });
 }
 
-/** The sums of a breakdown. They are sums of rounded amounts and are not rounded again (BR-CO-10, 13, 14 and 15). */
+/** Totals a VAT breakdown. Its amounts are already rounded, so the sums aren't rounded again (BR-CO-10, 13, 14 and 15). */
 export function totals(breakdown: readonly VatBreakdownItem[]): Totals {
   const net = breakdown.reduce((sum, item) => sum + BigInt(item.taxableMinor), 0n);
   const vat = breakdown.reduce((sum, item) => sum + BigInt(item.vatMinor), 0n);
   return { netMinor: safeNumber(net), vatMinor: safeNumber(vat), grossMinor: safeNumber(net + vat) };
 }
 
-/** The conversion of a document's amounts into the company's own currency. */
+/** Conversion of a document's amounts into the company's own currency. */
 export interface CurrencyConversion {
-  /** ISO 4217 codes; they tell how many digits a minor unit stands for: two for EUR, none for JPY. */
+  /** ISO 4217 codes, which determine the number of decimal places: two for EUR, none for JPY. */
   from: string;
   to: string;
-  /** Units of `to` for one unit of `from`, as a positive decimal string of at most 9 and 8 digits. */
+  /** Units of `to` per unit of `from`: a positive decimal string with at most 9 digits before and 8 after the point. */
   exchangeRate: string;
 }
 
-/** One amount in another currency, rounded to its minor unit. */
+/** Converts an amount to another currency, rounding to that currency's minor unit. */
 export function convertMinor(amountMinor: number, { from, to, exchangeRate }: CurrencyConversion): number {
   const { numerator, denominator } = parseDecimal(
     exchangeRate,
@@ -167,8 +167,8 @@ export function convertMinor(amountMinor: number, { from, to, exchangeRate }: Cu
 }
 
 /**
- * A breakdown in another currency: each amount is converted and rounded on its own, as the Irish and British rules ask
- * for net and VAT per rate. Totals in that currency are the `totals` of the result and so add up there too.
+ * Converts a breakdown to another currency. Each amount is converted and rounded separately, because Irish and British
+ * rules require net and VAT per rate. Apply `totals` to the result for totals that add up in that currency too.
  */
 export function convertBreakdown(
   breakdown: readonly VatBreakdownItem[],
@@ -181,16 +181,16 @@ export function convertBreakdown(
   }));
 }
 
-/** The VAT at one rate that the customer accounts for under a reverse charge, and that isn't charged. */
+/** VAT at one rate that the customer accounts for under the reverse charge, so the supplier doesn't charge it. */
 export interface ReverseChargeVat {
   rateBasisPoints: number;
   netMinor: number;
   ownMinor: number;
-  /** The amount as it is stated: in the document's currency and, where it is another, in that of the accounts. */
+  /** Formatted VAT amounts: in the document's currency and, if that differs, in the company's own currency. */
   texts: string[];
 }
 
-/** Sums up the VAT of lines under reverse charge at each rate that they state. */
+/** Totals the VAT of reverse-charge lines at each of their rates. */
 export function reverseChargeVat(
   lines: readonly { amountMinor: number; rateBasisPoints: number | undefined }[],
   currency: string,
@@ -215,12 +215,12 @@ export function reverseChargeVat(
 /** The amounts invoiced, credited, paid and refunded on an issued invoice, all in its own currency. */
 export interface Movements {
   grossMinor: number;
-  /** The gross of its issued credit notes, as a positive amount. */
+  /** Gross total of the invoice's issued credit notes, as a positive amount. */
   creditedMinor: number;
-  /** The payments and refunds of the invoice that were not voided. */
+  /** Payments received and refunds made, except voided ones. */
   paidMinor: number;
   refundedMinor: number;
-  /** The rounding of its amount to pay, less that of its credit notes. */
+  /** Rounding of the invoice's payable amount, minus that of its credit notes. */
   roundingMinor?: number;
 }
 
@@ -231,8 +231,8 @@ export interface Balance {
 }
 
 /**
- * The balance of an invoice. At most one of the two amounts is above zero. It is settled when nothing is to pay, nothing
- * is owed back and money was kept: an invoice that a credit note cancels without any payment is not settled.
+ * Calculates an invoice's balance. At most one of the two amounts is above zero. An invoice is settled if nothing is due
+ * either way and some money was kept: one cancelled by a credit note without any payment isn't settled.
  */
 export function balanceMinor({
   grossMinor,
@@ -250,7 +250,7 @@ export function balanceMinor({
   };
 }
 
-/** The payments that an invoice shows when it is issued, which are those made before, with what they leave; another document shows none. */
+/** Returns an invoice's prepayments and balance at issue; other documents have neither, so the result is then empty. */
 export function balanceAtIssue(
   { kind, totals: sums, currency }: Pick<Invoice, 'kind' | 'totals' | 'currency'>,
   amounts: DocumentAmounts | undefined,
@@ -268,7 +268,7 @@ export function balanceAtIssue(
   };
 }
 
-/** The amount to pay at issue (BT-115): the total with VAT, rounded, less what was paid before; below zero where that was more. */
+/** Returns the amount due at issue (BT-115): the rounded total with VAT minus prepayments, negative if these exceed it. */
 export function payableMinor(sums: Totals, amounts: DocumentAmounts | undefined): number {
   const { roundingMinor = 0, prepayments = [] } = amounts ?? {};
   return sumMinor([sums.grossMinor, roundingMinor, ...prepayments.map(({ amountMinor }) => -amountMinor)]);

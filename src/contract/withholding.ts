@@ -2,7 +2,7 @@ import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } fro
 import type { ErrorCode } from './operations.ts';
 import { invoicingModules, type Module, type Scope } from './scopes.ts';
 
-/** A company's switches, and the modules that its plan includes: they decide who may see its data. */
+/** A company's switches, and the modules in its plan, which determine who can see its data. */
 export interface Switches {
   readonly apiEnabled: boolean;
   readonly subscriptionActive: boolean;
@@ -10,17 +10,17 @@ export interface Switches {
   readonly modules: readonly Module[];
 }
 
-/** Why a company's data is withheld from everybody, by the code with which the API refuses it. */
+/** Error code of the API for data of a company that is withheld from everybody. */
 export type WithheldFor = Extract<
   ErrorCode,
   'company_unavailable' | 'api_not_enabled' | 'module_not_licensed' | 'invoicing_not_enabled'
 >;
 
 /**
- * Why a company's data is withheld: the first reason in the order in which the API checks them; undefined when it is given
- * out. API, portal and webhooks ask here.
- * @param module the kind of data; undefined for what carries none, such as a ping.
- * @param held the scopes of the key that asks; a webhook and the company itself are asked for none.
+ * Returns the reason for withholding a company's data, or undefined if it can be given out. Of several reasons, it is the
+ * first in the API's order of checks. The API, the portal and webhooks all use this.
+ * @param module the kind of data; undefined for an event without any, such as a ping.
+ * @param held the scopes of the caller's API key; omitted for webhooks and the company itself, which need no scope.
  */
 export function whyWithheld(company: Switches, module: Module | undefined): WithheldFor | undefined;
 export function whyWithheld(
@@ -37,17 +37,17 @@ export function whyWithheld(company: Switches, module: Module | undefined, held?
   return invoicingModules.includes(module) && !company.invoicingEnabled ? 'invoicing_not_enabled' : undefined;
 }
 
-/** Whether somebody who holds scopes may see what a module has. */
+/** Whether the given scopes allow reading a module's data. */
 export function maySee(held: readonly Scope[], module: Module): boolean {
   return held.includes(`${module}:read`);
 }
 
-/** Whether somebody who holds scopes may see what an event carries; a ping carries nothing. */
+/** Whether the given scopes allow reading an event's data; always true for a ping, which has none. */
 export function maySeeEvent(held: readonly Scope[], kind: EventKind): boolean {
   return !isMoveEventKind(kind) || held.includes(scopeOfEvent(kind));
 }
 
-/** The scopes that somebody lacks to see what some events carry. */
+/** Returns the scopes needed to read the data of the given events that are missing from `held`. */
 export function scopesLacked(held: readonly Scope[], events: readonly MoveEventKind[]): Scope[] {
   return [...new Set(events.map(scopeOfEvent))].filter((scope) => !held.includes(scope));
 }
