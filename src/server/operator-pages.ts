@@ -18,13 +18,13 @@ export interface ProbeOptions {
   engine: Engine;
   log: Logger;
   now: () => Date;
-  /** False once the server has been told to stop: a load balancer then sends its requests elsewhere. */
+  /** Returns false after the server is told to stop, so that a load balancer sends requests elsewhere. */
   isReady: () => boolean;
-  /** Names a part that doesn't work though the server is ready; undefined when all works. */
+  /** Name of a part that isn't working although the server is ready; undefined if all parts work. */
   impairment?: string | undefined;
 }
 
-/** The questions of a load balancer: whether the process lives, and whether it can serve. */
+/** Creates the probes for a load balancer: `/healthz` (liveness) and `/readyz` (readiness). */
 export function createProbes({ engine, log, now, isReady, impairment }: ProbeOptions): Router {
   const tryToWrite = createWriteProbe(engine, now);
   const router = Router({ caseSensitive: true, strict: true });
@@ -58,11 +58,11 @@ async function problemOf(check: () => Promise<unknown>): Promise<unknown> {
 
 export interface ManagementOptions extends ProbeOptions {
   metrics: Metrics;
-  /** The names of this server, besides addresses and names without a dot. */
+  /** Host names accepted for this server, in addition to IP addresses and names without a dot. */
   managementNames: readonly string[];
 }
 
-/** Creates the server of probes and metrics, not yet listening, for a port that only operators reach. */
+/** Creates the server for probes and metrics, not yet listening, on a port that only operators can reach. */
 export function createManagement({ metrics, managementNames, ...options }: ManagementOptions): Server {
   const app = createApplication();
   app.use(refuseBadHeaders);
@@ -82,7 +82,7 @@ export function createManagement({ metrics, managementNames, ...options }: Manag
   return createHttpServer(app, () => EVERY_ANSWER);
 }
 
-/** Creates the server of a port while the database is away, not yet listening: nothing but the probes says more than that. */
+/** Creates a stand-in server, not yet listening, for while the database is down: all but the probes answer `unavailable`. */
 export function createUnready(): Server {
   const app = createApplication();
   app.get('/healthz', (_req, res) => void res.json({ status: 'alive' }));
@@ -91,7 +91,7 @@ export function createUnready(): Server {
   return createHttpServer(app, () => EVERY_ANSWER);
 }
 
-/** An application whose answers nobody keeps. */
+/** Creates an Express application whose answers must not be cached. */
 export function createApplication(): express.Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -104,8 +104,8 @@ export function createApplication(): express.Express {
 }
 
 /**
- * Refuses a name that may be somebody else's: a page of theirs could lead it to this machine, and have the browser of an
- * operator read the answer (DNS rebinding).
+ * Refuses a Host header with a name that could belong to somebody else. They could point it at this machine, so that their
+ * page in an operator's browser could read the answer (DNS rebinding).
  */
 function refuseForeignName(host = '', names: readonly string[]): void {
   const name = host.toLowerCase().replace(/:\d*$/, '');

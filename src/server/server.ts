@@ -25,13 +25,13 @@ export interface ServerOptions extends ApiOptions, ProbeOptions, PublicationOpti
   usage: KeyUsage;
   trustedProxies: number;
   hstsSubdomains: boolean;
-  /** Undefined for a server without the portal. */
+  /** Settings of the portal; undefined for a server without it. */
   portal: PortalSettings | undefined;
 }
 
 const YEAR_SECONDS = 31_536_000;
 
-/** Creates the HTTP server, not yet listening. Every request goes through one list, from its first line to its last. */
+/** Creates the HTTP server, not yet listening. Every request passes through the middleware below, in order. */
 export async function createServer(options: ServerOptions): Promise<Server> {
   const everyAnswer = headersOfEveryAnswer(options);
   const app = express();
@@ -51,7 +51,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return createHttpServer(app, everyAnswer);
 }
 
-/** The headers of every answer. Browsers keep to https (RFC 6797) where people are told an https address. */
+/** Returns the headers of every answer. With an https base URL, they make browsers use only https (RFC 6797). */
 function headersOfEveryAnswer({ baseUrl, hstsSubdomains }: ServerOptions): () => Record<string, string> {
   let headers: Record<string, string> | undefined;
   return () => (headers ??= { ...EVERY_ANSWER, ...strictTransport(baseUrl(), hstsSubdomains) });
@@ -62,7 +62,7 @@ function strictTransport(baseUrl: string, hasSubdomains: boolean): Record<string
   return baseUrl.startsWith('https:') ? { 'Strict-Transport-Security': value } : {};
 }
 
-/** Gives each request its id, and one log line and one count when it is over. */
+/** Assigns each request an id, and logs and counts it when it ends. */
 function beginExchange(
   { log, metrics, usage, isReady, trustedProxies }: ServerOptions,
   everyAnswer: () => Record<string, string>,
@@ -78,16 +78,16 @@ function beginExchange(
     res.locals.exchange = exchange;
     res.setHeader('X-Request-Id', exchange.requestId);
     for (const [name, value] of Object.entries(everyAnswer())) res.setHeader(name, value);
-    // Only forms of the portal are read; elsewhere the connection ends rather than read a body of any length.
+    // Only the portal reads bodies. Elsewhere, the connection is closed instead of reading a body of any length.
     const hasBody =
       req.headers['content-length'] !== undefined || req.headers['transfer-encoding'] !== undefined;
     if (hasBody && !req.url.startsWith(PORTAL_PATH)) res.setHeader('Connection', 'close');
-    // A server that stops answers the requests under way, and asks for no more on their connections.
+    // A stopping server answers requests in progress, but accepts no more on their connections.
     if (!isReady()) res.shouldKeepAlive = false;
     res.once('close', () => {
       const elapsedMs = performance.now() - startedAt;
       const operation = exchange.operation?.operationId ?? (exchange.page === undefined ? 'none' : 'portal');
-      // A client that went away before its answer began has got none.
+      // A client that disconnected before its answer began received none.
       if (res.headersSent) {
         metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
         const { caller, errorCode } = exchange;
@@ -111,12 +111,12 @@ function requestLine(req: IncomingMessage, res: Response, exchange: Exchange, el
     requestId: exchange.requestId,
     traceId: exchange.traceId,
     method: req.method,
-    // Templates and names only: what a client puts into a path or a value could be its key.
+    // Only templates and names, because a client could have put its key in a path or value.
     path: pathOf(exchange),
     operation: operation?.operationId,
     status: res.headersSent ? res.statusCode : undefined,
     code: exchange.errorCode,
-    // A key of a company, or somebody who is signed in to the portal.
+    // From the API key, or from the person signed in to the portal.
     company: caller?.company ?? visitor?.company,
     keyId: caller?.keyId,
     administrator: visitor?.administrator,
@@ -135,9 +135,9 @@ const refuseUnknownPath: RequestHandler = () => {
   throw new AppError('not_found', 'There is nothing at this path; the description of the API is at /.');
 };
 
-/** The one place where an error becomes an answer. */
+/** Creates the error handler, the only place that turns an error into an answer. */
 function answerError(log: Logger): ErrorRequestHandler {
-  // Express tells error handlers by their four parameters.
+  // Express recognises error handlers by their four parameters.
   return (error: unknown, req, res, _next) => {
     const exchange = exchangeOf(res);
     const reply = errorReply(error);

@@ -6,25 +6,25 @@ import { type Counted, createOwnCounter, createRateCounter } from '../store/rate
 export interface AllowanceLimits {
   rateLimitPerMinute: number;
   wrongKeysPerMinute: number;
-  /** A minute, unless a test can't wait that long. */
+  /** Length of the window, a minute by default; tests shorten it. */
   windowSeconds?: number;
 }
 
-/** The window of the limits (openapi.yaml, "Rate limit"). */
+/** Window over which requests are counted (openapi.yaml, "Rate limit"). */
 export const WINDOW_SECONDS = 60;
 
 export interface Taken {
-  /** The headers that tell of it (draft-ietf-httpapi-ratelimit-headers). */
+  /** Response headers that state the allowance (draft-ietf-httpapi-ratelimit-headers). */
   headers: Record<string, string>;
-  /** The error to answer with when the allowance is used up. */
+  /** Error to answer with if the allowance is used up. */
   refusal: AppError | undefined;
 }
 
-/** Counts requests (openapi.yaml, "Rate limit"). */
+/** Counters of requests (openapi.yaml, "Rate limit"). */
 export interface Allowance {
-  /** Counts one request of a key, unless it is counted already. */
+  /** Counts one request of an API key, unless `counted` shows that it already was. */
   takeRequest: (caller: { company: string; keyId: string }, counted: Counted | undefined) => Promise<Taken>;
-  /** Counts one request without a valid key, by the network of its address. */
+  /** Counts one request without a valid key against the network of the client's address. */
   takeWrongKey: (address: string) => Promise<Taken>;
 }
 
@@ -56,7 +56,7 @@ interface Policy {
   name: string;
   quota: number;
   seconds: number;
-  /** The rule, for whoever has used up the quota. */
+  /** Rule, as the error message states it when the quota is used up. */
   sentence: string;
 }
 

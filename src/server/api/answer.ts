@@ -8,12 +8,12 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { JsonReply } from './contract-backend.ts';
 import type { ErrorReply } from '../connections/error-replies.ts';
 
-/** Smaller bodies aren't worth compressing. */
+/** Threshold for compression: smaller bodies aren't worth it. */
 const COMPRESSED_BYTES_MIN = 1_024;
 /**
- * The codings that are offered, the better one first: zstd (RFC 8878) takes half of gzip's time and gives less. A page
- * of fifty takes a tenth of a millisecond, for which it saves five sixths of its bytes; handing it to another thread and
- * back would cost more than that. Higher levels take twice as long for another fiftieth.
+ * Content codings offered, best first: zstd (RFC 8878) takes half as long as gzip and produces less. Compressing a page of
+ * fifty takes a tenth of a millisecond and saves five sixths of its bytes; handing it to another thread and back would
+ * cost more. Higher levels take twice as long to save another fiftieth.
  */
 const codings = {
   zstd: (body: string) => zstdCompressSync(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
@@ -22,16 +22,16 @@ const codings = {
 type Coding = keyof typeof codings;
 const codingNames = Object.keys(codings) as Coding[];
 
-/** Lets only the client keep an answer, which asks each time whether it still holds. */
+/** Sets cache headers: only the client can cache the answer, and must revalidate it before each use. */
 export function setCacheHeaders(res: ServerResponse): void {
   res.setHeader('Cache-Control', 'private, no-cache');
   res.setHeader('Vary', 'Accept-Encoding');
 }
 
 /**
- * Sends a body with its strong ETag, or 304 when the client has it already (RFC 9110 section 13). The compressed
- * bytes are another representation, so they carry a tag of their own; any tag of the same body matches.
- * @returns the number of bytes that the client gets as the body.
+ * Sends a body with its strong ETag, or 304 if the client already has it (RFC 9110 section 13). Each compressed form is a
+ * separate representation with its own ETag, but `If-None-Match` matches any ETag of the body.
+ * @returns the number of bytes sent as the body.
  */
 export function sendBody(
   req: IncomingMessage,
@@ -55,8 +55,8 @@ export function sendBody(
 }
 
 /**
- * A digest that tells a body from all others that may be at the same address. To digest a page of fifty records would take
- * half as long as to read it: the digests of its records say the same.
+ * Returns a digest that identifies a body among all versions at the same URL. Hashing a page of fifty records would take
+ * half as long as reading it, so the records' own digests are used instead if given.
  */
 export function digestOf(body: JsonText<unknown>, digests: JsonReply['digests'] = []): string {
   const [first, ...others] = digests;
@@ -65,8 +65,8 @@ export function digestOf(body: JsonText<unknown>, digests: JsonReply['digests'] 
 }
 
 /**
- * The coding in which the client would have the body rather than as it is (RFC 9110 section 12.5.3); of several that it
- * likes alike, the first of those offered. A client that takes anything gets gzip, which everybody reads.
+ * Returns the client's preferred content coding, or undefined for none (RFC 9110 section 12.5.3). Of equally preferred
+ * codings, it is the first one offered. A client that accepts anything gets gzip, which is supported everywhere.
  */
 export function preferredCoding<C extends string>(
   { headers }: IncomingMessage,
@@ -75,13 +75,13 @@ export function preferredCoding<C extends string>(
   const accepted = headers['accept-encoding']?.toLowerCase();
   if (accepted === undefined) return undefined;
   const preferred = offered.filter((coding) => coding === 'gzip' || accepted.includes(coding));
-  // The package's types lack the order of preference.
+  // The package's types lack the `preferred` option.
   const negotiator = new Negotiator({ headers }) as { encoding: (...given: [string[], object]) => unknown };
   const chosen = negotiator.encoding([...preferred, 'identity'], { preferred });
   return preferred.find((coding) => coding === chosen);
 }
 
-/** Sends an error's body. @returns the number of bytes that the client gets as the body. */
+/** Sends an error. @returns the number of bytes sent as the body. */
 export function sendError(
   req: IncomingMessage,
   res: ServerResponse,
@@ -106,28 +106,28 @@ function sendJson(
   return isHead ? 0 : byteLength;
 }
 
-/** The tags of a body as it is, and in each of its codings. */
+/** Returns the ETags of a body: uncompressed, and in each content coding. */
 export function tagsOf(digest: string, codings: readonly string[]): string[] {
   return ['', ...codings.map((coding) => `-${coding}`)].map((end) => `"${digest}${end}"`);
 }
 
-/** Whether an If-None-Match header names one of these tags, or any (RFC 9110 section 13.1.2). */
+/** Whether an If-None-Match header contains one of the given ETags, or is `*` (RFC 9110 section 13.1.2). */
 export function hasTag(ifNoneMatch: string | undefined, tags: readonly string[]): boolean {
   if (ifNoneMatch === undefined) return false;
   if (ifNoneMatch.trim() === '*') return true;
-  // A tag may have a comma in it.
+  // An ETag can contain a comma.
   const named = [...ifNoneMatch.matchAll(/(?<![^\s,"])([^\s,"]*)("[^"]*")/g)];
   return named.some(([, weak = '', tag = '']) => ['', 'W/'].includes(weak) && tags.includes(tag));
 }
 
-/** Answers that are sent together at most, so that none waits more than a millisecond for others. */
+/** Maximum number of answers sent together, so that none waits more than a millisecond for the rest. */
 const TOGETHER = 16;
 
 /**
- * Has the answers of a turn of the event loop sent together at its end. Sending leaves little in the processor's caches
- * of what the next answer needs: one by one, those of eight connections at once took a fifth more of the server's time.
- * An answer that is alone in its turn waits for no other.
- * @returns a function whose promise comes true when an answer is to be sent.
+ * Batches answers so that those of one event loop turn are sent together at its end. Sending evicts what the next answer
+ * needs from the processor's caches: sent one by one, the answers of eight connections took a fifth more server time.
+ * A lone answer doesn't wait for another.
+ * @returns a function whose promise resolves when the answer should be sent.
  */
 export function createSendingTurn(): () => Promise<void> {
   let begun: PromiseWithResolvers<void> | undefined;

@@ -28,8 +28,8 @@ export interface ApiOptions extends AllowanceLimits {
 }
 
 /**
- * The contract over HTTP, for everything under `/api`: openapi-backend takes each request from its route to its reply.
- * The handler rejects with anything thrown on the way, for Express' error handler.
+ * Creates the handler of all requests under `/api`, in which openapi-backend serves the contract.
+ * The handler rejects with any error thrown, for Express's error handler.
  */
 export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   const { engine, documents, now } = options;
@@ -52,13 +52,13 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   };
 }
 
-/** The checks before the parameters: key, rate, company, scope, invoicing (src/README.md, "Order of the checks"). */
+/** Creates the checks before validation: key, rate, company, scope, invoicing (src/README.md, "Order of the checks"). */
 function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['admit'] {
   const { windowSeconds = WINDOW_SECONDS } = limits;
   const authenticate = createAuthentication(engine, { keyPrefix, windowSeconds });
   const allowance = createAllowance(engine, limits);
   const take = ({ caller }: Exchange, res: ServerResponse, { headers, refusal }: Taken) => {
-    // A 401 states no allowance (see the contract); only a refusal does.
+    // A 401 doesn't state the allowance (see the contract), unlike a refusal when it is used up.
     if (caller || refusal) for (const [name, value] of Object.entries(headers)) res.setHeader(name, value);
     if (refusal) throw refusal;
   };
@@ -67,7 +67,7 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
     try {
       ({ caller: exchange.caller, counted } = await authenticate(exchange.authorization));
     } catch (error) {
-      // A fault of the database isn't the caller's fault.
+      // A database failure isn't the caller's fault.
       if (error instanceof AppError && errorStatuses[error.code] === 401) {
         take(exchange, res, await allowance.takeWrongKey(exchange.address));
       }
@@ -95,7 +95,7 @@ export function authorise(caller: Caller, scope: Scope): void {
   if (reason !== undefined) throw new AppError(reason, refusals[reason]);
 }
 
-/** Sends replies: JSON together with the turn's others, a file by itself. */
+/** Creates the sender of replies. JSON replies of one event loop turn are sent together, and files separately. */
 function createSender(generation: () => string): Duties['send'] {
   const sendingTurn = createSendingTurn();
   const sendFile = createFileSender();

@@ -29,10 +29,10 @@ import {
   refuseForeignBytes,
 } from './parameters.ts';
 
-/** A request as openapi-backend passes it around: `query` is still a text, `path` still encoded. */
+/** A request as openapi-backend passes it around, with `query` not yet parsed and `path` not yet decoded. */
 export interface ContractRequest extends Request {
   query: string;
-  /** The request's parameters, read once its operation is known. */
+  /** Parameters of the request, set as soon as its operation is known. */
   parsed?: ParsedRequest;
 }
 
@@ -48,24 +48,24 @@ export type HandlerArguments = [
   exchange: Exchange,
   req: IncomingMessage,
   res: ServerResponse,
-  /** Gives back the request's place among those in flight; see ./load-limit.ts. */
+  /** Releases the request's place among those in flight; see ./load-limit.ts. */
   leave: () => void,
 ];
 
-/** The parts of an answer that the contract doesn't give. */
+/** Parts of answering a request that don't follow from the contract. */
 export interface Duties {
   handlers: Handlers;
   needs: HandlerNeeds;
-  /** Lets a request in, or throws the AppError that refuses it; notes in the exchange what it learns. */
+  /** Admits a request and records its caller in the exchange, or throws an AppError to refuse it. */
   admit: (operation: ContractOperation, exchange: Exchange, res: ServerResponse) => Promise<void>;
   send: (reply: AnyReply, ...args: HandlerArguments) => Promise<void>;
 }
 
 /**
- * Builds the dispatcher from the contract. `handleRequest` takes every request through routing, the security handler,
- * validation, its operation's handler and the sending of the reply, in that order (src/README.md, "Order of the checks"); it rejects with
- * the AppError to answer with.
- * @throws Error when a handler has no operation; that every operation has a handler is in the types.
+ * Builds the dispatcher from the contract. Its `handleRequest` routes a request, authenticates and validates it, calls the
+ * operation's handler and sends the reply, in that order (src/README.md, "Order of the checks"). It rejects with the
+ * AppError to answer with.
+ * @throws Error if a handler has no operation. The types ensure that every operation has a handler.
  */
 export async function createContractBackend({
   handlers,
@@ -109,30 +109,30 @@ export async function createContractBackend({
   return backend.init();
 }
 
-/** A handler as openapi-backend calls it, once security handler and validation have passed. */
+/** Adapts a handler for openapi-backend, which calls it after authentication and validation. */
 function called(handler: Handlers[OperationId], needs: HandlerNeeds) {
   return ({ request }: Context, ...[{ caller }, , , leave]: HandlerArguments) => {
     if (!caller) throw new Error('A request was admitted without a caller.');
-    // Validated parameters have the shape that the handler's types are generated from.
+    // Validated parameters match the schema from which the handler's types are generated.
     const asked = { caller, path: request.params as never, query: request.query as never, leave };
     return handler(asked, needs);
   };
 }
 
-/** An operation as our router has it: with its scope, and its path's parameters among its own. */
+/** Casts an operation to our router's type, with its scope, and the parameters of its path among its own. */
 function contractOperation(operation: Operation): ContractOperation {
   return operation as Operation & ContractOperation;
 }
 
-/** openapi-backend with its router and its validator prepared once, instead of anew for each request. */
+/** Variant of openapi-backend whose router and validator are prepared only once, not for each request. */
 class ContractBackend extends OpenAPIBackend {
-  /** openapi-backend knows the rules of OpenAPI 3.0 only and would refuse 3.1; `make lint` checks the contract. */
+  /** Skips openapi-backend's check, which supports only OpenAPI 3.0 and would reject 3.1; `make lint` checks the contract. */
   override validateDefinition() {
     return this.document;
   }
 
   override async init() {
-    // Otherwise it would compile a validator of its own as well.
+    // Otherwise, openapi-backend would also compile its own validator.
     this.validate = false;
     await super.init();
     this.validate = true;
@@ -143,18 +143,18 @@ class ContractBackend extends OpenAPIBackend {
   }
 }
 
-/** Router and validator follow from the contract alone, so all servers of the process share them. */
+/** Router and validator, shared by all servers in the process because they depend only on the contract. */
 let prepared: ReturnType<typeof prepare> | undefined;
 
 function prepare(definition: ContractBackend['definition']) {
   const router = new ContractRouter({ definition });
-  // One for all operations: openapi-backend would make one for each, which took most of the start.
+  // All operations share one instance. openapi-backend would create one for each, which took most of the startup time.
   const ajv = createAjv({ useDefaults: true });
-  // openapi-backend's type asks for ajv's draft-07 class; it uses what both classes have.
+  // openapi-backend's type requires Ajv's draft-07 class, but uses only what both classes have.
   return { router, validator: new ContractValidator({ definition, router, customizeAjv: () => ajv }) };
 }
 
-/** Finds an operation by the segments of its path, and reads a request's parameters once. */
+/** Router that finds an operation by its path's segments, and parses a request's parameters only once. */
 class ContractRouter extends OpenAPIRouter {
   readonly #routes = super.getOperations().map((operation) => {
     const declared = contractOperations().find(({ operationId }) => operationId === operation.operationId);
@@ -172,17 +172,17 @@ class ContractRouter extends OpenAPIRouter {
     return this.#byId.get(operationId)?.operation;
   }
 
-  /** @throws Error whose first word openapi-backend turns into `notFound` or `methodNotAllowed`. */
+  /** @throws Error whose message makes openapi-backend call `notFound` or `methodNotAllowed`. */
   override matchOperation({ method, path }: Request): Operation {
     const given = path.split('/');
     const route = this.#routes.find(({ segments }) => matches(segments, given));
     if (!route) throw new Error('404-notFound');
-    // The contract declares GET alone; HEAD is answered wherever GET is (RFC 9110 section 9.3.2).
+    // The contract declares only GET, but HEAD is answered wherever GET is (RFC 9110 section 9.3.2).
     if (method !== 'GET' && method !== 'HEAD') throw new Error('405-methodNotAllowed');
     return route.operation;
   }
 
-  /** Reads a request's parameters. Before its operation is known, nobody looks at the result. */
+  /** Parses a request's parameters. Until its operation is known, the result is a placeholder that nothing uses. */
   override parseRequest(request: ContractRequest, operation?: Operation): ParsedRequest {
     const route = this.#byId.get(operation?.operationId ?? '');
     if (!route) return { ...unread, method: request.method, path: request.path };
@@ -196,17 +196,17 @@ class ContractRouter extends OpenAPIRouter {
   }
 }
 
-/** No operation has a body, headers or cookies among its parameters. */
+/** Empty parameters of a request. Its body, headers and cookies stay so, because no operation declares any. */
 const unread = { params: {}, query: {}, headers: {}, cookies: {}, requestBody: undefined };
 
-/** Runs the compiled validators of an operation over the parameters as the router has read them. */
+/** Validator that runs an operation's compiled schemas on the parameters that the router has parsed. */
 class ContractValidator extends OpenAPIValidator {
   override validateRequest(request: ContractRequest, operation: Operation): ValidationResult {
     refuseForeignBytes(request.query);
     const parsed = this.router.parseRequest(request, operation);
     const { params, query } = parsed as { params: object; query: ReadQuery };
     const given = { path: params, query, header: {}, cookie: {} };
-    // The validators also fill in the contract's defaults.
+    // Validation also fills in the contract's defaults.
     const errors = this.getRequestValidatorsForOperation(operation.operationId ?? '').flatMap((validate) =>
       validate(given) ? [] : (validate.errors ?? []),
     );
@@ -216,14 +216,14 @@ class ContractValidator extends OpenAPIValidator {
   }
 }
 
-/** The contract without its responses: openapi-backend would compile a validator for each at start, for nothing. */
+/** Returns the contract without responses, for which openapi-backend would needlessly compile validators at startup. */
 function requestsOnly(): object {
   const { openapi, info, components } = contractDocument();
   const requests = contractOperations().map(({ path, operationId, security, parameters }) => {
     return [path, { get: { operationId, security, parameters, responses: {} } }];
   });
   const { securitySchemes } = components;
-  // A fresh copy: openapi-backend takes an object that it meets twice for a cycle.
+  // Copied because openapi-backend mistakes an object that it meets twice for a cycle.
   return structuredClone<object>({
     openapi,
     info,
@@ -249,7 +249,7 @@ function pathParameters(template: readonly string[], segments: readonly string[]
   return params;
 }
 
-/** An escape that can't be decoded stays as it is; with its percent sign it is nobody's id. */
+/** Decodes a path segment. An invalid one is left as it is, and its percent sign ensures that it matches no id. */
 function decoded(segment: string): string {
   return isDecodable(segment) ? decodeURIComponent(segment) : segment;
 }

@@ -4,15 +4,15 @@ import type { AnsweredFile } from '../../contract/operations.ts';
 import { unavailable } from '../../errors.ts';
 import { hasTag, setCacheHeaders } from './answer.ts';
 
-/** Bytes of files that are held in memory for slow clients. */
+/** Maximum number of bytes of files held in memory for slow clients. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_SECONDS = 5;
 
 /**
- * Creates the sender of files: with a strong ETag, or 304 when the client has the file already (RFC 9110 section 13). Then, and
- * for HEAD, nothing is read. A PDF is compressed in itself, so it goes out as it is.
- * @returns a function that resolves with the number of bytes that the client gets as the body. It rejects with AppError
- *   `unavailable` while too much is on its way already.
+ * Creates a function that sends a file with a strong ETag, or 304 if the client already has it (RFC 9110 section 13). The
+ * file isn't read for a 304 or HEAD. A PDF has its own compression, so it is sent as it is.
+ * @returns a function that resolves with the number of bytes sent as the body. It rejects with AppError
+ *   `unavailable` while too many bytes of other files are still being sent.
  */
 export function createFileSender(heldBytesMax = HELD_BYTES_MAX) {
   let heldBytes = 0;
@@ -22,7 +22,7 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX) {
     { status, mediaType, contentDisposition, digest, byteCount, read }: AnsweredFile & { status: number },
   ): Promise<number> => {
     const tag = `"${digest}"`;
-    // The client may be gone by now.
+    // The client may have disconnected by now.
     if (res.closed) return 0;
     if (hasTag(req.headers['if-none-match'], [tag])) {
       setCacheHeaders(res);
@@ -42,7 +42,7 @@ export function createFileSender(heldBytesMax = HELD_BYTES_MAX) {
       sendHead().end();
       return 0;
     }
-    // A file that is larger than the limit is sent alone.
+    // A file larger than the limit is sent only while no other is.
     if (heldBytes > 0 && heldBytes + byteCount > heldBytesMax)
       throw unavailable({ retryAfterSeconds: RETRY_SECONDS });
     heldBytes += byteCount;

@@ -4,21 +4,21 @@ import type { Connection } from '../store/dialects/dialect.ts';
 import type { OperationId, PathParameters, QueryParameters, Reply } from '../../contract/operations.ts';
 
 /**
- * An operation's handler: gets parameters that the contract has validated, answers with a status and a body that the
- * contract declares for it (anything else doesn't compile), and throws an AppError for every other outcome.
+ * Handler of an operation. It gets parameters validated against the contract, and returns a status and body that the
+ * contract declares (anything else doesn't compile). For every other outcome, it throws an AppError.
  */
 export type Handler<K extends OperationId> = (
   request: {
     caller: Caller;
     path: PathParameters<K>;
     query: QueryParameters<K>;
-    /** Gives back the request's place among those in flight, before it waits for long. */
+    /** Releases the request's place among those in flight; called before a long wait. */
     leave: () => void;
   },
   needs: HandlerNeeds,
 ) => Promise<Reply<K>>;
 
-/** The parts of the server that handlers use. */
+/** Dependencies of the handlers. */
 export interface HandlerNeeds {
   db: Connection;
   documents: Documents;

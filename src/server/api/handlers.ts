@@ -12,7 +12,7 @@ import { listJobs } from './operations/listJobs.ts';
 import { listPeople } from './operations/listPeople.ts';
 import { listQuotes } from './operations/listQuotes.ts';
 
-/** One handler for each operation of the contract: a missing one doesn't compile. */
+/** Handlers of the contract's operations; if one is missing, this doesn't compile. */
 export const handlers: Handlers = {
   listJobs,
   getJob,

@@ -3,31 +3,31 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { unavailable } from '../../errors.ts';
 
-/** The event loop's delay is measured this often, and sets the share of requests that is refused until the next time. */
+/** Interval at which the event loop's delay is measured and the share of requests to refuse is adjusted. */
 const LOOK_MS = 100;
 const RESOLUTION_MS = 10;
-/** Fewer requests between two measurements can't be the cause of a delay. */
+/** Number of requests between two measurements that must be exceeded before a delay is blamed on load. */
 const REQUESTS_MIN = 100;
 const SHARE_UP = 0.1;
 const SHARE_DOWN = 0.05;
 const RETRY_SECONDS = 1;
 
 export interface LoadBounds {
-  /** Requests that wait for the database at once. PostgreSQL takes a tenth of a second for so many. */
+  /** Maximum number of requests waiting for the database. PostgreSQL takes a tenth of a second to answer that many. */
   inFlightMax?: number;
-  /** Delay of the event loop, in milliseconds, above which the server counts as overloaded. */
+  /** Event loop delay, in milliseconds, above which the server counts as overloaded. */
   delayMsMax?: number;
-  /** Clients that ignore Retry-After ask again as soon as they are refused, so a refusal waits about this long. */
+  /** Approximate delay before a refusal is sent, because clients that ignore Retry-After retry as soon as it arrives. */
   refusalMs?: number;
 }
 
-/** The delay of the process' event loop, in milliseconds, since the measurement before, and how many there have been. */
+/** Mean event loop delay, in milliseconds, between the last two measurements, and the number of measurements. */
 interface EventLoop {
   delayMs: number;
   looks: number;
 }
 
-/** One for all servers of the process: it measures as long as the process lives. */
+/** Measurements of the event loop, shared by all servers in the process. */
 let eventLoop: EventLoop | undefined;
 
 function watchEventLoop(): EventLoop {
@@ -44,9 +44,9 @@ function watchEventLoop(): EventLoop {
 }
 
 /**
- * Bounds waiting and memory under sustained overload: some requests then get 503 with `Retry-After: 1`.
- * @returns a function that lets one request in and resolves with the way to give its place back, which may be called more
- *   than once; it rejects with AppError `unavailable` for a request that is one too many.
+ * Limits waiting and memory use under sustained overload by refusing some requests with 503 and `Retry-After: 1`.
+ * @returns a function that admits a request and resolves with a function that releases its place, which can safely be
+ *   called more than once. To refuse a request, it rejects with AppError `unavailable`.
  */
 export function createLoadLimit({ inFlightMax = 300, delayMsMax = 30, refusalMs = 1_000 }: LoadBounds = {}) {
   const loop = (eventLoop ??= watchEventLoop());
@@ -65,7 +65,7 @@ export function createLoadLimit({ inFlightMax = 300, delayMsMax = 30, refusalMs 
     if (loop.looks > looks) look();
     requests += 1;
     if (inFlight >= inFlightMax || (refusedShare > 0 && Math.random() < refusedShare)) {
-      // Varies the wait, so that clients that were refused together don't return together.
+      // Varies the delay so that clients refused together don't retry together.
       await pause(refusalMs * (0.5 + Math.random()));
       throw unavailable({ retryAfterSeconds: RETRY_SECONDS });
     }

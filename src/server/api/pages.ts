@@ -5,18 +5,18 @@ import type { OperationId } from '../../contract/operations.ts';
 import { AppError } from '../../errors.ts';
 import type { ListPage, PageRequest } from '../store/lists/lists.ts';
 
-/** A list's filters; one that isn't given is left out. */
+/** Filters of a list; an undefined one is ignored. */
 type Filters = Readonly<Record<string, string | number | undefined>>;
 
-/** All that was asked of a list: whatever isn't the page is a filter, to which a cursor belongs. */
+/** Parameters of a list. All except `limit` and `cursor` are filters, and a cursor is only valid with the same filters. */
 type ListParameters = Filters & { limit: number; cursor?: string | undefined };
 
 const VERSION = '1';
-/** Characters of base64url for nine bytes; a multiple of three bytes needs no padding before the id. */
+/** Length of a nine-byte digest in base64url. A multiple of three bytes needs no padding before the id. */
 const DIGEST_CHARACTERS = 12;
 
 /**
- * The page that a request asks for.
+ * Returns the page that a request asks for.
  * @throws AppError `invalid_cursor`.
  */
 export function requestedPage(
@@ -27,7 +27,7 @@ export function requestedPage(
 }
 
 /**
- * Answers the page that a request asks for, with the cursor of the next one.
+ * Answers a request with the page that it asks for and the cursor of the next page.
  * @throws AppError `invalid_cursor`.
  */
 export async function answerPage<T>(
@@ -43,23 +43,23 @@ export async function answerPage<T>(
       records.map(({ body }) => body),
       nextCursor,
     ),
-    // Includes 'page', so that an empty page's ETag can't equal a record's.
+    // Includes 'page' so that an empty page's ETag can't equal that of a record.
     digests: ['page', ...records.map(({ digest }) => digest), nextCursor ?? 'end'],
   };
 }
 
 /**
- * The cursor of the page that begins after `lastId`: the version, then base64url of a digest and the id.
- * The digest ties the cursor to its operation and filters and shows when it was altered. It needs no secret: whoever
- * forges one gets no more than a page of their own company's list.
+ * Returns the cursor of the page that begins after `lastId`: the version, then a digest and the id, both in base64url.
+ * The digest ties the cursor to its operation and filters, and reveals any change. It needs no secret, because a forged
+ * cursor only gives access to a page of the forger's own company's list.
  */
 export function sealCursor(operationId: OperationId, filters: Filters, lastId: string): string {
   return VERSION + digest(operationId, filters, lastId) + Buffer.from(lastId, 'utf8').toString('base64url');
 }
 
 /**
- * The id after which a cursor's page begins.
- * @throws AppError `invalid_cursor` when it isn't a `nextCursor` that this operation gave with these filters.
+ * Returns the id after which a cursor's page begins.
+ * @throws AppError `invalid_cursor` unless it is a `nextCursor` from this operation with these filters.
  */
 function openCursor(operationId: OperationId, filters: Filters, cursor: string): string {
   const lastId = Buffer.from(cursor.slice(VERSION.length + DIGEST_CHARACTERS), 'base64url').toString('utf8');

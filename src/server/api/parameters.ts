@@ -5,28 +5,28 @@ import { toUtc } from '../../contract/times.ts';
 import { AppError, quote, unknownName } from '../../errors.ts';
 import { noRecord } from './records.ts';
 
-/** Query parameters by name: text, or a list of texts where a name was repeated. */
+/** Query parameters by name: a string, or a list of strings if the name is repeated. */
 export type RawQuery = Record<string, string | string[]>;
 
-/** A query whose integers have been read. */
+/** Query parameters by name, with integers converted to numbers. */
 export type ReadQuery = Record<string, string | string[] | number>;
 
-/** Reads a query string. Repeated names are kept, so that they can be refused rather than one of them ignored. */
+/** Parses a query string. All values of a repeated name are kept, so that it can be refused instead of ignoring some. */
 export function readQuery(text: string): RawQuery {
-  // The object inherits no names, so that a parameter called __proto__ is a name like any other.
+  // The object has no prototype, so that a parameter called __proto__ isn't special.
   const query = Object.create(null) as RawQuery;
-  // URLSearchParams drops one question mark at the beginning, which here would be part of a name.
+  // URLSearchParams strips a leading question mark, so one is added to protect one that is part of a name.
   for (const [name, value] of new URLSearchParams(`?${text}`)) {
     const earlier = query[name];
     if (earlier === undefined) query[name] = value;
-    // Grows the list in place, because a request can repeat a name thousands of times.
+    // Appends to the list in place, because a request can repeat a name thousands of times.
     else if (Array.isArray(earlier)) earlier.push(value);
     else query[name] = [earlier, value];
   }
   return query;
 }
 
-/** @throws AppError `invalid_parameter` for a query with escapes that aren't of UTF-8, which would be read as U+FFFD. */
+/** @throws AppError `invalid_parameter` for a query with escapes that aren't valid UTF-8, which would be read as U+FFFD. */
 export function refuseForeignBytes(query: string): void {
   const isForeign = (part: string) => part.match(/(?:%[\da-f]{2})+/gi)?.some((run) => !isDecodable(run));
   const part = query.split('&').find(isForeign);
@@ -34,7 +34,7 @@ export function refuseForeignBytes(query: string): void {
     throw new AppError('invalid_parameter', `The parameter ${quote(part)} has bytes that are not UTF-8.`);
 }
 
-/** Whether the escapes of a text are of UTF-8. */
+/** Whether a string's percent-escapes are valid UTF-8. */
 export function isDecodable(text: string): boolean {
   try {
     return decodeURIComponent(text) !== '';
@@ -43,7 +43,7 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Writes the times of a query that has been validated as those of records, in place, so that they compare as text. */
+/** Converts the times in a validated query to the format used in records, in place, so that they can be compared as text. */
 export function readTimes(query: ReadQuery, parameters: readonly ContractParameter[]): void {
   for (const { name, schema } of parameters) {
     const time = query[name];
@@ -51,7 +51,7 @@ export function readTimes(query: ReadQuery, parameters: readonly ContractParamet
   }
 }
 
-/** Puts UUIDs into the lower case in which they are stored, in place: case does not matter (RFC 9562 section 4). */
+/** Converts UUIDs in a path to lower case, as stored, in place; their case doesn't matter (RFC 9562 section 4). */
 export function readUuids(
   path: Record<string, string>,
   parameters: readonly ContractParameter[],
@@ -62,8 +62,8 @@ export function readUuids(
 }
 
 /**
- * Turns the text of integer parameters into numbers, in place. Only plain decimal digits without leading zeros count:
- * `1e1`, `5.0` and `010` stay text, which the contract then refuses.
+ * Converts integer parameters from strings to numbers, in place. Only decimal digits without leading zeros are converted:
+ * `1e1`, `5.0` and `010` stay strings, which validation then rejects.
  */
 export function readIntegers(query: RawQuery, parameters: readonly ContractParameter[]): ReadQuery {
   const read: ReadQuery = query;
@@ -75,8 +75,8 @@ export function readIntegers(query: RawQuery, parameters: readonly ContractParam
 }
 
 /**
- * Says what is wrong with a request's parameters, as the error to answer with.
- * A malformed id in the path is `not_found`: there is nothing with that id.
+ * Returns the error to answer with if a request's parameters are invalid.
+ * A malformed id in the path is `not_found`, because there is nothing with that id.
  */
 export function explainParameters(
   errors: readonly Pick<ErrorObject, 'instancePath' | 'keyword' | 'params'>[],
@@ -110,7 +110,7 @@ export function explainParameters(
   );
 }
 
-/** A parameter's rule in words, out of its schema. */
+/** Describes a parameter's valid values in words, from its schema. */
 function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: JsonSchema): string {
   if (values) return `one of ${values.join(', ')}`;
   if (type === 'integer') return `an integer from ${minimum} to ${maximum}`;
@@ -119,11 +119,11 @@ function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: Jso
   return `an id of 1 to ${maxLength} letters, digits and the characters . _ : -, a letter or digit first`;
 }
 
-/** A hint for a value that is right but for the way it is written. */
+/** Returns a hint if only the way a value is written is wrong, otherwise an empty string. */
 function hint(parameter: ContractParameter | undefined, value: string): string {
   const { type, format } = parameter?.schema ?? {};
   if (type === 'integer' && /^0+[1-9]/.test(value)) return ' Write it without leading zeros.';
-  // In a query string a plus sign means a space.
+  // In a query string, a plus sign means a space.
   if (format === 'date-time' && / \d{2}:\d{2}$/.test(value)) return ' Write the + of an offset as %2B.';
   return '';
 }

@@ -5,21 +5,21 @@ import { constants, createZstdDecompress, gunzip } from 'node:zlib';
 import { AppError, quote } from '../../errors.ts';
 import { type FeedLine, LINE_BYTES_MAX, readChange, readFeedLines } from '../backoffice/feed-lines.ts';
 
-/** The forms of a batch, and of its answers. */
+/** Media type of a batch and of its answers. */
 export type BatchForm = 'application/json' | 'application/x-ndjson';
 
 export interface ChangeBatch {
   form: BatchForm;
-  /** The changes, each read when it is asked for: a value takes much more memory than its text. */
+  /** Changes, each parsed only when it is iterated over, because a value takes much more memory than its text. */
   lines: Iterable<FeedLine> | AsyncIterable<FeedLine>;
 }
 
 const CHANGES_MAX = 1_000;
 
 /**
- * Reads the changes of a request. It holds the whole body before anything is applied, so a body that breaks off or is too
- * long changes nothing.
- * @throws AppError `invalid_request` for a body that isn't a batch, whatever its changes are.
+ * Reads a batch of changes from a request. The whole body is read before any change is applied, so a body that breaks off
+ * or is too long has no effect.
+ * @throws AppError `invalid_request` for a body that isn't a batch; faults in single changes are reported when applied.
  */
 export async function readChangeBatch(req: IncomingMessage): Promise<ChangeBatch> {
   const form = formOf(req);
@@ -30,8 +30,8 @@ export async function readChangeBatch(req: IncomingMessage): Promise<ChangeBatch
 const BODY_BYTES_MAX = 16_384;
 
 /**
- * Reads the one JSON value of a request.
- * @throws AppError `invalid_request` for another body.
+ * Reads a request body that is a single JSON value.
+ * @throws AppError `invalid_request` for any other body.
  */
 export async function readValue(req: IncomingMessage): Promise<unknown> {
   if (formOf(req) !== 'application/json') throw invalid('Content-Type must be application/json.');
@@ -61,11 +61,11 @@ function formOf({ headers }: IncomingMessage): BatchForm {
 
 type Decompress = (body: Buffer) => Promise<Buffer>;
 
-/** More than any batch has. Each object takes much more memory and time than its two braces. */
+/** Maximum number of objects and arrays, more than any real batch has. Each takes much more memory and time than its text. */
 const CONTAINERS_MAX = 200_000;
 const [BRACE, BRACKET] = [0x7b, 0x5b];
 
-/** @throws AppError `invalid_request` for a body of hardly anything but objects and arrays. */
+/** @throws AppError `invalid_request` for a body with too many objects and arrays. */
 function refuseCrowded(bytes: Buffer): void {
   let count = 0;
   for (const byte of bytes) if (byte === BRACE || byte === BRACKET) count += 1;
@@ -74,7 +74,7 @@ function refuseCrowded(bytes: Buffer): void {
 }
 
 const bounds = { maxOutputLength: LINE_BYTES_MAX };
-/** 8 MB: a frame may ask its reader for 128. */
+/** Decompression window limit of 8 MB; a zstd frame could otherwise request 128 MB. */
 const window = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 const decompressions = new Map<string, Decompress>([
   ['identity', async (body) => body],
@@ -82,7 +82,7 @@ const decompressions = new Map<string, Decompress>([
   ['zstd', unzstd],
 ]);
 
-/** A body may have several frames (RFC 8878, section 3), as many as changes; Node reads one. */
+/** Decompresses a body of several zstd frames (RFC 8878, section 3), of which Node would read only the first. */
 async function unzstd(body: Buffer): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -123,7 +123,7 @@ async function bodyOf(req: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
   try {
-    // Destroying the request would take its connection, and with it the answer that says why.
+    // Destroying the request would close its connection before the error could be sent.
     for await (const part of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
       size += part.length;
       if (size > LINE_BYTES_MAX) throw tooLong();
@@ -148,7 +148,7 @@ function linesOf(bytes: Buffer): AsyncIterable<FeedLine> {
   return readFeedLines([bytes]);
 }
 
-/** The changes of an array. Each is read by itself, so that what is wrong in one is refused there. */
+/** Returns the changes in a JSON array. Each is parsed separately, so that a fault affects only its own change. */
 function itemsOf(bytes: Buffer): Iterable<FeedLine> {
   const text = textOf(bytes);
   if (!Array.isArray(valueOf(text))) throw invalid('The body must be an array of changes.');
@@ -164,7 +164,7 @@ function* linesAt(places: readonly [start: number, end: number][], text: string)
   }
 }
 
-/** The places of the items of an array, up to one more than a batch has; the text is known to be JSON. */
+/** Finds the start and end of each item in an array, stopping one above the limit of a batch. The text must be valid JSON. */
 function placesIn(text: string): [start: number, end: number][] {
   const places: [number, number][] = [];
   let [depth, start] = [0, 0];
@@ -172,7 +172,7 @@ function placesIn(text: string): [start: number, end: number][] {
     const character = text[index] ?? '';
     const step = STEPS[character] ?? 0;
     depth += step;
-    // The character belongs to an item, or begins or ends one.
+    // The character is inside an item, or begins or ends one.
     if (Math.max(depth, depth - step) > 1) continue;
     const isBlank = text.slice(start, index).trim() === '';
     if (character !== '[' && !isBlank) places.push([start, index]);
@@ -184,7 +184,7 @@ function placesIn(text: string): [start: number, end: number][] {
 
 const STEPS: Record<string, number> = { '[': 1, '{': 1, ']': -1, '}': -1, ',': 0 };
 
-/** The places of brackets and commas outside strings. */
+/** Yields the positions of brackets, braces and commas outside strings. */
 function* structureOf(text: string): Generator<number> {
   for (let index = 0; index < text.length; index += 1) {
     if (text[index] === '"') index = endOfString(text, index);

@@ -15,7 +15,7 @@ import { createPortalLink } from './operations/createPortalLink.ts';
 import { getChange } from './operations/getChange.ts';
 import { getPosition } from './operations/getPosition.ts';
 
-/** A request as an operation of the feed gets it: with parameters that have been validated. */
+/** A request to an operation of the feed, with validated parameters. */
 export interface FeedRequest {
   backoffice: Backoffice;
   token: FeedToken;
@@ -44,12 +44,12 @@ const POSTED = ['/feed/v1/changes', '/feed/v1/portal-links'];
 
 type Arguments = [exchange: FeedExchange, req: IncomingMessage, res: ServerResponse];
 
-/** Requests of a token at once: each may hold a body and its answers. */
+/** Maximum number of concurrent requests for each token, because each can hold a body and its answers in memory. */
 const AT_ONCE_MAX = 8;
 
 /**
- * Builds the dispatcher of the feed over HTTP from its contract: routing, token, rate, parameters, operation. It rejects
- * with the AppError to answer with.
+ * Builds the feed's dispatcher from its contract: routing, token, rate limit, parameters, operation, in that order. Its
+ * `handleRequest` rejects with the AppError to answer with.
  */
 export async function createFeedBackend(options: FeedServerOptions): Promise<OpenAPIBackend> {
   const { engine, metrics, requestsPerMinute, baseUrl, now, accent } = options;
@@ -61,14 +61,14 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
     (operation: (request: FeedRequest) => Promise<FeedReply>) =>
     async ({ request, security }: Context, ...[exchange, req]: Arguments): Promise<FeedReply> => {
       const token = security.feedToken as FeedToken;
-      // Parameters have been validated.
+      // The parameters have been validated.
       const { params, query } = request as { params: Record<string, string>; query: Record<string, string> };
       return operation({ backoffice, token, params, query, exchange, baseUrl, metrics, now, req });
     };
   const backend = new OpenAPIBackend({
     definition: requestsOnly(),
     ignoreTrailingSlashes: false,
-    // openapi-backend knows the rules of OpenAPI 3.0 only and would refuse 3.1; `make lint` checks the contract.
+    // openapi-backend's own check supports only OpenAPI 3.0 and would reject 3.1; `make lint` checks the contract.
     quick: true,
     handlers: {
       ...Object.fromEntries(Object.entries(operations).map(([id, operation]) => [id, called(operation)])),
@@ -109,9 +109,9 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
 }
 
 /**
- * Lets a token in with a few requests at once, each until its work is over and its answer was taken, or nobody is there to.
- * @returns a function that says that the work is over.
- * @throws AppError `rate_limited`.
+ * Limits each token's concurrent requests. A request counts until its work is over and its connection or answer has ended.
+ * @returns a function that admits a request, and returns a function to call when the work is over.
+ *   It throws AppError `rate_limited`.
  */
 function createEntrance(): (token: string, res: ServerResponse) => () => void {
   const counts = new Map<string, number>();
@@ -132,11 +132,11 @@ function limited(rule: string, retryAfterSeconds: number): AppError {
   return new AppError('rate_limited', `${rule} Wait ${wait}.`, { retryAfterSeconds });
 }
 
-/** @throws AppError that says what is wrong with a parameter. */
+/** @throws AppError describing the problem with a parameter. */
 function explainParameters({ validation, operation, request }: Context): never {
   const [error] = validation.errors ?? [];
   const [, place, at] = error?.instancePath.split('/') ?? [];
-  // There is nothing with an id that can't be one.
+  // A malformed id can't belong to a change.
   if (place === 'path') throw new AppError('not_found', 'No change has this id.');
   const { missingProperty, additionalProperty } = error?.params as Record<string, string | undefined>;
   const parameters = operation.parameters as { name: string; in: string; schema: { maxLength: number } }[];
@@ -156,7 +156,7 @@ function explainParameters({ validation, operation, request }: Context): never {
   throw new AppError('invalid_parameter', `${name} ${rule}${what}.`);
 }
 
-/** The contract without bodies and answers: each change is validated by itself, where it is applied. */
+/** Returns the contract without bodies and answers. Each change is validated separately, when it is applied. */
 function requestsOnly(): Document {
   const { openapi, info, paths, components, security } = structuredClone(feedDocument());
   for (const item of Object.values(paths))

@@ -18,29 +18,29 @@ import { createFeedBackend } from './feed-backend.ts';
 export interface FeedServerOptions extends ProbeOptions {
   metrics: FeedMetrics;
   keyPrefix: string;
-  /** The address at which people reach the portal, without a path. */
+  /** Base URL of the portal, without a path. */
   baseUrl: () => string;
-  /** Requests that one token may make in a minute. */
+  /** Maximum number of requests a minute for each token. */
   requestsPerMinute: number;
-  /** The operator's accent colour, in which documents are issued. */
+  /** Accent colour of the operator, used in issued documents. */
   accent?: string | undefined;
 }
 
-/** One request of the feed and its answer, as far as they are known; the log line is made of it. */
+/** State of one feed request and its answer, from which the log line is written. */
 export interface FeedExchange {
   readonly requestId: string;
   operation?: string;
   token?: string;
-  /** The counts of changes by the status of their answers. */
+  /** Number of changes by the status of their answers. */
   counts?: Partial<Record<string, number>>;
   errorCode?: string;
-  /** Why not all of a batch was tried. */
+  /** Error that stopped a batch before all of its changes were tried. */
   fault?: unknown;
-  /** Tells, when its work is over, that its token has one request less under way. */
+  /** Releases the request's place among its token's concurrent requests; called when its work is over. */
   leave?: () => void;
 }
 
-/** Creates the server of the feed's own port, not yet listening. Besides the feed it has the probes, and nothing else. */
+/** Creates the server for the feed's own port, not yet listening. It serves only the feed and the probes. */
 export async function createFeedServer(options: FeedServerOptions): Promise<Server> {
   const { log, metrics } = options;
   const app = createApplication();
@@ -52,7 +52,7 @@ export async function createFeedServer(options: FeedServerOptions): Promise<Serv
     const [path = '', query = ''] = req.originalUrl.split(/\?(.*)/s);
     if (!isDecodable(path)) throw new AppError('not_found', 'The escapes of this path are not of UTF-8.');
     refuseForeignBytes(query);
-    // HEAD is answered wherever GET is (RFC 9110 section 9.3.2); Node leaves the body out.
+    // HEAD is answered wherever GET is (RFC 9110 section 9.3.2); Node omits the body.
     const method = req.method === 'HEAD' ? 'GET' : req.method;
     const request = { method, path, query: readQuery(query), headers: {} };
     const exchange = exchangeOf(res.locals);
@@ -70,7 +70,7 @@ function exchangeOf(locals: Record<string, unknown>): FeedExchange {
   return locals.exchange as FeedExchange;
 }
 
-/** Gives each request its id, and one log line and one count when it is over. */
+/** Assigns each request an id, and logs and counts it when it ends. */
 function beginExchange(log: Logger, metrics: FeedMetrics): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now();
@@ -102,7 +102,7 @@ function beginExchange(log: Logger, metrics: FeedMetrics): RequestHandler {
 }
 
 function answerError(log: Logger): ErrorRequestHandler {
-  // Express tells error handlers by their four parameters.
+  // Express recognises error handlers by their four parameters.
   return (error: unknown, req, res, _next) => {
     const exchange = exchangeOf(res.locals);
     const reply = errorReply(error);
@@ -113,8 +113,8 @@ function answerError(log: Logger): ErrorRequestHandler {
       if (res.headersSent) res.destroy();
       else sendError(req, res, reply);
     };
-    // Drops the rest of a body that was refused, and answers behind it. A connection that is closed on it is reset, and
-    // programs that send first and read then, as those in Python do, would never learn why.
+    // Discards the rest of a refused body before answering. Closing the connection earlier would reset it, so clients that
+    // finish sending before they read, as Python's do, would never see the error.
     finished(req, answer);
     req.resume();
   };

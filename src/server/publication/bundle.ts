@@ -1,6 +1,6 @@
 import { bundledContract, type JsonSchema, type Prose } from '../../contract/document.ts';
 
-/** A place of the contract, which may be a reference. */
+/** A node of the contract, which may be a `$ref`. */
 interface Reference {
   $ref?: string;
 }
@@ -30,7 +30,7 @@ export interface BundledSchema extends JsonSchema, Reference {
 
 export interface Example extends Reference {
   summary?: string;
-  /** The path and query that the example answers. */
+  /** Path and query of the request that the example answers. */
   'x-request'?: string;
   value?: unknown;
 }
@@ -51,7 +51,7 @@ export interface BundledOperation extends Prose {
   'x-codeSamples'?: { lang: string; source: string }[];
 }
 
-/** The bundled contract, as far as its publications look into it. */
+/** The parts of the bundled contract that the published pages are made from. */
 export interface Bundle {
   info: Prose & { title: string; version: string };
   servers: [{ url: string }];
@@ -63,19 +63,19 @@ export interface Bundle {
 
 let loaded: Bundle | undefined;
 
-/** The contract in one file, with its references. */
+/** Returns the bundled contract, with its `$ref`s unresolved. */
 export function readContractBundle(): Bundle {
-  // The linters and the tests hold the contract to this shape.
+  // Linters and tests ensure that the contract has this shape.
   return (loaded ??= JSON.parse(bundledContract()) as Bundle);
 }
 
-/** A place of the contract together with what it refers to; its own members come first, as in OpenAPI 3.1. */
+/** Resolves a node's `$ref`, if it has one. The node's own properties take precedence, as in OpenAPI 3.1. */
 export function resolve<T extends Reference>(place: T): T {
   if (place.$ref === undefined) return place;
   const [, ...steps] = place.$ref.split('/');
   const beside = { ...place };
   delete beside.$ref;
-  // The bundle refers to nothing but its own components.
+  // All references in the bundle are to its own components.
   const named = steps.reduce<unknown>(
     (node, step) => (node as Record<string, unknown>)[step],
     readContractBundle(),
@@ -83,12 +83,12 @@ export function resolve<T extends Reference>(place: T): T {
   return resolve({ ...named, ...beside });
 }
 
-/** Whether a schema is of strings, numbers or truth values, null among them or not. */
+/** Whether a schema is for strings, numbers or booleans, with or without null. */
 export function isScalar({ type }: { type?: unknown }): boolean {
   return type !== undefined && ![type].flat().some((name) => name === 'object' || name === 'array');
 }
 
-/** The name of the component that a place refers to. */
+/** Returns the name of the component that a node refers to. */
 export function componentName({ $ref }: Reference): string | undefined {
   return $ref?.split('/').at(-1);
 }
@@ -97,7 +97,7 @@ export function bundledOperations(): (BundledOperation & { path: string })[] {
   return Object.entries(readContractBundle().paths).map(([path, { get }]) => ({ ...get, path }));
 }
 
-/** The body of an operation's good answer, or of an event. */
+/** Returns the body of an operation's successful answer, or of an event. */
 export function bodyOf({ requestBody, responses }: BundledOperation): BundledContent | undefined {
   return requestBody ?? responses['200'];
 }

@@ -6,15 +6,15 @@ import { escaped, plainPage, withCode } from './plain-page.ts';
 
 export interface Release {
   version: string;
-  /** The day on which it was cut. */
+  /** Day of the release. */
   date: string;
   integrators?: string[];
   operators?: string[];
 }
 
-/** The changes of each release, the newest first. */
+/** Returns the changes in each release, newest first. */
 export function readChangelog(): Release[] {
-  // A test holds the file to this shape.
+  // A test checks that the file has this shape.
   return parse(readFileSync(new URL('changelog.yaml', import.meta.url), 'utf8')) as Release[];
 }
 
@@ -34,8 +34,8 @@ ${changesOf(release, 'h3')}
 }
 
 /**
- * The changelog as an Atom feed (RFC 4287), one entry for each release.
- * @param baseUrl the address that integrators use: entries are known by it, so that they stay the same while it does.
+ * Returns the changelog as an Atom feed (RFC 4287) with one entry for each release.
+ * @param baseUrl the base URL for integrators. It is part of the entries' ids, so these change if it does.
  */
 export function changelogFeed(baseUrl: string): string {
   const releases = readChangelog();

@@ -12,15 +12,15 @@ interface Contract extends JsonObject {
   components: { schemas: Record<string, JsonObject> } & JsonObject;
 }
 
-/** Below these names are values, which stay as they are. */
+/** Properties with literal values, which must not be rewritten as schemas. */
 const VALUES: readonly string[] = ['default', 'enum', 'example', 'examples'];
 
 /**
- * The contract in OpenAPI 3.0, for generators that read nothing later. It describes the same requests and answers:
- * `nullable` stands for the type `null`, an `enum` of one for `const`, and `example` for the `examples` of a schema.
- * Version 3.0 has no webhooks, and no scopes for a bearer token: an operation names its scope as `x-scope`.
+ * Converts the contract to OpenAPI 3.0, for generators that support nothing later. Requests and answers are equivalent:
+ * `nullable` replaces the type `null`, an `enum` of one replaces `const`, and `example` replaces the `examples` of a schema.
+ * Version 3.0 has no webhooks and no scopes for a bearer token, so an operation states its scope as `x-scope`.
  *
- * A converter from npm would bring a second TypeScript with it, and drop the descriptions that stand beside references.
+ * The converter on npm would install a second version of TypeScript, and drop the descriptions beside references.
  */
 export function openapi30(): object {
   const contract = JSON.parse(bundledContract()) as Contract;
@@ -37,14 +37,14 @@ export function openapi30(): object {
   const rewritten = (value: Json, name = ''): Json => {
     if (Array.isArray(value)) return value.map((item) => rewritten(item));
     if (value === null || typeof value !== 'object' || VALUES.includes(name)) return value;
-    // Members of records may have the names of keywords.
+    // Properties of records can have the same names as keywords.
     if (name === 'properties') return each(value, true);
     return each(inWordsOf30(withoutSiblings(value, contract.components.schemas)), false);
   };
   return withoutUnused(rewritten({ ...contract, openapi: '3.0.3' }) as Contract);
 }
 
-/** Leaves out what only webhooks used, and scalars, which are written out. `Event` is there for a receiver's types. */
+/** Removes unused components: those only for webhooks, and inlined scalars. `Event` is kept for the types of receivers. */
 function withoutUnused(edition: Contract): JsonObject {
   const text = JSON.stringify(edition);
   const components = Object.entries(edition.components).map(([kind, named]) => {
@@ -57,17 +57,17 @@ function withoutUnused(edition: Contract): JsonObject {
   return { ...edition, components: Object.fromEntries(components) as JsonObject };
 }
 
-/** OpenAPI 3.0 ignores what is beside a reference, so references to scalars are written out with their descriptions. */
+/** Inlines references to scalars to keep their descriptions, because OpenAPI 3.0 ignores everything beside a reference. */
 function withoutSiblings(node: JsonObject, schemas: Record<string, JsonObject>): JsonObject {
   const { $ref, ...siblings } = node;
   if (typeof $ref !== 'string') return node;
   const schema = schemas[$ref.replace('#/components/schemas/', '')];
-  // A closed set stays a type of its own.
+  // Enums remain separate types.
   return schema && isScalar(schema) && !('enum' in schema) ? { ...schema, ...siblings } : { $ref };
 }
 
 function inWordsOf30(node: JsonObject): JsonObject {
-  // A custom field or an answer is any value: clients in Java and Rust that are generated from a list of types fail.
+  // Custom fields and answers can have any type, and generated Java and Rust clients fail on a list of types.
   const { type, const: only, examples, ...rest } = node;
   delete rest['anyOf'];
   const [named] = [type].flat().filter((name) => name !== 'null');

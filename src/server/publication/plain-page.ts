@@ -8,11 +8,11 @@ const STYLE = `
   a { color: var(--accent); }
   time { font-weight: normal; font-size: 1rem; }`;
 
-/** A plain page runs no scripts, loads nothing, and can't be framed. */
+/** Content Security Policy of plain pages, which run no scripts, load nothing and can't be framed. */
 export const plainPagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** A page of text. `head` and `content` are HTML; the title is text. */
+/** Returns a page of text. `head` and `content` are HTML; the title is plain text. */
 export function plainPage({ title, head = '', content }: { title: string; head?: string; content: string }) {
   return `<!doctype html>
 <html lang="en">
@@ -36,7 +36,7 @@ const HEADER_STYLE = `
   .vendor { padding: 0.75rem 1rem; border-bottom: 3px solid var(--accent); font: 700 1rem/2 system-ui, sans-serif; }
   .vendor img { height: 2rem; margin-right: 0.5rem; vertical-align: middle; border-radius: 0.25rem; }`;
 
-/** A page of ours, or a reference, below the logo and the name that the portal has too. */
+/** Adds the portal's logo and name to the top of a plain page or an API reference. */
 export function withLook(page: string, look: VendorLook): string {
   const logo = look.logo === undefined ? '' : `<img src="${look.logo}" alt="">`;
   const header = `<header class="vendor">${logo}Fieldledger</header>\n`;
@@ -45,7 +45,7 @@ export function withLook(page: string, look: VendorLook): string {
     .replace(/<main>|<div id="redoc">/, (content) => `${header}${content}`);
 }
 
-/** A text as HTML shows it, with code where it has backquotes. */
+/** Escapes text for HTML, turning text in backquotes into `<code>` elements. */
 export const withCode = (text: string) => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 export const escaped = (text: string) =>

@@ -25,13 +25,13 @@ import { referenceMarkdown } from './reference-markdown.ts';
 import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
 
 export interface PublicationOptions {
-  /** The address that integrators use; asked once the server listens. */
+  /** Returns the base URL for integrators; called only after the server is listening. */
   baseUrl: () => string;
-  /** The address at which integrators get help; undefined for the one that they use. */
+  /** URL where integrators get help; defaults to the base URL. */
   supportUrl: string | undefined;
   serviceName: string;
   look: VendorLook;
-  /** The address to which security faults are reported; undefined for a service without security.txt. */
+  /** Contact for reporting security vulnerabilities; undefined for a service without security.txt. */
   securityContact: string | undefined;
   now: () => Date;
 }
@@ -39,9 +39,9 @@ export interface PublicationOptions {
 type PublishedAt = [path: string, mediaType: string, make: () => Published, headersOf?: HeadersOf];
 
 /**
- * The contract as integrators read it: the description in both notations, the reference as a page and as Markdown,
- * workflows, the client, and what each release changed; and the feed's contract with its page.
- * Each text is made at the first request for it, so that a start doesn't wait.
+ * Creates the router for all published files: the API's contract in both notations, its reference as a page and as Markdown,
+ * workflows, the client and the changelog, and the feed's contract and reference.
+ * Each is generated at its first request, so as not to delay startup.
  */
 export function createPublication(options: PublicationOptions): Router {
   const own = (text: string) => asConfigured(text, options);
@@ -85,14 +85,14 @@ export function createPublication(options: PublicationOptions): Router {
   for (const [path, ...text] of texts) router.get(path, createPublishedText(...text));
   if (options.securityContact !== undefined)
     router.get('/.well-known/security.txt', showSecurityText(options));
-  // This path leads to a description of the API, whether the reference was built or not.
+  // This path leads to a description of the API even if the reference hasn't been built.
   router.get('/', (_req, res) => {
     res.redirect(302, isReferenceBuilt() ? '/reference' : '/openapi.json');
   });
   return router;
 }
 
-/** Tells where to report a security fault (RFC 9116), good for half a year from each day on which it is asked for. */
+/** Serves security.txt (RFC 9116), which expires about half a year after the day of the request. */
 function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions): RequestHandler {
   return (_req, res) => {
     const expiresAt = new Date(now().getTime() + 180 * DAY_MS);
@@ -108,14 +108,14 @@ function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions)
   };
 }
 
-/** A reference's policy, and links to what programs would rather read (RFC 8288, RFC 8631). */
+/** Returns the headers of a reference page: its policy, and links to machine-readable versions (RFC 8288, RFC 8631). */
 function referenceHeaders(...links: string[]): HeadersOf {
   return (page) => ({ 'Content-Security-Policy': policyOf(page), Link: links.join(', ') });
 }
 
 /**
- * A text made from the contract, with what is configured in place of the contract's own names wherever they stand: in
- * samples and prose as well as under `servers`. The settings allow no characters that JSON or HTML would escape.
+ * Replaces the contract's own names and URLs with the configured ones throughout a text: in samples and prose as well as
+ * under `servers`. The settings don't allow characters that JSON or HTML would escape.
  */
 function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: PublicationOptions): string {
   const { info, servers } = JSON.parse(bundledContract()) as OwnNames;
@@ -124,12 +124,12 @@ function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: Public
     [servers[0].url]: baseUrl(),
     [info.contact.url]: supportUrl ?? baseUrl(),
   };
-  // In names and addresses only the dot has a meaning in a pattern.
+  // In names and URLs, only the dot is special in a regular expression.
   const own = Object.keys(configured).join('|').replaceAll('.', '\\.');
   return text.replaceAll(new RegExp(own, 'g'), (name) => configured[name] ?? name);
 }
 
-/** The members in which the contract names the service itself. */
+/** Fields of the contract with the names and URLs of the service. */
 interface OwnNames {
   info: { title: string; contact: { url: string } };
   servers: [{ url: string }];
@@ -137,7 +137,7 @@ interface OwnNames {
 
 const clientName = `fieldledger-client-${version}.tgz`;
 
-/** The packages of earlier releases, byte for byte: integrators' lock files have their digests. */
+/** Client packages of earlier releases, kept unchanged because integrators' lock files contain their digests. */
 const earlierClients = new URL('clients/', import.meta.url);
 
 function client(path: string, name: string, file: URL): PublishedAt {
@@ -145,15 +145,15 @@ function client(path: string, name: string, file: URL): PublishedAt {
   return [path, 'application/gzip', () => built(file, 'client', 'client'), () => headers];
 }
 
-/** A file that a release has, and a checkout once `make` has built it. */
+/** Reads a generated file, which is included in a release but must be built with `make` in a checkout. */
 function built(file: URL, what: string, target: string): Buffer {
   if (existsSync(file)) return readFileSync(file);
   throw new AppError('not_found', `The ${what} has not been built; "make ${target}" builds it.`);
 }
 
 /**
- * The policy that the page brings along, by which it runs its own scripts alone and asks for nothing. Served, it also
- * gets an origin of its own: whatever a script in it did, the portal on the same server is another site to it.
+ * Returns a reference page's own Content Security Policy, which allows only its own scripts and no requests, plus a sandbox.
+ * The sandbox gives the page its own origin, so that its scripts can't access the portal on the same server.
  */
 function policyOf(page: string): string {
   const [, policy] = /<meta http-equiv="Content-Security-Policy" content="([^"]*)">/.exec(page) ?? [];

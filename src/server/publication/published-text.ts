@@ -7,8 +7,8 @@ import type { RequestHandler } from 'express';
 import { hasTag, preferredCoding, tagsOf } from '../api/answer.ts';
 
 /**
- * The codings that are offered, the smallest result first. A text is compressed once for all who ask, on another thread,
- * and so more thoroughly than an answer of the API. Higher levels take three times as long for another fiftieth.
+ * Content codings offered, smallest result first. A text is compressed only once, on another thread, so compression is more
+ * thorough than for API answers. Higher levels take three times as long to save another fiftieth.
  */
 const codings = {
   br: (bytes: Buffer) =>
@@ -27,13 +27,13 @@ const codingNames = Object.keys(codings) as readonly Coding[];
 
 export type HeadersOf = (text: string) => Record<string, string>;
 
-/** A published text, or the bytes of a file that is compressed already. */
+/** A published text, or the bytes of an already compressed file. */
 export type Published = string | Buffer;
 
 /**
- * Answers with content that is the same for everybody until the server ends: made at the first request, compressed once
- * for each coding, with a strong ETag, and 304 for who has it already (RFC 9110 section 13).
- * @param make throws what the first requests are answered with until it succeeds.
+ * Creates a handler for content that stays the same until the server ends. It is generated at the first request, compressed
+ * once for each coding, and sent with a strong ETag, or 304 if the client has it (RFC 9110 section 13).
+ * @param make generates the content. If it throws, requests are answered with the error until it succeeds.
  */
 export function createPublishedText(
   mediaType: string,

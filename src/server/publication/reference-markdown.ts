@@ -13,11 +13,11 @@ import {
 } from './bundle.ts';
 
 /*
- * Generators that npm has repeat every header and schema below every answer, which takes five times the size, and leave
- * the events out.
+ * Generators on npm aren't used: they repeat every header and schema under every answer, which makes the file five times as
+ * large, and omit the events.
  */
 
-/** The reference as Markdown, for programs and for people without a browser: everything once, in the order of the contract. */
+/** Returns the reference as Markdown, for programs and people without a browser: everything once, in the contract's order. */
 export function referenceMarkdown(): string {
   const { info, tags, webhooks, components } = readContractBundle();
   const operations = bundledOperations();
@@ -87,7 +87,7 @@ const scopeOf = ({ 'x-scope': scope }: BundledOperation) =>
 function answerText(answer: BundledContent): string {
   const { description } = resolve(answer);
   const codes = bundledExamples(answer).flatMap(({ value }) => {
-    // The examples of errors have this shape.
+    // Examples of errors have this shape.
     const { error } = (value ?? {}) as { error?: { code: string } };
     return error === undefined ? [] : `\`${error.code}\``;
   });
@@ -115,7 +115,7 @@ function parameterList(parameters: readonly Parameter[]): string {
   return listOf(items);
 }
 
-/** A schema in words: for an object its members, for a set its values, for a choice its forms. */
+/** Describes a schema in Markdown: an object's properties, an enum's values, or a choice's alternatives. */
 function schemaText(schema: BundledSchema): string {
   const { description = '', properties, required = [], anyOf, oneOf, enum: closed } = schema;
   const meanings = schema['x-enumDescriptions'] ?? {};
@@ -129,11 +129,11 @@ function schemaText(schema: BundledSchema): string {
   return [description, listOf([...values, ...choices, ...members])].filter(Boolean).join('\n\n');
 }
 
-/** A member with those of an object that has no section of its own, indented. */
+/** Describes a property, and indented below it, the properties of an object without its own section. */
 function memberLines(name: string, member: BundledSchema, isRequired: boolean): string {
   const schema = resolve(member);
   const words = [typeOf(member), ...(isRequired ? [] : ['optional'])];
-  // The section of a named set says it in full.
+  // A named enum is described in full in its own section.
   const description =
     hasSection(schema) && componentName(member) && !member.description ? '' : (schema.description ?? '');
   const line = `\`${name}\` (${words.join(', ')})${description && `: ${description.replaceAll(/\n+/g, ' ')}`}`;
@@ -144,7 +144,7 @@ function memberLines(name: string, member: BundledSchema, isRequired: boolean): 
   return [line, ...below.map((text) => `- ${text}`.replaceAll(/^/gm, '  '))].join('\n');
 }
 
-/** The type in a few words, with a link where it has a section. */
+/** Describes a type in a few words, with a link if it has its own section. */
 function typeOf(place: BundledSchema): string {
   const schema = resolve(place);
   const name = componentName(place);
@@ -173,11 +173,11 @@ function boundsOf({ format, const: only, minimum, maximum, default: unless }: Bu
   ];
 }
 
-/** Leaves out a number's size in memory and the bounds that follow from it. */
+/** Matches formats that only state a number's size in memory. These, and bounds that follow from them, are omitted. */
 const NUMBER_FORMAT = /^(int32|int64|double)$/;
 const SAID_MAX = 1_000_000;
 
-/** Whether a schema is told under a heading of its own: one that says more than fits into the line of a member. */
+/** Whether a schema gets its own section, because its description is too long for a property's line. */
 function hasSection({
   properties,
   anyOf,
@@ -200,7 +200,7 @@ const listOf = (items: readonly string[]) => items.map((item) => `- ${item}`).jo
 const fenced = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
 const jsonOf = ({ value }: Example) => fenced('json', JSON.stringify(value, undefined, 2));
 
-/** Prose with its headings some levels further down. Lines of code that begin with `#` stay as they are. */
+/** Lowers the headings in Markdown by some levels, leaving lines in code blocks that begin with `#` unchanged. */
 function lowered(prose: string, levels: number): string {
   return prose
     .split(/(^```[^]*?^```$)/m)

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 import { escaped, plainPage, withCode } from './plain-page.ts';
 
-/** Sequences of requests in Arazzo 1.0, which `redocly respect` and other tools run. */
+/** Names of the Arazzo 1.0 workflow files, which `redocly respect` and other tools can run. */
 export const workflowFiles = ['first-hour', 'first-sync', 'delta-sync', 'webhook-received'].map(
   (name) => `${name}.arazzo.yaml`,
 );
@@ -13,7 +13,7 @@ export function workflowText(file: string): string {
   return readFileSync(new URL(`workflows/${file}`, import.meta.url), 'utf8');
 }
 
-/** The list of the workflows as a page, each with the command that stands at its beginning. */
+/** Returns the page that lists the workflows, each with the commands given at the start of its file. */
 export function workflowsPage(): string {
   const items = workflowFiles.map((file) => {
     const text = workflowText(file);

@@ -1,12 +1,12 @@
 /*
- * Builds generated/reference.html and generated/feed-reference.html: the published references, each as one file that asks
- * nothing of anyone when it is opened. It is a program of its own beside the service: `make docs` and `make start` run it,
- * and the server only sends the files. They aren't committed, because their 2.5 MB change with every word of a contract.
+ * Builds generated/reference.html and generated/feed-reference.html: the published references, each a single file that makes
+ * no requests when opened. This is a separate program, run by `make docs` and `make start`; the server only sends the files.
+ * They aren't committed, because their 2.5 MB change with every word of a contract.
  *
- * Redoc 3 rather than Redoc 2.5: it sets the webhooks under a heading of their own beside the operations of their tag,
- * shows response headers and the first level of a schema without a click, links to every single field, has a search
- * dialog and a dark mode, and comes with the Redocly CLI that bundles and lints the contract anyway. Its price:
- * sections are rendered as they scroll into view, so the browser's own find sees only those; the search dialog sees all.
+ * Redoc 3 is used rather than Redoc 2.5: it lists webhooks under their own heading beside the operations of their tag, shows
+ * response headers and the first level of a schema without a click, links to every field, has a search dialog and a dark
+ * mode, and comes with the Redocly CLI, which bundles and lints the contract anyway. Its drawback is that sections are
+ * rendered as they scroll into view, so the browser's own search finds only those; the search dialog finds everything.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
@@ -20,15 +20,15 @@ import { sampleLanguages } from './samples.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 const OPTIONS = {
-  // A reply is an envelope: closed, it would show `data` and hide the record.
+  // An answer is an envelope; collapsed, it would show `data` and hide the record.
   schemasExpansionLevel: 1,
-  // Most patterns only keep control characters out; where the form of a value matters, its description says so.
+  // Most patterns only exclude control characters; if a value's format matters, its description says so.
   hideSchemaPattern: true,
-  // Samples in a language that isn't named here are left out. An event has none: its body is under `Payload`.
+  // Samples in languages not listed here are omitted. An event has no samples: its body is under `Payload`.
   codeSamples: { languages: [...sampleLanguages, 'Payload'].map((lang) => ({ lang })) },
 };
 
-/** The credit at the foot of the menu is an image that Redoc fetches from its maker's servers; here it is a word. */
+/** Inline image that replaces the credit below the menu, which Redoc would load from Redocly's servers. */
 const CREDIT = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" width="52" height="14">' +
     '<text y="11" font-family="sans-serif" font-size="12" fill="#555">Redocly</text></svg>',
@@ -39,9 +39,9 @@ const noScript = (file: string) =>
   `<noscript>This page needs JavaScript. The same can be read without: <a href="/${file}">${file}</a>.</noscript>`;
 
 /**
- * Repairs Redoc's own style sheet. A code breaks only where it has a space, or where it alone is
- * longer than a line; a table that is then wider than a phone is scrolled. An answer's headers stand
- * behind its body. Text has the contrast that WCAG 2.2 asks for, and a title breaks between its words.
+ * Fixes to Redoc's style sheet. Inline code wraps only at a space, or if it alone is longer than a line;
+ * tables wider than a phone can be scrolled. An answer's headers come after its body. Text has the contrast
+ * required by WCAG 2.2, and titles wrap between words.
  */
 const STYLE = `<style>
 main :is(h1, h2, h3) { word-break: normal !important; overflow-wrap: break-word !important; }
@@ -75,8 +75,8 @@ html.dark { --input-content-placeholder-color: #a9abb8; --code-block-tokens-comm
 </style>`;
 
 /**
- * A server sends the page with an origin of its own, so that no script in it is one of the portal's. Browsers then have
- * no storage and no cookies for it: what Redoc keeps there, such as dark or light, lasts as long as the page.
+ * Script that replaces browser storage. A server gives the page its own origin, to isolate its scripts from the portal, so
+ * it has no storage or cookies. Redoc's settings, such as dark mode, then last only as long as the page.
  */
 const OWN_ORIGIN = `<script>
 try { localStorage } catch {
@@ -93,7 +93,7 @@ try { localStorage } catch {
 }
 </script>`;
 
-/** The pages, each with its contract, and where the same can be read without scripts. */
+/** Reference pages, each with its contract, and the version that can be read without scripts. */
 const PAGES: [page: string, contract: string, plain: string][] = [
   ['reference.html', 'openapi.json', 'reference.md'],
   ['feed-reference.html', 'feed.json', 'feed.json'],
@@ -103,7 +103,7 @@ for (const [page, contract, plain] of PAGES)
 
 function buildReference(name: string, source: string, plain: string): void {
   const target = join(root, 'generated', name);
-  // Written beside the target and renamed, so that a running server never sends half a file.
+  // Written elsewhere and then renamed, so that a running server never sends half a file.
   const folder = `${target}.${randomUUID()}`;
   const definition = join(folder, source);
   const page = join(folder, name);
@@ -129,7 +129,7 @@ function renderPage(definition: string, page: string): void {
   const { status, stdout, stderr } = spawnSync(process.execPath, build, {
     cwd: root,
     encoding: 'utf8',
-    // "off" also builds the page with its own telemetry disabled: by default readers' browsers would report home.
+    // "off" also disables telemetry in the built page; by default, readers' browsers would send it to Redocly.
     env: { ...process.env, REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' },
   });
   if (status !== 0) throw new Error(`redocly build-docs failed:\n${stdout}${stderr}`);
@@ -144,8 +144,8 @@ interface Contract {
 }
 
 /**
- * Writes shared scalars, such as an amount or a date, out where they are used. Redoc's search meets a component only at
- * its first use in a body, so of all the amounts of an invoice only one could be found by its name.
+ * Inlines shared scalars, such as an amount or a date, where they are used. Redoc's search indexes a component only at its
+ * first use in a body, so only one of an invoice's amounts could be found by its name.
  */
 function inlineScalars(contract: Contract): unknown {
   const { schemas } = contract.components;
@@ -160,12 +160,12 @@ function inlineScalars(contract: Contract): unknown {
 }
 
 function makeSelfContained(page: string, plain: string): string {
-  // If a new version of Redoc changes these, the build must fail, or the page would send requests again.
+  // If a new version of Redoc changes these, the build must fail, or else the page would make requests again.
   if (!page.includes('"disableTelemetry":true')) throw new Error('Redoc was built with its telemetry on');
   const [, head = '', body = '', program = ''] =
     /^([^]*?)(<div id="redoc">[^]*?)(<script type="module">[^]*)$/.exec(page) ?? [];
-  // The links of the prerendered page are paths, and stay so when the script takes over; only a fragment can be
-  // opened in another tab. The contract's own addresses, such as /openapi.yaml, have a dot.
+  // Links in the prerendered page are paths, even after the script takes over, but only a fragment can be opened in
+  // another tab. The contract's own URLs, such as /openapi.yaml, contain a dot and so are kept.
   const links = body.replaceAll(/ href="(\/[^".]*)"/g, ' href="#$1"');
   const html = `${
     replace(head, /<\/head>/, `${STYLE}</head>`) + noScript(plain) + OWN_ORIGIN
@@ -174,8 +174,8 @@ function makeSelfContained(page: string, plain: string): string {
 }
 
 /**
- * Puts the contract beside the program rather than into it: a server publishes it in its own names, and the program and
- * its digest in the policy stay as they are.
+ * Moves the contract out of the script and into a data element. The server can then fill in its own names without changing
+ * the script, whose digest is in the policy.
  */
 function withDefinitionAsData(program: string): string {
   const [, before = '', definition = '', after = ''] =
@@ -187,7 +187,7 @@ function withDefinitionAsData(program: string): string {
   );
 }
 
-/** The browser refuses everything that Redoc may still want to fetch or send, also when the file is opened from a disk. */
+/** Returns a policy that blocks any requests Redoc may still make, even if the file is opened from disk. */
 function seal(html: string): string {
   const hashes = [...html.matchAll(/<script(?: type="module")?>([^]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

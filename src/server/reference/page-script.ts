@@ -1,7 +1,7 @@
 /**
- * A script of the page, which does what Redoc leaves to it: chapters of the guide stand above everything else that a search
- * finds and lead to the chapter; what is scrolled can be reached by the keyboard (WCAG 2.2, 2.1.1); code of the guide can be
- * copied, and is chosen by its language where it stands in several; the menu is a landmark. It only adds elements beside Redoc's own.
+ * Script that adds what Redoc lacks. Search results begin with links to chapters of the guide. Scrollable areas can be
+ * reached by keyboard (WCAG 2.2, 2.1.1). Code in the guide can be copied, and switched between languages if shown in several.
+ * The menu is a landmark. The script only adds elements beside Redoc's own.
  */
 export const pageScript = `
 const chapters = () => {

@@ -1,6 +1,6 @@
 import { type SampledOperation, samplesOf } from './samples.ts';
 
-/** The parts of the bundled contract that the reference changes. */
+/** The parts of the bundled contract that are changed for the reference. */
 export interface ShownContract {
   info: { description: string };
   paths: Record<string, { get: Omit<SampledOperation, 'path'> }>;
@@ -9,8 +9,8 @@ export interface ShownContract {
 }
 
 /**
- * Gives readers of the reference what the contract has no place for: each operation in every language, events under
- * the names that a receiver meets, and a heading for each error code, so that a log or a ticket can link to it.
+ * Adds what the reference needs beyond the contract: samples of each operation in every language, events titled with the
+ * names that receivers see, and a heading for each error code, so that a log or ticket can link to it.
  */
 export function addForReaders(contract: ShownContract): void {
   for (const [path, { get }] of Object.entries(contract.paths)) {
@@ -20,7 +20,7 @@ export function addForReaders(contract: ShownContract): void {
   contract.info.description = withErrorCodes(contract);
 }
 
-/** A row of the contract's table of codes: the status, the codes, and what to do. */
+/** Matches a row in the contract's table of error codes: the status, the codes, and what to do. */
 const ROW = /^\| (\d{3}) \| ((?:`\w+`(?:, )?)+) \| (.+) \|$/gm;
 
 function withErrorCodes({ info, components }: ShownContract): string {
@@ -38,7 +38,7 @@ function withErrorCodes({ info, components }: ShownContract): string {
   return linked.replace('# Rate limit\n', (heading) => `${sections.join('')}${heading}`);
 }
 
-/** The parts of the feed's bundled contract that its reference changes. */
+/** The parts of the feed's bundled contract that are changed for its reference. */
 export interface ShownFeed {
   info: { description: string };
   components: { schemas: { Change: { oneOf: { $ref: string }[] } } };
@@ -50,9 +50,9 @@ interface ShownChange {
   properties: { change: { const: string } };
 }
 
-/** Gives readers of the feed's reference the changes under the names that they send, and a chapter that lists them. */
+/** Titles each change in the feed's reference with its name in requests, and adds a chapter that lists all changes. */
 export function addChanges({ info, components: { schemas } }: ShownFeed): void {
-  // A test holds the feed's contract to this shape.
+  // A test checks that the feed's contract has this shape.
   const named = schemas as unknown as Record<string, ShownChange>;
   const rows = schemas.Change.oneOf.map(({ $ref }) => {
     const schema = named[$ref.replace('#/components/schemas/', '')];

@@ -1,19 +1,19 @@
 /*
- * Requests as each language of the reference writes them.
+ * Code samples of requests in each language of the reference.
  */
 export interface Request {
   operationId: string;
   baseUrl: string;
-  /** The address of the request without the query. */
+  /** URL of the request without the query. */
   address: string;
   ids: string[];
   query: [name: string, value: string][];
 }
 
-/** The ways in which one language writes the three kinds of operations. */
+/** Functions that write a sample in one language, for each of the three kinds of operation. */
 export type Writer = Record<'list' | 'record' | 'file', (request: Request) => string>;
 
-/** The largest page, which needs the fewest requests. */
+/** Parameter for the largest page size, which needs the fewest requests. */
 const longestPage: [string, string] = ['limit', '100'];
 
 const curl: Writer = {
@@ -60,7 +60,7 @@ function typeScriptCall({ operationId, ids, query }: Request): string {
   return `client.${operationId}(${args.join(', ')})`;
 }
 
-/** Python would send an ordinary header to the target of a redirect. */
+/** Python code that adds the API key in a way that doesn't also send it to the target of a redirect. */
 const pythonKey = `request.add_unredirected_header("Authorization", "Bearer " + os.environ["API_KEY"])`;
 
 const python: Writer = {
@@ -248,7 +248,7 @@ function indented(code: string, indent: string): string {
   return code.replaceAll(/^/gm, indent);
 }
 
-/** The writers by the names that the reference shows, in the order in which it offers them. */
+/** Writers by language name as shown in the reference, in the order shown there. */
 export const writers: Record<string, Writer> = {
   curl,
   TypeScript: typeScript,

@@ -1,12 +1,12 @@
 import { type Request, type Writer, writers } from './sample-writers.ts';
 
-/** An operation in code, as the reference shows it (`x-codeSamples`). */
+/** A code sample of an operation, as shown in the reference (`x-codeSamples`). */
 export interface Sample {
   lang: string;
   source: string;
 }
 
-/** The parts of an operation that its samples are made from. */
+/** The parts of an operation from which its samples are generated. */
 export interface SampledOperation {
   operationId: string;
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
@@ -18,8 +18,8 @@ export interface SampledOperation {
 export const sampleLanguages = Object.keys(writers);
 
 /**
- * Writes an operation in each language of the reference. The request is the one that the contract shows in curl. Lists
- * are read to their end.
+ * Writes a sample of an operation in each language of the reference, using the request in the contract's curl sample.
+ * Lists are read to the last page.
  */
 export function samplesOf(operation: SampledOperation): Sample[] {
   const answer = answerOf(operation);

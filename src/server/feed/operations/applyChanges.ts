@@ -6,13 +6,13 @@ import { AppError, unavailable } from '../../../errors.ts';
 import { type BatchForm, invalid, readChangeBatch } from '../batch.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 
-/** A few changes can be answered with a long record each. */
+/** Maximum total size of a batch's answers. Even a few changes can each be answered with a long record. */
 const ANSWERS_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Applies a batch of changes, one after the other, each in a transaction of its own, but imports that follow each other.
- * @throws AppError `invalid_request` for a body that isn't a batch; `unavailable` when the database was away, and
- *   `revoked_key` when the token was revoked, before the first change was answered.
+ * Applies a batch of changes in order, each in its own transaction, except that consecutive imports can share one.
+ * @throws AppError `invalid_request` for a body that isn't a batch. If no change has been answered yet, it is `unavailable`
+ *   when the database is down, and `revoked_key` when the token is revoked.
  */
 export async function applyChanges({
   backoffice,
@@ -32,7 +32,7 @@ export async function applyChanges({
         continue;
       }
       answers.add(line, together?.[index] ?? (await answerLine(backoffice, line, sender)));
-      // SQLite runs synchronously, so this lets other requests in between.
+      // SQLite is synchronous, so this gives other requests a turn.
       await turn();
     }
   }
@@ -44,21 +44,21 @@ export async function applyChanges({
   return { mediaType: form, body: bodyOf(form, answers.list) };
 }
 
-/** The answers to a batch, as far as it has come. */
+/** Answers to a batch so far. */
 class BatchAnswers {
   readonly list: { status: string; text: string }[] = [];
-  /** Why the database couldn't be used. */
+  /** Error from the database that stopped the batch. */
   fault: unknown;
   readonly #hasHungUp: () => boolean;
   #isRevoked = false;
   #bytes = 0;
 
-  /** @param hasHungUp whether nobody waits for the answers any more: whoever does so sends the batch again. */
+  /** @param hasHungUp whether the client has disconnected; it is then expected to send the batch again. */
   constructor(hasHungUp: () => boolean) {
     this.#hasHungUp = hasHungUp;
   }
 
-  /** Whether nothing more is tried. */
+  /** Whether no further changes are to be tried. */
   get isOver(): boolean {
     return (
       this.fault !== undefined || this.#isRevoked || this.#bytes > ANSWERS_BYTES_MAX || this.#hasHungUp()

@@ -5,8 +5,8 @@ import { invalid, readValue } from '../batch.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 
 /**
- * Makes a link that signs a person in to the portal.
- * @throws AppError `invalid_request` for a body that is refused, and as `makePortalLink` does.
+ * Creates a link that signs a person in to the portal.
+ * @throws AppError `invalid_request` for an invalid body, and the errors of `makePortalLink`.
  */
 export async function createPortalLink(request: FeedRequest): Promise<FeedReply> {
   const { backoffice, token, baseUrl, now, req } = request;

@@ -4,8 +4,8 @@ import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 import { refuseCompany } from './getPosition.ts';
 
 /**
- * Tells what became of a change.
- * @throws AppError `not_found` when none with that id was applied, or the token isn't for the company or the change.
+ * Returns the outcome of a change.
+ * @throws AppError `not_found` if no change with the id was applied, or the token isn't for the company or kind of change.
  */
 export async function getChange({ backoffice, token, params, query, now }: FeedRequest): Promise<FeedReply> {
   const [id = '', company = ''] = [params.id, query.company];

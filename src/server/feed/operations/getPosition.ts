@@ -5,8 +5,8 @@ import { findPosition } from '../../store/records/moves.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 
 /**
- * Tells the last change of a source that was applied.
- * @throws AppError `not_found` when there is no such company, or the token isn't for it.
+ * Returns the position of a source: its last applied change.
+ * @throws AppError `not_found` if the company doesn't exist, or the token isn't for it.
  */
 export async function getPosition({ backoffice, token, query }: FeedRequest): Promise<FeedReply> {
   const { engine } = backoffice;
