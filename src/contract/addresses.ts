@@ -8,7 +8,7 @@ export interface GivenAddress {
 
 type Place = Pick<GivenAddress, 'town' | 'region' | 'postcode'>;
 
-/** Eircodes (S.I. 300 of 2015: a routing key, such as D6W, and a unique identifier) and British postcodes (BS 7666). */
+/** Matches Eircodes (S.I. 300 of 2015: a routing key, such as D6W, and a unique identifier) and UK postcodes (BS 7666). */
 const POSTCODE =
   /(?:^|[\s,]+)((?:[AC-FHKNPRTV-Y]\d\d|D6W)\s?[0-9AC-FHKNPRTV-Y]{4}|[A-Z]{1,2}\d[A-Z\d]?\s?\d[A-Z]{2})$/;
 const COUNTY = /^(?:co\.?|county)\s/i;

@@ -75,7 +75,7 @@ export function storedRecordProblem(
 /**
  * Renders a stored record again, upgrading it from an earlier version of the contract to this one. Fields are put in this
  * version's order, and new required fields get the `x-before` value from their schema.
- * @throws InvalidRecordError when this contract can't render it.
+ * @throws InvalidRecordError if the upgraded record breaks this version of the contract.
  */
 export function renderStored(resource: Resource, stored: Omit<StoredTexts, 'digest'>): RenderedRecord {
   const names: { body: string; whole?: string } = schemaNames[resource];

@@ -13,7 +13,7 @@ export function traceIdIn(traceparent: string | string[] | undefined): string | 
 
 /**
  * Returns the trace id shared by all attempts of a delivery: the digits of its id, so that each can be found from the other.
- * @param id `dlv_` and a UUID.
+ * @param id `dlv_` followed by a UUID.
  */
 export function traceIdOfDelivery(id: string): string {
   return id.replace('dlv_', '').replaceAll('-', '');

@@ -212,7 +212,7 @@ export function reverseChargeVat(
     });
 }
 
-/** The amounts invoiced, credited, paid and refunded on an issued invoice, all in its own currency. */
+/** Amounts invoiced, credited, paid and refunded on an issued invoice, all in its own currency. */
 export interface Movements {
   grossMinor: number;
   /** Gross total of the invoice's issued credit notes, as a positive amount. */

@@ -86,8 +86,8 @@ const refusals: Record<WithheldFor, string> = {
 };
 
 /**
- * Checks that a caller's company and key may read what a scope covers.
- * @throws AppError with the first reason why not.
+ * Checks that a caller's company and API key are allowed to read the data under a scope.
+ * @throws AppError for the first check that fails.
  */
 export function authorise(caller: Caller, scope: Scope): void {
   const reason = whyWithheld(caller, moduleOf(scope), caller.scopes);
