@@ -2,19 +2,19 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { Connection } from './dialects/dialect.ts';
 
-/** A selection that is read in the order of a key. */
+/** A selection of rows that are read in key order. */
 export interface Selection {
   columns: RawBuilder<unknown>;
-  /** A table, with what is joined to it. */
+  /** A table and any joins. */
   from: RawBuilder<unknown>;
   where?: RawBuilder<boolean> | undefined;
-  /** Selected columns that together are unique and never change; empty if the table has one row. */
+  /** Selected columns that together are unique and never change; empty for a table with one row. */
   key: readonly string[];
   rowsMax: number;
   after?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads a selection in batches; others may write meanwhile. */
+/** Reads a selection in batches, between which others may write. */
 export async function* batchesOf<Row extends object>(
   db: Connection,
   selection: Selection,
@@ -24,7 +24,7 @@ export async function* batchesOf<Row extends object>(
     const rows = await readBatch<Row>(db, { ...selection, after });
     if (rows.length > 0) yield rows;
     if (rows.length < selection.rowsMax) return;
-    // A row has the columns of the key, whatever else it has.
+    // Every row includes the columns of the key.
     after = rows.at(-1) as Selection['after'];
   }
 }
@@ -51,7 +51,7 @@ export async function countRows(
   return Number(rows[0]?.count);
 }
 
-/** Whether a table has a row that `where` chooses. */
+/** Whether a table has a row that meets the condition `where`. */
 export async function hasRow(
   db: Connection,
   from: RawBuilder<unknown>,
@@ -65,5 +65,5 @@ export function columnList(columns: readonly string[]) {
   return sql.join(columns.map((column) => sql.ref(column)));
 }
 
-/** The name of a column in a row: `id` of `d.id`. */
+/** Returns a column's name within a row: `id` for `d.id`. */
 const nameOf = (column: string) => column.slice(column.indexOf('.') + 1);

@@ -4,9 +4,9 @@ import { isOfCompanies } from './stored-tables.ts';
 import { allTables } from './tables/tables.ts';
 
 /**
- * The statements by which Citus spreads the tables over its machines: those of companies by company, so that all rows of one
- * are on one machine. The rest stays on the coordinator. They may be made once, with or without rows, while nobody uses the
- * database; `verify` and `company list` tell whether it worked.
+ * Returns the statements with which Citus distributes companies' tables, so that all rows of a company are on one machine.
+ * The other tables stay on the coordinator. Each statement can run only once, on empty or filled tables, while nobody uses
+ * the database; `verify` and `company list` show whether it worked.
  * @see https://docs.citusdata.com/en/stable/develop/api_udf.html
  */
 export function distribution(): string[] {
@@ -25,9 +25,9 @@ export function distribution(): string[] {
 }
 
 /**
- * Spreads the tables of a database that is up to date over the machines of Citus.
- * @returns the statements that were made: none where it was done before.
- * @throws UsageError for a database that isn't Citus's.
+ * Distributes the tables of an up-to-date database over the Citus machines.
+ * @returns the statements that were run; none if it was already distributed.
+ * @throws UsageError for a database without Citus.
  */
 export async function distribute(engine: Engine): Promise<string[]> {
   const isCitus =

@@ -3,23 +3,23 @@ import { statSync } from 'node:fs';
 import { UsageError } from '../../errors.ts';
 import { lookInto } from '../../sqlite-look.ts';
 
-/** The first migration of every database of ours. Other programs also have a table `migrations`. */
+/** The first migration of every Fieldledger database. Other programs may also have a table `migrations`. */
 export const FIRST_MIGRATION = '0001-baseline';
-/** The first one of databases from before release 1.0.0, with which all history begins. */
+/** The first migration of databases from before release 1.0.0, which are no longer supported. */
 const BEFORE_HISTORY = '0001-access';
 
-/** Files that were found to be ours, and that this process may have open. */
+/** Files that are known to be Fieldledger databases, and that this process may have open. */
 const ours = new Set<string>();
 
-/** Notes that a file is ours. */
+/** Remembers that a file is a Fieldledger database. */
 export function noteOurs(path: string): void {
   const { dev, ino, birthtimeMs } = statSync(path);
   ours.add(`${dev} ${ino} ${birthtimeMs}`);
 }
 
 /**
- * Looks into a SQLite file before anything changes it or what is beside it.
- * @throws UsageError when another program's tables are in it; SQLite's error when it isn't a database.
+ * Inspects a SQLite file before anything changes it or the files beside it.
+ * @throws UsageError when it holds another program's tables; SQLite's error when it isn't a database.
  */
 export function refuseForeignFile(path: string): void {
   const stats = statSync(path, { throwIfNoEntry: false });
@@ -31,7 +31,7 @@ export function refuseForeignFile(path: string): void {
   if (tables[0] !== undefined) refuseForeign(tables, rows);
 }
 
-/** @throws UsageError unless the rows of the table `migrations` are those of a database of ours. */
+/** @throws UsageError unless the rows of the table `migrations` are those of a Fieldledger database. */
 export function refuseForeign([table = 'migrations']: readonly string[], rows: readonly unknown[]): void {
   const names = rows.map((row) => (row as { name?: unknown }).name);
   if (names.includes(FIRST_MIGRATION)) return;

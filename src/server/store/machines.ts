@@ -4,28 +4,28 @@ import { AppError } from '../../errors.ts';
 import type { Engine } from './engines/engine.ts';
 
 /*
- * A database is on one machine, or Citus spreads it over several by company. There a statement that changes or locks rows is
- * made where every table in it is bound to one company by a value; work for many companies is one statement for each.
+ * A database is on one machine, or Citus distributes it by company over several. Citus needs every statement that changes or
+ * locks rows to bind each of its tables to one company, so work for many companies takes one statement for each.
  */
 
-/** The company of a statement; undefined on one machine, where one statement serves many. */
+/** The company of a statement; undefined on one machine, where one statement covers many companies. */
 export type OfCompany = string | undefined;
 
-/** Binds a table's column to the company of a statement. */
+/** Returns the condition that binds a table's column to the statement's company. */
 export function boundTo(company: OfCompany, column = 'company'): RawBuilder<boolean> {
   return company === undefined ? sql`TRUE` : sql`${sql.ref(column)} = ${company}`;
 }
 
-/** Some rows, and what became of the work for them. */
+/** A group of rows, and the outcome of the work on them. */
 export interface Done<Row, T> {
   rows: readonly Row[];
   outcome: PromiseSettledResult<T>;
 }
 
-/** Statements that are under way at once, each on a connection of the pool. */
+/** Maximum number of simultaneous statements, each on its own connection from the pool. */
 const SIDE_BY_SIDE = 4;
 
-/** Does work for rows: for all at once on one machine, for each company's on several, where one may be away. */
+/** Does work on all rows together on one machine, or company by company on several, one of which may be down. */
 export async function byCompany<Row extends { company: string }, T>(
   engine: Engine,
   rows: readonly Row[],
@@ -48,7 +48,7 @@ export async function byCompany<Row extends { company: string }, T>(
 
 type Outcomes<T> = readonly Pick<Done<unknown, T>, 'outcome'>[];
 
-/** The results of work that was done. @throws the first error when none was, or one that isn't a machine's absence. */
+/** Returns successful results. @throws the first error if all failed, or the first not caused by an absent machine. */
 export function resultsOf<T>(done: Outcomes<T>): T[] {
   const results = done.flatMap(({ outcome }) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   const isAway = ({ outcome }: Outcomes<T>[number]) =>
@@ -57,15 +57,15 @@ export function resultsOf<T>(done: Outcomes<T>): T[] {
   return results;
 }
 
-/** @throws the first error of work that wasn't done. */
+/** @throws the first error of work that failed. */
 export function throwFirst(done: Outcomes<unknown>): void {
   for (const { outcome } of done) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /**
- * Selects rows of all companies. While one of several machines doesn't answer, those of the companies on the others: whoever
- * gives an order or a limit to the selection applies it again.
- * @param select has a condition for the company's column of every table.
+ * Selects rows of all companies, or of those on the other machines while one doesn't answer. The results of several machines
+ * are concatenated, so the caller has to apply any order or limit again.
+ * @param select builds the query, and must apply the given condition to the company column of every table.
  */
 export async function ofAllCompanies<Row>(
   engine: Engine,
@@ -86,14 +86,14 @@ export async function ofAllCompanies<Row>(
   return resultsOf(done.map((outcome) => ({ outcome }))).flatMap(({ rows }) => rows);
 }
 
-/** A sentence about machines that don't answer; undefined when all do. */
+/** Returns a sentence naming the machines that don't answer; undefined when all do. */
 export function machinesAway({ machines }: Engine): string | undefined {
   machines?.suspect();
   if (!machines || machines.away.length === 0) return undefined;
   return `These machines don't answer, and their companies can't be served: ${machines.away.join(', ')}`;
 }
 
-/** Whether a statement failed because one of several machines is away, and not the database. */
+/** Whether a statement failed because one of several machines is down, rather than the whole database. */
 export async function isPartAway(engine: Engine): Promise<boolean> {
   return (
     (await engine.isDistributed()) && (await sql`SELECT 1`.execute(engine.db).then(Boolean, () => false))

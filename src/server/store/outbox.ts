@@ -11,10 +11,10 @@ import { ofAllCompanies } from './machines.ts';
 import type { Tables } from './tables/tables.ts';
 
 /*
- * The queues of what is sent once, by any process: mails and documents. Their rows are committed with what they are about.
+ * The queues of mails and documents, each sent once by any process. Rows are committed with the change that they are about.
  */
 
-/** The queues, with the days after which a row that was never sent is sent no more. A mail's are those of RFC 5321 section 4.5.4.1. */
+/** The queues, with the days after which an unsent row is given up; for mail, those of RFC 5321 section 4.5.4.1. */
 export const QUEUE_DAYS = { notices: 5, hand_overs: 30 } as const;
 
 type QueueName = keyof typeof QUEUE_DAYS;
@@ -25,22 +25,22 @@ export interface DueKey {
   id: string;
 }
 
-/** A row that is to be sent, or is being sent. Older ones were committed while there was no way to send them. */
+/** Condition for rows that are waiting or being sent, leaving out those that are too old. */
 function isOpen(queue: QueueName, now: Date): RawBuilder<boolean> {
   const oldest = new Date(now.getTime() - QUEUE_DAYS[queue] * DAY_MS).toISOString();
-  // The first condition must equal that of the partial index of each queue, `…_due`.
+  // The first condition must equal that of each queue's partial index, `…_due`.
   return sql<boolean>`state IN ('waiting', 'sending') AND due_at > ${oldest}`;
 }
 
-/** Rows whose time has come: to be tried, or to be taken over from a worker whose lease has run out. */
+/** Condition for rows that are due: for an attempt, or for takeover from a worker whose lease has expired. */
 function isDue(queue: QueueName, now: Date): RawBuilder<boolean> {
   return sql<boolean>`${isOpen(queue, now)} AND due_at <= ${now.toISOString()}`;
 }
 
-/** So many of the oldest rows are sorted for each pass, which takes SQLite some 20 ms. */
+/** Number of oldest rows that are sorted on each pass, which takes SQLite about 20 ms. */
 const SORTED_MAX = 10_000;
 
-/** Rows that are to be sent now: companies take turns, and of each those that have waited longest come first. */
+/** Lists rows that are due now: companies take turns, each with the longest-waiting row first. */
 export async function listDue(
   engine: Engine,
   queue: QueueName,
@@ -59,7 +59,7 @@ export async function listDue(
   return rows.map((row) => ({ ...row, queue }));
 }
 
-/** For how many seconds the oldest of the rows that are to be sent has waited; 0 if there is none. */
+/** Returns the age in seconds of the oldest unsent row; 0 if there is none. */
 export async function secondsOfOldest(engine: Engine, queue: QueueName, now: Date): Promise<number> {
   const rows = await ofAllCompanies(
     engine,
@@ -70,7 +70,7 @@ export async function secondsOfOldest(engine: Engine, queue: QueueName, now: Dat
   return Math.max(0, ...rows.map(({ at }) => (at === null ? 0 : (now.getTime() - Date.parse(at)) / 1000)));
 }
 
-/** The state that a row gets: `sending` comes with the item that is to be sent. */
+/** A row's next state. The state `sending` comes with the item to send. */
 export interface Prepared<Item> {
   state: string;
   problem?: string;
@@ -78,8 +78,8 @@ export interface Prepared<Item> {
 }
 
 /**
- * Takes a lease on a row that is due, and finds out what to send, in one transaction; it is committed before anything is sent.
- * @returns undefined when nothing is to be sent, and when another worker has taken it.
+ * Takes a lease on a due row and prepares the item to send, in one transaction that commits before anything is sent.
+ * @returns undefined when there is nothing to send, or another worker has taken the row.
  */
 export async function leaseDue<Queue extends QueueName, Item>(
   engine: Engine,
@@ -107,15 +107,15 @@ export async function leaseDue<Queue extends QueueName, Item>(
   });
 }
 
-/** The outcome of an attempt as it is kept. */
+/** The stored outcome of an attempt. */
 export interface Settlement {
   state: string;
   problem: string | null;
-  /** When it is tried again, or when it was settled. */
+  /** The time of the next attempt, or the time it was settled. */
   dueAt: Date;
 }
 
-/** Keeps the outcome of an attempt. @returns false when another worker has taken the lease, whose outcome counts then. */
+/** Stores the outcome of an attempt. @returns false when another worker has taken over the lease: its outcome counts. */
 export async function settleDue(
   transaction: StoreTransaction,
   { queue, company, id }: DueKey,
@@ -128,41 +128,41 @@ export async function settleDue(
   return Number(numAffectedRows) === 1;
 }
 
-/** A queue and how its rows are sent. */
+/** A queue and the way its rows are sent. */
 export interface Outbox<Queue extends QueueName, Item, Outcome> {
   queue: Queue;
-  /** The state of a row that was sent. */
+  /** The state of a row after it was sent. */
   sent: string;
-  /** Rows that are sent at once. */
+  /** Maximum number of rows sent at the same time. */
   atOnce: number;
-  /** Longer than an attempt can take: another worker takes over only what was abandoned. */
+  /** Lease time, longer than any attempt, so that other workers take over only abandoned rows. */
   leaseMs: number;
-  /** Finds out what to send, in the transaction of the lease. */
+  /** Prepares the item to send, in the transaction that takes the lease. */
   prepare: (
     transaction: StoreTransaction,
     row: Selectable<Tables[Queue]>,
     now: Date,
   ) => Promise<Prepared<Item>>;
   attempt: (item: Item) => Promise<Outcome>;
-  /** When a row whose attempt failed is tried again; undefined when it has failed for good. */
+  /** Returns the time of the next attempt after a failure; undefined when there is none. */
   nextTry: (item: Item, outcome: Outcome, now: Date) => Date | undefined;
-  /** Keeps more of an outcome, in its transaction. */
+  /** Stores further data about an outcome, in the same transaction. */
   settle: (
     transaction: StoreTransaction,
     item: Item,
     settled: Settlement & { outcome: Outcome; at: Date; ms: number; next: Date | undefined },
   ) => Promise<void>;
-  /** The names of its lines in the log, and the members by which they tell an item. */
+  /** The names of its log lines; `describe` returns the members that identify an item in them. */
   lines: { attempted: string; failed: string };
   describe: (item: Item) => Record<string, unknown>;
 }
 
-/** Rows of one pass. */
+/** Maximum number of rows per pass. */
 const ROWS_MAX = 20;
 
 /**
- * Sends what is due in a queue, a few rows at a time. Any number of processes share the work. A row is sent twice only where the
- * outcome isn't kept: the process ends before, or the database or the receiver is away.
+ * Sends the due rows of a queue, a few at a time. Any number of processes share the work. A row is sent twice only if its
+ * outcome couldn't be stored: because the process ended first, or the database or the receiver was unreachable.
  */
 export async function sendDue<
   Queue extends QueueName,

@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 
 import type { Engine } from './engines/engine.ts';
 
-/** The state of a count, after one was counted. */
+/** The state of a rate count after a request was counted. */
 export interface Counted {
-  /** The number in the current window, this one included; infinite when the counter refuses the key. */
+  /** The number of requests in the current window, including this one; infinite when the counter refuses the key. */
   points: number;
   msBeforeNext: number;
 }
 
 /**
- * Counts one, unless the key is refused because its window is used up.
- * @returns also a function that takes the count back, which does nothing once the window has ended; undefined when the key
- *   is refused.
+ * Counts one request, unless the key is refused because its allowance is used up.
+ * @returns the state, and a function that takes the count back, which has no effect after the window has ended; the function
+ *   is undefined when the key is refused.
  */
 export type RateCounter = (key: string) => Promise<Counted & { takeBack?: () => Promise<void> }>;
 
@@ -23,21 +23,21 @@ interface Allowed {
 }
 
 /**
- * Keys that a counter knows at once. Beyond that it forgets the one whose window ends first. A key whose points are used
- * up is never forgotten before its window ends, so that nobody gets a new allowance by sending other keys.
+ * Maximum number of keys that a counter remembers. Beyond that it forgets the one whose window ends first. A key whose points
+ * are used up is never forgotten before its window ends, so that nobody gets a new allowance by sending other keys.
  */
 const KEYS_MAX = 10_000;
-/** After this number of counted requests, rows that ended and rows beyond the number of keys are removed. */
+/** Number of counted requests after which expired rows, and rows beyond the maximum number of keys, are removed. */
 const SWEEP_EVERY = 1_000;
-/** The database isn't asked again about a key that it refused. Another process may take a count back after that. */
+/** Time for which a refused key isn't checked again. After that, another process may have taken a count back. */
 const REFUSED_MS = 1_000;
 
 /**
- * Creates a counter of this process that allows `points` in a window of `seconds`, which begins with the first of them.
- * @param keysMax keys that it knows at once. It refuses a new one while all of them are used up.
+ * Creates a counter for this process alone that allows `points` in a window of `seconds`, starting at the first request.
+ * @param keysMax the number of keys it remembers. It refuses new keys while all of these have used up their points.
  */
 export function createOwnCounter({ points: allowed, seconds }: Allowed, keysMax = KEYS_MAX): RateCounter {
-  /** The one that ends first comes first. */
+  /** Windows by key, in order of their ends. */
   const windows = new Map<string, { points: number; endsAt: number }>();
   const windowOf = (key: string, now: number) => {
     const known = windows.get(key);
@@ -67,8 +67,8 @@ export function createOwnCounter({ points: allowed, seconds }: Allowed, keysMax 
 }
 
 /**
- * Creates a counter that all processes with the same PostgreSQL database share, so that a limit means the same on one
- * machine and on ten. While the database can't be reached, each process counts for itself.
+ * Creates a counter that all processes with the same PostgreSQL database share, so that a limit is the same on one
+ * machine and on ten. While the database is unreachable, each process counts for itself.
  */
 export function createRateCounter(engine: Engine, allowance: Allowed, keysMax = KEYS_MAX): RateCounter {
   const own = createOwnCounter(allowance, keysMax);
@@ -109,7 +109,7 @@ export function createRateCounter(engine: Engine, allowance: Allowed, keysMax = 
     const now = Date.now();
     const known = refused.get(key);
     if (known && known.askAt > now) return { points: Infinity, msBeforeNext: known.endsAt - now };
-    // The next sweep makes up for one that fails.
+    // If a sweep fails, the next one makes up for it.
     if (countedOnes % SWEEP_EVERY === 0) await sweep(now).catch(() => undefined);
     countedOnes += 1;
     return count(key, now).catch(() => own(key));

@@ -1,19 +1,19 @@
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 
-/** Four parts of so many UTF-16 units fit into an entry of an index, for which PostgreSQL has some 2,700 bytes. */
+/** Maximum UTF-16 units per part, so that four parts fit into a PostgreSQL index entry of about 2,700 bytes. */
 const PART_LENGTH_MAX = 150;
 
-/** Mark before the words of the customer's name, which not everybody may search. */
+/** Marker before the words of the customer's name, which not everybody is allowed to search. */
 export const BEFORE_CUSTOMER = '\t';
 
-/** The columns of a record that are searched, and that no database computes from its text. */
+/** Returns a record's search columns that the database can't compute from its text. */
 export function searchColumns({
   resource,
   record,
 }: Pick<RenderedRecord, 'resource' | 'record'>): Record<string, string | number> {
   if (resource !== 'invoices') return {};
-  // Rendered as the resource says.
+  // The resource determines the record's type.
   const invoice = record as Invoice;
   const { number, purchaseOrderReference, buyerReference, customer } = invoice;
   const [own, ofCustomer] = [[number, purchaseOrderReference, buyerReference], customer.name];
@@ -23,7 +23,7 @@ export function searchColumns({
   };
 }
 
-/** The amount paid and not refunded, in minor units. */
+/** Returns the amount paid and not refunded, in minor units. */
 export function paidMinor({ payments = [], refunds = [] }: Pick<Invoice, 'payments' | 'refunds'>): number {
   const sum = (entries: readonly { amountMinor: number }[]) =>
     entries.reduce((total, { amountMinor }) => total + amountMinor, 0);
@@ -34,7 +34,7 @@ function partOf(text: string | null): string {
   return ` ${searchWordsOf(text ?? '')}`.slice(0, PART_LENGTH_MAX).toWellFormed();
 }
 
-/** Letters that Unicode takes apart no further, as people type them who don't have them. */
+/** Letters that Unicode doesn't decompose, with the usual spelling on keyboards without them. */
 const typedAs: Record<string, string> = {
   æ: 'ae',
   ð: 'd',
@@ -47,7 +47,7 @@ const typedAs: Record<string, string> = {
   þ: 'th',
 };
 
-/** The words of a text with a blank between them, in small letters without accents: `Seán Ørsted` is `sean orsted`. */
+/** Returns a text's words separated by spaces, in lower case without accents: `Seán Ørsted` becomes `sean orsted`. */
 export function searchWordsOf(text: string): string {
   return text
     .normalize('NFKD')

@@ -7,7 +7,7 @@ import { ofAllCompanies } from './machines.ts';
 import type { Table } from './tables/table.ts';
 import { allTables } from './tables/tables.ts';
 
-/** All that a store keeps: what a table refers to comes before it. */
+/** The tables with a store's lasting data, in order of dependency: referenced tables come first. */
 export const STORED_TABLES = allTables.filter(({ isOfDatabase, isCounter }) => !isOfDatabase && !isCounter);
 
 export type TableRow = Record<string, unknown>;
@@ -15,17 +15,17 @@ export type TableRow = Record<string, unknown>;
 /** Whether rows of a table belong to companies. */
 export const isOfCompanies = (table: Table) => table.name === 'companies' || 'company' in table.columns;
 
-/** Chooses the rows of a table that belong to a company. */
+/** Returns the condition for a table's rows that belong to a company. */
 export function ownRows({ name }: Table, company: string): RawBuilder<boolean> {
   return name === 'companies' ? sql`id = ${company}` : sql`company = ${company}`;
 }
 
-/** The columns of a table that the database doesn't compute itself. */
+/** Returns the names of a table's columns that the database doesn't compute. */
 export function writtenColumns({ columns }: Table): string[] {
   return Object.keys(columns).filter((name) => !columns[name]?.isComputed);
 }
 
-/** The row with the greatest key; undefined where there is none, or no key. */
+/** Finds the row with the greatest key; undefined if the table has no rows or no key. */
 export async function lastRow(engine: Engine, { name, key }: Table): Promise<TableRow | undefined> {
   if (key.length === 0) return undefined;
   const order = sql.join(key.map((column) => sql`${sql.ref(column)} DESC`));
@@ -34,11 +34,11 @@ export async function lastRow(engine: Engine, { name, key }: Table): Promise<Tab
   return rows[0];
 }
 
-/** A PDF has some 30 kB, and every other row a few. */
+/** Batch sizes: a PDF has about 30 kB, and any other row a few. */
 const BATCH_ROWS = 500;
 const BATCH_DOCUMENTS = 50;
 
-/** A table as `batchesOf` reads it, with these columns and those of the key. */
+/** Returns the selection with which `batchesOf` reads a table: the given columns and those of the key. */
 export function selectionOf({ name, key }: Table, columns: readonly string[]): Selection {
   return {
     columns: columnList([...new Set([...key, ...columns])]),
@@ -49,7 +49,7 @@ export function selectionOf({ name, key }: Table, columns: readonly string[]): S
 }
 
 /**
- * Removes rows of a company, or those of them that are old.
+ * Removes some of a company's rows, or some of its old ones.
  * @returns how many were removed, at most `countMax`.
  */
 export async function deleteSome(
@@ -64,7 +64,7 @@ export async function deleteSome(
 ): Promise<number> {
   const { name, key } = table;
   const isOwn = ownRows(table, company);
-  // On one machine the key alone finds the rows, however many the company has.
+  // On one machine the key alone finds the rows quickly, however many the company has.
   const { isDistributed } = dialectOf(transaction);
   const { numAffectedRows = 0n } = await sql`
     DELETE FROM ${sql.table(name)} WHERE ${isDistributed ? isOwn : sql`TRUE`} AND (${columnList(key)}) IN (
@@ -74,12 +74,12 @@ export async function deleteSome(
   return Number(numAffectedRows);
 }
 
-/** Rows of one transaction. SQLite answers no request meanwhile. */
+/** Maximum rows per transaction, during which SQLite blocks all requests. */
 const OLD_AT_ONCE = 250;
 
 /**
- * Removes some of the rows from before a time, company by company.
- * @param before compares with the column that says when a row grew old.
+ * Removes some of the rows older than a time, company by company.
+ * @param before the limit for the table's `age` column.
  * @returns whether there may be more.
  */
 export async function removeBefore(engine: Engine, table: Table, before: string): Promise<boolean> {
@@ -92,7 +92,7 @@ export async function removeBefore(engine: Engine, table: Table, before: string)
       SELECT DISTINCT company
       FROM (SELECT company FROM ${sql.table(name)} WHERE ${isOld} AND ${isReached('company')} LIMIT ${sql.lit(OLD_AT_ONCE)}) AS old`,
   );
-  // Another process may be removing the same ones.
+  // Another process may be removing the same rows.
   const options = { isOld, countMax: OLD_AT_ONCE, lock: engine.dialect.forUpdateSkipLocked };
   let removed = 0;
   for (const { company } of found)

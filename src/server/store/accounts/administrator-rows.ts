@@ -11,14 +11,14 @@ import type { Tables } from '../tables/tables.ts';
 
 /** An administrator of a company, without their password. */
 export type Administrator = Omit<RowOf<typeof administrators>, 'mutedNotices'> & {
-  /** False for somebody who comes in by portal links alone. */
+  /** False for somebody who signs in by portal links alone. */
   hasPassword: boolean;
   hasSecondFactor: boolean;
-  /** The kinds of notices that they want no mail of; none, unless given. */
+  /** The kinds of notices that aren't to be sent by mail; none by default. */
   mutedNotices?: readonly string[];
 };
 
-/** Somebody who is about to become an administrator. */
+/** Creates a new administrator, without storing them. */
 export function newAdministrator(
   person: Pick<Administrator, 'company' | 'email' | 'name' | 'scopes' | 'mayInvite' | 'madeBy'>,
   now: Date,
@@ -31,10 +31,10 @@ export function newAdministrator(
   };
 }
 
-/** An administrator's key. */
+/** The key that identifies an administrator. */
 export type AccountKey = Pick<Administrator, 'company' | 'id'>;
 
-/** Adds an administrator; false when another of the company's has the e-mail address and isn't disabled. */
+/** Adds an administrator. Returns false when another active one of the company has the e-mail address. */
 export async function insertAdministrator(
   transaction: StoreTransaction,
   administrator: Administrator,
@@ -50,27 +50,27 @@ export async function insertAdministrator(
   return Number(numInsertedOrUpdatedRows) === 1;
 }
 
-/** The stored password of somebody who has none, and comes in by portal links. */
+/** The stored password of somebody without one, who signs in by portal links. */
 export const NO_PASSWORD = '';
 
-/** The second proof that an account is asked for beside its password; see ../../features/sign-in/second-factor.ts. */
+/** The second factor that an account needs besides its password; see ../../features/sign-in/second-factor.ts. */
 export interface SecondFactor {
-  /** The secret, sealed. */
+  /** The sealed secret. */
   secret: string;
-  /** The time step of the last code that was taken. */
+  /** The time step of the last accepted code. */
   lastStep: number;
-  /** The digests of those that are left. */
+  /** The digests of unused recovery codes. */
   recoveryCodes: readonly string[];
 }
 
-/** An account that may sign in, with the stored form of its password. */
+/** An account that can sign in, with the stored form of its password. */
 export interface Account {
   administrator: Administrator;
   password: string;
   secondFactor: SecondFactor | undefined;
 }
 
-/** Whether a password alone lets somebody in: without one, their business system vouches for them. */
+/** Whether a password alone is enough to sign in. Without a password, the business system vouches for the person. */
 export function lacksSecondFactor({
   hasPassword,
   hasSecondFactor,
@@ -80,7 +80,7 @@ export function lacksSecondFactor({
 
 const ACCOUNTS_MAX = 1_000;
 
-/** The account of a company with an id or an e-mail address, if it may sign in. */
+/** Finds a company's account by id or e-mail address, unless it is disabled. */
 export async function findAccount(
   db: Connection,
   of: { company: string; id: string } | { company: string; email: string },
@@ -95,8 +95,8 @@ export async function findAccount(
 }
 
 /**
- * The accounts of an e-mail address that may sign in to any company, the oldest first, without those that have no password.
- * Nothing of one may be told in another's company.
+ * Finds an e-mail address's accounts in all companies, oldest first, leaving out disabled ones and those without a password.
+ * Nothing about one account may be revealed in another's company.
  */
 export async function findAccountsOf(engine: Engine, email: string): Promise<Account[]> {
   const rows = await ofAllCompanies(
@@ -111,13 +111,13 @@ export async function findAccountsOf(engine: Engine, email: string): Promise<Acc
 
 function toAccount(row: Selectable<Tables['administrators']>): Account {
   const { password, second_factor: secret, second_factor_step: lastStep, recovery_codes: codes } = row;
-  // Written by `updateAdministratorRow`, all three together.
+  // `updateAdministratorRow` always writes these three together.
   const recoveryCodes = JSON.parse(codes ?? '[]') as string[];
   const secondFactor = secret === null ? undefined : { secret, lastStep: lastStep ?? 0, recoveryCodes };
   return { administrator: toAdministrator(row), password, secondFactor };
 }
 
-/** The administrators of a company, oldest first, disabled ones included. */
+/** Lists a company's administrators, oldest first, including disabled ones. */
 export async function listAdministratorRows(db: Connection, company: string): Promise<Administrator[]> {
   const rows = await db
     .selectFrom('administrators')
@@ -134,7 +134,7 @@ type Changeable = 'name' | 'scopes' | 'mayInvite' | 'mutedNotices' | 'signedInAt
 interface AdministratorChanges extends Partial<Pick<RowOf<typeof administrators>, Changeable>> {
   /** The password in its stored form. */
   password?: string;
-  /** The second factor; null takes it away. */
+  /** The second factor; null removes it. */
   secondFactor?: SecondFactor | null;
 }
 

@@ -12,7 +12,7 @@ import { addNotice, type NoticeKind } from './notice-rows.ts';
 
 export type AuditEntry = RowOf<typeof auditEntries> & { action: AuditAction };
 
-/** Every action that the audit trail records, with its name for people. */
+/** Every action that the audit trail records, with its plain-English name. */
 export const auditActions = {
   'administrator.signed_in': 'Signed in',
   'administrator.sign_in_failed': 'Failed to sign in: wrong password or code',
@@ -56,7 +56,7 @@ export interface Origin {
 /** An administrator with their browser, or an operator at the command line. */
 export type AuditActor = ({ id: string; name: string } & Origin) | 'operator';
 
-/** An actor in a column for administrators; null for an operator. */
+/** Returns an actor's id for an administrator column; null for an operator. */
 export function actorId(actor: { id: string } | 'operator'): string | null {
   return actor === 'operator' ? null : actor.id;
 }
@@ -65,14 +65,14 @@ export interface NewAuditEntry {
   company: string;
   by: AuditActor;
   action: AuditAction;
-  /** Id of the object of the action. */
+  /** Id of the action's target. */
   subject?: string;
-  /** More about the action, by name. Never a secret. */
+  /** Further details of the action, by name. Never a secret. */
   details?: Readonly<Record<string, string>>;
   now: Date;
 }
 
-/** The actions of which people are told: the owner of the account that is the subject, all, or all but who acts. */
+/** Recipients of actions' notices: the owner of the account concerned, all administrators, or all but the actor. */
 const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>> = {
   'administrator.changed_password': 'owner',
   'reset.asked': 'owner',
@@ -90,7 +90,7 @@ const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>
 const KEPT_DAYS = 730;
 const OLD_AT_ONCE = 20;
 
-/** Adds an entry to the company's audit trail, in the transaction of the action that it records, and tells people of it. */
+/** Adds an entry to the audit trail, and any notices about it, in the transaction of the recorded action. */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { company, by, action, subject = null, details = {}, now } = entry;
   const actor = by === 'operator' ? { name: 'Operator', address: null, client: null } : by;
@@ -107,12 +107,12 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     details: { by: by === 'operator' ? 'The operator' : by.name, ...details },
     ...(to === 'owner' && { administrator: subject }),
     ...(to === 'others' && { except: actorId(by) }),
-    // A webhook's events were checked when it was registered.
+    // A webhook's events were validated when it was registered.
     events: details.events?.split(' ') as MoveEventKind[] | undefined,
   });
 }
 
-/** Removes some of the entries that are older than two years, the oldest of some companies. */
+/** Removes some of the oldest entries of some companies, if they are older than two years. */
 export async function forgetOldEntries(engine: Engine, now: Date): Promise<void> {
   const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
   const found = await ofAllCompanies(
@@ -122,7 +122,7 @@ export async function forgetOldEntries(engine: Engine, now: Date): Promise<void>
         SELECT company FROM audit_entries WHERE at < ${oldestAt} AND ${isReached('company')} LIMIT ${sql.lit(OLD_AT_ONCE)}
       ) AS old`,
   );
-  // PostgreSQL's owner has a function for it: other roles may not remove entries. Ids grow with time.
+  // PostgreSQL uses a function of the owner's, because other roles can't delete entries. Ids grow with time.
   for (const { company } of found)
     await engine.write(
       engine.dialect.isShared
@@ -133,7 +133,7 @@ export async function forgetOldEntries(engine: Engine, now: Date): Promise<void>
     );
 }
 
-/** Counts an administrator's entries of one action since a moment, up to `countMax`. */
+/** Counts an administrator's entries for one action since a given time, up to `countMax`. */
 export async function countAuditRows(
   transaction: StoreTransaction,
   { company, administrator, action }: { company: string; administrator: string; action: AuditAction },
@@ -154,7 +154,7 @@ export async function countAuditRows(
 const COUNTER_MAX = 0xffff;
 let counter = 0;
 
-/** Ids in the order of the entries, also of those with the same time. */
+/** Creates an id that sorts in the order of the entries, even within a millisecond. */
 function mintId(now: Date): string {
   counter = counter === COUNTER_MAX ? 0 : counter + 1;
   return `${timeInId(now)}-${counter.toString(16).padStart(4, '0')}-${randomBytes(6).toString('hex')}`;
@@ -169,7 +169,7 @@ export interface AuditFilter {
   administrator?: string | undefined;
 }
 
-/** Entries of a company before an id, the newest first. */
+/** Lists a company's entries before an id, newest first. */
 export async function listAuditRows(
   engine: Engine,
   company: string,

@@ -7,59 +7,59 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { takeForm } from './sent-forms.ts';
 import { findSessionOwner } from './session-rows.ts';
 
-/** The administrator and the session of a request, as they were looked up. Both may have ended when the transaction begins. */
+/** A request's administrator and session as first looked up. Both may have ended before the transaction begins. */
 export interface SignedIn extends Origin {
   administrator: string;
   session: string;
-  /** The form of the request, which is good once; undefined when there is no form. */
+  /** The request's form, which can be used only once; undefined when there is no form. */
   form?: string | undefined;
 }
 
-/** An administrator whose session and account were checked in the transaction. */
+/** An administrator whose session and account were checked within the transaction. */
 export interface ActingAdministrator extends Administrator, Origin {
   session: string;
-  /** Whether they proved who they are within the last ten minutes. */
+  /** Whether they proved their identity within the last ten minutes. */
   isProved: boolean;
 }
 
 const PROOF_MS = 10 * MINUTE_MS;
 
-/** The authority for a change. An operator, at the command line, may do everything. */
+/** The authority for a change. An operator, at the command line, is allowed everything. */
 export type Authority = SignedIn | 'operator';
 
-/** A change that is asked for: in which company, on whose authority, and when. */
+/** The company, authority and time of a requested change. */
 export interface Act<By extends Authority = Authority> {
   company: string;
   by: By;
   now: Date;
 }
 
-/** The session has ended or its administrator was removed, so nothing was done. */
+/** Error: the session has ended or its administrator was removed, so nothing was changed. */
 export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
 }
 
-/** The last proof of who is signed in is too old for this change, so nothing was done; see ../../features/sign-in/proof.ts. */
+/** Error: the last proof of identity is too old, so nothing was changed; see ../../features/sign-in/proof.ts. */
 export class ProofNeededError extends Error {
   override readonly name = 'ProofNeededError';
 }
 
-/** The form was used before, so nothing was done. */
+/** Error: the form was already used, so nothing was changed. */
 export class FormUsedError extends Error {
   override readonly name = 'FormUsedError';
 }
 
 /**
- * A change to the administration of a company, such as a new key: its transaction is open, the company is locked, and the
- * authority was checked. Only `authorisedTransaction` makes one, and the store's functions for such changes take one, so
- * that none is made without the check.
+ * An open transaction for a change to a company's administration, such as a new key: the company is locked, and the
+ * authority was checked. Only `authorisedTransaction` creates one, and the store's functions for such changes require one, so
+ * that no change skips the check.
  */
 class AuthorisedTransaction {
   readonly engine: Engine;
   readonly company: string;
   readonly by: ActingAdministrator | 'operator';
   readonly now: Date;
-  // With a private member no other object has this type.
+  // The private member prevents any other object from having this type.
   readonly #transaction: StoreTransaction;
 
   constructor(
@@ -86,14 +86,14 @@ class AuthorisedTransaction {
 export type { AuthorisedTransaction };
 
 /**
- * Makes a change on somebody's authority, all or nothing. The company is locked, so its changes are made one after the
- * other. Then the session and the administrator are looked up anew, because both may have ended since the request came
- * in. Their password or second factor was given within the last ten minutes, so that a session that was stolen later
- * changes nothing. `work` checks by `authorised.by` whether the administrator may make this change, and throws its refusal.
- * @param options.isProofNeeded false for what changes neither access nor what is sent where.
- * @throws UsageError when there is no such company; ProofNeededError when the last proof is older; AuthorityEndedError when
- *   the session has ended or expired, or its administrator was removed; FormUsedError when the form was used before; the
- *   errors of `work`. Nothing is changed then.
+ * Runs an administrative change as one atomic transaction. It locks the company, so that its changes are serial. Then it
+ * looks up the session and the administrator again, because both may have ended since the request arrived. The password
+ * or second factor must have been given within the last ten minutes, so that a session stolen later can't change anything.
+ * `work` checks from `authorised.by` whether the administrator is allowed this change, and throws if not.
+ * @param options.isProofNeeded false for changes that affect neither access nor where data is sent.
+ * @throws UsageError when there is no such company; ProofNeededError when the last proof is too old; AuthorityEndedError when
+ *   the session has ended or expired, or its administrator was removed; FormUsedError when the form was already used; any
+ *   error of `work`. Nothing is changed then.
  */
 export async function authorisedTransaction<T>(
   engine: Engine,

@@ -8,13 +8,13 @@ import type { Tables } from '../tables/tables.ts';
 import type { AccountKey } from './administrator-rows.ts';
 import { type HashedToken, isOfToken } from './session-rows.ts';
 
-/** A link that works once: it invites an administrator, or sets somebody's password anew. */
+/** A single-use link that invites an administrator or resets a password. */
 export type PortalLink = Omit<RowOf<typeof portalLinks>, 'name' | 'feedToken'> & {
-  /** Name of the person and id of the feed token, where a business system invites; such a person has no password. */
+  /** For an invitation by a business system: the name of the person, who gets no password, and the feed token's id. */
   vouched?: { name: string; feedToken: string };
 };
 
-/** Adds a link in place of former ones for the same person. One that they asked for themselves leaves the operator's. */
+/** Adds a link, replacing earlier ones for the same person. A reset that they asked for doesn't replace the operator's. */
 export async function insertLink(
   transaction: StoreTransaction,
   link: PortalLink,
@@ -35,7 +35,7 @@ export async function insertLink(
     .execute();
 }
 
-/** A link that can still be used, without using it. */
+/** Finds a link that can still be used, without using it up. */
 export async function findLink(
   engine: Engine,
   token: HashedToken,
@@ -50,7 +50,7 @@ export async function findLink(
   return row && toLink(row);
 }
 
-/** Uses a link up: of several requests at once, one gets it. */
+/** Uses up a link and returns it, to only one of several simultaneous requests. */
 export async function takeLink(
   transaction: StoreTransaction,
   token: HashedToken,
@@ -65,7 +65,7 @@ export async function takeLink(
   return row && toLink(row);
 }
 
-/** The open invitations of a company, oldest first. */
+/** Lists a company's open invitations, oldest first. */
 export async function listInvitations(db: Connection, company: string, now: Date): Promise<PortalLink[]> {
   const rows = await db
     .selectFrom('portal_links')
@@ -78,7 +78,7 @@ export async function listInvitations(db: Connection, company: string, now: Date
   return rows.map(toLink);
 }
 
-/** Deletes an invitation; undefined when there is none. */
+/** Deletes an invitation and returns it; undefined when there is none. */
 export async function deleteInvitation(
   transaction: StoreTransaction,
   company: string,
@@ -92,7 +92,7 @@ export async function deleteInvitation(
   return row && toLink(row);
 }
 
-/** Deletes the links that an administrator made, those for their own password (`administrator`), or all of an address. */
+/** Deletes links by their creator, by the administrator whose password they reset, or by e-mail address. */
 export async function deleteLinksOf(
   transaction: StoreTransaction,
   column: 'made_by' | 'administrator' | 'email',

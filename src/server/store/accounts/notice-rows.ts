@@ -14,8 +14,8 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
 
 /**
- * The kinds of notices. Most are actions of the audit trail, which adds their notices (audit-trail.ts). `reset.asked` and
- * `invitation.created` mail a link; the latter's recipient has no account. See features/notices/texts.ts for their words.
+ * The kinds of notices. Most are audit trail actions, and the audit trail adds their notices (audit-trail.ts). `reset.asked`
+ * and `invitation.created` mail a link; the latter's recipient has no account. Their texts are in features/notices/texts.ts.
  */
 export type NoticeKind =
   | 'webhook.failing'
@@ -40,24 +40,24 @@ export type NoticeKind =
 export interface NewNotice {
   company: string;
   kind: NoticeKind;
-  /** The values in its sentences, by name (features/notices/texts.ts). Never a secret. */
+  /** Named values for the notice's text (features/notices/texts.ts). Never a secret. */
   details: Readonly<Record<string, string>>;
-  /** The one administrator whom it concerns, or null for somebody who is invited; all administrators, unless given. */
+  /** The only recipient, or null for somebody being invited; if omitted, all administrators get the notice. */
   administrator?: string | null;
-  /** An administrator who isn't told. */
+  /** An administrator who doesn't get the notice. */
   except?: string | null;
-  /** The events of a webhook: only who may see the data of one of them is told. */
+  /** A webhook's events: only administrators allowed to see the data of at least one of them get the notice. */
   events?: readonly MoveEventKind[] | undefined;
   now: Date;
 }
 
-/** Notices of one kind for one person in 24 hours: nobody reads more, and a flood of one kind hides no other. */
+/** Maximum notices of one kind per person in 24 hours, so that a flood of one kind doesn't hide others. */
 const TOLD_MAX = 20;
 
 /**
- * Tells administrators of something, in the transaction in which it happens. Each gets a mail, where the operator has set
- * mail up and the administrator hasn't stopped that kind, and sees it on their page of notices for 30 days. The 20th of a kind
- * in 24 hours says that further ones aren't told (`isLast`). Links are always mailed, because those who ask for them are limited.
+ * Adds a notice for administrators, in the transaction of the event that it reports. Each gets a mail, if the operator has
+ * set up mail and the administrator hasn't muted that kind, and sees it on their page of notices for 30 days. The 20th of a
+ * kind in 24 hours says that no more will follow (`isLast`). Links have no such limit, because requests for them have one.
  */
 export async function addNotice(transaction: StoreTransaction, notice: NewNotice): Promise<void> {
   const { company, kind, details, administrator, except, events, now } = notice;
@@ -82,7 +82,7 @@ export async function addNotice(transaction: StoreTransaction, notice: NewNotice
   if (rows.length > 0) await transaction.insertInto('notices').values(rows).execute();
 }
 
-/** How often each administrator was told of a kind in the 24 hours before. */
+/** Counts each administrator's notices of a kind in the last 24 hours. */
 async function countTold(
   transaction: StoreTransaction,
   { company, kind, now }: NewNotice,
@@ -103,13 +103,13 @@ async function countTold(
 export type Notice = Omit<RowOf<typeof notices>, 'dueAt' | 'lease'> & { kind: NoticeKind };
 
 export function toNotice(row: Selectable<Tables['notices']>): Notice {
-  // The kind was written by `addNotice`.
+  // `addNotice` writes only known kinds.
   return readRow(notices, row) as Notice;
 }
 
 export const NOTICES_LISTED_MAX = 200;
 
-/** The notices of an administrator, the newest first, 200 at most. */
+/** Lists an administrator's notices, newest first, 200 at most. */
 export async function listNotices({ db }: Engine, { company, id }: AccountKey): Promise<Notice[]> {
   const rows = await db
     .selectFrom('notices')
@@ -121,14 +121,14 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
   return rows.map(toNotice);
 }
 
-/** Counts the notices of an administrator that were neither mailed nor read, up to the 200 that are listed. */
+/** Counts an administrator's notices that were neither mailed nor read, up to 200. */
 export async function countUnseen({ db }: Engine, { company, id }: AccountKey): Promise<number> {
   const unseen = sql`(SELECT 1 FROM notices WHERE company = ${company} AND administrator = ${id} AND state = 'waiting'
     LIMIT ${sql.lit(NOTICES_LISTED_MAX)}) AS unseen`;
   return countRows(db, unseen);
 }
 
-/** Notes that an administrator has read their notices, where nobody mails. */
+/** Marks an administrator's waiting notices as read, on servers without mail. */
 export async function markSeen(engine: Engine, { company, id }: AccountKey): Promise<void> {
   await engine.transaction(async (transaction) =>
     transaction
@@ -139,7 +139,7 @@ export async function markSeen(engine: Engine, { company, id }: AccountKey): Pro
   );
 }
 
-/** The notice whose mail has a code that stops mails of its kind. */
+/** Finds a notice by the unsubscribe code in its mail. */
 export async function findNotice(
   db: Connection,
   { company, id, stopSha256 }: AccountKey & { stopSha256: string },

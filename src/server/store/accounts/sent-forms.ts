@@ -8,8 +8,8 @@ import type { Tables } from '../tables/tables.ts';
 import type { ActiveSession, Session } from './session-rows.ts';
 
 /*
- * A form works once: the transaction of its work marks it as used (authorised-transaction.ts). Its result is kept
- * here: the address that it leads to, and the notice that is shown there once. Sending the form again leads to the same
+ * Each form works once: the transaction of its change marks it as used (authorised-transaction.ts). Its result is stored
+ * here: the address that it leads to, and a notice that is shown there once. Submitting the form again leads to the same
  * address.
  */
 
@@ -22,12 +22,12 @@ const isForm =
 
 type TokenSession = Pick<ActiveSession, 'company' | 'id' | 'token'>;
 
-/** Results that a session keeps; a form that was done before the oldest of them can be sent anew. */
+/** Maximum stored results per session; a form older than all of them could be submitted again. */
 export const RESULTS_OF_SESSION_MAX = 200;
 
 /**
- * Marks a form as used, in the transaction of its work; false when it was used before. Authorised transactions of a
- * company follow one another, so each sees the marks of those before.
+ * Marks a form as used, in the transaction of its change. Returns false when it was already used. A company's authorised
+ * transactions are serial, so each sees the marks of earlier ones.
  */
 export async function takeForm(
   transaction: StoreTransaction,
@@ -61,8 +61,8 @@ export async function takeForm(
 }
 
 /**
- * Keeps the result of a form, unless its session has ended. A notice may hold a secret, so it is encrypted with the
- * session's token.
+ * Stores the result of a form, unless its session has ended. A notice may contain a secret, so it is encrypted with a key
+ * derived from the session's token.
  */
 export async function keepFormResult(
   engine: Engine,
@@ -80,7 +80,7 @@ export async function keepFormResult(
   });
 }
 
-/** The address that a form leads to: null until it is known, undefined when the form wasn't done. */
+/** Finds the address that a form leads to: null until it is known, undefined when the form wasn't used. */
 export async function findFormResult(
   { db }: Engine,
   session: SessionKey,
@@ -94,7 +94,7 @@ export async function findFormResult(
   return row?.leads_to;
 }
 
-/** The notice of a form, unless it was taken before. Of several requests at once, one gets it. */
+/** Takes a form's notice, so that only one of several requests gets it; undefined if there is none. */
 export async function takeNotice(
   engine: Engine,
   session: TokenSession,

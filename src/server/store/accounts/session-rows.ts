@@ -9,11 +9,11 @@ import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 /** A session, without its token. */
 export type Session = RowOf<typeof portalSessions>;
 
-/** The time for which sessions last. */
+/** The duration of sessions. */
 export interface SessionLengths {
-  /** The minutes without use after which a session ends. */
+  /** Minutes without use after which a session ends. */
   idleMinutes: number;
-  /** The hours after which it ends, however much it is used. */
+  /** Hours after which a session ends, however much it is used. */
   hoursMax: number;
 }
 
@@ -21,7 +21,7 @@ export interface ActiveSession extends Session {
   token: string;
 }
 
-/** A token as it is looked for, in its company. */
+/** A token's hash and its company, for lookups. */
 export interface HashedToken {
   company: string;
   sha256: string;
@@ -38,12 +38,12 @@ export async function insertSession(
     .execute();
 }
 
-/** The row of a token. */
+/** Returns the condition for a token's row. */
 export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sessions') {
   return sql<boolean>`${sql.ref(`${table}.company`)} = ${company} AND ${sql.ref(`${table}.token_sha256`)} = ${sha256}`;
 }
 
-/** The session with a token. Disabled administrators have none. */
+/** Finds the session with a token, and its administrator; undefined if there is none or the administrator is disabled. */
 export async function findSession(
   db: Connection,
   token: HashedToken,
@@ -83,8 +83,8 @@ export async function findSession(
 }
 
 /**
- * The administrator of a session, and its last proof, in an authorised transaction; undefined when the session has ended,
- * has expired or waits, or the administrator was disabled.
+ * Finds a session's administrator, and the time of its last proof, for an authorised transaction. Returns undefined when
+ * the session has ended, has expired or can't be used yet, or the administrator is disabled.
  */
 export async function findSessionOwner(
   transaction: StoreTransaction,
@@ -106,7 +106,7 @@ export async function findSessionOwner(
   return row && { ...toAdministrator(row), provedAt: row.proved_at };
 }
 
-/** The sessions of an administrator, the newest first. */
+/** Lists an administrator's sessions, newest first. */
 export async function listSessionRows(engine: Engine, { company, id }: AccountKey): Promise<Session[]> {
   const rows = await engine.db
     .selectFrom('portal_sessions')
@@ -118,7 +118,7 @@ export async function listSessionRows(engine: Engine, { company, id }: AccountKe
   return rows.map((row) => readRow(portalSessions, row));
 }
 
-/** Records that a session was used, unless it was used last before `idleSince`. */
+/** Records that a session was used, unless its last use was before `idleSince`. */
 export async function touchSession(
   engine: Engine,
   token: HashedToken,
@@ -129,7 +129,7 @@ export async function touchSession(
   );
 }
 
-/** Lets a session that waits be used, or keeps the time of a proof that it is its owner's. */
+/** Makes a waiting session usable, or stores the time of its owner's latest proof of identity. */
 export async function updateSession(
   transaction: StoreTransaction,
   { company, id }: Pick<Session, 'company' | 'id'>,
@@ -147,7 +147,7 @@ export async function deleteSession(engine: Engine, token: HashedToken): Promise
 }
 
 /**
- * Ends sessions of an administrator: one by its id, all but one, or all.
+ * Ends an administrator's sessions: one by its id, all but one, or all.
  * @returns the number of sessions that ended.
  */
 export async function deleteSessionRows(

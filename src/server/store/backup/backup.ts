@@ -8,36 +8,36 @@ import { refuseForeignFile } from '../foreign.ts';
 import { examineCopy } from './examine.ts';
 import { beginFile, isFilePath } from '../../../command-line/unfinished-file.ts';
 
-/** Progress and stop of a copy. Sizes are in bytes. */
+/** Progress reporting and cancellation of a copy. Sizes are in bytes. */
 export interface Copying {
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
 }
 
-/** 4 MB, which are copied in some milliseconds. Signals are noticed in between. */
+/** Pages copied at once: 4 MB, which take a few milliseconds. Signals are noticed in between. */
 const PAGES_AT_ONCE = 1_000;
 const BUSY_MS_MAX = 5_000;
-/** The log beside the database may grow by so much during a backup, so that the backup can't fill the disk. */
+/** Maximum growth of the database's log during a backup, so that the backup can't fill the disk. */
 const LOG_BYTES_MAX = 4_000_000_000;
-/** The ends of names of the files that belong to a database; the first is the database itself. */
+/** Suffixes of the files that belong to a database; the first is that of the database itself. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '-serving', '-secret-key'];
 
 /**
- * Copies a SQLite database into a file as it is at one moment, while others read and write it. The file is checked before
- * it takes the place of the one that was there, so that a backup that is broken off leaves that one as it was.
+ * Copies a snapshot of a SQLite database into a file, while others read and write the database. The copy is checked before
+ * it replaces any existing file, so an interrupted backup leaves that file unchanged.
  *
  * SQLite's backup restarts whenever another process has written (sqlite.org/c3ref/backup_finish.html), so under steady writes
- * it would never end. An open read transaction prevents that. Meanwhile the log grows, and nobody waits.
- * @param path of the database.
- * @returns how large the file is.
- * @throws UsageError when there is no place for the file, the disk is full, or the copy isn't a whole database.
+ * it would never end. An open read transaction prevents that: the log grows meanwhile, but nobody has to wait.
+ * @param path the database's path.
+ * @returns the size of the file.
+ * @throws UsageError when the file can't be placed there, the disk is full, or the copy isn't a complete database.
  */
 export async function backUp(path: string, file: string, copying: Copying): Promise<{ byteCount: number }> {
   const place = placeFor(path, file);
   try {
     using unfinished = beginFile(place);
     await copyAtOneMoment(path, unfinished.path, copying);
-    // The copy equals the database, so the fault is the database's.
+    // The copy equals the database, so any fault is the database's.
     examineCopy(unfinished.path, `The database ${path}`);
     refuseStopped(copying.signal);
     unfinished.replace();
@@ -77,7 +77,7 @@ function openAtOneMoment(path: string): Database.Database {
     refuseForeignFile(path);
     source = new Database(path, { fileMustExist: true, timeout: BUSY_MS_MAX });
     source.exec('BEGIN');
-    // The first read fixes the moment that all later reads see.
+    // The first read fixes the snapshot for all later reads.
     source.prepare('SELECT 1 FROM sqlite_schema').get();
     return source;
   } catch (error) {
@@ -87,7 +87,7 @@ function openAtOneMoment(path: string): Database.Database {
   }
 }
 
-/** @throws UsageError when the copy was told to stop. */
+/** @throws UsageError when the copy was cancelled. */
 export function refuseStopped(signal: AbortSignal): void {
   if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was changed.`);
 }
@@ -111,7 +111,7 @@ function placeFor(path: string, file: string): string {
   return place;
 }
 
-/** Whether a file is one that a backup may replace: a database of ours that nobody uses, or nothing. */
+/** Whether a backup may replace a file: it must be a Fieldledger database that nobody uses, or empty. */
 function isBackup(path: string): boolean {
   try {
     refuseForeignFile(path);
@@ -121,14 +121,14 @@ function isBackup(path: string): boolean {
   }
 }
 
-/** Whether two paths lead to the same file, also by a second name for it. */
+/** Whether two paths lead to the same file, even through a hard link. */
 function isSame(one: string, other: string): boolean {
   if (one === other) return true;
   const [a, b] = [one, other].map((path) => statSync(path, { throwIfNoEntry: false }));
   return a !== undefined && b !== undefined && a.ino === b.ino && a.dev === b.dev;
 }
 
-/** Whether a file begins like a SQLite database (sqlite.org/fileformat2.html#magic_header_string). */
+/** Whether a file has the header of a SQLite database (sqlite.org/fileformat2.html#magic_header_string). */
 export function isSqlite(path: string): boolean {
   const handle = openSync(path, 'r');
   try {

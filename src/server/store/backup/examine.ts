@@ -6,16 +6,16 @@ import { fileDifferences } from '../migrations/schema-check.ts';
 import type { Tables } from '../tables/tables.ts';
 
 /**
- * Looks at a copy of a database that nobody else has open, and makes one file of it.
- * @param name what messages call it.
- * @throws UsageError when it isn't SQLite, is damaged, isn't a database that this version can bring up to date, or has
- *   another schema than its migrations make.
+ * Checks a copy of a database that nobody else has open, and turns it into a single file.
+ * @param name the copy's name in messages.
+ * @throws UsageError when it isn't SQLite, is damaged, isn't a database that this version can bring up to date, or its
+ *   schema differs from the result of its migrations.
  */
 export function examineCopy(path: string, name: string): void {
   try {
     const database = new Database(path, { fileMustExist: true });
     try {
-      // SQLite can't open a database in write-ahead mode in a folder that it can't write to.
+      // SQLite can't open a database in write-ahead mode in a read-only folder.
       database.pragma('journal_mode = DELETE');
       const found = database.pragma('quick_check(1)', { simple: true });
       if (found !== 'ok') throw new UsageError(`${name} is damaged: ${String(found)}.`);
@@ -26,7 +26,7 @@ export function examineCopy(path: string, name: string): void {
       refuseOthers(rows, name);
       const applied = rows.migrations.map((row) => row.name);
       refuseDifferences(fileDifferences(database, applied), name);
-      // A restored store is another store (../records/generation.ts).
+      // A restored store gets a new generation (../records/generation.ts).
       if (hasTable(database, 'store_generation')) database.exec('DELETE FROM store_generation');
     } finally {
       database.close();
@@ -38,7 +38,7 @@ export function examineCopy(path: string, name: string): void {
 
 const DIFFERENCES_SHOWN_MAX = 5;
 
-/** @throws UsageError that names the first differences of a schema, if there are any. */
+/** @throws UsageError naming the first differences of a schema, if there are any. */
 export function refuseDifferences(found: readonly string[], name: string): void {
   if (found.length === 0) return;
   const more = found.length > DIFFERENCES_SHOWN_MAX ? '; and more' : '';
@@ -62,7 +62,7 @@ function hasTable(database: Database.Database, name: string): boolean {
   );
 }
 
-/** Whether an error says that a SQLite file is damaged. */
+/** Whether an error reports that a SQLite file is damaged. */
 export function isDamage(error: unknown): error is Error {
   return error instanceof Database.SqliteError && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
 }

@@ -19,11 +19,11 @@ import { examineCopy } from './examine.ts';
 import { beginFile, type UnfinishedFile } from '../../../command-line/unfinished-file.ts';
 
 /**
- * Puts a backup in the place of a database, whole or not at all. It never replaces a database; the operator moves that away first.
- * @param path where the database will be.
- * @param key the key file that lies beside the backup, and where it belongs; undefined when there is none.
- * @throws UsageError when the file isn't a backup that this version can use, something is in its place, a server serves that
- *   place, or the disk is full.
+ * Restores a backup atomically as a new database. It never replaces a database; the operator has to move that away first.
+ * @param path the path of the new database.
+ * @param key the key file beside the backup, and its destination; undefined when there is none.
+ * @throws UsageError when the file isn't a backup that this version can use, the path is taken, a server still uses it, or
+ *   the disk is full.
  */
 export async function restoreBackup(
   file: string,
@@ -40,7 +40,7 @@ export async function restoreBackup(
     await copy(file, unfinished.path, copying);
     examineCopy(unfinished.path, file);
     refuseStopped(copying.signal);
-    // A server whose database was moved away still writes to it.
+    // A running server would go on writing to the database that was moved away.
     resources.use(lockServing(`sqlite:${path}`));
     placeWithKey(unfinished, key);
   } catch (error) {
@@ -54,7 +54,7 @@ export async function restoreBackup(
   return { byteCount: statSync(path).size };
 }
 
-/** Writes the key first, because a server that starts now would refuse a database without its key. */
+/** Places the key before the database, because a server starting in between would refuse a database without its key. */
 function placeWithKey(unfinished: UnfinishedFile, key: { from: string; to: string } | undefined): void {
   const isNew = key && !existsSync(key.to);
   if (isNew) copyPrivately(key.from, key.to);
@@ -66,7 +66,7 @@ function placeWithKey(unfinished: UnfinishedFile, key: { from: string; to: strin
   }
 }
 
-/** Copies a small file for its owner alone, whole or not at all. */
+/** Copies a small file atomically, readable only by its owner. */
 export function copyPrivately(from: string, to: string): void {
   using unfinished = beginFile(to);
   writeFileSync(unfinished.path, readFileSync(from));
@@ -92,14 +92,14 @@ function refuseOtherFiles(file: string): void {
   if (!stats) throw new UsageError(`There is no backup ${file}.`);
   if (!stats.isFile() || !isSqlite(file))
     throw new UsageError(`${file} isn't a backup: it isn't a SQLite database.`);
-  // A file that was copied by hand may lack what is still in its log.
+  // A file that was copied by hand may lack changes that are still in its log.
   if (statSync(`${file}-wal`, { throwIfNoEntry: false })?.size)
     throw new UsageError(
       `${file} isn't a backup: a part of it is in ${file}-wal, as of a database that is in use. "fieldledger backup" makes one file of it.`,
     );
 }
 
-/** A leftover log of another database would be taken for the new database's. */
+/** Refuses a path where any file of a database exists: SQLite would take a leftover log for the new database's. */
 function refuseTaken(path: string): void {
   const taken = ['', '-wal', '-shm', '-journal']
     .map((companion) => `${path}${companion}`)

@@ -18,11 +18,11 @@ export interface StoreCopying {
 }
 
 /**
- * Copies a whole store into an empty database, of either engine, and compares the two. Nothing may write to either of them
- * meanwhile. An interrupted copy continues when it is called again; until it is whole, no other
- * command opens its target.
- * @returns how many rows there are.
- * @throws UsageError when the source isn't up to date, the target holds something else, or the two differ in the end.
+ * Copies a whole store into an empty database of either engine, and compares the two. Nothing else must write to either of
+ * them meanwhile. If interrupted, it continues when called again; until it is complete, no other command opens the
+ * target.
+ * @returns the number of rows.
+ * @throws UsageError when the source isn't up to date, the target isn't empty, or the two differ at the end.
  */
 export async function copyStore(
   source: Engine,
@@ -44,7 +44,7 @@ export async function copyStore(
   const watch = async (step: keyof typeof steps, rows: number) => {
     steps[step] += rows;
     copying.onProgress(step, steps[step], total);
-    // SQLite runs synchronously, so this lets signals be noticed.
+    // SQLite runs synchronously, so this gives signals a chance to be noticed.
     await turn();
     if (copying.signal.aborted)
       throw new UsageError(
@@ -72,7 +72,7 @@ async function refuseOutdated(source: Engine): Promise<void> {
     throw new UsageError('The source is not up to date: run "fieldledger migrate" on it first.');
 }
 
-/** Identifies the source of a copy. */
+/** Returns a digest of the companies, which identifies the source of a copy. */
 async function digestOfCompanies(source: Engine): Promise<string> {
   const companies = await source.db
     .selectFrom('companies')
@@ -106,7 +106,7 @@ async function hasMarker(engine: Engine, marker: string): Promise<boolean> {
     const { rows } = await sql`SELECT name FROM migrations WHERE name LIKE ${marker}`.execute(engine.db);
     return rows.length > 0;
   } catch {
-    // A new database has no such table. Other faults are reported by migrating it.
+    // A new database has no such table. Migrating it will report any other fault.
     return false;
   }
 }
@@ -124,7 +124,7 @@ async function copyTable(
 ): Promise<void> {
   const columns = writtenColumns(table);
   const after = await lastRow(target, table);
-  // The baseline inserted this row.
+  // The baseline migration has inserted a row.
   if (table.name === 'served_clock') await target.run('DELETE FROM served_clock');
   if (after !== undefined) await onRows(await countRows(target.db, sql.table(table.name)));
   for await (const rows of batchesOf<TableRow>(source.db, { ...selectionOf(table, columns), after })) {
@@ -139,7 +139,7 @@ async function copyTable(
   }
 }
 
-/** A digest of every row of a table, the same on both engines. */
+/** Computes a digest of all rows of a table, equal on both engines. */
 async function digestOf(
   engine: Engine,
   table: Table,
@@ -155,7 +155,7 @@ async function digestOf(
   return digest.digest('hex');
 }
 
-/** PostgreSQL's driver gives 64 bits as text, and SQLite's a number. */
+/** Converts a value to text. PostgreSQL's driver returns 64-bit integers as text, and SQLite's as numbers. */
 function textOf(value: TableRow[string]): string | null {
   if (value === null || value === undefined) return null;
   return Buffer.isBuffer(value) ? value.toString('base64') : `${value as string | number}`;

@@ -3,34 +3,34 @@ import type { Kysely } from 'kysely';
 import type { EngineName } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
 
-/** A table, an index, a trigger, a view or the like, and what defines it. */
+/** A table, index, trigger, view or similar object, with its definition. */
 export interface SchemaObject {
   type: string;
   name: string;
   definition: string | null;
 }
 
-/** Runs a statement as it is, where writes are made. */
+/** Runs a statement unchanged, on a connection that can write. */
 type Run = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** How SQLite and PostgreSQL differ in migrations, checks and erasures. */
+/** The differences between SQLite and PostgreSQL in migrations, checks and erasures. */
 export interface Administration {
   readonly engine: EngineName;
   /** Locks the schema and the rendering of records until the transaction ends. */
   readonly lockSchema: (transaction: Kysely<Tables>) => Promise<void>;
-  /** Selects whether there is a table `migrations` (`has_migrations`), and the name of another table (`other`). */
+  /** Query for whether the table `migrations` exists (`has_migrations`), and the name of any other table (`other`). */
   readonly presentTables: string;
   readonly schemaObjects: string;
-  /** The objects of the schema that statements of migrations make. */
+  /** Returns the schema objects that the migrations' statements create. */
   readonly objectsMadeBy: (statements: readonly string[]) => SchemaObject[];
-  /** The fault of the database's file, where the database is a file. */
+  /** Returns the faults of the database file; none on PostgreSQL. */
   readonly fileProblems: (run: Run) => Promise<string[]>;
-  /** @throws UsageError when this process may not erase a company. */
+  /** Prepares the erasure of a company. @throws UsageError when this process isn't allowed to erase one. */
   readonly prepareErasure: (run: Run) => Promise<void>;
-  /** Keeps others from adding rows to a company that is being erased, and removes rows that no other table refers to. */
+  /** Stops other transactions from adding rows to a company that is being erased. */
   readonly endCompany: (transaction: Kysely<Tables>, company: string) => Promise<void>;
-  /** Whether removed rows can still be read in the file. */
+  /** Whether deleted rows can still be read in the database file. */
   readonly leavesTraces: boolean;
-  /** Removes such traces. @throws UsageError when it can't. */
+  /** Removes the traces of deleted rows from the file. @throws UsageError when it can't. */
   readonly removeTraces: (run: Run) => Promise<void>;
 }

@@ -4,58 +4,58 @@ import type { EngineName } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { Administration } from './administration.ts';
 
-/** A database, or a transaction of it. */
+/** A database, or one of its transactions. */
 export type Connection = Kysely<Tables>;
 
 /**
- * How the statements for SQLite and PostgreSQL differ. SQLite's writers take turns, so it needs no row locks.
+ * The differences between statements for SQLite and PostgreSQL. SQLite's writers take turns, so it needs no row locks.
  */
 export interface Dialect {
   readonly name: EngineName;
   readonly administration: Administration;
-  /** Whether processes on several machines share the database, and so their counts. */
+  /** Whether processes on several machines can share the database, and so share their rate counts. */
   readonly isShared: boolean;
-  /** Whether companies are spread over several machines, once there was a connection; see ../machines.ts. */
+  /** Whether companies are spread over several machines; false until the first connection. See ../machines.ts. */
   isDistributed: boolean;
-  /** Follows a SELECT whose rows are to be locked until the transaction ends. */
+  /** Clause after a SELECT that locks its rows until the transaction ends. */
   readonly forUpdate: RawBuilder<unknown>;
-  /** Locks rows likewise, and passes over those that somebody else has locked. */
+  /** Clause after a SELECT that locks its rows, but skips rows that another transaction has locked. */
   readonly forUpdateSkipLocked: RawBuilder<unknown>;
-  /** Follows a SELECT of rows whose removal has to wait. */
+  /** Clause after a SELECT that prevents its rows from being deleted until the transaction ends. */
   readonly forKeyShare: RawBuilder<unknown>;
-  /** Follows a table that SQLite would read by another index, or by none. */
+  /** Clause after a table name that makes SQLite use this index, where it would choose another or none. */
   readonly indexedBy: (index: string) => RawBuilder<unknown>;
-  /** Matches of a range that are counted and sorted for each page. */
+  /** Maximum number of a range's matches that are counted and sorted for each page. */
   readonly sortedMax: number;
-  /** Rows that a scan passes over before others have their turn; PostgreSQL scans in a process of its own. */
+  /** Rows that a scan reads before it yields to other requests; undefined for PostgreSQL, a separate process. */
   readonly slice: number | undefined;
-  /** One of several selections that are merged in order. Planned by itself, PostgreSQL reads it no further than the page. */
+  /** Wraps one of several selections that are merged in order, so that PostgreSQL reads no more than a page of each. */
   readonly mergedPart: (selection: RawBuilder<unknown>, inOrder: RawBuilder<unknown>) => RawBuilder<unknown>;
-  /** Whether a subquery can look at the row beside it (`LATERAL`). */
+  /** Whether a subquery can refer to earlier tables of its FROM clause (`LATERAL`). */
   readonly hasLateral: boolean;
-  /** The rows of a JSON text, an array of arrays, as a table that is called `chosen`. */
+  /** Returns a table called `chosen` with the rows of a JSON text, an array of arrays. */
   readonly chosenIn: (text: string) => RawBuilder<unknown>;
-  /** A text whose capitals of the basic alphabet are small ones, as the indexes of searches have it. */
+  /** Lower-cases the ASCII letters of a text, as the search indexes do. */
   readonly lowered: (text: string) => RawBuilder<string>;
-  /** Where a text stands first in a column, from 1; 0 if it doesn't. */
+  /** Returns the position of a text's first occurrence in a column, from 1; 0 if there is none. */
   readonly position: (column: string, text: string) => RawBuilder<number>;
-  /** A column of bytes as the driver reads it fastest. */
+  /** Selects a column of bytes in the form that the driver reads fastest. */
   readonly selectBytes: (column: string) => RawBuilder<Buffer | string>;
-  /** Tells workers of other processes of new deliveries; SQLite tells of every commit. */
+  /** Notifies workers in other processes of new deliveries; on SQLite they see every commit anyway. */
   readonly tellWorkers: (transaction: Connection) => Promise<void>;
 }
 
-/** Where PostgreSQL tells of new deliveries. */
+/** The PostgreSQL notification channel for new deliveries. */
 export const DELIVERY_CHANNEL = 'fieldledger_deliveries';
 
-/** The dialect of a connection that an engine has opened: its adapter has it. */
+/** Returns the dialect of a connection that an engine has opened, from its adapter. */
 export function dialectOf(db: Connection): Dialect {
   const { dialect } = db.getExecutor().adapter as { dialect?: Dialect };
   if (!dialect) throw new Error('No engine has opened this connection.');
   return dialect;
 }
 
-/** A column as an expression that no index serves: the planner can't leave the index that the statement is to follow. */
+/** Wraps a column in an expression that no index covers, so that the planner keeps to the intended index. */
 export function withoutIndex(column: string): RawBuilder<unknown> {
   return sql`COALESCE(${sql.ref(column)}, ${sql.ref(column)})`;
 }

@@ -16,8 +16,8 @@ export const postgresAdministration: Administration = {
       (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'
         ORDER BY tablename LIMIT 1) AS other`,
   /**
-   * Finds everything that can act on rows by itself, or stand in for a table, but for what extensions bring. Only a superuser
-   * could make all tables anew to compare them, and not on a standby.
+   * Query for all objects that can act on rows or stand in for a table, except those of extensions. Recreating all tables
+   * for a comparison would need a superuser, and couldn't be done on a standby.
    */
   schemaObjects: `
   WITH ours AS (SELECT oid, relname, relkind, relrowsecurity FROM pg_class AS c WHERE relnamespace = to_regnamespace(current_schema())
@@ -37,7 +37,7 @@ export const postgresAdministration: Administration = {
   SELECT 'function', proname, CASE WHEN prosecdef THEN 'SECURITY DEFINER ' ELSE '' END || prosrc
   FROM pg_proc AS p WHERE pronamespace = to_regnamespace(current_schema())
     AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')`,
-  /** PostgreSQL keeps the texts of functions as they are, and writes those of triggers as our migrations do. */
+  /** PostgreSQL stores function bodies verbatim, and formats trigger definitions exactly as our migrations do. */
   objectsMadeBy(statements) {
     const made = new Map<string, SchemaObject>();
     for (const statement of statements) {
@@ -53,7 +53,7 @@ export const postgresAdministration: Administration = {
     return [...made.values()];
   },
   fileProblems: async () => [],
-  /** The audit trail of a company goes with it, which the server's own role may not do. */
+  /** Erasing a company deletes its audit trail too, for which the server's own role has no permission. */
   async prepareErasure(run) {
     const [row] = await run("SELECT has_table_privilege('audit_entries', 'DELETE') AS may");
     if (row?.may !== true)
@@ -62,7 +62,7 @@ export const postgresAdministration: Administration = {
       );
   },
   async endCompany(transaction, company) {
-    // New rows that refer to the company wait for this lock, and are refused then.
+    // Inserts of rows that refer to the company wait for this lock, and then fail.
     await sql`SELECT id FROM companies WHERE id = ${company} FOR UPDATE`.execute(transaction);
   },
   leavesTraces: false,

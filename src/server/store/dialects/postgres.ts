@@ -17,13 +17,13 @@ export const postgresDialect: Dialect = {
   slice: undefined,
   mergedPart: (selection, inOrder) => sql`(${selection} ${inOrder})`,
   hasLateral: true,
-  // The planner expects 10 elements of an array, but 100 of a JSON array, for which it would scan a table of some thousand
-  // deliveries.
+  // The planner expects 10 elements from an array but 100 from a JSON array, and for 100 it would scan a table of a few
+  // thousand deliveries.
   chosenIn: (text) =>
     sql`unnest(ARRAY(SELECT jsonb_array_elements(CAST(${text} AS JSONB)))) AS chosen (value)`,
   lowered: (text) => sql.raw(searchable('postgres', text)),
   position: (column, text) => sql`strpos(${sql.ref(column)}, ${text})`,
-  // As bytea they would come in hexadecimal, which takes Node three times as long to read.
+  // The driver would receive bytea in hexadecimal, which takes Node three times as long to read.
   selectBytes: (column) => sql<string>`encode(${sql.ref(column)}, 'base64')`,
   async tellWorkers(transaction) {
     await sql`NOTIFY ${sql.raw(DELIVERY_CHANNEL)}`.execute(transaction);

@@ -6,7 +6,7 @@ import { UsageError } from '../../../errors.ts';
 import type { Administration, SchemaObject } from './administration.ts';
 
 const FILE_PROBLEMS_MAX = 100;
-/** How long writing the file anew waits for others that write. */
+/** Maximum wait for other writers before the file is rewritten. */
 const BUSY_MS_MAX = 60_000;
 const BUSY_PAUSE_MS = 20;
 
@@ -14,7 +14,7 @@ export const SQLITE_OBJECTS = 'SELECT type, name, sql AS definition FROM sqlite_
 
 export const sqliteAdministration: Administration = {
   engine: 'sqlite',
-  // Writers take turns.
+  // SQLite's writers take turns anyway.
   lockSchema: async () => undefined,
   presentTables: `
     SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'migrations') AS has_migrations,
@@ -35,14 +35,14 @@ export const sqliteAdministration: Administration = {
     return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok');
   },
   async prepareErasure(run) {
-    // Otherwise SQLite leaves the content of rows in the file until something else takes their place.
+    // Otherwise SQLite leaves the content of deleted rows in the file until it is overwritten.
     await run('PRAGMA secure_delete = ON');
   },
   endCompany: async () => undefined,
   leavesTraces: true,
   /**
-   * Writes the file anew: parts of rows are left wherever SQLite has moved them, in pages of others too. Nobody else writes
-   * meanwhile; a gigabyte takes some ten seconds.
+   * Rewrites the file, because SQLite leaves parts of rows wherever it has moved them, even in other tables' pages. Nobody
+   * else can write meanwhile; a gigabyte takes about ten seconds.
    */
   async removeTraces(run) {
     try {
@@ -57,7 +57,7 @@ export const sqliteAdministration: Administration = {
   },
 };
 
-/** Empties the log beside the file, which still has what was written before. Others' checkpoints have to end first. */
+/** Empties the write-ahead log, which still holds earlier writes. Other processes' checkpoints have to end first. */
 async function emptyLog(run: Parameters<Administration['removeTraces']>[0]): Promise<void> {
   const deadline = performance.now() + BUSY_MS_MAX;
   for (;;) {

@@ -15,9 +15,9 @@ export const sqliteDialect: Dialect = {
   forUpdateSkipLocked: nothing,
   forKeyShare: nothing,
   indexedBy: (index) => sql`INDEXED BY ${sql.id(index)}`,
-  // They take about 4 ms.
+  // Takes about 4 ms.
   sortedMax: 40_000,
-  // They take about 3 ms.
+  // Takes about 3 ms.
   slice: 20_000,
   mergedPart: (selection) => selection,
   hasLateral: false,

@@ -3,55 +3,55 @@ import type { RawBuilder, Transaction } from 'kysely';
 import type { Connection, Dialect } from '../dialects/dialect.ts';
 import type { Tables } from '../tables/tables.ts';
 
-/** An open unit of work. */
+/** An open transaction. */
 export type StoreTransaction = Transaction<Tables>;
 
-/** The parts of a database that reads need. */
+/** The parts of an engine that reads need. */
 export interface Reads {
   readonly dialect: Dialect;
-  /** For reads, which never wait for a writer. Writes go through `transaction`. */
+  /** Connection for reads, which never wait for a writer. Writes go through `transaction`. */
   readonly db: Connection;
 }
 
-/** The machines over which Citus spreads a database. */
+/** The machines over which Citus distributes a database. */
 export interface Machines {
-  /** The names of those that don't answer, as of the last look. */
+  /** The names of machines that didn't answer at the last check. */
   readonly away: readonly string[];
-  /** Has them looked at, unless that was just done. */
+  /** Starts a check of the machines, unless one was just made. */
   suspect(): void;
-  /** The companies of each machine that answers. */
+  /** Lists the companies on each machine that answers. */
   reached(): Promise<string[][]>;
 }
 
 /** A database with one writer at a time. */
 export interface Engine extends Reads, AsyncDisposable {
-  /** Reads of this moment, whatever is committed meanwhile, until it is disposed of. It takes a connection. */
+  /** Opens a snapshot for consistent reads until disposed of, unaffected by later commits. It occupies a connection. */
   snapshot(): Promise<Reads & AsyncDisposable>;
   /**
-   * Runs one unit of work: all of it is committed, or none. Writers take turns (SQLite takes its write lock first),
-   * so a unit must not wait for anything but the database.
+   * Runs a transaction: either all of it is committed, or nothing. Writers take turns (SQLite takes its write lock first),
+   * so `work` must not wait for anything but the database.
    * @throws AppError `unavailable` when the database stays locked by another process.
    */
   transaction<T>(work: (transaction: StoreTransaction) => Promise<T>): Promise<T>;
-  /** Runs one statement as a unit of work: without a round trip for its beginning and its end, where there is one. */
+  /** Runs a single statement as its own transaction, without PostgreSQL's round trips to begin and commit. */
   write<Row>(statement: RawBuilder<Row>): Promise<Row[]>;
   /**
-   * Calls back soon after anything was committed that may have brought new deliveries, until it is disposed of: at once
-   * when this process did it or PostgreSQL tells, within a tenth of a second when another process wrote to SQLite.
-   * It may call without any news, and may miss some while a connection is broken.
+   * Calls back soon after any commit that may have added deliveries, until disposed of: at once for this process's
+   * commits or PostgreSQL's notifications, and within a tenth of a second when another process has written to SQLite.
+   * Calls may be spurious, and notifications may be missed while a connection is broken.
    */
   watchDeliveries(onNews: () => void): AsyncDisposable;
   /**
-   * A number that differs after every commit to the database, by whatever process. Undefined on PostgreSQL, where asking
-   * for it would cost as much as a read, and while SQLite has no answer because of a lock.
+   * Returns a number that changes with every commit to the database by any process. Undefined on PostgreSQL, where
+   * asking for it would cost as much as a read, and while a lock prevents SQLite from answering.
    */
   version(): number | undefined;
-  /** Looks whether the database answers within a second, however many wait for it. @throws AppError `unavailable` otherwise. */
+  /** Checks that the database answers within a second, even if the pool is busy. @throws AppError `unavailable` if not. */
   answers(): Promise<void>;
-  /** Whether companies are spread over several machines, which the first connection tells; see ../machines.ts. */
+  /** Whether companies are spread over several machines, found out on the first connection; see ../machines.ts. */
   isDistributed(): Promise<boolean>;
-  /** Undefined on one machine. */
+  /** The machines of a distributed database; undefined for a single machine. */
   readonly machines?: Machines | undefined;
-  /** Runs a statement of a schema change or of an inspection as it is, where writes are made. */
+  /** Runs an SQL text for a schema change or inspection unchanged, on a connection that can write. */
   readonly run: (sql: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 }

@@ -4,20 +4,20 @@ import { unavailable } from '../../../errors.ts';
 import type { Machines } from './engine.ts';
 import { onOwnConnection, type PostgresHosts } from './postgres-hosts.ts';
 
-/** After a statement that takes longer than this, the machines are asked whether they answer. */
+/** Duration of a statement after which the machines are checked. */
 const SLOW_MS = 1_000;
-/** Between two such looks. */
+/** Minimum time between two checks of the machines. */
 const LOOK_EVERY_MS = 2_000;
-/** A machine that gives no connection for so long doesn't answer. */
+/** Time without a connection after which a machine counts as down. */
 const CONNECT_MS_MAX = 2_000;
-/** Companies whose machine is remembered, until a machine is found away. */
+/** Maximum number of companies whose machine is cached; cleared when a machine is found to be down. */
 const COMPANIES_MAX = 10_000;
 
-/** The connections for the companies of one machine; or for what concerns none of them, or many. */
+/** The connections for one machine's companies, or for statements that concern no company or many. */
 export interface Lane {
   pool: pg.Pool;
   isAway: boolean;
-  /** Ends each wait that is under way, once a machine is found not to answer. */
+  /** Functions that abort current waits when a machine is found to be down. */
   waits: Set<(reason: Error) => void>;
 }
 
@@ -28,8 +28,8 @@ interface Look {
 }
 
 /**
- * The connections to the coordinator of a Citus. A pool of its own for each machine's companies keeps one that is silent from
- * holding connections that others need.
+ * The connections to a Citus coordinator. Each machine's companies have their own pool, so that a silent machine can't
+ * occupy connections that others need.
  * @see https://docs.citusdata.com/en/stable/develop/api_metadata.html
  */
 export class MachinePools implements Machines {
@@ -41,14 +41,14 @@ export class MachinePools implements Machines {
   #last: Look = { atMs: -Infinity, away: [], companies: [] };
   #looking: Promise<Look> | undefined;
 
-  /** @param general the pool for what concerns no company, or many. */
+  /** @param general the pool for statements that concern no company or many. */
   constructor(hosts: PostgresHosts, general: pg.Pool, createPool: () => pg.Pool) {
     this.#hosts = hosts;
     this.#createPool = createPool;
     this.#general = newLane(general);
   }
 
-  /** The connections for a statement. @throws AppError `unavailable` at once where its company's machine doesn't answer. */
+  /** Finds the connections for a statement. @throws AppError `unavailable` at once if its company's machine is down. */
   async laneFor(text: string, parameters: readonly unknown[]): Promise<Lane> {
     const company = companyOf(text, parameters);
     const machine = company === undefined ? undefined : await this.#machineOf(company);
@@ -58,9 +58,9 @@ export class MachinePools implements Machines {
     throw unavailable({ cause: new Error(`${machine} doesn't answer.`) });
   }
 
-  /** Waits for an answer, as long as the machines of the lane answer. */
+  /** Waits for an answer, but only as long as the lane's machines are up. */
   async within<T>({ waits }: Lane, answer: Promise<T>): Promise<T> {
-    // One for each wait: a promise that lives long would keep every answer that raced with it.
+    // A new promise for each wait, because a long-lived one would retain every answer that raced with it.
     const { promise: lost, reject } = Promise.withResolvers<never>();
     waits.add(reject);
     const slow = setInterval(() => this.suspect(), SLOW_MS);
@@ -98,7 +98,7 @@ export class MachinePools implements Machines {
   async #machineOf(company: string): Promise<string | undefined> {
     const known = this.#machines.get(company);
     if (known !== undefined) return known;
-    // The coordinator answers this alone, whatever machine is away.
+    // The coordinator can answer this by itself, whichever machine is down.
     const { rows } = await this.#general.pool.query<{ machine: string }>(
       `SELECT ${MACHINE} AS machine FROM ${PLACES} WHERE shardid = get_shard_id_for_distribution_column('companies', CAST($1 AS TEXT))`,
       [company],
@@ -108,7 +108,7 @@ export class MachinePools implements Machines {
     return found?.machine;
   }
 
-  /** Asks all machines, at once and on a connection of its own; callers at the same moment share one look. */
+  /** Checks all machines simultaneously on a separate connection. Simultaneous callers share one check. */
   async #look(): Promise<Look> {
     this.#looking ??= this.#askMachines().finally(() => (this.#looking = undefined));
     return this.#looking;
@@ -133,7 +133,7 @@ export class MachinePools implements Machines {
     const { away } = this.#last;
     this.#last = look;
     if (look.away.some((machine) => !away.includes(machine))) {
-      // Shards may have been moved.
+      // Shards may have moved to other machines.
       this.#machines.clear();
       loseWaiting(this.#general);
     }
@@ -150,7 +150,7 @@ const MACHINE = "nodename || ':' || nodeport";
 const ANSWERS = `SELECT ${MACHINE} AS machine, success FROM run_command_on_workers('SELECT 1')`;
 const PLACES = 'pg_dist_placement JOIN pg_dist_node USING (groupid)';
 
-/** The companies of each shard whose machine isn't one of some. */
+/** Query for the companies of each shard, except on the given machines. */
 const COMPANIES = `
   SELECT node_name || ':' || node_port AS machine, result
   FROM (
@@ -160,7 +160,7 @@ const COMPANIES = `
     WHERE logicalrelid = 'companies'::regclass AND ${MACHINE} <> ALL ($1)
   ) AS asked, master_run_on_worker(names, ports, commands, TRUE)`;
 
-/** The company to which a statement is bound, or one of several on the same machine; undefined for other statements. */
+/** Finds the company to which a statement is bound, or one of several on the same machine; undefined if there is none. */
 function companyOf(text: string, parameters: readonly unknown[]): string | undefined {
   const place =
     /\bcompany"? = (?:ANY\()?\$(\d+)/.exec(text) ??

@@ -9,7 +9,7 @@ const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
 
 /**
- * Listens on a connection of its own, which is made anew whenever it breaks.
+ * Listens for notifications on a separate connection, which is reopened whenever it breaks.
  * @param onNews is also called after a reconnection, because notifications may have been missed.
  */
 export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposable {
@@ -17,7 +17,7 @@ export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposab
   const hosts = openHosts(url);
   const listening = (async () => {
     while (!stop.signal.aborted) {
-      // Tried again, like a connection that broke.
+      // Retried, like a broken connection.
       await listenOnce(hosts, onNews, stop.signal).catch(() => undefined);
       await sleep(RECONNECT_MS, undefined, { signal: stop.signal }).catch(() => undefined);
     }
@@ -30,7 +30,7 @@ export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposab
   };
 }
 
-/** Listens on one connection until that ends, or until it is told to stop. */
+/** Listens on one connection until it ends or `signal` aborts. */
 async function listenOnce(hosts: PostgresHosts, onNews: () => void, signal: AbortSignal): Promise<void> {
   const listen = async (client: pg.Client) => {
     const over = new Promise<void>((resolve) => {

@@ -5,19 +5,19 @@ import { openSqlite } from './sqlite.ts';
 
 /**
  * Opens the database that `DATABASE_URL` names: `sqlite:PATH`, or `postgres://...`.
- * Nothing is created or changed but, on SQLite, the file and its folder; see `migrate`.
+ * It creates or changes nothing except, on SQLite, the file and its folder; see `migrate`.
  */
 export async function openEngine(databaseUrl: string, options: PostgresOptions = {}): Promise<Engine> {
   if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length));
   return openPostgres(databaseUrl, options);
 }
 
-/** SQLite's locks; SQLSTATEs of a lost connection, too many connections, shutdown, startup and standby; network errors. */
+/** Codes of SQLite's locks, network errors, and SQLSTATEs for lost or too many connections, shutdown, startup and standby. */
 const AWAY =
   /^(?:SQLITE_(?:BUSY|LOCKED)|08|53300|57P0[1235]|25006|ECONN|EHOST|ENET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 
 /**
- * Whether the database is unreachable or locked for the moment. A refused password, a wrong setting and a full disk don't
+ * Whether the database is temporarily unreachable or locked. Refused passwords, wrong settings and full disks don't
  * count.
  */
 export function isAway(error: unknown): boolean {

@@ -5,18 +5,18 @@ import pg from 'pg';
 
 import { hostListOf, withHostList } from '../../process/setting-values.ts';
 
-/** Connections to one of several hosts. */
+/** Connects to one of several hosts. */
 export interface PostgresHosts {
-  /** A client of the host that is in use. One that can't connect gives that host up for the next. */
+  /** Client class for the current host. If a client can't connect, the next host becomes the current one. */
   Client: new (options?: pg.ClientConfig) => pg.Client;
-  /** Opens a connection to the first host that gives one, beginning with the one in use. */
+  /** Opens a connection to the first host that accepts one, starting with the current host. */
   connect: <Opened>(open: () => Promise<Opened>) => Promise<Opened>;
 }
 
-/** Time for a connection to end. One that has broken without a word doesn't. */
+/** Maximum wait for a connection to close; one that broke silently never does. */
 const END_MS_MAX = 500;
 
-/** Works on a connection of its own, of which each step may take so long. */
+/** Runs work on a separate connection. @param msMax the limit for connecting and for each query. */
 export async function onOwnConnection<T>(
   { Client }: PostgresHosts,
   msMax: number,
@@ -35,8 +35,8 @@ export async function onOwnConnection<T>(
 }
 
 /**
- * Finds the host of an address that takes connections, and writes where `target_session_attrs` asks for it (PostgreSQL's
- * documentation, section "Specifying Multiple Hosts"). After a promotion the next connection leads to the new primary.
+ * Finds an address's first host that accepts connections, and writes if `target_session_attrs` demands it (PostgreSQL's
+ * documentation, section "Specifying Multiple Hosts"). After a promotion the next connection goes to the new primary.
  * @param url an address with one or several hosts.
  */
 export function openHosts(url: string): PostgresHosts {
@@ -66,7 +66,7 @@ export function openHosts(url: string): PostgresHosts {
         if (mustWrite) await refuseReadOnly(this);
         return this;
       } catch (error) {
-        // Others may have given it up at the same moment.
+        // Another client may have moved on to the next host at the same moment.
         if (current === this.#place) current = (current + 1) % urls.length;
         throw error;
       }
@@ -87,7 +87,7 @@ export function openHosts(url: string): PostgresHosts {
   };
 }
 
-/** @throws Error with PostgreSQL's own SQLSTATE, having closed the connection, when nothing can be written on it. */
+/** Closes a read-only connection. @throws Error with PostgreSQL's own SQLSTATE for one. */
 async function refuseReadOnly(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   if (rows[0]?.transaction_read_only === 'off') return;

@@ -21,30 +21,30 @@ import { onOwnConnection, openHosts, type PostgresHosts } from './postgres-hosts
 import type { Tables } from '../tables/tables.ts';
 
 const CONNECT_MS_MAX = 5_000;
-/** No statement of the API runs this long unless the database is in trouble; better an error than a hang. */
+/** Statement timeout, longer than any healthy API statement: an error is better than a hang. */
 const STATEMENT_MS_MAX = 15_000;
-/** The client's own limit, for a database that doesn't answer at all. */
+/** Additional time that the client waits for a database that doesn't answer at all. */
 const SILENCE_MS_MAX = 1_000;
 
-/** Less than a load balancer waits. */
+/** Timeout of the readiness check, shorter than a load balancer's. */
 const ANSWER_MS_MAX = 900;
 
-/** Connections end after this time, so that they follow a failover. */
+/** Maximum age of a connection, so that connections follow a failover. */
 const CONNECTION_SECONDS_MAX = 3_600;
 const IDLE_MS_MAX = 600_000;
 
 export interface PostgresOptions {
   poolMax?: number;
-  /** The address for `LISTEN` where the other one leads to a pooler; it leads to the same database. */
+  /** Direct address of the database for `LISTEN`, if the main address is a pooler's. */
   directUrl?: string | undefined;
-  /** How long a statement may take; 0 for as long as it takes. */
+  /** Statement timeout; 0 for none. */
   statementMsMax?: number;
 }
 
 /**
- * Opens a pool of connections to PostgreSQL, or to a pooler such as PgBouncer in transaction mode. There the next
- * transaction may have another session, so nothing relies on a session's state: no setting, no startup parameter, no name
- * of a statement (PgBouncer before 1.21 passes names on, and the next session doesn't know them, or has them already).
+ * Opens a pool of connections to PostgreSQL, or to a pooler such as PgBouncer in transaction mode. With a pooler the next
+ * transaction may get another session, so nothing relies on session state: no settings, startup parameters or statement
+ * names (PgBouncer before 1.21 passes names on, and the next session doesn't know them, or has them already).
  */
 export function openPostgres(
   url: string,
@@ -93,14 +93,14 @@ export function openPostgres(
     async [Symbol.asyncDispose]() {
       await db.destroy();
       await machines?.end();
-      // Kysely doesn't end a pool that only reads have used.
+      // Kysely doesn't end a pool that was used only for reads.
       if (!pool.ending) await pool.end();
     },
   };
 }
 
 function openPool(hosts: PostgresHosts, max: number, statementMsMax: number): pg.Pool {
-  // Records stay text: parsing them only to write them again is what storing text avoids.
+  // Records stay as text, because storing text avoids parsing and serialising them again.
   const types = new pg.TypeOverrides();
   types.setTypeParser(pg.types.builtins.JSON, (text) => text);
   const pool = new pg.Pool({
@@ -113,8 +113,8 @@ function openPool(hosts: PostgresHosts, max: number, statementMsMax: number): pg
     idleTimeoutMillis: IDLE_MS_MAX,
     types,
   });
-  // A connection that breaks is replaced at its next use, and who uses it is told by the statement that fails. Without
-  // a listener it would end the process: the pool's own is only for connections that nobody has taken.
+  // A broken connection is replaced at its next use, and its current user sees the failing statement. Without these
+  // listeners it would end the process, because the pool itself listens only to idle connections.
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   return pool;
@@ -122,7 +122,7 @@ function openPool(hosts: PostgresHosts, max: number, statementMsMax: number): pg
 
 const ping = async (client: pg.Client): Promise<void> => void (await client.query('SELECT 1'));
 
-/** Begins a transaction that reads what was there at its first statement (postgresql.org, "Repeatable Read Isolation Level"). */
+/** Begins a transaction with a snapshot as of its first statement (postgresql.org, "Repeatable Read Isolation Level"). */
 async function readMoment(database: Kysely<Tables>): Promise<{ db: Kysely<Tables> } & AsyncDisposable> {
   const db = await database.startTransaction().execute();
   const moment = {
@@ -141,7 +141,7 @@ async function readMoment(database: Kysely<Tables>): Promise<{ db: Kysely<Tables
   }
 }
 
-/** Carries the dialect to the statements. */
+/** Makes the dialect available through connections; see `dialectOf`. */
 class OwnAdapter extends PostgresAdapter {
   readonly dialect: Dialect;
 
@@ -151,7 +151,7 @@ class OwnAdapter extends PostgresAdapter {
   }
 }
 
-/** Citus has a list of the tables that are spread over machines (docs.citusdata.com, "pg_dist_partition"). */
+/** Whether Citus lists `companies` as a distributed table (docs.citusdata.com, "pg_dist_partition"). */
 async function isSpread(client: pg.PoolClient): Promise<boolean> {
   const { rows: lists } = await client.query("SELECT to_regclass('pg_dist_partition') AS list");
   if ((lists as { list: string | null }[])[0]?.list === null) return false;
@@ -166,7 +166,7 @@ class BoundedDriver extends PostgresDriver {
 
   constructor(pool: PostgresPool, statementMsMax: number) {
     super({ pool });
-    // Otherwise a statement that timed out here would go on in the database, with its locks.
+    // Otherwise a statement that timed out on the client would go on in the database, holding its locks.
     this.#begin = CompiledQuery.raw(`BEGIN; SET LOCAL statement_timeout = ${statementMsMax}`);
   }
 
@@ -174,13 +174,13 @@ class BoundedDriver extends PostgresDriver {
     await connection.executeQuery(this.#begin);
   }
 
-  /** Ignores its error, which would hide the reason for the rollback. */
+  /** Ignores rollback errors, which would hide the reason for the rollback. */
   override async rollbackTransaction(...given: Parameters<PostgresDriver['rollbackTransaction']>) {
     await super.rollbackTransaction(...given).catch(() => undefined);
   }
 }
 
-/** The pool as Kysely takes connections from it. Where there are several machines, a statement takes one for its own. */
+/** Adapts the pool for Kysely. With several machines, the connection comes from the pool of the statement's machine. */
 function tellingPool(
   pool: pg.Pool,
   hosts: PostgresHosts,
@@ -206,8 +206,8 @@ function tellingPool(
 }
 
 /**
- * A connection on which a statement could not be made is thrown away, by which the database rolls back: the statement may still
- * be under way, and the next one would wait for it.
+ * Wraps a connection so that it is closed after a statement fails through no fault of its own, which makes the database roll
+ * back. The statement may still be running, and the next one would have to wait for it.
  * @param within waits for an answer.
  */
 function telling(
@@ -228,7 +228,7 @@ function telling(
   return { query: query as never, release: () => client.release(isLost) };
 }
 
-/** A connection that is taken, and a transaction that is begun, with the first statement that says of which company it is. */
+/** Defers taking a connection, and beginning a transaction, until the first statement, which shows its company. */
 function takenLater(
   machines: MachinePools,
   open: (pool: pg.Pool) => Promise<pg.PoolClient>,
@@ -240,7 +240,7 @@ function takenLater(
     const opening = open(lane.pool);
     const client = telling(
       await within(opening).catch((error: unknown) => {
-        // It may come after all, and nobody would give it back.
+        // The connection may still open later, and nobody else would release it.
         opening.then(
           (late) => late.release(true),
           () => undefined,
@@ -274,20 +274,20 @@ function takenLater(
   return { query: query as never, release };
 }
 
-/** SQLSTATE of a lost connection, spent resources, an operator's or the system's doing, and of what may only be read. */
+/** SQLSTATEs for lost connections, exhausted resources, operator intervention, system errors and read-only transactions. */
 const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
 
-/** Whether the database has answered, and the fault is the statement's. One that it never answered has no SQLSTATE. */
+/** Whether the database has answered and the statement is at fault. Without an answer there is no SQLSTATE. */
 function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
 }
 
-/** Whether a machine behind Citus's coordinator is away, to which the connection leads. */
+/** Whether the coordinator reports that one of its Citus machines is down, while its own connection is intact. */
 function isOfRemote(error: unknown): boolean {
   return error instanceof pg.DatabaseError && error.code?.startsWith('08') === true && error.code !== '08P01';
 }
 
-/** Rethrows an error of PostgreSQL or of the connection, as `unavailable` unless it is the statement's fault. */
+/** Rethrows an error from PostgreSQL or the connection, as `unavailable` unless the statement is at fault. */
 function rethrow(error: unknown): never {
   throw isRefusal(error) || error instanceof AppError ? error : unavailable({ cause: error });
 }

@@ -7,10 +7,10 @@ import { UsageError } from '../../../errors.ts';
 import { makePrivately } from './sqlite-file.ts';
 
 /**
- * Takes the right to serve a SQLite file, which one server has at a time: two would count requests apart. The lock of
- * a second, empty database beside it is let go of when disposed of, and by the system when the process dies, however.
- * PostgreSQL serves any number.
- * @throws UsageError when another process has it.
+ * Locks a SQLite file for serving, because two servers would count requests separately. It locks a second, empty database
+ * beside the file, and releases the lock when disposed of; the system releases it if the process dies. PostgreSQL needs
+ * no lock, and allows any number of servers.
+ * @throws UsageError when another process holds the lock.
  */
 export function lockServing(databaseUrl: string): Disposable {
   if (!databaseUrl.startsWith('sqlite:')) return { [Symbol.dispose]: () => undefined };
@@ -18,7 +18,7 @@ export function lockServing(databaseUrl: string): Disposable {
   makePrivately(path);
   const lock = new Database(path, { timeout: 0 });
   try {
-    // Nothing is written, so it needs no journal.
+    // Nothing is written, so the lock file needs no journal on disk.
     lock.pragma('journal_mode = MEMORY');
     lock.exec('BEGIN EXCLUSIVE');
   } catch (error) {
@@ -31,7 +31,7 @@ export function lockServing(databaseUrl: string): Disposable {
   return { [Symbol.dispose]: () => lock.close() };
 }
 
-/** A file is one database under each of its names. One that isn't there yet will lie in this folder. */
+/** Resolves links, so that every name of a file gives the same lock. A missing file is resolved by its folder. */
 function realPathOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }

@@ -3,9 +3,9 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { unavailable } from '../../../errors.ts';
 
 /**
- * Builds a check that the file which is open is still at its path. Somebody who has put another one there, as `restore` does,
- * would never see what is written to the first.
- * @returns a function that throws `unavailable` when it isn't, as far as it knew so many milliseconds ago.
+ * Creates a check that the open file is still at its path. If it was replaced, as by `restore`, further writes to the
+ * open file would be lost.
+ * @returns a function that throws `unavailable` if not, based on a look at most `knownMs` milliseconds old.
  */
 export function createPlaceCheck(path: string): (knownMs: number) => void {
   const look = () => {
@@ -24,8 +24,8 @@ export function createPlaceCheck(path: string): (knownMs: number) => void {
 }
 
 /**
- * Creates a missing file for its owner alone, and takes one of ours that is there already from everybody else, with what
- * lies beside it. SQLite gives the files that it adds the same mode.
+ * Creates a missing file that only its owner can access, or removes other users' access to our existing file and the files
+ * beside it. SQLite gives files that it adds the same mode.
  */
 export function makePrivately(path: string): void {
   try {
@@ -42,6 +42,6 @@ function takeFromOthers(path: string): void {
   try {
     chmodSync(path, file.mode & 0o700);
   } catch {
-    // Some file systems have no modes. That is no reason not to serve.
+    // Some file systems have no modes, which shouldn't prevent serving.
   }
 }

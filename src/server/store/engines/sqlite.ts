@@ -22,21 +22,21 @@ import { noteOurs, refuseForeignFile } from '../foreign.ts';
 import type { Tables } from '../tables/tables.ts';
 import { createPlaceCheck, makePrivately } from './sqlite-file.ts';
 
-/** How long a statement waits for another process's lock before it gives up. */
+/** Maximum time that a statement waits for another process's lock. */
 const BUSY_MS_MAX = 5_000;
 const BUSY_PAUSE_MS = 5;
 /**
- * The reader's cache: half of SQLite's own size, because each process has one. Pages outside the cache are read from the
- * system again, which takes a microsecond each.
+ * Size of the reader's cache: half of SQLite's default, because each process has one. A page outside the cache is read
+ * from the operating system, which takes a microsecond.
  */
 const READER_CACHE_KIB = 8_000;
-/** Reads notice this late that the file was moved away. */
+/** Time after which reads notice at the latest that the file was moved away. */
 const PLACE_KNOWN_MS = 1_000;
-/** How often a process looks for commits of others, which takes some microseconds. */
+/** Interval between checks for other processes' commits, each of which takes a few microseconds. */
 const WATCH_MS = 100;
 
 /**
- * Opens a SQLite file with two handles: a writer, and a reader that never waits for it (write-ahead log).
+ * Opens a SQLite file with two handles: a writer, and a reader that never waits for the writer (write-ahead log).
  *
  * The driver's own busy timeout is 0 because it would block the event loop while it waits; a busy statement is
  * retried from here, with pauses. `synchronous=NORMAL` keeps every commit through a kill of the process; a power cut
@@ -44,7 +44,7 @@ const WATCH_MS = 100;
  */
 export async function openSqlite(path: string): Promise<Engine> {
   refuseForeignFile(path);
-  // Only its owner may open a folder that is made here: the file holds a company's whole business.
+  // A new folder is accessible only to its owner, because the file holds a company's entire business data.
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   makePrivately(path);
   noteOurs(path);
@@ -74,7 +74,7 @@ export async function openSqlite(path: string): Promise<Engine> {
     snapshot: async () => {
       const handle = await openReader(path);
       handle.exec('BEGIN');
-      // The moment is that of the first read (sqlite.org/isolation.html).
+      // The snapshot is fixed by the first read (sqlite.org/isolation.html).
       await whileBusy(() => handle.prepare('SELECT 1 FROM sqlite_schema').all());
       const moment = openKysely(new ReadAdapter(), new ReadDriver(handle, () => undefined));
       return {
@@ -88,7 +88,7 @@ export async function openSqlite(path: string): Promise<Engine> {
     },
     watchDeliveries: (onNews) => watchFile(version, watchers, onNews),
     async [Symbol.asyncDispose]() {
-      // Kysely doesn't close what it hasn't used. The writer is the last to close, and removes the log.
+      // Kysely doesn't close handles that it hasn't used. The writer closes last, and so removes the log.
       await db.destroy();
       if (reader.open) reader.close();
       await writes.destroy();
@@ -99,11 +99,11 @@ export async function openSqlite(path: string): Promise<Engine> {
 
 async function openWriter(path: string): Promise<Database.Database> {
   const writer = openHandle(path, { readonly: false });
-  // The first process switches to write-ahead mode under a lock that others may run into.
+  // The first process switches to write-ahead mode under a lock, for which others may have to wait.
   await whileBusy(() => writer.pragma('journal_mode = WAL'));
   writer.pragma('synchronous = NORMAL');
   writer.pragma('foreign_keys = ON');
-  // The last handle to close removes the log, if it can write and has read it.
+  // The last handle to close removes the log only if it is writable and has read the database.
   await whileBusy(() => writer.pragma('schema_version'));
   return writer;
 }
@@ -115,16 +115,16 @@ async function openReader(path: string): Promise<Database.Database> {
 }
 
 function openHandle(path: string, options: { readonly: boolean }): Database.Database {
-  // No memory mapping: it makes reads no faster, and the process would seem to hold the whole file.
+  // No memory mapping: it doesn't speed up reads, and the process would seem to occupy the file's size in memory.
   return new Database(path, { ...options, timeout: 0 });
 }
 
-/** Asks for the number that changes with the commits of all other handles (sqlite.org/pragma.html#pragma_data_version). */
+/** Reads a number that changes with every commit by another handle (sqlite.org/pragma.html#pragma_data_version). */
 function createVersion(reader: Database.Database): () => number | undefined {
   const statement = reader.prepare('PRAGMA data_version').pluck();
   return () => {
     try {
-      // The pragma's one value.
+      // The pragma returns a single number.
       return statement.get() as number;
     } catch (error) {
       if (isBusy(error)) return undefined;
@@ -133,13 +133,13 @@ function createVersion(reader: Database.Database): () => number | undefined {
   };
 }
 
-/** Tells of this process's commits at once, and polls the file's version for those of others. */
+/** Calls back at once after this process's commits, and polls the file's version for other processes' commits. */
 function watchFile(
   version: () => number | undefined,
   watchers: Set<() => void>,
   onNews: () => void,
 ): AsyncDisposable {
-  // Wrapped, because the same function may watch twice.
+  // Wrapped, because the same function may be registered twice.
   const watcher = () => onNews();
   watchers.add(watcher);
   let last = version();
@@ -149,7 +149,7 @@ function watchFile(
       if (now !== last) onNews();
       last = now;
     } catch {
-      // The watcher polls too, and reports errors. Thrown here, the error would end the process.
+      // An error thrown here would end the process. The caller polls too, and reports errors.
     }
   }, WATCH_MS);
   return {
@@ -161,10 +161,9 @@ function watchFile(
 }
 
 /**
- * Hides values from the planner. Where SQLite was built to plan by samples (SQLITE_ENABLE_STAT4, as the driver brings
- * it), it plans a statement anew at each call whose values it could have looked at, once somebody has run ANALYZE: in three
- * runs side by side, a page of 50 took 1.32, 1.33 and 1.81 times as much processor time. A plus sign changes no value, and
- * leaves the plan as it was prepared.
+ * Hides parameter values from the planner. The driver's SQLite plans by samples (SQLITE_ENABLE_STAT4), so after somebody
+ * has run ANALYZE it would plan a statement again at each call with new values. In three parallel runs, a page of 50 took
+ * 1.32, 1.33 and 1.81 times as much processor time. A plus sign doesn't change the value, and keeps the prepared plan.
  */
 class SteadyCompiler extends SqliteQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {
@@ -172,7 +171,7 @@ class SteadyCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Carries the dialect to the statements. */
+/** Makes the dialect available through connections; see `dialectOf`. */
 class WriteAdapter extends SqliteAdapter {
   readonly dialect = sqliteDialect;
 }
@@ -194,23 +193,23 @@ function openKysely(adapter: SqliteAdapter, driver: Driver): Kysely<Tables> {
   });
 }
 
-/** Reads whenever it is asked: Kysely's own driver is for one connection that callers wait for. */
+/** Lets all readers use one connection at once, whereas Kysely's own driver makes them queue for it. */
 class ReadDriver extends SqliteDriver {
   readonly #connection: DatabaseConnection;
 
-  /** @param check throws when the file must not be read any more. */
+  /** @param check throws if the file must no longer be read. */
   constructor(reader: Database.Database, check: () => void) {
     super({ database: reader });
     const { prepare } = rememberStatements(reader);
     this.#connection = {
       async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
         check();
-        // The builder's type says what the statement selects.
+        // The query builder's type gives the selected columns.
         const read = () => ({ rows: prepare(sql).all(...parameters) as Row[] });
         try {
           return read();
         } catch (error) {
-          // The loop of `whileBusy` is needed only after a lock.
+          // `whileBusy` is needed only if the database was locked.
           if (!isBusy(error)) throw error;
           return whileBusy(read);
         }
@@ -226,7 +225,7 @@ class ReadDriver extends SqliteDriver {
   }
 }
 
-/** Takes the write lock when a transaction begins, so that no transaction fails half-way for want of it. */
+/** Takes the write lock when a transaction begins, so that no transaction fails half-way for lack of it. */
 class ImmediateDriver extends SqliteDriver {
   readonly #writer: Database.Database;
 
@@ -239,13 +238,13 @@ class ImmediateDriver extends SqliteDriver {
     await whileBusy(() => connection.executeQuery(CompiledQuery.raw('BEGIN IMMEDIATE')));
   }
 
-  /** On a full disk SQLite has rolled back already; a second rollback would fail and hide the reason. */
+  /** Rolls back unless SQLite already has, as on a full disk; a second rollback would fail and hide the reason. */
   override async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
     if (this.#writer.inTransaction) await super.rollbackTransaction(connection);
   }
 }
 
-/** Keeps statements prepared; their number is bounded by the program's text and this limit. */
+/** Caches prepared statements. Their number is bounded by the program's own SQL and by a limit. */
 function rememberStatements(database: Database.Database): Pick<Database.Database, 'prepare' | 'close'> {
   const statements = new Map<string, Database.Statement>();
   const limit = 500;
@@ -263,7 +262,7 @@ function rememberStatements(database: Database.Database): Pick<Database.Database
   };
 }
 
-/** Runs `statement`, again and again while another process holds the lock that it needs. */
+/** Runs `statement`, and retries it while another process holds a lock that it needs. */
 async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
   let deadline: number | undefined;
   for (;;) {
@@ -278,7 +277,7 @@ async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
   }
 }
 
-/** Rethrows an error, as `unavailable` if the disk is full or fails, or the file's mode forbids it. */
+/** Rethrows an error, as `unavailable` for a full or failing disk, an inaccessible file or lack of memory. */
 function rethrow(error: unknown): never {
   const isOfSystem =
     error instanceof Database.SqliteError && /^SQLITE_(FULL|IOERR|READONLY|CANTOPEN|NOMEM)/.test(error.code);

@@ -6,7 +6,7 @@ import type { JsonText } from '../../../contract/json-text.ts';
 import type { Resource } from '../../../contract/records.ts';
 import { type Connection, type Dialect, dialectOf, withoutIndex } from '../dialects/dialect.ts';
 
-/** A range of an indexed column. Bounds are inclusive and compare as text. */
+/** A range of values in an indexed column. Bounds are inclusive and compared as text. */
 export interface Range {
   column: string;
   from?: string | undefined;
@@ -14,11 +14,11 @@ export interface Range {
 }
 
 /**
- * A selection of a table, in id order: the rows of one company that have one of some values in each column of `among`,
+ * A selection of one company's rows, in id order: those that have one of the given values in each column of `among`,
  * and lie in every range.
  *
- * `among` names the first columns of an index that goes on with the id, in the order of that index. `{}` is the whole
- * company by its ids. The indexes are in ../tables/records.ts.
+ * `among` names, in index order, the columns that come before the id in an index. `{}` selects all the company's rows.
+ * The indexes are in ../tables/records.ts.
  */
 export interface ListSelection {
   table: Resource;
@@ -29,33 +29,33 @@ export interface ListSelection {
 
 interface ListedRow {
   id: string;
-  /** Rendered from a record of the table's resource. */
+  /** JSON rendered from a record of the table's resource. */
   body: JsonText<never>;
   digest: string;
 }
 
-/** Where a page begins (`after` an id; `''` is the beginning) and how many records it holds at most. */
+/** The id `after` which a page begins (`''` for the first page), and its maximum number of records. */
 export interface PageRequest {
   after: string;
   limit: number;
 }
 
-/** A record as it is served, and its digest. */
+/** A record's text as served, and its digest. */
 export interface Found<T> {
   body: JsonText<T>;
   digest: string;
 }
 
-/** One page of a list, and the id after which the next page begins, null on the last page. */
+/** A page of a list, and the id after which the next page begins; null on the last page. */
 export interface ListPage<T> {
   records: Found<T>[];
   lastId: string | null;
 }
 
-/** Comes after every id: ids consist of ASCII letters, digits and `. _ : -`. */
+/** A text that sorts after every id, because ids consist of ASCII letters, digits and `. _ : -`. */
 const AFTER_ALL_IDS = '~';
 
-/** Reads a page of a selection, and one row more, which says whether there is a next page. */
+/** Reads a page of a selection, and one more row to find out whether there is a next page. */
 export async function readPage<T>(
   db: Connection,
   { after, limit }: PageRequest,
@@ -67,9 +67,9 @@ export async function readPage<T>(
 }
 
 /**
- * Reads at most `limit` rows of a selection whose ids come after `after` (`''`: all). A list without ranges scans its index in id
- * order. With ranges, the matches of the first range that has few are sorted. Where each has many, the list scans the
- * company's index and passes over what doesn't match; that takes about 200 ms when the first match comes after a million rows.
+ * Reads up to `limit` rows of a selection with ids after `after` (`''` for all). A list without ranges scans its index in id
+ * order. A list with ranges sorts the matches of the first range that has few. If every range has many, it scans the
+ * company's index and skips other rows; that takes about 200 ms when the first match comes after a million rows.
  */
 async function readList(db: Connection, selection: ListSelection, page: PageRequest): Promise<ListedRow[]> {
   if (Object.values(selection.among).some((values) => values.length === 0)) return [];
@@ -78,7 +78,7 @@ async function readList(db: Connection, selection: ListSelection, page: PageRequ
   return (await sortFew(db, ranged, page)) ?? scanSlices(db, ranged, page);
 }
 
-/** Undefined when every range has more matches than are sorted. */
+/** Sorts the matches of a range that has few. Returns undefined when every range has too many. */
 async function sortFew(
   db: Connection,
   selection: ListSelection,
@@ -114,7 +114,7 @@ async function scanSlices(
   }
 }
 
-/** A single value of the index's first column, such as one customer, is a range too, and often one of few matches. */
+/** Turns a single value of the index's first column, such as one customer, into a range, because it often has few matches. */
 function firstColumnAsRange(selection: ListSelection): ListSelection {
   const [[column, values] = ['', []], ...others] = Object.entries(selection.among);
   if (values.length !== 1) return selection;
@@ -124,8 +124,8 @@ function firstColumnAsRange(selection: ListSelection): ListSelection {
 }
 
 /**
- * The rows of a selection without ranges, in id order: each combination of values by the index that begins with it,
- * merged by the database, which reads no further than the page.
+ * Builds the query for a selection without ranges, in id order. Each combination of values is an index scan, and the
+ * database merges the scans without reading more than the page.
  */
 function scanSql(
   dialect: Dialect,
@@ -146,7 +146,7 @@ function scanSql(
   return sql`${sql.join(parts, sql` UNION ALL `)} ${inOrder}`;
 }
 
-/** Counts the matches of one range by its own index, but no further than `countMax`. */
+/** Counts the matches of one range in its own index, up to `countMax`. */
 function countSql(index: number, countMax: number, selection: ListSelection): RawBuilder<{ count: number }> {
   return sql`
     SELECT CAST(COUNT(*) AS INTEGER) AS count
@@ -157,7 +157,7 @@ function countSql(index: number, countMax: number, selection: ListSelection): Ra
     ) AS counted`;
 }
 
-/** Finds the matches of one range by its own index, and sorts by id those that the whole selection wants. */
+/** Finds the matches of one range in its own index, and sorts those that meet all other conditions by id. */
 function sortSql(
   index: number,
   selection: ListSelection,
@@ -176,7 +176,7 @@ function sortSql(
   return recordsSql(selection, ids);
 }
 
-/** The id of a company's `slice`th row after `after`; no row if there are fewer. */
+/** Selects the id of a company's `slice`th row after `after`, or nothing if there are fewer rows. */
 function sliceEndSql(
   slice: number,
   { table, company }: ListSelection,
@@ -190,8 +190,8 @@ function sliceEndSql(
 }
 
 /**
- * The matches of a selection after `after` and up to `sliceEnd`, in id order. SQLite would choose the narrower index of
- * ids, and read every row for what else the selection asks.
+ * Selects the matches after `after` and up to `sliceEnd`, in id order. The index is named because SQLite would choose the
+ * narrower index of ids, and read every row to check the other conditions.
  */
 function sliceSql(
   dialect: Dialect,
@@ -209,8 +209,8 @@ function sliceSql(
 }
 
 /**
- * The records whose ids a query gives, in id order: rows that don't match are passed over in their index alone. SQLite
- * would begin an inner join with the records.
+ * Selects the records whose ids a query returns, in id order, so that other rows are skipped within the index. With an
+ * inner join, SQLite would begin with the records.
  */
 function recordsSql({ table, company }: ListSelection, ids: RawBuilder<unknown>): RawBuilder<ListedRow> {
   return sql`
@@ -228,7 +228,7 @@ function inRange({ company, ranges }: ListSelection, index: number): RawBuilder<
 type Refer = (column: string) => RawBuilder<unknown>;
 const column: Refer = (name) => sql.ref(name);
 
-/** The conditions of a selection; ranges come first, as fewer rows match them. */
+/** Returns the conditions of a selection; ranges come first, because fewer rows match them. */
 function conditions({ among, ranges }: ListSelection, refer: Refer): RawBuilder<unknown>[] {
   const isAmong = Object.entries(among).map(([name, values]) => sql`${refer(name)} IN (${sql.join(values)})`);
   return [...ranges.flatMap((range) => boundsOf(range, refer)), ...isAmong];

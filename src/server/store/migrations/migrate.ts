@@ -12,14 +12,14 @@ import type { Tables } from '../tables/tables.ts';
 export const migrations: readonly Migration[] = [baseline];
 
 /**
- * A name among the migrations that marks an unfinished copy, so that nobody serves half of it. The source's digest follows.
+ * Prefix of an entry in `migrations` that marks an unfinished copy, so that nobody serves it. The source's digest follows.
  */
 export const UNFINISHED_COPY_PREFIX = 'unfinished-copy-';
 
 /** The steps that bring a database up to date. */
 export interface MigrationPlan {
   migrations: string[];
-  /** The resources whose records are rendered anew. */
+  /** The resources whose records will be re-rendered. */
   outdated: Outdated[];
 }
 
@@ -29,8 +29,8 @@ export interface Migrated {
 }
 
 /**
- * Says what `migrate` would do, and changes nothing.
- * @throws UsageError when a later version of the program has made the database, or this one can't render its records.
+ * Finds out what `migrate` would do, without changing anything.
+ * @throws UsageError when the database is from a later version of the program, or this version can't render its records.
  */
 export async function planMigration(
   engine: Engine,
@@ -50,12 +50,12 @@ export async function planMigration(
 }
 
 /**
- * Brings the schema up to date, one transaction for each missing migration, and renders anew what an earlier contract has
- * rendered. Several processes may start at once: they take turns, and each ends when all is done.
- * @throws UsageError as `planMigration` does; then nothing was changed.
+ * Brings the schema up to date, with one transaction for each missing migration, and re-renders records of an earlier
+ * contract. Several processes may start at once: they take turns, and each returns when everything is done.
+ * @throws UsageError for the same reasons as `planMigration`; then nothing was changed.
  */
 export async function migrate(engine: Engine, onProgress: OnProgress = () => undefined): Promise<Migrated> {
-  // A role that may only read and write rows runs the program on a schema that is up to date.
+  // Planning only reads, so a role without rights on the schema can run the program when the schema is up to date.
   const plan = await planMigration(engine, onProgress);
   const applied: string[] = [];
   for (const migration of migrations.filter(({ name }) => plan.migrations.includes(name)))
@@ -65,12 +65,12 @@ export async function migrate(engine: Engine, onProgress: OnProgress = () => und
   return { applied, rendered: await renderAnew(engine, plan.outdated, onProgress) };
 }
 
-/** Loaded only when records are rendered: the contract's validators take a tenth of a short command's time. */
+/** Loads the renderer on demand, because the contract's validators take a tenth of a short command's time. */
 const renderer = () => import('./render-anew.ts');
 
 /**
- * Applies a migration. The baseline makes all tables as they are defined now, so a new database has all later ones with it.
- * @returns the names of those that were applied now.
+ * Applies a migration. The baseline creates all tables as they are defined now, so a new database needs no later migration.
+ * @returns the names of the migrations that were applied now.
  */
 async function applyMigration(engine: Engine, migration: Migration): Promise<string[]> {
   const { administration } = engine.dialect;
@@ -89,13 +89,13 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<str
 }
 
 /**
- * The migrations that a database has, without changing anything.
- * @throws UsageError when it has tables of another program, and none of ours.
+ * Lists a database's migrations without changing anything.
+ * @throws UsageError when it belongs to another program.
  */
 async function presentNames(engine: Engine): Promise<string[]> {
-  // One statement: another process may make all tables between two.
+  // A single statement, because another process may create all tables between two.
   const [schema] = await engine.run(engine.dialect.administration.presentTables);
-  // All columns: another program's table of that name may have others.
+  // Selects all columns, because another program's table of that name may have different ones.
   const rows = schema?.has_migrations ? await engine.run('SELECT * FROM migrations') : [];
   if (schema?.has_migrations || typeof schema?.other === 'string')
     refuseForeign(typeof schema.other === 'string' ? [schema.other] : [], rows);
@@ -112,7 +112,7 @@ async function appliedNames(transaction: Transaction<Tables>): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-/** @throws UsageError unless these rows are of a database that this version can bring up to date. */
+/** @throws UsageError unless the rows are those of a database that this version can bring up to date. */
 export function refuseOthers(
   { migrations, contracts }: { migrations: { name: string }[]; contracts: Tables['record_contracts'][] },
   subject: string,

@@ -1,6 +1,6 @@
 import type { EngineName } from '../tables/table.ts';
 
-/** A numbered step by which an older database gets the tables of now. Once released it is never edited. */
+/** A numbered step that brings an older database to today's tables. It is never edited once it has been released. */
 export interface Migration {
   name: string;
   statements: (engine: EngineName) => string[];

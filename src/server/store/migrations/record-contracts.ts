@@ -1,12 +1,12 @@
 /**
- * Stored records were rendered by the contract of their day. The database keeps the digest of what rendered each resource,
- * and the version of that contract. Where the digest is another than this program's, all records of the resource are
- * rendered anew.
+ * Stored records were rendered by the contract of their time. For each resource, the database keeps a digest of the
+ * rendering rules and the contract's version. If the digest differs from this program's, all the resource's records are
+ * rendered again.
  *
- * The digest is changed before the first record is. From then on an earlier version of the program is refused, at its start
- * and at the next move of one that runs, so that nothing is stored any more as it would store it. Batches take turns:
- * each locks the row that says how far they have come, so any number of processes may render at once, and each goes on
- * where the last one, which may have been killed, has ended.
+ * The digest is changed before the first record. From then on an earlier version of the program is refused, at its start or,
+ * if it is already running, at its next move, so that it can't store records by the old contract. Batches take turns:
+ * each locks the row with the progress, so any number of processes may render at once. Each continues where the previous
+ * one ended, even if that was killed.
  */
 import { sql } from 'kysely';
 
@@ -20,12 +20,12 @@ import type { Tables } from '../tables/tables.ts';
 
 export interface Outdated {
   resource: Resource;
-  /** Records that are still to be rendered. */
+  /** Number of records still to be rendered. */
   records: number;
   hasBegun: boolean;
 }
 
-/** The contract that renders a resource's records, and how far that has come. */
+/** The contract that renders a resource's records, and the progress of the rendering. */
 type Rendering = Tables['record_contracts'];
 
 export interface Place {
@@ -37,9 +37,9 @@ export interface Place {
 export const START: Place = { company: '', id: '' };
 
 /**
- * The resources whose records aren't of this contract.
- * @param hasContracts whether the database has the table of contracts already.
- * @throws UsageError when a later contract has rendered some.
+ * Finds the resources whose records weren't all rendered by this contract.
+ * @param hasContracts whether the database already has the table of contracts.
+ * @throws UsageError when a later contract has rendered some of the records.
  */
 export async function findOutdated(engine: Engine, hasContracts: boolean): Promise<Outdated[]> {
   const rows = hasContracts ? await engine.db.selectFrom('record_contracts').selectAll().execute() : [];
@@ -51,7 +51,7 @@ export async function findOutdated(engine: Engine, hasContracts: boolean): Promi
     if (after === undefined) continue;
     const hasBegun = begun !== undefined;
     const isLeft = sql<boolean>`(company, id) > (${after.company}, ${after.id})`;
-    // A table that no contract has rendered is empty, or a migration that is still to come makes it.
+    // A table that no contract has rendered is empty, or has yet to be created by a migration.
     const isKnown = rows.some((row) => row.resource === resource);
     const records = isKnown ? await countRows(engine.db, sql.table(resource), isLeft) : 0;
     found.push({ resource, hasBegun, records });
@@ -60,8 +60,8 @@ export async function findOutdated(engine: Engine, hasContracts: boolean): Promi
 }
 
 /**
- * Says that this contract renders the resources from now on. Another process that has begun the same goes on.
- * @throws UsageError when a later contract has rendered some meanwhile.
+ * Records that this contract renders the resources from now on. Another process may already have begun the same rendering.
+ * @throws UsageError when a later contract has meanwhile rendered some of the records.
  */
 export async function beginRendering(engine: Engine, outdated: readonly Outdated[]): Promise<void> {
   await engine.transaction(async (transaction) => {
@@ -86,13 +86,13 @@ export async function beginRendering(engine: Engine, outdated: readonly Outdated
   });
 }
 
-/** After the last record that is done; undefined when all are. */
+/** Returns the place after the last finished record; undefined when all are finished. */
 export function placeOf(row: Rendering): Place | undefined {
   if (row.rendered_company === null || row.rendered_id === null) return undefined;
   return { company: row.rendered_company, id: row.rendered_id };
 }
 
-/** @throws UsageError when a later contract has rendered records of the subject. */
+/** @throws UsageError when a later contract has rendered some of the subject's records. */
 export function refuseLater(rows: readonly Rendering[], subject = 'The database'): void {
   const later = rows.find(
     ({ resource, contract_version: version, digest }) =>
@@ -101,14 +101,14 @@ export function refuseLater(rows: readonly Rendering[], subject = 'The database'
   if (later) throw isRendered(later, subject);
 }
 
-/** The refusal of records that another version renders, or has rendered. */
+/** Creates the error for records that another version renders or has rendered. */
 export function isRendered({ contract_version: version }: Rendering, subject = 'The database'): UsageError {
   return new UsageError(
     `${subject} has records of the contract ${version}, and this version of Fieldledger has the contract ${contractVersion()}; run a later one, or go back to a backup.`,
   );
 }
 
-/** Whether a version like `1.10.0` comes after another. */
+/** Whether a version such as `1.10.0` is later than another. */
 function isLater(version: string, than: string): boolean {
   const numbers = (text: string) => text.split('.').map(Number);
   const others = numbers(than);

@@ -14,18 +14,18 @@ import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
 import { beginRendering, isRendered, type Outdated, type Place, placeOf } from './record-contracts.ts';
 
-/** SQLite lets nobody else write while a batch is made, some 50 ms. */
+/** Batch size, for which SQLite blocks other writers for about 50 ms. */
 const BATCH_RECORDS = 500;
-/** Other processes that wait for SQLite's lock look for it every 5 ms. */
+/** Pause between batches, longer than the 5 ms at which other processes retry SQLite's lock. */
 const BATCH_PAUSE_MS = 10;
 const SHOWN_PROBLEMS_MAX = 20;
 
-/** Is told how many of the records are checked, or rendered anew, so far. */
+/** Receives the number of records that have been checked or re-rendered so far. */
 export type OnProgress = (step: 'checked' | 'rendered', done: number, total: number) => void;
 
 /**
- * Renders the records without storing them, unless that has begun.
- * @throws UsageError naming those that this contract can't render.
+ * Checks that the records can be rendered, without storing them; skips resources whose re-rendering has already begun.
+ * @throws UsageError naming records that this contract can't render.
  */
 export async function checkRecords(
   engine: Engine,
@@ -63,9 +63,9 @@ function problemOf(resource: Resource, row: StoredRow): string | undefined {
 }
 
 /**
- * Renders the records of outdated resources anew, and stores those that change. Their `updatedAt` stays.
+ * Re-renders the records of outdated resources, and stores those that change. Their `updatedAt` stays the same.
  * @returns the number of records that this process has stored.
- * @throws UsageError when another version has begun to do the same; what is rendered until then stays so.
+ * @throws UsageError when another version has begun re-rendering too; records rendered before that stay as they are.
  */
 export async function renderAnew(
   engine: Engine,
@@ -91,7 +91,7 @@ export async function renderAnew(
   return stored;
 }
 
-/** Renders the next records of one company. @returns undefined when there are none left in any. */
+/** Renders the next records of one company. @returns undefined when no company has any left. */
 async function renderBatch(
   transaction: StoreTransaction,
   resource: Resource,
@@ -109,7 +109,7 @@ async function renderBatch(
   const changed = (found ?? []).flatMap((stored) => {
     const rendered = renderLocked(resource, stored);
     const columns = Object.entries(columnsOf(rendered));
-    // PostgreSQL's driver gives large numbers as texts.
+    // PostgreSQL's driver returns large numbers as text.
     const isSame = columns.every(([column, value]) => String(stored[column]) === String(value));
     return isSame ? [] : [{ company: stored.company, rendered }];
   });
@@ -124,8 +124,8 @@ async function renderBatch(
 }
 
 /**
- * Locks the company of the next record, and reads its next records: none when a move has taken them away meanwhile.
- * Undefined when no company has further ones.
+ * Locks the next record's company and reads its next records; none if a move has meanwhile removed them.
+ * Returns undefined when no company has any left.
  */
 async function lockNext(
   transaction: StoreTransaction,
@@ -136,7 +136,7 @@ async function lockNext(
   const [next] = await readBatch<StoredRow>(transaction, { ...selection, rowsMax: 1 });
   if (!next) return undefined;
   const { company } = next;
-  // As every move locks it (../records/moves.ts).
+  // Takes the lock that every move takes (../records/moves.ts).
   await transaction
     .selectFrom('company_clocks')
     .select('company')
@@ -148,7 +148,7 @@ async function lockNext(
   return readBatch<StoredRow>(transaction, { ...selection, columns, where: sql`company = ${company}` });
 }
 
-/** An earlier version may have stored a record that can't be rendered after all were checked. */
+/** Renders a record. An earlier version may have stored one that can't be rendered, after the check of all records. */
 function renderLocked(resource: Resource, stored: StoredRow): RenderedRecord {
   try {
     return renderStored(resource, stored);
@@ -170,7 +170,7 @@ async function storeRendered(
   const rows = changed.map(({ company, rendered }) => ({ company, ...columnsOf(rendered) }));
   const names = Object.keys(columnsOf(first.rendered)) as 'body'[];
   await transaction
-    // Invoices have the columns of all tables of records.
+    // Invoices have the columns of all record tables.
     .insertInto(resource as 'invoices')
     .values(rows as unknown as Insertable<Tables['invoices']>[])
     .onConflict((conflict) =>
@@ -181,7 +181,7 @@ async function storeRendered(
     .execute();
 }
 
-/** The columns of a record that the database doesn't compute. */
+/** Returns the rendered columns of a record that the database doesn't compute. */
 function columnsOf(rendered: RenderedRecord): Record<string, string | number> {
   const { body, detail, digest } = rendered;
   return { body, digest, ...(detail !== undefined && { detail }), ...searchColumns(rendered) };
@@ -194,7 +194,7 @@ interface StoredRow extends Place {
   [searched: string]: unknown;
 }
 
-/** Records in the order of companies and ids. */
+/** Returns the selection of a resource's records, ordered by company and id. */
 function selectionOf(resource: Resource): Selection {
   return {
     columns: sql`company, id, body, digest${hasDetail(resource) ? sql`, detail` : sql``}`,

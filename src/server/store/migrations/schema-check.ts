@@ -6,9 +6,9 @@ import type { Engine } from '../engines/engine.ts';
 import { CREATE_MIGRATIONS, migrations } from './migrate.ts';
 
 /**
- * Compares a database's schema with what its migrations make: a trigger or a view of somebody else can undo what we write, and
- * lie about it. It changes nothing.
- * @returns a sentence's part for each difference.
+ * Compares a database's schema with the result of its migrations, because a foreign trigger or view could undo or
+ * misrepresent our writes. It changes nothing.
+ * @returns part of a sentence for each difference.
  */
 export async function schemaDifferences(engine: Engine): Promise<string[]> {
   const { administration } = engine.dialect;
@@ -16,13 +16,13 @@ export async function schemaDifferences(engine: Engine): Promise<string[]> {
   return differences((await engine.run(administration.schemaObjects)) as never[], administration, applied);
 }
 
-/** Compares the schema of a SQLite file with what these migrations make. */
+/** Compares a SQLite file's schema with the result of the given migrations. */
 export function fileDifferences(database: Database.Database, applied: readonly string[]): string[] {
   const found = database.prepare<[], SchemaObject>(sqliteAdministration.schemaObjects).all();
   return differences(found, sqliteAdministration, applied);
 }
 
-/** Tables that SQLite's ANALYZE and Litestream make; no rows of ours are in them. */
+/** Tables created by SQLite's ANALYZE and by Litestream, which hold none of our rows. */
 const OTHERS = /^table (?:sqlite_stat[1-4]|_litestream_(?:seq|lock))$/;
 
 function differences(
@@ -47,6 +47,6 @@ function differences(
     return `the ${name} isn't ${expected.has(name) ? 'as Fieldledger makes it' : "Fieldledger's"}`;
   });
   const missing = [...expected.keys()].filter((name) => !present.has(name));
-  // A database tells its objects in no order.
+  // A database lists its objects in no particular order.
   return [...foreign, ...missing.map((name) => `the ${name} is missing`)].toSorted();
 }

@@ -11,7 +11,7 @@ import type { Tables } from '../tables/tables.ts';
 
 export type Company = Omit<RowOf<typeof companies>, 'numberFormats'>;
 
-/** Adds a company; false when its id is taken. */
+/** Adds a company. Returns false when its id is taken. */
 export async function insertCompany(transaction: StoreTransaction, company: Company): Promise<boolean> {
   const result = await transaction
     .insertInto('companies')
@@ -27,7 +27,7 @@ export async function insertCompany(transaction: StoreTransaction, company: Comp
   return isNew;
 }
 
-/** Changes a company under its lock; undefined when there is none. An error of `change` leaves it as it was. */
+/** Changes a company under its lock. Returns undefined when it doesn't exist. An error in `change` leaves it unchanged. */
 export async function updateCompanyRow(
   transaction: StoreTransaction,
   id: string,
@@ -39,23 +39,23 @@ export async function updateCompanyRow(
   return changed;
 }
 
-/** The id stays: Citus refuses a statement that sets the column by which rows are spread. */
+/** Leaves out the id, because Citus refuses statements that set the distribution column. */
 function columnsToChange({ id: _id, createdAt: _at, ...members }: Company) {
   return writeRow(companies, members);
 }
 
-/** The times by which the changes of a company that is locked are stamped. */
+/** The times from which a locked company's changes get their time stamps. */
 export interface CompanyClock {
   /** Unix ms of the last change. */
   lastStampMs: number;
-  /** The latest time that the API told its readers, or some seconds less; see served-clock.ts. */
+  /** The latest time that the API has told its clients, up to some seconds behind; see served-clock.ts. */
   servedMs: number;
 }
 
 /**
- * Makes this transaction the only one that changes the company until it ends: changes of a company are serial. SQLite's
- * transactions are serial anyway. On PostgreSQL the lock is the row of the company's clock, because foreign keys lock the
- * company's own row. That row is read anew after waiting for it, as a joined one would not be.
+ * Locks a company until the transaction ends, so that its changes are serial. SQLite's transactions are serial anyway.
+ * PostgreSQL locks the company's clock row, because foreign keys lock the company's own row. After a wait for the lock
+ * PostgreSQL reads that row again, which it wouldn't do for a joined row.
  * @returns undefined when there is no such company.
  */
 export async function lockCompany(
@@ -71,7 +71,7 @@ export async function lockCompany(
     .where('company', '=', id)
     .modifyEnd(forUpdate)
     .executeTakeFirst();
-  // Citus joins no table of its coordinator with one of a company.
+  // Citus can't join a table on its coordinator with a distributed one.
   const [apart] = isDistributed ? await transaction.selectNoFrom(served).execute() : [];
   return row && { lastStampMs: Number(row.last_stamp_ms), servedMs: Number((apart ?? row).served_ms) };
 }
@@ -88,7 +88,7 @@ export async function getCompany(engine: { db: Connection }, id: string): Promis
   return company;
 }
 
-/** The companies that are reached, in the order of their ids. */
+/** Lists all companies whose machines can be reached, in id order. */
 export async function listCompanies(engine: Engine): Promise<Company[]> {
   const rows = await ofAllCompanies(
     engine,
@@ -97,7 +97,7 @@ export async function listCompanies(engine: Engine): Promise<Company[]> {
   return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).map(toCompany);
 }
 
-/** The columns of a company's switches. */
+/** The columns that hold a company's switches. */
 export type SwitchColumns = Pick<
   Selectable<Tables['companies']>,
   'api_enabled' | 'subscription_active' | 'invoicing_enabled' | 'modules'

@@ -17,7 +17,7 @@ export interface DocumentHead {
   byteCount: number;
 }
 
-/** A document as it is found: `head` is undefined while it has no stored PDF, which a draft never has. */
+/** A document's status and PDF details. `head` is undefined while no PDF is stored, as it always is for a draft. */
 export interface LocatedDocument {
   company: string;
   id: string;
@@ -25,21 +25,21 @@ export interface LocatedDocument {
   head: DocumentHead | undefined;
 }
 
-/** The stored data from which a document is printed. */
+/** The stored data needed to print a document. */
 export interface PrintableDocument {
   record: Invoice;
-  /** Null on a draft, and on a document that was loaded without the company as it was at its issue. */
+  /** Null for a draft, and for a document loaded without the supplier details from its time of issue. */
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
-  /** The terms that it shows beside the contract's members. */
+  /** Terms printed on the document beside the contract's members. */
   terms?: KeptTerms;
-  /** Amounts that the record doesn't show, where there are any. */
+  /** Amounts that the record doesn't show, if any. */
   amounts?: DocumentAmounts;
-  /** Whether the business system has issued it. */
+  /** Whether the business system issued the document. */
   isImported: boolean;
 }
 
-/** Finds a document; undefined when the company has none with that id. */
+/** Finds a document. Returns undefined when the company has none with that id. */
 export async function locateDocument(
   db: Connection,
   company: string,
@@ -60,13 +60,13 @@ export async function locateDocument(
   return {
     company,
     id,
-    // The column is generated from the record, whose statuses these are.
+    // The column is computed from the record, so it has one of a record's statuses.
     status: row.status as Invoice['status'],
     head: isStored ? { number, sha256, byteCount } : undefined,
   };
 }
 
-/** Differs whenever a draft, or the company as the draft shows it, has changed; undefined when that isn't known. */
+/** Returns a digest that changes whenever the draft or the company's profile does; undefined if there is no such draft. */
 export async function findDraftVersion(
   db: Connection,
   company: string,
@@ -83,7 +83,7 @@ export async function findDraftVersion(
   return row && hash('sha256', [row.digest, row.unpublished, row.profile].join('\n'));
 }
 
-/** The bytes of a stored PDF; undefined when there is none. */
+/** Reads the bytes of a stored PDF; undefined when there is none. */
 export async function readPdf(db: Connection, company: string, id: string): Promise<Buffer | undefined> {
   const row = await db
     .selectFrom('documents')
@@ -93,7 +93,7 @@ export async function readPdf(db: Connection, company: string, id: string): Prom
   return typeof row?.bytes === 'string' ? Buffer.from(row.bytes, 'base64') : row?.bytes;
 }
 
-/** Reads the data from which a document is printed. */
+/** Reads the data needed to print a document; undefined when the company has none with that id. */
 export async function findPrintable(
   db: Connection,
   company: string,
@@ -105,7 +105,7 @@ export async function findPrintable(
     .where((row) => row.and({ company, id }))
     .executeTakeFirst();
   if (!row) return undefined;
-  // The two parts were rendered from one Invoice; what is beside them is written by moves, and empty without them.
+  // Both parts were rendered from one Invoice. `unpublished` is written by moves, and is empty for loaded documents.
   const text = joinObjects(row.body as JsonText<object>, row.detail as JsonText<object>);
   const unpublished = JSON.parse(row.unpublished) as Partial<PrintableDocument>;
   const { supplier = null, reverseChargeRates = {}, amounts, terms, isImported = false } = unpublished;
@@ -115,14 +115,14 @@ export async function findPrintable(
 }
 
 /**
- * Stores a PDF unless there is one: of several processes that come at once, the first one's stays.
- * @returns whether it was this one.
+ * Stores a PDF unless there is one already: if several processes store it at once, the first one's is kept.
+ * @returns whether this call's PDF was stored.
  */
 export async function keepPdf(engine: Engine, document: Tables['documents']): Promise<boolean> {
   return engine.transaction((transaction) => insertPdf(transaction, document));
 }
 
-/** The same in a transaction that also does something else. */
+/** Stores a PDF like `keepPdf`, but within the caller's transaction. */
 export async function insertPdf(
   transaction: StoreTransaction,
   document: Tables['documents'],

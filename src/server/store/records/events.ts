@@ -14,9 +14,9 @@ export interface CompanyEvent {
 }
 
 /**
- * Stores events, each with one delivery for every webhook that gets it. A webhook gets an event that was chosen for it while
- * the company's plan includes the data (webhooks.yaml). Whether it may be delivered is checked again when it is due. An event
- * that no webhook gets isn't stored.
+ * Stores events, each with one delivery for every webhook subscribed to it, if the company's plan includes the data
+ * (webhooks.yaml). Permission to deliver is checked again when the delivery is due. An event without any such webhook
+ * isn't stored.
  */
 export async function appendEvents(
   transaction: StoreTransaction,
@@ -54,9 +54,9 @@ export async function appendEvents(
 
 export type AppendEvents = typeof appendEvents;
 
-/** Doesn't look at the API switch, which is checked when the delivery is due. */
+/** Whether a webhook gets an event. Ignores the subscription and API switches, which are checked when the delivery is due. */
 function isHeard(kind: MoveEventKind, { events, ...row }: SwitchColumns & { events: string }): boolean {
   const inPlan = { ...switchesOf(row), subscriptionActive: true, apiEnabled: true };
-  // A JSON array of plain words, so the quoted word can be searched as text.
+  // The column is a JSON array of plain words, so a text search for the quoted word is enough.
   return events.includes(`"${kind}"`) && whyWithheld(inPlan, moduleOfEvent(kind)) === undefined;
 }

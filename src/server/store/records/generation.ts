@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 
 import type { Engine } from '../engines/engine.ts';
 
-/** How long an answer may name the generation before, when a database is put back under a server that runs. */
+/** After a restore under a running server, answers may carry the previous generation for up to this long. */
 const KNOWN_MS = 20_000;
 
 /**
- * Knows the generation of a store: a random text, which a store without one gets here. Backups and copies leave it out, so
- * that a store that was put back has another one. Readers see by it that they may hold records that the store has lost
- * (openapi.yaml, "Staying in sync"). It is read now, and in the background again when it is asked for, so that no answer
+ * Opens the generation of a store: a random text, created here if the store has none. Backups and copies leave it out, so a
+ * restored store gets a new one. It tells clients that they may hold records that the store has lost
+ * (openapi.yaml, "Staying in sync"). The returned function re-reads it in the background, so that no answer
  * waits for it.
- * @param now milliseconds of a clock that never goes back.
+ * @param now milliseconds of a monotonic clock.
  */
 export async function openGeneration(
   engine: Engine,
@@ -21,7 +21,7 @@ export async function openGeneration(
   return () => {
     if (now() - readAt > KNOWN_MS) {
       readAt = now();
-      // A database that doesn't answer is told of by the requests that need it.
+      // Requests that need the database report it if it doesn't answer.
       void readGeneration(engine).then(
         (read) => {
           generation = read;
@@ -39,7 +39,7 @@ async function readGeneration(engine: Engine): Promise<string> {
     (await find.executeTakeFirst()) ??
     (await engine.transaction(async (transaction) => {
       const made = { only_row: 1, generation: randomBytes(12).toString('base64url') };
-      // Of several servers that start at once, the first one's counts.
+      // If several servers start at once, the first one's value is kept.
       await transaction
         .insertInto('store_generation')
         .values(made)

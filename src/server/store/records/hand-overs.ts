@@ -12,7 +12,7 @@ import type { Tables } from '../tables/tables.ts';
 
 export type HandOverState = HandOver['state'];
 
-/** The way of a document to the access point. */
+/** A document's progress towards delivery to the access point. */
 export type HandOver = Omit<RowOf<typeof handOvers>, 'createdAt' | 'lease'>;
 
 export function toHandOver({
@@ -23,7 +23,7 @@ export function toHandOver({
   return readRow(handOvers, row);
 }
 
-/** Has a document handed over, in the transaction of its issue. */
+/** Queues a document for delivery to the access point, in the transaction that issues it. */
 export async function addHandOver(
   transaction: StoreTransaction,
   { company, id, now }: { company: string; id: string; now: Date },
@@ -45,7 +45,7 @@ export async function findHandOver(
   return row && toHandOver(row);
 }
 
-/** The documents of a company whose hand-over has failed since a time, the latest first. */
+/** Lists a company's documents whose hand-over has failed since a given time, latest first. */
 export async function listFailedHandOvers(
   db: Connection,
   company: string,
@@ -66,21 +66,21 @@ export async function listFailedHandOvers(
     .orderBy('hand_overs.due_at', 'desc')
     .limit(countMax)
     .execute();
-  // A summary was rendered into the body.
+  // The body is the text of a rendered summary.
   return rows.map((row) => ({ ...toHandOver(row), document: JSON.parse(row.body) as InvoiceSummary }));
 }
 
-/** The first condition must equal that of the partial index `hand_overs_failed`. */
+/** Condition for failed hand-overs. Its first part must equal the condition of the partial index `hand_overs_failed`. */
 const isFailed = (since: Date) =>
   sql<boolean>`hand_overs.state = 'failed' AND hand_overs.due_at > ${since.toISOString()}`;
 
-/** Nobody presses the button as often. Without a bound, a document that ends its process at each attempt would be tried for ever. */
+/** A bound that no user reaches, so that a document that crashes its process at each attempt isn't tried for ever. */
 export const HAND_OVER_ATTEMPTS_MAX = 100;
 
-/** Attempts that are kept of a document: those of three schedules. */
+/** Number of attempts kept per document: enough for three retry schedules. */
 const KEPT_ATTEMPTS = 21;
 
-/** Keeps an attempt, in the transaction of its outcome. */
+/** Stores an attempt, in the transaction that records its outcome. */
 export async function keepAttempt(
   transaction: StoreTransaction,
   { company, id, attempts, failureCount }: HandOver,
@@ -95,9 +95,9 @@ export async function keepAttempt(
 }
 
 /**
- * Has documents handed over again, with the schedule from its beginning: one in any state but that of being sent, or those
- * that have failed since a time, the oldest of them first. One that no e-invoice can express never gets any.
- * @returns how many.
+ * Queues documents for delivery again, restarting their retry schedule: either one document that isn't being sent, or those
+ * that failed since a given time, oldest first. The latter skips documents that no e-invoice can express.
+ * @returns how many were queued.
  */
 export async function queueAgain(
   transaction: StoreTransaction,
@@ -120,18 +120,18 @@ export async function queueAgain(
   return Number(numAffectedRows);
 }
 
-/** Rows of one transaction. SQLite answers no request meanwhile. */
+/** Maximum rows per transaction, during which SQLite blocks all requests. */
 const OLD_AT_ONCE = 250;
 
 /**
- * Gives up some of the documents that have waited for 30 days without being sent, and forgets the attempts of some that were settled
- * as long ago.
+ * Gives up some of the documents that have waited 30 days without being sent, and deletes the attempts of some that were
+ * settled 30 days ago.
  * @returns whether there may be more.
  */
 export async function settleOldHandOvers(engine: Engine, now: Date): Promise<boolean> {
   const isOld = sql<boolean>`due_at <= ${new Date(now.getTime() - QUEUE_DAYS.hand_overs * DAY_MS).toISOString()}`;
   const givenUp = sql`state = 'failed', problem = 'waited', due_at = ${now.toISOString()}`;
-  // Their first conditions must equal those of the partial indexes.
+  // The first conditions must equal those of the partial indexes.
   const counts = [
     await changeSome(engine, sql`state IN ('waiting', 'sending') AND ${isOld}`, givenUp),
     await changeSome(engine, sql`attempts <> '[]' AND ${isOld}`, sql`attempts = '[]'`),
@@ -139,7 +139,7 @@ export async function settleOldHandOvers(engine: Engine, now: Date): Promise<boo
   return counts.some((count) => count > 0);
 }
 
-/** Changes some of the rows of a condition, company by company. @returns how many. */
+/** Changes some of the rows that meet a condition, company by company. @returns how many. */
 async function changeSome(
   engine: Engine,
   which: RawBuilder<boolean>,

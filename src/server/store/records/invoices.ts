@@ -9,7 +9,7 @@ import { findDetailed } from './records.ts';
 const kinds = ['invoice', 'credit_note', 'pro_forma'] as const;
 const statuses = ['issued', 'draft'] as const;
 
-/** The filters of a list of documents; bounds are inclusive. */
+/** The filters of a document list; bounds are inclusive. */
 export type InvoiceFilters = Omit<QueryParameters<'listInvoices'>, 'limit' | 'cursor'>;
 
 /** Lists documents in id order (openapi.yaml, `listInvoices`). */
@@ -27,7 +27,7 @@ export async function invoicesPage(
   return readPage(db, page, { table: 'invoices', company, among: columnsOf(filters), ranges });
 }
 
-/** The index fixes status before kind, so a list that leaves one open names all of its values. */
+/** Converts filters to column values. The index has status before kind, so an open filter becomes all its values. */
 function columnsOf({ kind, status, customer }: InvoiceFilters): ListSelection['among'] {
   if (kind === undefined && status === 'all' && customer === undefined) return {};
   return {
@@ -37,13 +37,13 @@ function columnsOf({ kind, status, customer }: InvoiceFilters): ListSelection['a
   };
 }
 
-/** Reads one document with its details; undefined when the company has none with that id. */
+/** Reads one document with its details. Returns undefined when the company has none with that id. */
 export async function findInvoice(
   db: Connection,
   company: string,
   id: string,
 ): Promise<Found<Invoice> | undefined> {
   const row = await findDetailed(db, 'invoices', company, id);
-  // The two parts were rendered from one Invoice.
+  // Both parts were rendered from one Invoice.
   return row && { body: joinObjects(row.body, row.detail) as JsonText<Invoice>, digest: row.digest };
 }

@@ -14,31 +14,31 @@ import { companies } from '../tables/companies.ts';
 import { appliedChanges } from '../tables/feed.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 
-/** The facts of a company that every move needs. */
+/** The company settings that every move needs. */
 export interface LockedCompany extends CompanyClock {
   id: string;
   timeZone: string;
   currency: string;
-  /** By kind of document; a kind that isn't there is numbered as usual. */
+  /** Custom number formats by kind of document; a kind without one uses the default. */
   numberFormats: Partial<Record<string, string>>;
   /** The kinds of document that the business system issues. */
   issuedElsewhere: readonly IssuedDocumentKind[];
-  /** Whether what it issues goes to the operator's access point. */
+  /** Whether documents go to the operator's access point when they are issued. */
   handOver: boolean;
-  /** Whether the feed token that brings the change works; true for a change that comes without one. */
+  /** Whether the change's feed token is still valid; true for a change without a token. */
   isTokenLive: boolean;
-  /** The change with the same id that was applied before. */
+  /** An earlier applied change with the same id, if any. */
   earlier: NotedChange | undefined;
 }
 
-/** A change that was made: its name, the digest of what it said, and the record that it was about, where that is known. */
+/** An applied change: its name, the digest of its content, and the affected record if known. */
 export type NotedChange = Omit<RowOf<typeof appliedChanges>, 'company' | 'id'>;
 
 /**
- * Makes this transaction the only one that moves the company until it ends: a company's changes are serial. Undefined when
- * there is no such company.
- * @param change its id, and the feed token that brings it, which may have been revoked meanwhile.
- * @throws AppError `unavailable` once a later version renders records anew: this one would store them by its own contract.
+ * Locks a company for moves until the transaction ends, so that its changes are serial. Returns undefined when there is no
+ * such company.
+ * @param change the change's id and its feed token, which may have been revoked meanwhile.
+ * @throws AppError `unavailable` after a later version has begun to re-render records by its newer contract.
  */
 export async function lockForMoves(
   transaction: StoreTransaction,
@@ -47,7 +47,7 @@ export async function lockForMoves(
 ): Promise<LockedCompany | undefined> {
   const clock = await lockCompany(transaction, company);
   if (!clock) return undefined;
-  // A statement of its own, after the lock: a version that renders a company's records anew locks it, too. It takes 3 us.
+  // A separate statement after the lock, because re-rendering a company's records takes the lock too. It takes 3 us.
   const settings = await transaction
     .selectFrom('companies')
     .leftJoin('applied_changes', (join) =>
@@ -98,7 +98,7 @@ function isOfLaterContract(version: string): Error {
   });
 }
 
-/** Keeps the latest stamp, which the next move of the company goes on from. */
+/** Stores the latest time stamp, from which the company's next move continues. */
 export async function setLastStamp(
   transaction: StoreTransaction,
   company: string,
@@ -111,7 +111,7 @@ export async function setLastStamp(
     .execute();
 }
 
-/** Notes that a change of the feed is made. */
+/** Records that a feed change has been applied. */
 export async function noteChange(
   transaction: StoreTransaction,
   noted: RowOf<typeof appliedChanges>,
@@ -119,7 +119,7 @@ export async function noteChange(
   await transaction.insertInto('applied_changes').values(writeRow(appliedChanges, noted)).execute();
 }
 
-/** The change with an id that was applied; undefined where there is none, or it is forgotten. */
+/** Finds an applied change by id; undefined if there is none, or it has been removed by age. */
 export async function findChange(
   db: Connection,
   company: string,
@@ -133,7 +133,7 @@ export async function findChange(
   return row && readRow(appliedChanges, row);
 }
 
-/** Applied changes of a company that aren't forgotten, the latest first; those of one token or of one record, if given. */
+/** Lists a company's stored applied changes, latest first, optionally only those of one token or one record. */
 export async function listChanges(
   { db }: Engine,
   company: string,
@@ -156,7 +156,7 @@ const NOTED = ['change', 'content_digest', 'resource', 'record_id', 'applied_at'
 
 type NotedRow = Pick<Selectable<Tables['applied_changes']>, (typeof NOTED)[number]>;
 
-/** The last change of a source that was applied for a company. */
+/** The last change from a source that was applied for a company. */
 export interface FeedPosition {
   sequence: number;
   id: string | null;
@@ -177,8 +177,8 @@ export async function findPosition(
 }
 
 /**
- * Moves a source on to a change.
- * @returns whether the change is behind the last one; nothing is written otherwise.
+ * Advances a source's position to a change.
+ * @returns whether the change comes after the last one; otherwise nothing is written.
  */
 export async function movePosition(
   transaction: StoreTransaction,
@@ -199,7 +199,7 @@ export async function movePosition(
   return Number(moved.numInsertedOrUpdatedRows) === 1;
 }
 
-/** Whether an issued document of that kind of the company has a number. */
+/** Whether the company has an issued document of a kind with this number. */
 export async function hasNumber(
   transaction: StoreTransaction,
   company: string,
@@ -209,7 +209,7 @@ export async function hasNumber(
   return hasIssued(transaction, company, sql<boolean>`body ->> 'number' = ${number} AND kind = ${kind}`);
 }
 
-/** Whether a document has a number of a series in which these kinds are numbered. */
+/** Whether a document already has this number in the series that numbers these kinds. */
 export async function hasSeriesNumber(
   transaction: StoreTransaction,
   company: string,
@@ -224,7 +224,7 @@ async function hasIssued(transaction: StoreTransaction, company: string, is: Raw
   return hasRow(transaction, sql`invoices`, sql`company = ${company} AND status = 'issued' AND ${is}`);
 }
 
-/** Whether a quote of the company has a number, in whatever version. */
+/** Whether any version of a quote of the company has this number. */
 export async function hasQuoteNumber(
   transaction: StoreTransaction,
   company: string,
@@ -233,13 +233,13 @@ export async function hasQuoteNumber(
   return hasRow(transaction, sql`quotes`, sql`company = ${company} AND body ->> 'number' = ${number}`);
 }
 
-/** Whether the company has a quote of that group, in whatever version. */
+/** Whether the company has a quote in this group, in any version. */
 export async function hasQuoteGroup(
   transaction: StoreTransaction,
   company: string,
   quoteGroupId: string,
 ): Promise<boolean> {
-  // A quote has always one version that isn't revised, and an index of those.
+  // Each quote always has one version that isn't revised, and an index covers those.
   const where = sql<boolean>`company = ${company} AND quote_group_id = ${quoteGroupId} AND status <> 'revised'`;
   return hasRow(transaction, sql`quotes`, where);
 }

@@ -6,10 +6,10 @@ import { lockCompany } from './companies.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 
-/** The kinds of documents that are numbered, each in a series of its own unless two formats come to the same. */
+/** The kinds of document that are numbered, each in its own series unless two formats coincide. */
 export type Numbered = 'invoice' | 'credit_note' | 'pro_forma' | 'quote';
 
-/** `{year}` is the year of issue, with which a series begins anew; `{number:4}` has at least four digits. */
+/** Default formats. `{year}` is the year of issue, so a series restarts each year; `{number:4}` has at least four digits. */
 export const defaultNumberFormats: Record<Numbered, string> = {
   invoice: 'INV-{year}-{number:4}',
   credit_note: 'CN-{year}-{number:4}',
@@ -17,14 +17,14 @@ export const defaultNumberFormats: Record<Numbered, string> = {
   quote: 'Q-{year}-{number:4}',
 };
 
-/** How a kind is numbered. */
+/** Returns a kind's number format. */
 export function formatOf(kind: Numbered, formats: Numbering['formats']): string {
   return formats[kind] ?? defaultNumberFormats[kind];
 }
 
 /**
- * The kinds that are numbered in a series. Its numbers are those of the documents that were issued here, and of those of these
- * kinds that were imported: another system's credit notes say nothing about the invoices here, whose numbers have no gap.
+ * Returns the kinds of document that a series numbers. Its numbers are those of documents issued here, and of imported ones
+ * of these kinds only: another system's credit notes don't affect invoices issued here, whose numbers have no gap.
  */
 export function kindsIn(series: string, formats: Numbering['formats']): Numbered[] {
   const years = [...series.matchAll(/(?=(\d{4}))/g)].map(([, year = '']) => year);
@@ -36,8 +36,8 @@ export function kindsIn(series: string, formats: Numbering['formats']): Numbered
 }
 
 /**
- * Takes the next number of a series, from 1. The number is used only when the transaction commits.
- * @param after a number behind which it goes on, where the series hasn't come so far.
+ * Takes the next number of a series, from 1. The number is used up only when the transaction commits.
+ * @param after the number after which to continue if the series hasn't reached it yet.
  */
 export async function takeNextNumber(
   transaction: StoreTransaction,
@@ -61,7 +61,7 @@ export interface Numbering {
   lastNumbers: Record<string, number>;
 }
 
-/** Reads a company's numbering; undefined when there is no such company. */
+/** Reads a company's numbering. Returns undefined when there is no such company. */
 export async function findNumbering(db: Connection, company: string): Promise<Numbering | undefined> {
   const row = await db
     .selectFrom('companies')
@@ -81,10 +81,10 @@ export async function findNumbering(db: Connection, company: string): Promise<Nu
   };
 }
 
-/** No number has more digits. */
+/** Maximum number of digits in a document number. */
 const DIGITS_MAX = 9;
 
-/** The highest number of a series of these kinds that a document has: of the texts before and after the digits. 0 is none. */
+/** Finds the highest number used in a series of these kinds, given the texts before and after its digits; 0 if none. */
 export async function highestNumber(
   transaction: StoreTransaction,
   company: string,
@@ -108,14 +108,14 @@ export async function highestNumber(
   return Number(rows[0]?.highest ?? 0);
 }
 
-/** Whether a row of `invoices` was issued here, or imported and of one of these kinds. */
+/** Condition that a row of `invoices` was issued here, or imported and of one of these kinds. */
 export function isNumberedWith(kinds: readonly Numbered[]) {
   return sql<boolean>`(unpublished ->> 'isImported' IS NULL OR kind IN (${sql.join(kinds)}))`;
 }
 
 /**
- * Changes a company's numbering under the company's lock; undefined when there is no such company. An error of `change`
- * leaves it as it was.
+ * Changes a company's numbering under the company's lock. Returns undefined when there is no such company. An error in
+ * `change` leaves it unchanged.
  */
 export async function changeNumbering(
   transaction: StoreTransaction,

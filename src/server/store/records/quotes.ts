@@ -15,13 +15,13 @@ import { findDetailed } from './records.ts';
 
 const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 
-/** The filters of a list of quotes. */
+/** The filters of a quote list. */
 export type QuoteFilters = Omit<QueryParameters<'listQuotes'>, 'limit' | 'cursor'>;
 
 /**
  * Lists quotes in id order (openapi.yaml, `listQuotes`).
  *
- * A quote past its validity is stored as `sent` and reads as `expired` from the day after: `today` is the company's
+ * A quote past its validity stays stored as `sent`, but is returned as `expired` from the next day: `today` is the company's
  * calendar day, `YYYY-MM-DD`. A quote's latest version is its one version that is not `revised` (see the migration).
  */
 export async function quotesPage(
@@ -51,7 +51,7 @@ function conditionsOf(
   return { among, ranges };
 }
 
-/** The stored statuses that a filter means. */
+/** Returns the stored statuses that match a filter. */
 function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['versions']): string[] {
   if (status === 'revised') return versions === 'latest' ? [] : ['revised'];
   if (status === 'expired') return ['sent'];
@@ -59,7 +59,7 @@ function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['
   return versions === 'latest' ? [...latestStatuses] : [...latestStatuses, 'revised'];
 }
 
-/** Reads one version of a quote as of a company's calendar day; undefined when the company has none with that id. */
+/** Reads one version of a quote as of a company's calendar day. Returns undefined when the company has none with that id. */
 export async function findQuote(
   db: Connection,
   company: string,
@@ -69,7 +69,7 @@ export async function findQuote(
   const row = await findDetailed(db, 'quotes', company, id);
   if (!row) return undefined;
   const { body, digest } = asOf(row, today);
-  // The two parts were rendered from one Quote.
+  // Both parts were rendered from one Quote.
   return { body: joinObjects(body, row.detail) as JsonText<Quote>, digest };
 }
 
@@ -77,8 +77,8 @@ const SENT = '"status":"sent"';
 const VALID_UNTIL = /"validUntil":"(\d{4}-\d{2}-\d{2})"/;
 
 /**
- * A quote's summary as it reads on a day, which gives it a digest of its own. Within a JSON text neither pattern can match
- * inside a string, whose quotation marks are escaped, and no other member of a quote's summary has these names.
+ * Returns a quote's summary as of a day; an expired one gets its own digest. Neither pattern can match inside a JSON
+ * string, whose quotation marks are escaped, and no other member of a quote's summary has these names.
  */
 function asOf<T>(found: Found<T>, today: string): Found<T> {
   const { body, digest } = found;

@@ -9,14 +9,14 @@ import type { StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
 
-/** A record's texts as a move finds them. `detail` and `unpublished` are there where the table has them. */
+/** A record's stored texts. `detail` and `unpublished` are present if the table has those columns. */
 export interface StoredTexts {
   body: string;
   detail?: string;
   unpublished?: string | undefined;
 }
 
-/** Reads a record's texts; undefined when the company has none with that id. */
+/** Reads a record's texts. Returns undefined when the company has no record with that id. */
 export async function findTexts(
   db: Connection,
   resource: Resource,
@@ -40,7 +40,7 @@ export async function hasRecord(
   return hasRow(transaction, sql.table(resource), sql`company = ${company} AND id = ${id}`);
 }
 
-/** Adds a record, or replaces the one with its id. `unpublished` stays as it was unless it is given. */
+/** Adds a record, or replaces the one with the same id. `unpublished` stays unchanged unless given. */
 export async function putRecord(
   transaction: StoreTransaction,
   company: string,
@@ -54,13 +54,13 @@ export async function putRecord(
   const set = { ...texts, digest, ...searchColumns(rendered) };
   await transaction
     .insertInto(tableOf(resource))
-    // Every table of records has these columns.
+    // Every record table has these columns.
     .values({ company, ...set } as Insertable<Tables['invoices']>)
     .onConflict((conflict) => conflict.columns(['company', 'id']).doUpdateSet(set))
     .execute();
 }
 
-/** Takes a record away. */
+/** Deletes a record. */
 export async function removeRecord(
   transaction: StoreTransaction,
   resource: Resource,
@@ -73,7 +73,7 @@ export async function removeRecord(
     .execute();
 }
 
-/** The tables of records share these columns; invoices and quotes have all that any of them has. */
+/** Returns a resource's table, typed as `invoices`, which has all the columns that any record table shares. */
 const tableOf = (resource: Resource) => resource as 'invoices';
 
 function columnsOf(resource: Resource): (keyof StoredTexts)[] {

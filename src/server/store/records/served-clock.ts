@@ -5,13 +5,13 @@ import { sql } from 'kysely';
 import { AppError } from '../../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
 
-/** How often the time is stored. Clients go on from 60 seconds before the time they were told (openapi.yaml, "Staying in sync"). */
+/** Interval between writes. Clients resume from 60 seconds before the last time served (openapi.yaml, "Staying in sync"). */
 const INTERVAL_MS = 20_000;
 
 /**
- * Stores the time that the API tells its clients in `Date`, so that moves stamp no change with an earlier time. Clients
- * ask for changes since that time, and would miss a change that was made under a clock that was set back, or on a machine
- * whose clock is behind. The stored time may lag by the interval, which the 60 seconds of the clients cover.
+ * Stores the time that the API gives its clients in `Date`, so that no later change gets an earlier time stamp. Clients
+ * ask for changes since that time, and would miss changes made after a clock was set back, or on a machine whose clock
+ * is slow. The stored time may lag by the interval, which the clients' 60 seconds cover.
  * @param onError is called when the time couldn't be stored. The next interval tries again.
  */
 export async function keepServedClock(
@@ -20,13 +20,13 @@ export async function keepServedClock(
   onError: (error: unknown) => void,
 ): Promise<Disposable> {
   const keep = () => writeTime(engine, now());
-  // Once before the first answer, and then as long as the server runs.
+  // Written before the first answer, and then for as long as the server runs.
   await keep();
   const timer = setInterval(() => void keep().catch(onError), INTERVAL_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
-/** Moves the stored time on; by a millisecond when the clock is behind it, because an unchanged row isn't written. */
+/** Advances the stored time, if only by a millisecond when the clock is behind it, so that a write always happens. */
 async function writeTime(engine: Engine, at: Date): Promise<void> {
   const nowMs = at.getTime();
   await engine.transaction((transaction) =>
@@ -37,14 +37,14 @@ async function writeTime(engine: Engine, at: Date): Promise<void> {
   );
 }
 
-/** The probe answers after this time at the latest. */
+/** Maximum time before the probe answers. */
 const ANSWER_MS_MAX = 500;
 
 /**
- * Builds a probe of whether the database can be written, by moving the stored time on. Callers at the same moment share
+ * Creates a probe that checks whether the database is writable, by advancing the stored time. Simultaneous callers share
  * one attempt.
- * @returns a function that rejects with the database's reason when it can't be. Waiting for another writer isn't such a
- *   reason: it will end, and reads go on meanwhile.
+ * @returns a function that rejects with the database's error when it can't write. Waiting for another writer isn't an
+ *   error: it will end, and reads continue meanwhile.
  */
 export function createWriteProbe(engine: Engine, now: () => Date): () => Promise<void> {
   let attempt: Promise<void> | undefined;

@@ -7,15 +7,15 @@ import type { StoreTransaction } from '../engines/engine.ts';
 
 export type Supplier = Omit<CompanyProfile, 'logo'>;
 
-/** How an issued document looks, apart from the supplier's own profile. */
+/** The appearance of an issued document, apart from the supplier's own profile. */
 interface Look {
-  /** The operator's accent colour at the issue, as `#rrggbb`; ours where it has none. */
+  /** The operator's accent colour at the time of issue, as `#rrggbb`; Fieldledger's if undefined. */
   accent?: string | undefined;
 }
 
 export type KeptSupplier = Supplier &
   Look & {
-    /** The logo is kept once for all documents that show it, under this hash of its data URL. */
+    /** Hash of the logo's data URL, under which the logo is stored once for all documents that show it. */
     logoSha256: string | null;
   };
 
@@ -26,9 +26,9 @@ export interface ShownSupplier extends Look {
 }
 
 /**
- * Finds the supplier of a document: the one that is kept with it, which is the company as it was at the issue; otherwise
- * the company as it is now, which is empty when there is none. Of issued documents only those that no move made, such as
- * loaded ones, have no kept supplier.
+ * Finds a document's supplier: the details stored with it at the time of issue; otherwise the company's current profile,
+ * empty if there is no such company. The only issued documents without stored details are those not made by a move, such
+ * as loaded ones.
  */
 export async function findSupplier(
   db: Connection,
@@ -41,7 +41,7 @@ export async function findSupplier(
       .select('profile')
       .where('id', '=', company)
       .executeTakeFirst();
-    // Written from checked settings.
+    // The profile was written from validated settings.
     const { logo, ...supplier } = JSON.parse(row?.profile ?? '{}') as CompanyProfile;
     return { supplier, logo };
   }
@@ -53,7 +53,7 @@ export async function findSupplier(
   return { ...shown, logo: row.data_url };
 }
 
-/** A supplier with the VAT number that a document states. */
+/** Returns a supplier with the VAT number that a document must state. */
 export function supplierOn(
   supplier: Supplier,
   { vatBreakdown }: { vatBreakdown: readonly { category: string }[] },
@@ -63,7 +63,7 @@ export function supplierOn(
   return { ...supplier, vatId: vatIdOn(supplier.vatId, categories) };
 }
 
-/** Keeps a supplier, and how its pages look, for a document that is issued. */
+/** Returns a supplier and its appearance in the form stored with a document, and stores the logo. */
 export async function keepSupplier(
   transaction: StoreTransaction,
   company: string,
@@ -71,7 +71,7 @@ export async function keepSupplier(
 ): Promise<KeptSupplier> {
   if (logo === undefined) return { ...supplier, ...look, logoSha256: null };
   const sha256 = createHash('sha256').update(logo).digest('hex');
-  // Asked first, because a logo has up to a megabyte and is almost always kept already.
+  // Checked first, because a logo may have a megabyte and is almost always stored already.
   const kept = await logoQuery(transaction, company, sha256).select('sha256').executeTakeFirst();
   if (!kept) await transaction.insertInto('logos').values({ company, sha256, data_url: logo }).execute();
   return { ...supplier, ...look, logoSha256: sha256 };

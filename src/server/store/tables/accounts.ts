@@ -14,45 +14,45 @@ import {
 } from './table.ts';
 
 /*
- * The administrators of companies, how they get in, what they are told, and the audit trail of what they did. Tokens of sessions
- * and links are stored as their SHA-256: nobody who reads the database can use them.
+ * Companies' administrators, their sign-in, their notices, and the audit trail of their actions. Session and link tokens are
+ * stored as SHA-256 digests, so nobody who reads the database can use them.
  */
 
 /**
- * An account is unique within its company: one person may administer several companies, and no company learns of the others.
- * One who was removed may be invited again, as somebody else.
+ * Administrator accounts, each unique within its company: one person may administer several companies, and no company learns
+ * of the others. A removed administrator who is invited again gets a new account.
  */
 export const administrators = defineTable({
   name: 'administrators',
   columns: {
     company,
     id: text,
-    /** In lower case; of a company's administrators who aren't disabled, one has it. */
+    /** In lower case; unique among a company's administrators who aren't disabled. */
     email: text,
     name: text,
-    /** A slow hash with its parameters; see ../../features/sign-in/passwords.ts. Empty for somebody who comes in by portal links alone. */
+    /** A slow hash with its parameters; see ../../features/sign-in/passwords.ts. Empty for sign-in by portal links alone. */
     password: secret,
-    /** Their access, which they may also give to keys and to other administrators. */
+    /** The administrator's access, which they may also grant to keys and to other administrators. */
     scopes: json<Scope[]>(),
     may_invite: flag,
-    /** The administrator who invited them; null when an operator did. */
+    /** The inviting administrator; null when an operator sent the invitation. */
     made_by: orNull(text),
     created_at: text,
     signed_in_at: orNull(text),
     disabled_at: orNull(text),
-    /** The sealed secret of their second factor. */
+    /** The sealed secret of the second factor. */
     second_factor: orNull(secret),
-    /** The time step of the last code that was taken. */
+    /** The time step of the last accepted code. */
     second_factor_step: orNull(secretInteger),
-    /** JSON array of the digests of those that are left. */
+    /** JSON array of the digests of unused recovery codes. */
     recovery_codes: orNull(secret),
-    /** The kinds of notices that they want no mail of. */
+    /** The kinds of notices that aren't to be sent by mail. */
     muted_notices: orElse(json<string[]>(), "'[]'"),
   },
   key: ['company', 'id'],
   uniqueIndexes: { administrators_email: '(company, email) WHERE disabled_at IS NULL' },
   indexes: {
-    // Somebody who signs in is looked for by e-mail address in all companies.
+    // Sign-in looks up an e-mail address across all companies.
     administrators_sign_in: '(email, id) WHERE disabled_at IS NULL',
   },
 });
@@ -61,20 +61,20 @@ export const portalSessions = defineTable({
   name: 'portal_sessions',
   columns: {
     company: text,
-    /** Hex SHA-256 of what the cookie holds. */
+    /** Hex SHA-256 of the cookie's token. */
     token_sha256: secret,
-    /** The session's public name. */
+    /** The session's public id. */
     id: text,
     administrator: text,
-    /** The browser's own name for itself (`User-Agent`). */
+    /** The `User-Agent` header of the browser. */
     client: text,
     created_at: text,
     seen_at: text,
-    /** When it ends, however much it is used. */
+    /** The session's end, however much it is used. */
     expires_at: text,
-    /** True until its company is chosen, and a code of the second factor was given; then it can be used. */
+    /** Whether the session can't be used yet, because a company or a second-factor code is still missing. */
     is_waiting: orElse(flag, '0'),
-    /** When its owner last gave a password or a code. */
+    /** The last time its owner gave a password or a code. */
     proved_at: orElse(text, "''"),
   },
   key: ['company', 'token_sha256'],
@@ -89,18 +89,18 @@ export const portalSessions = defineTable({
   age: 'expires_at',
 });
 
-/** The result of each form that was sent in a session, so that a form does one thing once. It ends with its session. */
+/** The result of each form submitted in a session, so that a form submitted twice acts once. Deleted with the session. */
 export const formResults = defineTable({
   name: 'form_results',
   columns: {
     company: text,
     session: text,
-    /** Which form it was; see ../../views/form-tokens.ts. */
+    /** The form's token; see ../../views/form-tokens.ts. */
     form: text,
     done_at: text,
-    /** Null until the answer is written. */
+    /** The address that the form leads to; null until its response is written. */
     leads_to: orNull(text),
-    /** The notice of the page to which the form leads, sealed; null when there is none, or it was shown. */
+    /** The sealed notice for the page to which the form leads; null when there is none or it has been shown. */
     notice: orNull(text),
   },
   key: ['company', 'session', 'form'],
@@ -108,7 +108,7 @@ export const formResults = defineTable({
   isInternal: true,
 });
 
-/** Invitations, and links that set a password anew. */
+/** Invitations and password-reset links. */
 export const portalLinks = defineTable({
   name: 'portal_links',
   columns: {
@@ -116,7 +116,7 @@ export const portalLinks = defineTable({
     token_sha256: secret,
     id: text,
     kind: oneOf('invitation', 'reset'),
-    /** The administrator whose password it sets anew; null for an invitation. */
+    /** The administrator whose password the link resets; null for an invitation. */
     administrator: orNull(text),
     email: text,
     scopes: json<Scope[]>(),
@@ -141,27 +141,27 @@ export const portalLinks = defineTable({
 });
 
 /**
- * On PostgreSQL only the owner changes what the audit trail says: a function of the owner removes what is too old, and whoever
- * migrates takes other roles the right to.
+ * The audit trail. On PostgreSQL only the owner can change entries: a function of the owner's removes those that are too old,
+ * and the migration revokes other roles' rights.
  */
 export const auditEntries = defineTable({
   name: 'audit_entries',
   columns: {
     company,
-    /** Time-ordered. */
+    /** Time-ordered id. */
     id: text,
     at: text,
-    /** Null for an operator. */
+    /** The acting administrator; null for an operator. */
     administrator: orNull(text),
-    /** As it was then. */
+    /** The administrator's name at the time. */
     administrator_name: text,
     action: text,
-    /** Id of what it was done to. */
+    /** Id of the action's target. */
     subject: orNull(text),
     details: json<Record<string, string>>(),
-    /** Network address of the browser; null for the command line, as is `client`. */
+    /** Network address of the browser; like `client`, null for the command line. */
     address: orNull(text),
-    /** The browser's own name for itself (`User-Agent`). */
+    /** The `User-Agent` header of the browser. */
     client: orNull(text),
   },
   key: ['company', 'id'],
@@ -174,7 +174,7 @@ export const auditEntries = defineTable({
 });
 
 const auditOnPostgres = [
-  // By the database's clock: a role that may add an entry with a time to come removes nothing by that.
+  // Checked by the database's clock, so that passing a future time can't remove recent entries.
   `CREATE FUNCTION forget_old_audit_entries(of_company TEXT, before TEXT) RETURNS void LANGUAGE plpgsql SECURITY DEFINER
     SET search_path FROM CURRENT AS
     $$ BEGIN DELETE FROM audit_entries WHERE company = of_company AND at < before
@@ -189,28 +189,28 @@ const auditOnPostgres = [
   END $do$`,
 ];
 
-/** A notice to a person, by e-mail and on their page, committed with what it tells of. */
+/** Notices to people, by e-mail and on their pages, committed together with the change that each reports. */
 export const notices = defineTable({
   name: 'notices',
   columns: {
     company,
     id: text,
-    /** Null for somebody who is invited. */
+    /** Null for somebody who is being invited. */
     administrator: orNull(text),
     kind: text,
     details: json<Record<string, string>>(),
     created_at: text,
-    /** `muted`: no mail of it is wanted; `seen`: it was read where nobody mails. */
+    /** `muted`: the recipient wants no mail of this kind; `seen`: it was read in the portal, without mail. */
     state: orElse(oneOf('waiting', 'sending', 'sent', 'failed', 'muted', 'seen'), "'waiting'"),
-    /** Attempts that were begun. */
+    /** Number of attempts started. */
     attempt_count: orElse(integer, '0'),
-    /** When it is to be mailed; while it is being sent, when the lease on it ends. */
+    /** The time to send the mail; while it is being sent, the end of its lease. */
     due_at: text,
-    /** The worker that has, or had last, the right to tell the attempt's outcome. */
+    /** Id of the current or last lease, whose worker alone may record the attempt's outcome. */
     lease: orNull(text),
-    /** Hex SHA-256 of the code with which its mail stops mails of its kind. */
+    /** Hex SHA-256 of the code in its mail with which the recipient can unsubscribe from this kind. */
     stop_sha256: orNull(secret),
-    /** Why the last attempt failed: the mail server's code or a class of errors. */
+    /** The reason for the last failure: the mail server's code or a class of errors. */
     problem: orNull(text),
   },
   key: ['company', 'id'],

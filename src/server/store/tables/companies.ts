@@ -2,7 +2,7 @@ import type { ElectronicAddress, PartyIdentifier } from '../../../contract/feed.
 import type { Module } from '../../../contract/scopes.ts';
 import { bigInteger, company, flag, integer, json, orElse, orNull, defineTable, text } from './table.ts';
 
-/** The supplier's part of a document, with the details for payment (research: legal content of VAT documents). */
+/** The supplier's details on a document, including those for payment (research: legal content of VAT documents). */
 export interface CompanyProfile {
   legalName?: string;
   tradingName?: string;
@@ -26,7 +26,7 @@ export interface CompanyProfile {
   bankAccountName?: string;
   iban?: string;
   bic?: string;
-  /** Where a customer can pay online: an https address with the places `{number}` and `{amount}`. */
+  /** Online payment link: an https address with the placeholders `{number}` and `{amount}`. */
   paymentLink?: string;
   /** Terms for late payment, in the company's own words. */
   latePaymentTerms?: string;
@@ -35,7 +35,7 @@ export interface CompanyProfile {
   logo?: string;
 }
 
-/** A kind of document that is issued here, or by the business system. */
+/** A kind of document that either Fieldledger or the business system issues. */
 export type IssuedDocumentKind = 'invoice' | 'credit_note' | 'quote';
 
 export const companies = defineTable({
@@ -46,26 +46,26 @@ export const companies = defineTable({
     api_enabled: flag,
     subscription_active: flag,
     invoicing_enabled: flag,
-    /** Whether its administrators can't use the portal without a second factor. */
+    /** Whether administrators need a second factor to use the portal. */
     second_factor_required: orElse(flag, '0'),
-    /** Whether the invoices and credit notes that it issues go to the operator's access point. */
+    /** Whether the company's invoices and credit notes go to the operator's access point when they are issued. */
     hand_over: orElse(flag, '0'),
     modules: json<Module[]>(),
     /** IANA name, for example `Europe/Dublin`: the company's calendar day decides when a quote expires. */
     time_zone: text,
-    /** The company's own currency, in which its VAT is accounted for. */
+    /** The currency in which the company accounts for VAT. */
     currency: text,
     profile: json<CompanyProfile>(),
     created_at: text,
-    /** The format of the numbers of each kind of document that isn't numbered as usual. */
+    /** Custom number formats by kind of document; a kind without one uses the default. */
     number_formats: orElse(json<Partial<Record<string, string>>>(), "'{}'"),
-    /** The kinds of document that the business system issues: these are imported, and not issued here. */
+    /** The kinds of document that the business system issues; these are imported and can't be issued here. */
     issued_elsewhere: orElse(json<IssuedDocumentKind[]>(), "'[]'"),
   },
   key: ['id'],
 });
 
-/** The stamp of each company's last change: apart, because every move writes it and a company's row carries its profile. */
+/** The time stamp of each company's last change, kept apart from the larger company row because every move writes it. */
 export const companyClocks = defineTable({
   name: 'company_clocks',
   columns: { company, last_stamp_ms: bigInteger },
@@ -74,7 +74,7 @@ export const companyClocks = defineTable({
   isInternal: true,
 });
 
-/** A time that the API has told its readers, or a later one, in one row. */
+/** One row with the latest time that the API may have told its clients; see ../records/served-clock.ts. */
 export const servedClock = defineTable({
   name: 'served_clock',
   columns: { latest_ms: bigInteger },
@@ -82,7 +82,7 @@ export const servedClock = defineTable({
   also: () => ['INSERT INTO served_clock (latest_ms) VALUES (0)'],
 });
 
-/** The last number of each series that was given out; `series` is a number's format with its year filled in. */
+/** The last number used in each series; `series` is a number format with the year filled in. */
 export const numberSeries = defineTable({
   name: 'number_series',
   columns: { company, series: text, last_number: integer },
@@ -90,14 +90,14 @@ export const numberSeries = defineTable({
   isKeyed: true,
 });
 
-/** Companies that were erased, without anything that is theirs: an operator who knows a company's id finds its erasure. */
+/** Erased companies, identified only by a digest: an operator who knows a company's id can look up its erasure. */
 export const erasures = defineTable({
   name: 'erasures',
   columns: {
     id: text,
     company_sha256: text,
     started_at: text,
-    /** Null while rows are left, or the file of the database isn't written anew. */
+    /** Null while rows remain, or the database file hasn't been rewritten. */
     ended_at: orNull(text),
     row_count: integer,
     rows_gone_at: orNull(text),

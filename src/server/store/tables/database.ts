@@ -1,6 +1,6 @@
 import { integer, orNull, defineTable, text } from './table.ts';
 
-/** The generation of the store, in one row, or none until it is served: see ../records/generation.ts. */
+/** One row with the store's generation, or none before it is first served; see ../records/generation.ts. */
 export const storeGeneration = defineTable({
   name: 'store_generation',
   columns: { only_row: integer, generation: text },
@@ -10,9 +10,9 @@ export const storeGeneration = defineTable({
 });
 
 /**
- * By which contract the records of each resource are rendered (../migrations/render-anew.ts). While they are being rendered
- * anew, `rendered_company` and `rendered_id` name the last record that is done; both are empty before the first, and null when
- * all are.
+ * The contract by which each resource's records are rendered (../migrations/render-anew.ts). During re-rendering,
+ * `rendered_company` and `rendered_id` name the last finished record. Both are empty before the first, and null when all are
+ * finished.
  */
 export const recordContracts = defineTable({
   name: 'record_contracts',

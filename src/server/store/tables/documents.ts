@@ -1,8 +1,8 @@
 import { bytes, company, integer, json, oneOf, orElse, orNull, defineTable, text } from './table.ts';
 
 /**
- * The PDF of each issued document, made once and never again: what was given out once is given out for ever. Drafts have none
- * here. The bytes come last, so that SQLite finds the rest without reading them; PostgreSQL keeps them apart, as they are,
+ * The PDF of each issued document, made only once so that every download is identical. Drafts have none here. The bytes come
+ * last, so that SQLite can read the other columns without them. PostgreSQL stores them out of line and uncompressed,
  * because a PDF is compressed already.
  */
 export const documents = defineTable({
@@ -29,18 +29,18 @@ export const logos = defineTable({
   key: ['company', 'sha256'],
 });
 
-/** An attempt to hand a document over, as it is kept. */
+/** A stored attempt to hand a document over to the access point. */
 export interface HandOverAttempt {
   at: string;
   ms: number;
-  /** The status of an answer that isn't 2xx, a class of error, or the system's code of an error; null when it was taken. */
+  /** The status of a response that isn't 2xx, an error class, or a system error code; null when it was accepted. */
   problem: string | null;
-  /** The beginning of an answer that isn't 2xx, if it is text. */
+  /** The beginning of a response that isn't 2xx, if it is text. */
   answer?: string | undefined;
   nextAt?: string | undefined;
 }
 
-/** The way of an issued document to the operator's access point, committed with its issue and kept as long as the document. */
+/** Issued documents' delivery to the operator's access point, committed with the issue and kept as long as the document. */
 export const handOvers = defineTable({
   name: 'hand_overs',
   columns: {
@@ -49,17 +49,17 @@ export const handOvers = defineTable({
     id: text,
     created_at: text,
     state: orElse(oneOf('waiting', 'sending', 'handed_over', 'failed', 'withheld'), "'waiting'"),
-    /** Attempts that were begun. */
+    /** Number of attempts started. */
     attempt_count: orElse(integer, '0'),
-    /** Attempts of the schedule under way that failed. */
+    /** Failed attempts of the current retry schedule. */
     failure_count: orElse(integer, '0'),
-    /** When it is to be handed over; while it is being sent, when the lease on it ends; then, when it was settled. */
+    /** The time of the next attempt; during an attempt, the end of its lease; afterwards, the time it was settled. */
     due_at: text,
-    /** The worker that has, or had last, the right to tell the attempt's outcome. */
+    /** Id of the current or last lease, whose worker alone may record the attempt's outcome. */
     lease: orNull(text),
-    /** Why the last attempt failed, why there is none (`waited`, `no_e_invoice`), or why it is withheld (`hand_over_off`). */
+    /** The last failure, the reason for no attempt (`waited`, `no_e_invoice`) or for withholding (`hand_over_off`). */
     problem: orNull(text),
-    /** The latest, the last at the end; none 30 days after the document was settled. */
+    /** The latest attempts, oldest first; emptied 30 days after the document was settled. */
     attempts: orElse(json<HandOverAttempt[]>(), "'[]'"),
   },
   key: ['company', 'id'],

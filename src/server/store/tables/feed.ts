@@ -1,7 +1,7 @@
 import type { Resource } from '../../../contract/records.ts';
 import { bigInteger, type Column, company, orNull, defineTable, text } from './table.ts';
 
-/** The feed's changes that were made, by their ids, so that one that is sent again is answered with its record. */
+/** Applied feed changes by id, so that a repeated change is answered with the record of the first. */
 export const appliedChanges = defineTable({
   name: 'applied_changes',
   columns: {
@@ -10,10 +10,10 @@ export const appliedChanges = defineTable({
     change: text,
     content_digest: text,
     applied_at: text,
-    /** The record that it was about; null where there is none. */
+    /** The affected record's resource; null where there is none. */
     resource: orNull(text as Column as Column<Resource, Resource>),
     record_id: orNull(text),
-    /** The feed token that brought it over HTTP. */
+    /** The feed token with which the change was sent over HTTP. */
     token: orNull(text),
   },
   key: ['company', 'id'],
@@ -22,7 +22,7 @@ export const appliedChanges = defineTable({
   isKeyed: true,
 });
 
-/** The last change of each source that was applied. */
+/** The last applied change from each source. */
 export const feedPositions = defineTable({
   name: 'feed_positions',
   columns: { company, source: text, sequence: bigInteger, change_id: orNull(text), applied_at: text },

@@ -23,21 +23,21 @@ export const apiKeys = defineTable({
     scopes: json<Scope[]>(),
     created_at: text,
     revoked_at: orNull(text),
-    /** The end of its last day, or when it was revoked; null for a key that goes on. */
+    /** The end of its last day, or the time it was revoked; null for a key without an end. */
     ends_at: orNull(text),
-    /** The administrator who made it; null when an operator did. */
+    /** The administrator who created it; null when an operator did. */
     made_by: orNull(text),
   },
   key: ['company', 'id'],
   indexes: {
-    // Active keys apart from those that have ended, of which a company may have any number.
+    // Separates active keys from ended ones, of which a company may have any number.
     api_keys_ended: '(company, ends_at, id)',
   },
 });
 
 /**
- * When each key was used last. Uses and hours stand beside the keys and not in them, because every request reads a key's row and
- * none should find it being written.
+ * The last use of each key. Uses and hours have their own tables because every request reads its key's row, which should not
+ * be locked by a write.
  */
 export const keyUses = defineTable({
   name: 'key_uses',
@@ -45,14 +45,14 @@ export const keyUses = defineTable({
   key: ['company', 'key_id'],
 });
 
-/** The requests of a key in an hour. */
+/** Each key's number of requests per hour. */
 export const keyHours = defineTable({
   name: 'key_hours',
   columns: {
     company: text,
     hour: text,
     key_id: text,
-    /** Requests that were answered, with whatever status, but those that the rate limit refused. */
+    /** Requests answered with any status, except those that the rate limit refused. */
     answered: integer,
     /** Requests that the rate limit refused. */
     limited: integer,
@@ -62,7 +62,7 @@ export const keyHours = defineTable({
   age: 'hour',
 });
 
-/** Processes that share a database share the count of each key's requests, which changes at every request. */
+/** Rate-limit counts per key, shared by all processes with the same database; updated at every request. */
 export const keyCounts = defineTable({
   name: 'key_counts',
   columns: { company: text, key_id: text, points: integer, expire: bigInteger },
@@ -72,7 +72,7 @@ export const keyCounts = defineTable({
   also: () => ['ALTER TABLE key_counts SET (fillfactor = 50)'],
 });
 
-/** The counts of addresses and of whatever else is limited that has no company. */
+/** Rate-limit counts of network addresses and other keys that belong to no company. */
 export const rateCounts = defineTable({
   name: 'rate_counts',
   columns: { key: text, points: integer, expire: bigInteger },
@@ -88,9 +88,9 @@ export const feedTokens = defineTable({
     /** Hex SHA-256 of the secret; the secret itself is never stored. */
     secret_sha256: secret,
     for_all_companies: flag,
-    /** The names of changes; null for all of them. */
+    /** The names of the changes that the token may send; null for all. */
     changes: orNull(json<string[]>()),
-    /** The scopes that its portal links may give; empty for a token that may make none. */
+    /** The scopes that its portal links may grant; empty for a token that can't create links. */
     portal_scopes: orElse(json<Scope[]>(), "'[]'"),
     portal_may_invite: orElse(flag, '0'),
     created_at: text,
@@ -101,7 +101,7 @@ export const feedTokens = defineTable({
   isOnEachMachine: true,
 });
 
-/** The companies of a token that isn't for all of them. */
+/** The companies of each feed token that isn't for all companies. */
 export const feedTokenCompanies = defineTable({
   name: 'feed_token_companies',
   columns: { company: text, token: text },

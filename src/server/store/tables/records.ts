@@ -11,12 +11,12 @@ import {
 } from './table.ts';
 
 /*
- * The records of the API, which hold the text that it serves, and the indexes of their lists. `body ->> 'member'` means the same
- * on both engines.
+ * The API's records, stored as the JSON text that it serves, and the indexes of their lists. `body ->> 'member'` means the
+ * same on both engines.
  *
- * A list without ranges walks an index in id order that begins with the columns that its filters fix. One with ranges reads the
- * index of a range, or walks all rows in id order: either index holds every column that such a list may ask for, so that rows
- * that don't match are passed over without being read (../lists/lists.ts).
+ * A list without ranges scans, in id order, an index that begins with the columns of its filters. A list with ranges scans a
+ * range's index, or all rows in id order. Both indexes hold every column that such a list may filter by, so that rows
+ * that don't match are skipped without being read (../lists/lists.ts).
  */
 
 const member = (path: string) => computed(path, { of: text });
@@ -24,13 +24,12 @@ const id = member("body ->> 'id'");
 const updated_at = member("body ->> 'updatedAt'");
 const status = member("body ->> 'status'");
 const customer = member("body -> 'customer' ->> 'id'");
-/** Digest of the record's whole text. */
+/** Digest of the record's entire text. */
 const digest = text;
-/** JSON of the facts that the document or the customer needs and the API doesn't show. */
+/** JSON of a document's or customer's data that the API doesn't show. */
 const unpublished = orElse(recordText, "'{}'");
-/** The members that only the detail has, as an object's text; joined to `body` when one document is read. */
+/** JSON object with the members that lists leave out; joined to `body` when a single document is read. */
 const detail = recordText;
-/** Unique with the company in each table of records. */
 const key = ['company', 'id'] as const;
 
 const people = defineTable({
@@ -39,7 +38,7 @@ const people = defineTable({
   key,
 });
 
-/** The lists by a range of the last change, of all records alike that have one. */
+/** Indexes for lists by a range of `updatedAt`. */
 const byChange = (name: string) => ({
   [`${name}_walked`]: '(company, id, updated_at)',
   [`${name}_changed`]: '(company, updated_at, id)',
@@ -85,10 +84,10 @@ const submissions = defineTable({
   },
 });
 
-/** A column that only the index of the search holds in SQLite. */
+/** Creates a column that SQLite stores only in the search index. */
 const searched = <Stored>(of: Column<Stored>, path: string) => computed(path, { of, isKept: false });
 
-/** 64 bits, which PostgreSQL's driver gives as text. */
+/** 64-bit integer, which PostgreSQL's driver returns as text. */
 const amount = bigInteger as Column as Column<number | string>;
 const minor = (path: string) => `CAST(${path} AS BIGINT)`;
 
@@ -101,7 +100,7 @@ const invoices = defineTable({
     customer,
     issue_date: computed("body ->> 'issueDate'", { of: orNull(text) }),
     updated_at,
-    /** The day of issue, or of a draft the day when it was made, and the id. */
+    /** Sort key: the issue date (for a draft, the creation date) followed by the id. */
     place: searched(
       text,
       "COALESCE(body ->> 'issueDate', substr(body ->> 'createdAt', 1, 10)) || (body ->> 'id')",
@@ -109,12 +108,12 @@ const invoices = defineTable({
     currency: searched(text, "body ->> 'currency'"),
     due_date: searched(orNull(text), "body ->> 'dueDate'"),
     gross_minor: searched(amount, minor("body -> 'totals' ->> 'grossMinor'")),
-    /** Null unless it is an issued invoice. */
+    /** The balance due; null unless it is an issued invoice. */
     balance_minor: searched(
       orNull(amount),
       `${minor("detail ->> 'amountDueMinor'")} - ${minor("detail ->> 'creditBalanceMinor'")}`,
     ),
-    /** Rendering fills this and the words (../search-columns.ts). */
+    /** Set by rendering, as is `search_words` (../search-columns.ts). */
     paid_minor: orElse(amount, '0'),
     search_words: orElse(text, "''"),
     unpublished,
@@ -123,7 +122,7 @@ const invoices = defineTable({
   },
   key,
   uniqueIndexes: {
-    // The last line of defence: a number is given out under the company's lock, and never twice.
+    // The last line of defence: numbers are allocated under the company's lock, and never twice.
     invoices_numbered: "(company, (body ->> 'number'), kind) WHERE status = 'issued'",
   },
   indexes: {
@@ -132,11 +131,11 @@ const invoices = defineTable({
     invoices_walked: '(company, id, updated_at, issue_date, status, kind, customer)',
     invoices_issued: '(company, issue_date, id, status, kind, customer, updated_at)',
     invoices_changed: '(company, updated_at, id, status, kind, customer, issue_date)',
-    // All that documents are found by, and the amounts due of them: a scan of it answers any search, with its totals, and reads no
-    // document but those that are shown. What has a total in common stands together, because SQLite would sort all entries.
+    // All columns that a search uses, and the amounts due: scanning this index answers any search and its totals, and only
+    // the documents shown are read. Rows that share a total are adjacent, because SQLite would otherwise sort all entries.
     invoices_searched:
       '(company, status, kind, currency, place, gross_minor, balance_minor, paid_minor, due_date, customer, search_words)',
-    // Overdue invoices are read without the rest (../../features/documents/overdue.ts).
+    // Lets overdue invoices be read without the others (../../features/documents/overdue.ts).
     invoices_due: '(company, due_date, currency, balance_minor) WHERE balance_minor > 0',
   },
 });
@@ -170,10 +169,10 @@ const quotes = defineTable({
   },
 });
 
-/** The tables of the contract's records: what a table refers to comes before it. */
+/** The tables of the contract's records, in order of dependency: referenced tables come first. */
 export const recordTables = [people, customers, forms, jobs, submissions, invoices, quotes] as const;
 
-/** Capitals of the basic alphabet don't matter in a search; both engines take text byte by byte, and change no others. */
+/** Returns an expression that lower-cases a column's ASCII letters for searches, and no others, on both engines. */
 export function searchable(engine: 'sqlite' | 'postgres', column: string): string {
   return engine === 'sqlite' ? `lower(${column})` : `lower((${column}) COLLATE "C")`;
 }

@@ -1,34 +1,34 @@
 /*
- * A table is said once, by a definition: from it come the types that Kysely sees, the statements that make it on both engines,
- * reading and writing of its rows, and the lists of tables and columns of whatever goes through all of them.
+ * Each table has one definition. From it come Kysely's types, the statements that create the table on both engines, the
+ * functions that read and write its rows, and the lists of tables and columns for code that handles all of them.
  */
 import type { ColumnType, Generated, GeneratedAlways, InsertType } from 'kysely';
 
 export type EngineName = 'sqlite' | 'postgres';
 
-/** How columns of a kind are declared in each engine. */
+/** The SQL type of a kind of column on each engine. */
 type Declared = Readonly<Record<EngineName, string>>;
 
 /** Text that compares byte by byte on both engines. */
 const TEXT: Declared = { sqlite: 'TEXT', postgres: 'TEXT COLLATE "C"' };
 const INTEGER: Declared = { sqlite: 'INTEGER', postgres: 'INTEGER' };
 const BIG_INTEGER: Declared = { sqlite: 'INTEGER', postgres: 'BIGINT' };
-/** JSON text, exactly as written, into which expressions look. */
+/** JSON text, stored exactly as written, that expressions can query. */
 const DOCUMENT: Declared = { sqlite: 'TEXT', postgres: 'JSON' };
 const BYTES: Declared = { sqlite: 'BLOB', postgres: 'BYTEA' };
 
-/** A column. `Stored` is its type for Kysely, and `Value` that of the member that `readRow` makes of it. */
+/** A column. `Stored` is its type for Kysely, and `Value` the type that `readRow` converts it to. */
 export interface Column<Stored = unknown, Value = unknown> {
   readonly declared: Declared;
-  /** How its values are stored: as they are, as JSON, or as a switch of 0 or 1. */
+  /** The storage form of its values: unchanged, as JSON, or as a flag of 0 or 1. */
   readonly form: 'plain' | 'json' | 'flag';
-  /** SQL behind the type, such as `NOT NULL`. */
+  /** Returns the SQL after the type, such as `NOT NULL`. */
   readonly constraints: (name: string, engine: EngineName) => string;
-  /** Whether nobody is shown it, not even in an export of its company: `readRow` leaves it out. */
+  /** Whether `readRow` leaves it out, so that nobody is shown it, not even in an export of the company. */
   readonly isSecret: boolean;
   /** Whether the database computes it. */
   readonly isComputed: boolean;
-  /** Never set: it carries the two types. */
+  /** Type information only; never set. */
   readonly types?: { stored: Stored; value: Value };
 }
 
@@ -46,12 +46,12 @@ function column<Stored, Value = Stored>(
 const check = (condition: (name: string) => string) => (name: string) =>
   `NOT NULL CHECK (${condition(name)})`;
 
-/** A text. Times are `YYYY-MM-DDTHH:MM:SS.mmmZ` and days `YYYY-MM-DD`: both order as text. */
+/** A text. Times are `YYYY-MM-DDTHH:MM:SS.mmmZ` and days `YYYY-MM-DD`, which sort correctly as text. */
 export const text = column<string>(TEXT);
 export const integer = column<number>(INTEGER);
-/** An integer of 64 bits, which PostgreSQL's driver gives as text. */
+/** A 64-bit integer, which PostgreSQL's driver returns as text. */
 export const bigInteger = column<ColumnType<number | string, number, number>>(BIG_INTEGER);
-/** A switch: 0 or 1 in the database. */
+/** A boolean, stored as 0 or 1. */
 export const flag = column<number, boolean>(INTEGER, {
   form: 'flag',
   constraints: check((name) => `${name} IN (0, 1)`),
@@ -62,19 +62,19 @@ export const bytes = column<Buffer, never>(BYTES, { isSecret: true });
 /** The digest of a token, or a sealed secret. */
 export const secret = column<string, never>(TEXT, { isSecret: true });
 export const secretInteger = column<number, never>(INTEGER, { isSecret: true });
-/** The company that has the row. */
+/** The company that the row belongs to. */
 export const company = column<string>(TEXT, { constraints: () => 'NOT NULL REFERENCES companies (id)' });
 
-/** A value that is stored as JSON. */
+/** Creates a column for values stored as JSON. */
 export const json = <Value>() => column<string, Value>(TEXT, { form: 'json' });
 
-/** One of some words. */
+/** Creates a column that accepts only the given words. */
 export const oneOf = <const Word extends string>(...words: Word[]) =>
   column<Word>(TEXT, {
     constraints: check((name) => `${name} IN (${words.map((word) => `'${word}'`).join(', ')})`),
   });
 
-/** A column that may be null, too. */
+/** Makes a column nullable. */
 export function orNull<Stored, Value>(
   of: Column<Stored, Value>,
 ): Column<Stored | null, [Value] extends [never] ? never : Value | null> {
@@ -82,7 +82,7 @@ export function orNull<Stored, Value>(
   return column(of.declared, { ...of, constraints });
 }
 
-/** A column with a value for rows that are added without one. @param value as SQL has it. */
+/** Gives a column a default value. @param value the default as SQL text. */
 export function orElse<Stored, Value>(
   of: Column<Stored, Value>,
   value: string,
@@ -93,9 +93,9 @@ export function orElse<Stored, Value>(
 }
 
 /**
- * A column that the database computes from the text of its record, so that the two can't disagree.
- * @param expression is null only in a column that `orNull` makes.
- * @param isKept false where SQLite computes it when it is read, because an index holds it.
+ * Creates a column that the database computes from the record's text, so that the two can't disagree.
+ * @param expression may be null only in a column made by `orNull`.
+ * @param isKept false if SQLite computes it on reading, because an index holds it.
  */
 export function computed<Stored>(
   expression: string,
@@ -114,26 +114,26 @@ type Columns = Readonly<Record<string, Column>>;
 export interface Table {
   readonly name: string;
   readonly columns: Columns;
-  /** Columns that together are unique and never change; none where the table has one row. */
+  /** Columns that together are unique and never change; empty for a table with one row. */
   readonly key: readonly string[];
   /** Conditions on a whole row, and references to other tables. */
   readonly constraints?: readonly string[];
-  /** Indexes by their names, each with the SQL behind the table's name: columns, and a condition. */
+  /** Indexes by name, each with the SQL after the table's name: columns and any condition. */
   readonly indexes?: Readonly<Record<string, string | ((engine: EngineName) => string)>>;
   readonly uniqueIndexes?: Readonly<Record<string, string>>;
-  /** Whether its rows are small and found by their key alone: in SQLite the key's tree is all they need. */
+  /** Whether rows are small and found by key alone, so that SQLite needs no tree besides the key's. */
   readonly isKeyed?: boolean;
-  /** Column that says when a row grew old; `removeBefore` removes old ones by it. */
+  /** The column by which `removeBefore` decides whether a row is old. */
   readonly age?: string;
-  /** Whether each machine of Citus has a copy, because it is small and read beside the rows of companies. */
+  /** Whether each Citus machine has a copy, because it is small and joined with companies' rows. */
   readonly isOnEachMachine?: boolean;
-  /** Whether it describes the database itself: no copy of a store has its rows. */
+  /** Whether it describes the database itself, so that copies of a store leave out its rows. */
   readonly isOfDatabase?: boolean;
-  /** Whether an export leaves its rows out, because they mean nothing to anybody outside. */
+  /** Whether an export leaves its rows out, because they mean nothing outside the program. */
   readonly isInternal?: boolean;
-  /** Whether it holds counts that only processes with a shared database need, and a crash may lose. */
+  /** Whether it holds counts that only processes sharing a database need, and that a crash may lose. */
   readonly isCounter?: boolean;
-  /** Statements behind those that make the table. */
+  /** Returns statements to run after those that create the table. */
   readonly also?: (engine: EngineName) => readonly string[];
 }
 
@@ -148,14 +148,14 @@ export function defineTable<const Name extends string, const Own extends Columns
   return definition;
 }
 
-/** Gives the statements that make a table on an engine. */
+/** Returns the statements that create a table on an engine. */
 export function statementsFor(table: Table, engine: EngineName): string[] {
   if (table.isCounter && engine === 'sqlite') return [];
   const { name, columns, key, constraints = [], indexes = {}, uniqueIndexes = {} } = table;
   const lines = Object.entries(columns).map(([column, { declared, constraints }]) =>
     `${column} ${declared[engine]} ${constraints(column, engine)}`.trimEnd(),
   );
-  // SQLite takes no computed column into a primary key; a unique index serves the same.
+  // SQLite accepts no computed column in a primary key, so a unique index is used instead.
   const isComputed = key.some((column) => columns[column]?.isComputed);
   if (key.length > 0 && !isComputed) lines.push(`PRIMARY KEY (${key.join(', ')})`);
   const unique = { ...(isComputed && { [`${name}_by_id`]: `(${key.join(', ')})` }), ...uniqueIndexes };
@@ -181,17 +181,17 @@ type Camel<Name extends string> = Name extends `${infer Head}_${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-/** A table as Kysely sees it. */
+/** A table's row type for Kysely. */
 export type ColumnsOf<T extends Table> = { [N in keyof T['columns']]: StoredOf<T['columns'][N]> };
 
-/** A row as the program has it: its columns in camel case, JSON as values, switches as booleans, and no secrets. */
+/** A row in the program's form: camel-case names, parsed JSON, booleans for flags, and no secrets. */
 export type RowOf<T extends Table> = {
   [
     N in keyof T['columns'] & string as [ValueOf<T['columns'][N]>] extends [never] ? never : Camel<N>
   ]: ValueOf<T['columns'][N]>;
 };
 
-/** Makes of a row, or of some of its columns, what the program works with. What isn't a column of the table is left out. */
+/** Converts a row, or some of its columns, to the program's form. Members that aren't columns of the table are left out. */
 export function readRow<T extends Table, Row extends { [N in keyof T['columns']]?: unknown }>(
   { columns }: T,
   row: Row,
@@ -206,7 +206,7 @@ export function readRow<T extends Table, Row extends { [N in keyof T['columns']]
   return Object.fromEntries(members) as RowOf<T>;
 }
 
-/** Makes the columns of members that have a column; what is undefined is left out. */
+/** Converts the program's members to columns. Undefined members, and those without a column, are left out. */
 export function writeRow<T extends Table, Members extends Partial<RowOf<T>>>(
   { columns }: T,
   members: Members,
@@ -227,7 +227,7 @@ export function writeRow<T extends Table, Members extends Partial<RowOf<T>>>(
 
 const camelCased = new Map<string, string>();
 
-/** Turns `made_by` into `madeBy`. Each request reads rows, and a look takes a tenth of the time. */
+/** Turns `made_by` into `madeBy`. Cached, because every request reads rows and a lookup takes a tenth of the time. */
 function camelCase(column: string): string {
   const known = camelCased.get(column);
   if (known !== undefined) return known;

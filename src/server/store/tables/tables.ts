@@ -15,10 +15,10 @@ import { recordTables } from './records.ts';
 import type { ColumnsOf, Table } from './table.ts';
 import { deliveries, deliveryAttempts, events, webhookHours, webhooks } from './webhooks.ts';
 
-/** All tables: what a table refers to comes before it. */
+/** All tables, in order of dependency: referenced tables come first. */
 const all = [
   ...[recordContracts, storeGeneration, erasures, companies],
-  // Before the keys: a server writes down uses of those that it finds, so these are erased after them.
+  // Before the keys, so that erasure, in reverse, removes keys first: a server records uses only of keys that exist.
   ...[keyUses, keyHours, apiKeys, keyCounts, rateCounts],
   ...recordTables,
   ...[
@@ -37,7 +37,7 @@ const all = [
 
 type AnyTable = (typeof all)[number];
 
-/** The database, as Kysely sees it. */
+/** The database's type for Kysely. */
 export type Tables = { [T in AnyTable as T['name']]: ColumnsOf<T> };
 
 export const allTables: readonly Table[] = all;

@@ -24,22 +24,22 @@ export const webhooks = defineTable({
     created_at: text,
     /** The administrator who registered it; null when an operator did. */
     made_by: orNull(text),
-    /** While it is paused, its deliveries wait and are passed over. */
+    /** Set while the webhook is paused, when its deliveries wait. */
     paused_at: orNull(text),
-    /** A deleted webhook is gone for everyone at once; its row goes when the last of its deliveries has. */
+    /** A deleted webhook disappears at once for everyone; its row is removed after its last delivery. */
     deleted_at: orNull(text),
-    /** The times at which the latest pings were asked for, of which there may be some a minute. */
+    /** The times of the latest ping requests, for their limit per minute. */
     pinged_at: orElse(json<string[]>(), "'[]'"),
-    /** The first attempt that failed after the last that was delivered; null while it isn't failing. */
+    /** The time of the first failed attempt since the last success; null while it isn't failing. */
     failing_since: orNull(text),
-    /** When people were last told that it fails. */
+    /** The last time that people were notified that the webhook is failing. */
     failing_told_at: orNull(text),
-    /** When people were last told that deliveries of it are marked failed. */
+    /** The last time that people were notified that its deliveries were marked failed. */
     failed_told_at: orNull(text),
   },
   key: ['company', 'id'],
   indexes: {
-    // Few of many, which are looked for every minute and at every walk.
+    // A few webhooks among many, looked up every minute and on every pass over the deliveries.
     webhooks_deleted: '(company, id) WHERE deleted_at IS NOT NULL',
     webhooks_paused: '(company, id) WHERE paused_at IS NOT NULL',
     webhooks_failing: '(company, id) WHERE failing_since IS NOT NULL',
@@ -50,66 +50,66 @@ export const events = defineTable({
   name: 'events',
   columns: {
     company,
-    /** Time-ordered: a company's events in the order of their ids are in the order in which they happened. */
+    /** Time-ordered: sorting a company's events by id puts them in the order in which they happened. */
     id: text,
     kind: text,
     created_at: text,
-    /** The text of the record, or of what the event says of it. */
+    /** JSON of the record, or of what the event says about it. */
     data: recordText,
   },
   key: ['company', 'id'],
   indexes: {
-    // A rare kind among many others, for the filters of the history.
+    // Finds rare kinds of events for the history's filters.
     events_of_kind: '(company, kind, id)',
     events_age: '(id)',
   },
 });
 
 /**
- * A delivery is `waiting` while it may be sent as soon as a slot is free, `sending` while a worker holds a lease on it until
- * `due_at`, and `retrying` until its next attempt is due. It ends as `delivered` or `failed`, or is `withheld` when it was due
- * while the company could not be sent it.
+ * Webhook deliveries. A delivery is `waiting` for a free slot, `sending` while a worker holds a lease on it until
+ * `due_at`, and `retrying` until its next attempt is due. It ends as `delivered` or `failed`, or as `withheld` if the company
+ * was not entitled to the data when it was due.
  *
- * The key is what lists walk. In SQLite it is the table itself: an event goes to ten webhooks, and each further tree is ten more
- * pages to write. Events and their deliveries go at the same age, so none refers to the other.
+ * Lists scan the key. In SQLite the key is the table itself: an event may go to ten webhooks, and each further tree means ten
+ * more pages to write. Events and deliveries are removed at the same age, so there is no foreign key between them.
  */
 export const deliveries = defineTable({
   name: 'deliveries',
   columns: {
     company: text,
     webhook: text,
-    /** The id that the receiver sees, in the header and in the body. */
+    /** The id sent to the receiver in the header and the body. */
     id: text,
     event: text,
     state: orElse(oneOf('waiting', 'sending', 'retrying', 'delivered', 'failed', 'withheld'), "'waiting'"),
-    /** Attempts that were begun. */
+    /** Number of attempts started. */
     attempt_count: orElse(integer, '0'),
-    /** Attempts of the schedule under way that failed. */
+    /** Failed attempts of the current retry schedule. */
     failure_count: orElse(integer, '0'),
-    /** Attempts in a row whose worker died. */
+    /** Consecutive attempts whose worker died. */
     interruption_count: orElse(integer, '0'),
-    /** When it is to be sent; while it is being sent, when the lease on it ends. */
+    /** The time of the next attempt; during an attempt, the end of its lease. */
     due_at: text,
-    /** The worker that has, or had last, the right to tell the attempt's outcome. */
+    /** Id of the current or last lease, whose worker alone may record the attempt's outcome. */
     lease: orNull(text),
-    /** Why it is withheld: the code that the API would refuse the same data with. */
+    /** The reason for withholding: the error code with which the API would refuse the same data. */
     withheld_for: orNull(text),
   },
   key: ['company', 'webhook', 'id'],
   constraints: ['FOREIGN KEY (company, webhook) REFERENCES webhooks (company, id)'],
   indexes: {
     deliveries_waiting: "(company, webhook, due_at) WHERE state = 'waiting'",
-    // Deliveries that a clock brings forward: retries, and leases that run out.
+    // Deliveries that become due by time: retries and expiring leases.
     deliveries_timed: "(due_at) WHERE state IN ('sending', 'retrying')",
-    // Deliveries that are sent again together after an outage of the receiver.
+    // Deliveries that can be sent again together after the receiver's outage.
     deliveries_unsent: "(company, webhook, id) WHERE state IN ('failed', 'withheld')",
-    // Retries, in the order of the history. With waiting deliveries in it, each step of each delivery would write to it.
+    // Retries in the order of the history. Waiting deliveries are left out so that most deliveries never write to it.
     deliveries_retrying: "(company, webhook, id) WHERE state = 'retrying'",
-    // Whether an event may go. Ids grow with time, so new entries come at the end, next to each other.
+    // Finds out whether an event can be removed. Ids grow with time, so new entries are adjacent at the end.
     deliveries_of_event: '(company, event)',
   },
   isKeyed: true,
-  // Each delivery leaves dead entries in the indexes that are walked; a fifth of a large table is too late for them.
+  // Each delivery leaves dead entries in the indexes; vacuuming at the default, a fifth of a large table, is too late.
   also: (engine) =>
     engine === 'sqlite' ? [] : ['ALTER TABLE deliveries SET (autovacuum_vacuum_scale_factor = 0.01)'],
 });
@@ -122,7 +122,7 @@ export const deliveryAttempts = defineTable({
     delivery: text,
     number: integer,
     attempted_at: text,
-    /** One of `status` and `error` is set. */
+    /** Exactly one of `status` and `error` is set. */
     status: orNull(integer),
     error: orNull(text),
     dns_ms: orNull(integer),
@@ -139,7 +139,7 @@ export const deliveryAttempts = defineTable({
 
 export type DeliveryState = RowOf<typeof deliveries>['state'];
 
-/** The attempts of one hour, from which the portal tells how a webhook is doing, however many deliveries it has. */
+/** Each webhook's attempts per hour, so that the portal can show its health however many deliveries it has. */
 export const webhookHours = defineTable({
   name: 'webhook_hours',
   columns: {
@@ -149,15 +149,15 @@ export const webhookHours = defineTable({
     hour: text,
     delivered_count: integer,
     failed_count: integer,
-    /** An empty text stands for none, as in `last_failure`. */
+    /** Empty if there is none, like `last_failure`. */
     last_delivered_at: text,
-    /** Time, reason, delivery and the answer's text, one space between them, so that the greatest text is the latest. */
+    /** Time, reason, delivery id and response text, separated by spaces, so that the greatest text is the latest. */
     last_failure: text,
   },
   key: ['company', 'webhook', 'hour'],
   indexes: { webhook_hours_age: '(hour)' },
   age: 'hour',
   isKeyed: true,
-  // A count that changes many times an hour leaves as many dead rows, which find room beside the live one.
+  // A count changes many times an hour; free space on the page lets its new versions stay beside the old ones.
   also: (engine) => (engine === 'sqlite' ? [] : ['ALTER TABLE webhook_hours SET (fillfactor = 50)']),
 });

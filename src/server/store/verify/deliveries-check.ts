@@ -23,7 +23,7 @@ interface EventRow {
   data: string;
 }
 
-/** Whether every event is of a kind that there is, and has data. */
+/** Checks that every event has a known kind, and data. */
 export function eventsCheck(db: Connection): Check {
   return tableCheck<EventRow>(db, 'events', {
     id: 'id',
@@ -58,7 +58,7 @@ interface DeliveryRow {
   webhook_id: string | null;
 }
 
-/** Whether every delivery has its event and its webhook, and a state that there is. */
+/** Checks that every delivery has its event, its webhook and a known state. */
 export function deliveriesCheck(db: Connection): Check {
   return tableCheck<DeliveryRow>(db, 'deliveries', {
     id: 'id',
@@ -87,7 +87,7 @@ interface AttemptRow {
   attempt_count: number | null;
 }
 
-/** Whether every attempt belongs to a delivery that has begun as many. */
+/** Checks that every attempt belongs to a delivery that has started at least as many attempts. */
 export function attemptsCheck(db: Connection): Check {
   return tableCheck<AttemptRow>(db, 'delivery_attempts', {
     id: 'delivery',

@@ -12,11 +12,11 @@ interface Row {
   number: string;
   sha256: string;
   byte_count: number;
-  /** Null when there is no such record, or it isn't issued. */
+  /** The number in the document's record; null when the record is missing or not issued. */
   issued_number: string | null;
 }
 
-/** Holds every stored PDF against its digest, and against the record whose it is. */
+/** Checks every stored PDF against its digest and its record. */
 export function documentsCheck(db: Connection): Check {
   return tableCheck<Row>(db, 'documents', {
     id: 'invoice',

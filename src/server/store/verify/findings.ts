@@ -3,30 +3,30 @@ import { sql } from 'kysely';
 import { batchesOf, countRows, type Selection } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 
-/** Something that is wrong with a stored row, or with the file of the database. */
+/** A fault in a stored row, or in the database file. */
 export interface Finding {
-  /** The table, or what else it is about. */
+  /** The table, or other part of the store. */
   in: string;
   company: string | null;
   id: string | null;
   problem: string;
 }
 
-/** Some rows that were looked at, and what is wrong with them. */
+/** The number of rows in a checked batch, and the faults found in them. */
 export interface Looked {
   rowCount: number;
   findings: Finding[];
 }
 
-/** A part of the store: how many rows it will look at, and the looks at some of them at a time. */
+/** A check of a part of the store, which yields its findings batch by batch. */
 export interface Check {
-  /** The part of the store, as its findings name it. */
+  /** The part of the store, as named in findings. */
   in: string;
   count: () => Promise<number>;
   looks: () => AsyncIterable<Looked>;
 }
 
-/** Looks at every row of a table. @param id the column by which findings name a row. */
+/** Creates a check of every row of a table. @param id the column by which findings identify a row. */
 export function tableCheck<Row extends { company: string }>(
   db: Connection,
   table: string,

@@ -1,4 +1,4 @@
-/** A series of numbers, such as `INV-2026-{number:4}`, and the last number that it has given out. */
+/** A number series, such as `INV-2026-{number:4}`, and the last number allocated from it. */
 export interface Series {
   series: string;
   last: number;
@@ -10,17 +10,17 @@ interface Read {
   digits: number;
 }
 
-/** Numbers of a series with as many digits, from the first to the last so far. */
+/** The numbers of a series that have a given count of digits, from the first to the last so far. */
 interface Run {
   first: number;
   last: number;
-  /** Whether the last one was imported. */
+  /** Whether the last number was imported. */
   isImported: boolean;
 }
 
 const PLACE = /\{number(?::(\d))?\}/;
 
-/** Which number of which series a document's number is; undefined when none of them has given it out. */
+/** Finds the series and the number within it for a document's number; undefined if no series has allocated it. */
 export function readNumber(all: readonly Series[], text: string): Read | undefined {
   const found = all
     .map(({ series, last }) => ({ last, read: readIn(series, text) }))
@@ -42,15 +42,15 @@ function readIn(series: string, text: string): Read | undefined {
 }
 
 /**
- * Takes the numbers of documents in the order of their texts, in which those of a series with as many digits are in the
- * order of numbers, and says where one is missing or comes twice. It keeps two numbers for each count of digits.
+ * Creates a checker that finds missing and duplicate numbers. It takes documents' numbers sorted as text, in which numbers of
+ * a series with equally many digits are in numerical order, and stores two numbers for each count of digits.
  */
 export function createRuns(all: readonly Series[]) {
   const runs = new Map<string, Map<number, Run>>();
   return {
     /**
-     * @param isImported whether the business system gave it out: then there may be gaps before it and behind it.
-     * @returns what is wrong between this number and the one before it.
+     * @param isImported whether the business system allocated it, so that gaps before and after it are allowed.
+     * @returns the problems between the previous number and this one.
      */
     add(text: string, isImported = false): string[] {
       const read = readNumber(all, text);
@@ -69,7 +69,7 @@ export function createRuns(all: readonly Series[]) {
       if (number === last) return ['two documents have this number'];
       return number === last + 1 ? [] : [missing(last + 1, number - 1)];
     },
-    /** @returns each series with what is wrong between its runs, and at its end. */
+    /** @returns each series with the problems between its runs and at its end. */
     end(): [series: string, problem: string][] {
       return [...runs].flatMap(([series, ofSeries]) => {
         const given = all.find((one) => one.series === series)?.last ?? 0;

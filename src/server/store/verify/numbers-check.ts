@@ -9,10 +9,9 @@ import { createRuns, readNumber, type Series } from './number-runs.ts';
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Whether the documents of each series have its numbers without gap or twin, up to the last one that was given out. A series
- * may begin with any number, and goes on from there: where an operator has set it forward since, that shows as a gap.
- * Numbers that a business system has given out may be any, and the database sees that none has a twin; those of kinds that
- * aren't numbered in a series leave gaps in it.
+ * Checks that each series has no gaps or duplicates up to the last allocated number. A series may begin with any number; if
+ * an operator has since moved it forward, that shows as a gap. A business system may allocate any numbers, which the database
+ * keeps unique; imported documents of kinds that a series doesn't number don't fill its gaps.
  */
 export function numbersCheck(db: Connection): Check {
   return {
@@ -32,13 +31,13 @@ interface NumberRow {
   imported: unknown;
 }
 
-/** Numbers go on being given out meanwhile, so a gap is one in those that had been before. */
+/** Checks one company. Numbers may be allocated meanwhile, so only those allocated before can be gaps. */
 async function* lookAtCompany(db: Connection, company: string): AsyncGenerator<Looked> {
   const finding = (id: string, problem: string): Finding => ({ in: 'numbers', company, id, problem });
   const before = await seriesOf(db, company);
   const { formats = {} } = (await findNumbering(db, company)) ?? {};
   const runs = createRuns(before);
-  // A series may have been numbered by another format than the present one.
+  // Documents of a series may have been numbered by an earlier format than the current one.
   const issuedHere = new Set<string>();
   const numbers = {
     columns: sql`number, kind, imported`,

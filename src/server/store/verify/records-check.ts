@@ -13,12 +13,12 @@ interface Row {
   body: string;
   detail?: string;
   digest: string;
-  /** Only documents have this, and the words. PostgreSQL's driver gives large numbers as texts. */
+  /** Only documents have this and `search_words`. PostgreSQL's driver returns large numbers as text. */
   paid_minor?: number | string;
   search_words?: string;
 }
 
-/** Holds every record of a kind against the contract, and its digest against its text. */
+/** Checks every record of a resource against the contract, and its digest against its text. */
 export function recordsCheck(db: Connection, resource: Resource): Check {
   return tableCheck<Row>(db, resource, {
     id: 'id',
@@ -27,7 +27,7 @@ export function recordsCheck(db: Connection, resource: Resource): Check {
     }`,
     from: sql.table(resource),
     key: ['company', 'id'],
-    // Some megabytes at most: a record has one to two kilobytes.
+    // A megabyte at most: a record has one to two kilobytes.
     rowsMax: 500,
     problemsOf(row) {
       const problem = storedRecordProblem(resource, row);
@@ -36,7 +36,7 @@ export function recordsCheck(db: Connection, resource: Resource): Check {
   });
 }
 
-/** Names the columns of a document's row that a search would read wrong: no database computes them from its text. */
+/** Names a document's wrong search columns, which the database doesn't compute from its text. */
 function searchProblems(resource: Resource, row: Row): string[] {
   if (resource !== 'invoices') return [];
   const expected = searchColumns({ resource, record: JSON.parse(wholeText(row)) as Invoice });

@@ -10,7 +10,7 @@ import type { Check, Finding } from './findings.ts';
 import { numbersCheck } from './numbers-check.ts';
 import { recordsCheck } from './records-check.ts';
 
-/** How a look through the store is watched and stopped. */
+/** Callbacks for progress and findings of a verification, and a signal to stop it. */
 export interface Verifying {
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
@@ -18,9 +18,9 @@ export interface Verifying {
 }
 
 /**
- * Looks through the whole store, some rows at a time, while others use it: the schema, the file (SQLite), records, PDFs, numbers, events
- * and deliveries. It changes nothing, and ends early when the signal aborts.
- * @returns how many rows were looked at.
+ * Verifies the whole store in batches while it is in use: the schema, the file (SQLite), records, PDFs, numbers, events and
+ * deliveries. It changes nothing, and ends early when the signal aborts.
+ * @returns the number of rows checked.
  */
 export async function verifyStore(
   engine: Engine,
@@ -42,9 +42,9 @@ export async function verifyStore(
     for await (const looked of looks()) {
       looked.findings.forEach(onFinding);
       rowCount += looked.rowCount;
-      // Rows that came meanwhile make it more.
+      // Rows added meanwhile may exceed the total.
       onProgress(rowCount, Math.max(total, rowCount));
-      // SQLite runs synchronously, so this lets signals be noticed.
+      // SQLite runs synchronously, so this gives signals a chance to be noticed.
       await turn();
       if (signal.aborted) return;
     }
@@ -54,7 +54,7 @@ export async function verifyStore(
   return { rowCount };
 }
 
-/** A page that is damaged ends one check, and not the others. */
+/** Reports damage to the file as a finding, so that a damaged page ends only one check. */
 async function orDamage<T>(
   part: string,
   work: () => Promise<T>,
