@@ -20,7 +20,7 @@ import { parseAccent } from './vendor-look.ts';
 
 interface Setting {
   help: string;
-  /** Text that is used when the variable isn't set; without one the setting is left out. */
+  /** Default text if the variable isn't set; without a default the setting is undefined. */
   fallback?: string;
   /** @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => string | number | boolean | readonly string[];
@@ -30,7 +30,7 @@ interface Setting {
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-/** The settings, each of which is read from the variable of its name; see {@link variableOf}. */
+/** The settings, each read from the environment variable of its name; see {@link variableOf}. */
 const settings = {
   host: {
     help: 'address that the server listens on; 0.0.0.0 or :: for every network',
@@ -229,30 +229,30 @@ const settings = {
 
 type Settings = typeof settings;
 
-/** The operator's settings, each explained by its `help`. Everything comes from the environment, read once at start. */
+/** The operator's settings, each explained by its `help`, read from the environment once at start. */
 export type Config = {
   [K in keyof Settings]:
     ReturnType<Settings[K]['parse']> | ('fallback' extends keyof Settings[K] ? never : undefined);
 };
 
-/** The variable of a setting: LOG_LEVEL for logLevel. */
+/** Returns a setting's environment variable: LOG_LEVEL for logLevel. */
 function variableOf(key: string): string {
   return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }
 
 /**
- * Reads the settings from the environment, and from the files that it names. An empty variable counts as not set.
+ * Reads the settings from the environment, and from files named there. An empty variable counts as not set.
  * @throws UsageError whose message lists every setting that is wrong, not only the first.
  */
 export function readConfig(environment: Environment): Config {
   const { config, problems } = readSettings(environment);
   if (problems.length > 0)
     throw new UsageError(`The configuration is wrong:\n${problems.map((line) => `  ${line}`).join('\n')}`);
-  // Every key of Config has a setting, and each that isn't left out was parsed.
+  // Every key of Config has a setting, and all that are set were parsed.
   return config as unknown as Config;
 }
 
-/** The settings that can be read, and what is wrong with others: sentences that begin with the variable. */
+/** Reads the valid settings, and the problems of the others as sentences that begin with the variable. */
 function readSettings(environment: Environment) {
   const config: Record<string, ReturnType<Setting['parse']> | undefined> = {};
   const problems: string[] = [];
@@ -282,7 +282,7 @@ function parsed({ parse, shown }: Setting, subject: string, text: string): Retur
   }
 }
 
-/** Every setting with its value as it may be shown, for `fieldledger config`. A wrong one has its problem beside it. */
+/** Describes every setting for `fieldledger config`, with secrets redacted, and with the problem of an invalid one. */
 export function describeConfig(environment: Environment) {
   const { config, problems } = readSettings(environment);
   return Object.entries<Setting>(settings).map(([key, { help, shown }]) => {

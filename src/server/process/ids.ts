@@ -3,12 +3,12 @@ import { randomBytes } from 'node:crypto';
 const COUNTER_MAX = 0xfff;
 
 /**
- * Makes the ids of one move, in the order of their making. The twelve bits after the time count, so that the ids of one
- * millisecond are in order too; the other 62 are random.
+ * Creates a generator of sorted ids for one move. The twelve bits after the time are a counter, so that ids of the same
+ * millisecond are in order too; the other 62 bits are random.
  */
 export function createIds(random: (size: number) => Buffer = randomBytes) {
   let counter = -1;
-  /** A UUIDv7 (RFC 9562 section 5.7) of a time in Unix ms. */
+  /** Creates a UUIDv7 (RFC 9562 section 5.7) for a time in Unix ms. */
   const uuid = (ms: number) => {
     counter = Math.min(counter + 1, COUNTER_MAX);
     const time = ms.toString(16).padStart(12, '0');
@@ -18,7 +18,7 @@ export function createIds(random: (size: number) => Buffer = randomBytes) {
     const count = counter.toString(16).padStart(3, '0');
     return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
   };
-  /** An id behind a prefix, such as `job_`. */
+  /** Creates an id with a prefix, such as `job_`. */
   const prefixed = (prefix: string, ms: number) => `${prefix}${uuid(ms)}`;
   return { uuid, prefixed };
 }

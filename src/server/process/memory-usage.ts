@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 
 /**
- * Lets a process or thread start where `/proc` isn't mounted, as in a bare chroot. tinypool asks there for the memory that
- * is used after each task; Node reads it from `/proc`, and the error would end the process.
+ * Node option that lets a process or thread run where `/proc` isn't mounted, as in a bare chroot. tinypool asks for the
+ * memory usage after each task; Node reads it from `/proc`, and the error would end the process.
  */
 export const TOLERATE_MISSING_PROC = [`--import=${import.meta.url}`];
 

@@ -2,64 +2,64 @@ import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom
 
 import { version } from '../../contract/version.ts';
 
-/** The server's own counts, in Prometheus' text format. Labels have few values: no addresses, and 1,000 ids at most. */
+/** The server's metrics, in Prometheus' text format. Labels have few values: no addresses, and at most 1,000 ids. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
-  /** A connection was refused because there were too many, in all or of its network. */
+  /** Counts a connection refused because there were too many, in total or from its network. */
   connectionRefused: () => void;
-  /** Asks when companies last changed whenever the metrics are read. */
+  /** Sets the callback that reads the times of the last changes, by company and by source, at each scrape. */
   watchFeeds: (read: Record<'company' | 'source', () => Promise<[label: string, atMs: number][]>>) => void;
   feed: FeedMetrics;
   deliveries: DeliveryMetrics;
   documents: DocumentMetrics;
-  /** Asks how many seconds the oldest mail has waited, whenever the metrics are read. */
+  /** Sets the callback that reads the age of the oldest waiting mail, in seconds, at each scrape. */
   watchMails: (read: () => Promise<number>) => void;
-  /** Asks how long the oldest document for the access point has waited. */
+  /** Sets the callback that reads the age of the oldest document waiting for the access point, in seconds. */
   watchHandOvers: (read: () => Promise<number>) => void;
-  /** Asks how many machines of the database don't answer. */
+  /** Sets the callback that reads the number of database machines that don't answer. */
   watchMachines: (read: () => Promise<number>) => void;
   contentType: string;
   text: () => Promise<string>;
 }
 
-/** The feed over HTTP. */
+/** Metrics of the HTTP feed. */
 export interface FeedMetrics {
   requestAnswered: Metrics['requestAnswered'];
-  /** Changes of a token were answered with this status. */
+  /** Counts a token's changes by the status of their answer. */
   changesAnswered: (token: string, status: string, count: number) => void;
 }
 
 export interface DeliveryMetrics {
-  /** An attempt has ended; `outcome` is the new state of its delivery. */
+  /** Records a finished attempt; `outcome` is the new state of its delivery. */
   attempted: (outcome: string, seconds: number) => void;
-  /** A first attempt began this long after its event was committed. */
+  /** Records the delay between an event's commit and its first attempt. */
   firstAttempted: (seconds: number) => void;
-  /** Results were dropped because another worker had taken over the deliveries. */
+  /** Counts results dropped because another worker had taken over the deliveries. */
   completionsStale: (count: number) => void;
   watchBacklog: (read: () => Promise<Backlog>) => void;
 }
 
 export interface DocumentMetrics {
-  /** A request for a document was handled after this time. */
+  /** Records the time taken to handle a request for a document. */
   printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
-  /** A document was not taken on because too many were waiting. */
+  /** Counts a document refused because too many were waiting. */
   refused: () => void;
   watchWaiting: (read: () => number) => void;
 }
 
 const PRINTED = ['stored', 'draft', 'statement', 'absent', 'failed'] as const;
 
-/** The deliveries that could be sent now. */
+/** The backlog of webhook deliveries. */
 export interface Backlog {
-  /** Counted up to a bound. */
+  /** Number of waiting deliveries, counted up to a bound. */
   waitingCount: number;
-  /** How long the oldest of them has been due; 0 when there is none. */
+  /** Seconds since the oldest sendable delivery became due; 0 when there is none. */
   oldestSeconds: number;
-  /** Webhooks to which nothing was delivered since an attempt failed. */
+  /** Number of webhooks without a successful delivery since an attempt failed. */
   failingCount: number;
 }
 
-/** The process's own figures, once for all servers in it: they are collected as long as the process lives. */
+/** The process's own metrics, shared by all servers in it and collected for as long as it lives. */
 let ofProcess: Registry | undefined;
 
 function watchProcess(): Registry {
@@ -68,7 +68,7 @@ function watchProcess(): Registry {
   return registry;
 }
 
-/** Creates a registry of its own, so that several servers can live in one process. */
+/** Creates metrics with a separate registry, so that one process can run several servers. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const whole = [(ofProcess ??= watchProcess()), registry];

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Does some work again and again, with pauses between, until it is disposed of; then it waits for what is under way. Work
- * that fails is done again after the pause.
+ * Repeats work with pauses in between until disposed of, which waits for any work in progress. Failed work is repeated
+ * after the pause.
  */
 export function keepDoing(
   work: (signal: AbortSignal) => Promise<unknown>,
@@ -23,7 +23,7 @@ export function keepDoing(
   };
 }
 
-/** Does work for each of some keys, a few at a time. One that fails keeps no other back. */
+/** Does work for each key, a few at a time. A failure doesn't hold up the other keys. */
 export async function inLanes<Key>(
   keys: readonly Key[],
   {

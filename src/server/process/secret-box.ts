@@ -11,29 +11,29 @@ import { quote, UsageError } from '../../errors.ts';
 
 const KEY_BYTES = 32;
 
-/** The webhook or the administrator of a secret. A secret that is sealed for one can't be opened as another's. */
+/** The webhook or administrator that a secret belongs to. A secret sealed for one owner can't be opened for another. */
 export interface SecretOwner {
   company: string;
   id: string;
 }
 
-/** Encrypts signing secrets and those of second factors for the database, and decrypts them. */
+/** Encrypts and decrypts the database's webhook signing secrets and second-factor secrets. */
 export interface SecretBox {
   /**
-   * The text to store.
-   * @throws UsageError that names the setting when there is no key to seal with.
+   * Returns the encrypted text to store.
+   * @throws UsageError naming the setting when there is no key to seal with.
    */
   seal(secret: string, owner: SecretOwner): string;
-  /** @throws UsageError that names the setting when the text was sealed with a key that isn't configured. */
+  /** Decrypts a stored text. @throws UsageError naming the setting when its key isn't configured. */
   open(stored: string, owner: SecretOwner): string;
-  /** Fingerprints of the keys that it has, as sealed texts name them. */
+  /** Fingerprints of its keys, as they appear in sealed texts. */
   fingerprints: readonly string[];
 }
 
 /**
- * Builds the box.
+ * Creates a secret box.
  * @param key 32 bytes in base64; without it nothing can be sealed.
- * @param previousKeys open what was sealed before the key was replaced.
+ * @param previousKeys keys for opening secrets that were sealed before the key was replaced.
  */
 export function createSecretBox(
   key: string | undefined,
@@ -61,12 +61,12 @@ const WITHOUT_KEY =
   'Signing secrets of webhooks and second factors are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
 
 interface SealingKey {
-  /** Identifies a key without revealing it: keys are random, so a hash can't be turned back. */
+  /** Identifies a key without revealing it: keys are random, so the hash can't be reversed. */
   fingerprint: string;
   key: KeyObject;
 }
 
-/** Version, fingerprint of the key, and nonce, tag and text together. */
+/** Pattern of a sealed text: version, key fingerprint, and nonce, tag and ciphertext together. */
 const SEALED = /^sealed1\.([0-9a-f]{8})\.([\w-]+)$/;
 
 function sealingKeyOf(text: string): SealingKey {
@@ -75,7 +75,7 @@ function sealingKeyOf(text: string): SealingKey {
   return { fingerprint: hash('sha256', bytes, 'hex').slice(0, 8), key: createSecretKey(bytes) };
 }
 
-/** No id has a line break, so two owners never have the same text. */
+/** Returns the text that binds a secret to its owner. No id has a line break, so owners' texts never coincide. */
 function contextOf({ company, id }: SecretOwner): string {
   return `${company}\n${id}`;
 }
@@ -90,14 +90,14 @@ function unopened(
   return `${whose}: it was sealed with another WEBHOOK_SECRET_KEY, the one with the fingerprint ${fingerprint}; set that as WEBHOOK_SECRET_KEY or as WEBHOOK_SECRET_KEY_PREVIOUS.`;
 }
 
-/** NIST SP 800-38D section 8.2.2: random, and good for 2^32 texts under one key. */
+/** Length of the random nonce, which is safe for 2^32 texts under one key (NIST SP 800-38D section 8.2.2). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
  * Encrypts a text with AES-256-GCM.
- * @param context whatever the text belongs to: it isn't opened as another's.
- * @returns nonce, tag and text together, in base64url.
+ * @param context the owner of the text; it can be opened only with the same context.
+ * @returns nonce, tag and ciphertext together, in base64url.
  */
 export function seal(text: string, key: KeyObject, context = ''): string {
   const nonce = randomBytes(NONCE_BYTES);
@@ -106,7 +106,7 @@ export function seal(text: string, key: KeyObject, context = ''): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** The text that `seal` encrypted; undefined for another key or context, or when the sealed text was changed. */
+/** Decrypts a text from `seal`; undefined if the key or context differs, or the sealed text was changed. */
 export function openSealed(text: string, key: KeyObject, context = ''): string | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;
@@ -117,7 +117,7 @@ export function openSealed(text: string, key: KeyObject, context = ''): string |
     const opened = decipher.update(bytes.subarray(NONCE_BYTES + TAG_BYTES));
     return Buffer.concat([opened, decipher.final()]).toString('utf8');
   } catch {
-    // The tag doesn't fit.
+    // The authentication tag doesn't match.
     return undefined;
   }
 }

@@ -21,12 +21,12 @@ export function onOrOff(text: string): boolean {
 
 export function parseKey(text: string): string {
   const bytes = Buffer.from(text, 'base64');
-  // Node leaves out what isn't base64, so that half a key would pass for one.
+  // Node ignores characters that aren't base64, so a mangled key could be accepted.
   if (bytes.length !== 32 || bytes.toString('base64') !== text) throw new Error('32 bytes in base64');
   return text;
 }
 
-/** A mail server. Options in a query are refused: some of them switch off the checks of its certificate. */
+/** Parses a mail server's URL. It refuses options in the query, some of which would disable certificate checks. */
 export function parseSmtpUrl(text: string): string {
   const url = URL.parse(text);
   const isServer = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && /^\/?$/.test(url.pathname);
@@ -35,9 +35,9 @@ export function parseSmtpUrl(text: string): string {
   return text;
 }
 
-/** A URL that pg can connect with: with a host, or with the host in its query. */
+/** Parses a database's address: `sqlite:PATH`, or a URL that pg can connect with. */
 export function parseDatabaseUrl(text: string): string {
-  // SQLite's own addresses end in options, which would be taken for a part of the name.
+  // SQLite's own URIs may have options, which would be mistaken for part of the file name.
   if (/^sqlite:.*\?/s.test(text)) throw new Error('sqlite:PATH without options such as ?mode=ro');
   if (/^sqlite:(?!:memory:|file:)./s.test(text) || isPostgres(text)) return text;
   throw new Error(`sqlite:PATH, or ${POSTGRES_FORM}`);
@@ -55,23 +55,23 @@ function isPostgres(text: string): boolean {
   return /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrls(text) !== undefined;
 }
 
-/** `postgres://USER:PASSWORD@` and `HOST:PORT,HOST:PORT` of an address. */
+/** Pattern of an address: `postgres://USER:PASSWORD@` and `HOST:PORT,HOST:PORT`. */
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)/;
 
-/** The hosts that an address of PostgreSQL names, with their ports, separated by commas. */
+/** Returns the hosts of a PostgreSQL address with their ports, separated by commas. */
 export function hostListOf(url: string): string {
   return ADDRESS.exec(url)?.[2] ?? '';
 }
 
-/** An address of PostgreSQL with another list of hosts. */
+/** Returns a PostgreSQL address with its hosts replaced. */
 export function withHostList(url: string, hosts: string): string {
   return url.replace(ADDRESS, (_all, begin: string) => `${begin}${hosts}`);
 }
 
-/** The values of `target_session_attrs` (libpq) that an address may have. */
+/** The supported values of `target_session_attrs` (libpq). */
 const SESSION_ATTRS = ['any', 'read-write', 'primary'];
 
-/** The address for each of its hosts; undefined where one of them isn't well-formed. */
+/** Splits an address into one URL per host; undefined if any of them isn't well-formed. */
 function postgresUrls(text: string): URL[] | undefined {
   const hosts = hostListOf(text).split(',');
   const urls = hosts.map((host) => postgresUrl(withHostList(text, host)));
@@ -81,16 +81,16 @@ function postgresUrls(text: string): URL[] | undefined {
 
 function postgresUrl(text: string): URL | undefined {
   const url = URL.parse(text) ?? URL.parse(text.replace('@/', '@localhost/'));
-  // An @ further on means that the password has a bare / ? or #, so that the rest of it looks like something else.
+  // A later @ means that the password has an unescaped / ? or #, so the rest of it was parsed as something else.
   const hasLostPassword = url && `${url.pathname}${url.search}${url.hash}`.includes('@');
-  // pg would look for a host of that name.
+  // pg would take the whole list for a single host name.
   const hasHostList = url?.searchParams.get('host')?.includes(',') === true;
   const attrs = url?.searchParams.get('target_session_attrs') ?? 'any';
   const isRefused = hasLostPassword || hasHostList || !SESSION_ATTRS.includes(attrs);
   return isRefused ? undefined : (url ?? undefined);
 }
 
-/** Lists, whose items are separated by commas; - is an empty one. */
+/** Creates a parser for comma-separated lists; - is the empty list. */
 export const listed = (isItem: (text: string) => boolean, rule: string) => (text: string) => {
   const items =
     text === '-'
@@ -103,7 +103,7 @@ export const listed = (isItem: (text: string) => boolean, rule: string) => (text
   return items;
 };
 
-/** An address for people, in characters that no text or page would escape. */
+/** Parses an address where people get help, limited to characters that need no escaping in text or HTML. */
 export function parseSupportUrl(text: string): string {
   const isPlain = /^(?:https?:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/.test(text);
   const url = URL.parse(text);
@@ -113,8 +113,8 @@ export function parseSupportUrl(text: string): string {
 }
 
 /**
- * A database's address as it may be shown: pg takes secrets from the query as well.
- * @param mark stands for each password; an empty one leaves them out, for a command line.
+ * Returns a database's address with its passwords hidden, including those in the query, which pg accepts too.
+ * @param mark the replacement for each password; an empty one removes them, for a command line.
  */
 export function withoutPasswords(databaseUrl: string, mark = '***'): string {
   if (databaseUrl.startsWith('sqlite:')) return databaseUrl;
@@ -132,9 +132,9 @@ export function withoutPasswords(databaseUrl: string, mark = '***'): string {
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The text of a setting, and how messages call it. One that holds a secret may stand in a file, which `NAME_FILE` names:
- * containers and systemd hand secrets over in files, and every process of a user can read the environment of the others.
- * @throws Error whose message is the whole problem.
+ * Reads a setting's text, and its name for messages. A secret may be in a file that `NAME_FILE` names: containers and
+ * systemd pass secrets as files, and any process of a user can read the environment of that user's other processes.
+ * @throws Error whose message describes the whole problem.
  */
 export function textOf(
   environment: Environment,

@@ -1,23 +1,23 @@
-/** The look of the pages that a vendor's customers see: portal, references, changelog and workflows. */
+/** The appearance of the pages that a vendor's customers see: portal, references, changelog and workflows. */
 export interface VendorLook {
-  /** The colour of links and buttons, as `#rrggbb`; undefined for our own. */
+  /** The colour of links and buttons, as `#rrggbb`; undefined for Fieldledger's own. */
   accent: string | undefined;
   /** The logo as a `data:` URL of a PNG or JPEG. */
   logo: string | undefined;
 }
 
-/** Our own colours, on light and on dark pages. */
+/** Fieldledger's own colours on light and dark pages. */
 const OWN = { light: '#0f5c5c', dark: '#6fc7c0' };
-/** The darkest ground of text in the accent, on light pages (portal.css) and on documents. */
+/** The darkest background of accent-coloured text on light pages (portal.css) and on documents. */
 export const LIGHT_GROUND = '#fbfaf8';
-/** The lightest ground of such text on dark pages (portal.css). */
+/** The lightest background of accent-coloured text on dark pages (portal.css). */
 const DARK_GROUND = '#1c2225';
-/** WCAG 2.1, success criterion 1.4.3. */
+/** Minimum contrast ratio of text (WCAG 2.1, success criterion 1.4.3). */
 const CONTRAST_MIN = 4.5;
 
 /**
- * Reads the colour of links and buttons.
- * @throws Error that completes "PORTAL_ACCENT must be ...", with the contrast of a colour that light pages can't have.
+ * Parses the colour of links and buttons.
+ * @throws Error that completes "PORTAL_ACCENT must be ...", with the contrast of a colour that is too light.
  */
 export function parseAccent(text: string): string {
   const rule = `a colour #rrggbb with a contrast of ${CONTRAST_MIN}:1 or more to light pages (WCAG 2.1)`;
@@ -28,7 +28,7 @@ export function parseAccent(text: string): string {
   throw new Error(`${rule}; this one has ${Math.floor(ratio * 100) / 100}:1`);
 }
 
-/** The accent as custom properties of a style sheet. On dark pages a vendor's colour is as much lighter as it has to be. */
+/** Returns CSS custom properties for the accent. For dark pages a vendor's colour is lightened as contrast requires. */
 export function accentStyle({ accent }: VendorLook): string {
   const { light, dark } = accent === undefined ? OWN : { light: accent, dark: lightened(accent) };
   return `:root{--accent:${light};--accent-light:${light}}@media(prefers-color-scheme:dark){:root{--accent:${dark}}}`;
@@ -47,13 +47,13 @@ function channelsOf(colour: string): number[] {
   return [...Buffer.from(colour.slice(1), 'hex')];
 }
 
-/** The contrast of two colours, from 1 to 21 (WCAG 2.1, "contrast ratio"). */
+/** Returns the contrast ratio of two colours, from 1 to 21 (WCAG 2.1, "contrast ratio"). */
 function contrast(one: string, other: string): number {
   const [darker = 0, lighter = 0] = [luminance(one), luminance(other)].sort((a, b) => a - b);
   return (lighter + 0.05) / (darker + 0.05);
 }
 
-/** WCAG 2.1, "relative luminance". */
+/** Returns the luminance of a colour, from 0 to 1 (WCAG 2.1, "relative luminance"). */
 function luminance(colour: string): number {
   const [red = 0, green = 0, blue = 0] = channelsOf(colour).map((value) => {
     const share = value / 255;
