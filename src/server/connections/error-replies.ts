@@ -8,7 +8,7 @@ export interface ErrorReply {
   headers: Record<string, string>;
 }
 
-/** The status of each code (openapi.yaml, "Errors and retries"). */
+/** The HTTP status of each error code (openapi.yaml, "Errors and retries"). */
 export const errorStatuses: Record<ErrorCode, number> = {
   invalid_parameter: 400,
   invalid_cursor: 400,
@@ -26,12 +26,12 @@ export const errorStatuses: Record<ErrorCode, number> = {
   invoicing_not_enabled: 503,
 };
 
-/** Retry-After for a fault of unknown duration. */
+/** Retry-After value for a fault of unknown duration. */
 const UNAVAILABLE_SECONDS = 5;
 
 /**
- * Turns anything thrown into an answer. Anything but an `AppError` is a fault of ours: its answer is a fixed
- * sentence, and its cause is for the log alone.
+ * Converts anything thrown to an error response. Anything but an `AppError` is an internal fault, for which the response is
+ * a fixed sentence, and the cause is only logged.
  */
 export function errorReply(thrown: unknown): ErrorReply {
   const error = thrown instanceof AppError ? thrown : unavailable({ cause: thrown });
@@ -44,7 +44,7 @@ export function errorReply(thrown: unknown): ErrorReply {
   return { status, code: error.code, body: errorBody(error.code, error.message), headers };
 }
 
-/** The body of every error (openapi.yaml, "Errors and retries"). */
+/** Returns the JSON body of an error response (openapi.yaml, "Errors and retries"). */
 export function errorBody(code: ErrorCode, message: string): string {
   return JSON.stringify({ error: { code, message } });
 }

@@ -2,7 +2,7 @@ import type { ContractOperation } from '../../contract/document.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
 
-/** The holder of a key and the switches of their company, at the time of the request. */
+/** A key, and its company's switches, at the time of the request. */
 export interface Caller extends Switches {
   readonly company: string;
   readonly keyId: string;
@@ -10,27 +10,27 @@ export interface Caller extends Switches {
   readonly timeZone: string;
 }
 
-/** One request and its answer, as far as they are known; the log line is made of it. */
+/** The known facts about a request and its response, from which the log line is made. */
 export interface Exchange {
   readonly requestId: string;
   readonly authorization: string | undefined;
-  /** The trace that the client says the request belongs to. */
+  /** The trace id that the client sent. */
   readonly traceId: string | undefined;
-  /** Address of the client, as far as proxies are trusted. */
+  /** Address of the client, taking trusted proxies into account. */
   readonly address: string;
   operation?: ContractOperation;
-  /** Length of the body as it was sent; known once it was. */
+  /** Length of the response body as sent; set when it has been sent. */
   bodyBytes?: number;
   errorCode?: string;
-  /** The holder of the key, once it was found to be right. */
+  /** The caller; set when the key has been found valid. */
   caller?: Caller;
-  /** The portal's page that was asked for, with its `:name` parts: the values in an address are never logged. */
+  /** The requested portal page's route with its `:name` placeholders, because values in an address are never logged. */
   page?: string;
-  /** The administrator who is signed in to the portal. */
+  /** The administrator signed in to the portal. */
   visitor?: { company: string; administrator: string };
 }
 
-/** The exchange of an answer; the server begins it before anything else. */
+/** Returns a response's exchange, which the server creates before anything else. */
 export function exchangeOf({ locals }: { locals: Record<string, unknown> }): Exchange {
   return locals.exchange as Exchange;
 }

@@ -7,10 +7,10 @@ const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
 /** Node's default would check for slow requests only twice a minute. */
 const TIMEOUT_CHECK_MS = 1_000;
-/** Load balancers commonly keep idle connections for less, and so are the first to close them. */
+/** Idle timeout, longer than load balancers commonly have, so that they close connections first. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Headers of every answer on both ports: no browser guesses its type, runs or frames it, or tells others its address. */
+/** Headers of every response on both ports, which prevent type sniffing, scripts, framing and referrers. */
 export const EVERY_ANSWER = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
@@ -18,8 +18,8 @@ export const EVERY_ANSWER = {
 };
 
 /**
- * Creates an HTTP server for an application, not yet listening. Whatever is sent to it is answered by the application or
- * refused with an error's body, always with the headers of every answer; Node itself answers nothing.
+ * Creates an HTTP server for an application, not yet listening. Every request is answered by the application, or refused
+ * with an error body and the headers of every response; Node itself never answers.
  */
 export function createHttpServer(
   app: RequestListener,
@@ -31,13 +31,13 @@ export function createHttpServer(
     headersTimeout: HEADERS_MS_MAX,
     connectionsCheckingInterval: TIMEOUT_CHECK_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    // Node would answer a request without Host with a bare 400, without an error's body.
+    // Otherwise Node would answer a request without Host with a bare 400, without an error body.
     requireHostHeader: false,
   });
-  // Without a listener Node answers an unknown expectation with a bare 417.
+  // Without a listener for `checkExpectation`, Node answers an unknown expectation with a bare 417.
   for (const event of ['request', 'checkExpectation']) {
     server.on(event, (req: IncomingMessage, res: Parameters<RequestListener>[1]) => {
-      // Node reads on while the client takes the last answer of a connection.
+      // Node goes on reading requests while the client receives a connection's last response.
       if (req.socket.writableEnded) return;
       req.url = originForm(req.url ?? '/');
       app(req, res);
@@ -49,8 +49,8 @@ export function createHttpServer(
 }
 
 /**
- * A request's target as a path with its query. Clients may also send it with scheme and host (RFC 9112 section 3.2.2),
- * which say nothing here; any other target, such as `*`, is no path of ours.
+ * Returns a request's target as a path with its query. Clients may send a scheme and host too (RFC 9112 section 3.2.2),
+ * which are ignored; any other target, such as `*`, matches none of our paths.
  */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;

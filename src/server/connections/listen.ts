@@ -4,26 +4,26 @@ import type { Socket } from 'node:net';
 
 import { networkOf } from './networks.ts';
 
-/** The listen backlog; the system may allow fewer. */
+/** The listen backlog; the operating system may have a lower limit. */
 const BACKLOG = 4_096;
 
-/** More connections than this are closed at once, so that a flood can't use up the memory. */
+/** Maximum number of connections; further ones are closed immediately, so that a flood can't use up the memory. */
 const CONNECTIONS_MAX = 10_000;
 
 export interface ListenOptions {
   host: string;
   port: number;
   connectionsMax?: number;
-  /** Connections that one network (an IPv4 address, an IPv6 /64) may have; any number behind trusted proxies. */
+  /** Maximum connections per network (an IPv4 address, an IPv6 /64); unlimited behind trusted proxies. */
   connectionsPerNetworkMax?: number;
   trustedProxies?: number;
-  /** The count of connections that are refused because there are too many. */
+  /** Counter of connections that are refused because there are too many. */
   metrics?: { connectionRefused: () => void };
 }
 
 /**
- * Has a server answer on a port, or on any that is free if it is 0.
- * @returns its open connections, kept up to date.
+ * Starts a server on a port, or on any free port if it is 0.
+ * @returns a live set of the open connections.
  * @throws the system's error when the port is taken, or the address isn't this machine's.
  */
 export async function listen(
@@ -50,7 +50,7 @@ export async function listen(
       if (rest > 0) countsByNetwork.set(network, rest);
       else countsByNetwork.delete(network);
     });
-    // A proxy's clients all have its address.
+    // All clients of a proxy have the proxy's address.
     if (count > connectionsPerNetworkMax && trustedProxies === 0) {
       socket.resetAndDestroy();
       metrics?.connectionRefused();

@@ -9,7 +9,7 @@ import { AppError } from '../../errors.ts';
 /** `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2); an http URI has no empty host (RFC 9110). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
-/** Lets a request pass whose headers leave no doubt. @throws AppError `invalid_request` for another. */
+/** Refuses a request with ambiguous headers. @throws AppError `invalid_request` for one. */
 export function refuseBadHeaders(req: IncomingMessage, _res: ServerResponse, next: () => void): void {
   const problem = problemOfHeaders(req);
   if (problem !== undefined)
@@ -18,15 +18,15 @@ export function refuseBadHeaders(req: IncomingMessage, _res: ServerResponse, nex
 }
 
 /**
- * The problem with the headers of a request that Node's parser took, as the end of a sentence. Of two headers that may
- * come only once Node keeps the first, while a proxy in front may have looked at the second.
+ * Finds the problem with headers that Node's parser accepted, as the end of a sentence. If a header that must be unique is
+ * repeated, Node uses the first one, while a proxy in front may have used the second.
  */
 function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   let hosts = 0;
   let authorizations = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index] ?? '';
-    // Compares lengths first, which is quicker.
+    // Comparing lengths first is quicker.
     if (name.length === 4 && name.toLowerCase() === 'host') hosts += 1;
     else if (name.length === 13 && name.toLowerCase() === 'authorization') authorizations += 1;
   }
@@ -36,7 +36,7 @@ function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage)
   return HOST.test(headers.host) ? undefined : 'its Host header is not a host with or without a port.';
 }
 
-/** Answers what Node's parser refuses, and CONNECT, which it hands over as a bare socket, with an error's body. */
+/** Sends an error response for requests that Node's parser rejects, and for CONNECT, for which Node gives only a socket. */
 export function refuseMalformedRequests(
   server: Server,
   headersOfEveryAnswer: () => Record<string, string>,
@@ -53,7 +53,7 @@ export function refuseMalformedRequests(
     refuseMalformed(socket, last, refusal, headersOfEveryAnswer());
   });
   server.on('connect', (_req, socket: Socket) => {
-    // The socket is ours now: without a listener, a reset would end the process.
+    // Node has handed over the socket, so without a listener a reset would end the process.
     socket.on('error', () => socket.destroy());
     const message = 'This path answers GET and HEAD, not CONNECT.';
     refuseRaw(socket, { status: 405, code: 'method_not_allowed', message }, headersOfEveryAnswer());
@@ -68,13 +68,13 @@ function problemOf(
   if (code === 'HPE_HEADER_OVERFLOW')
     return { status: 400, message: 'The request is not well-formed: its headers are larger than 16 kB.' };
   if (code !== 'ERR_HTTP_REQUEST_TIMEOUT') return { status: 400, message: 'The request is not well-formed.' };
-  // Node has one error for both limits. Without a request that waits for its body, the headers are late.
+  // Node has one error for both timeouts. Unless a request is waiting for its body, the headers are late.
   const [what, ms] =
     last?.req.complete === false ? ['request', requestTimeout] : ["request's headers", headersTimeout];
   return { status: 408, message: `The ${what} must be complete within ${ms / 1000} seconds.` };
 }
 
-/** An error that is written on a connection as it is: there is no request to answer. */
+/** An error that is written directly to a connection, because there is no request to answer. */
 interface RawRefusal {
   status: 400 | 405 | 408;
   code: ErrorCode;
@@ -82,9 +82,9 @@ interface RawRefusal {
 }
 
 /**
- * Refuses what the parser didn't take, and ends the connection. Each request gets one answer: bytes that are malformed
- * may belong to the body of a request that has its answer, or follow one that waits for its own.
- * @param latest the answer to the connection's latest request whose headers were well-formed.
+ * Refuses malformed bytes, and closes the connection. Each request gets only one response: the bytes may belong to the body
+ * of a request that was already answered, or follow a request that is still waiting for its response.
+ * @param latest the response to the connection's latest request with well-formed headers.
  */
 function refuseMalformed(
   socket: Socket,
@@ -100,13 +100,13 @@ function refuseMalformed(
   else latest.once('close', end);
 }
 
-/** Writes an error on a connection that carries no request, and ends it. */
+/** Writes an error to a connection without a current request, and closes it. */
 function refuseRaw(
   socket: Socket,
   { status, code, message }: RawRefusal,
   headers: Record<string, string>,
 ): void {
-  // Waits, because the client may still be reading the last answer.
+  // Already ended on our side; the client may still be reading the last response.
   if (!socket.writable) return;
   const body = errorBody(code, message);
   const lines = [
@@ -115,7 +115,7 @@ function refuseRaw(
     `Content-Length: ${Buffer.byteLength(body)}`,
     'Cache-Control: private, no-cache',
     'Vary: Accept-Encoding',
-    // Node writes this one by itself wherever it knows of a request (RFC 9110 section 6.6.1).
+    // Node adds this header by itself to responses to requests that it knows of (RFC 9110 section 6.6.1).
     `Date: ${new Date().toUTCString()}`,
     `X-Request-Id: ${randomUUID()}`,
     ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),

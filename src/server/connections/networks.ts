@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * The network of an address, by which attempts and connections are counted. The owner of an IPv6 address has at least the
- * 2^64 beside it (RFC 6177), so they count as one.
+ * Returns the network of an address, by which attempts and connections are counted. The owner of an IPv6 address usually has
+ * at least 2^64 neighbouring ones (RFC 6177), so a /64 counts as one network.
  */
 export function networkOf(address: string): string {
   if (isIP(address) === 0) return address;
@@ -16,12 +16,12 @@ export function networkOf(address: string): string {
     .join(':')}::/64`;
 }
 
-/** The URL of a server without TLS; brackets go around an IPv6 address (RFC 3986 section 3.2.2). */
+/** Returns the URL of a server without TLS, with brackets around an IPv6 address (RFC 3986 section 3.2.2). */
 export function httpAddress(host: string, port: number): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-/** The bytes of an address, the first one first; none of what isn't one. */
+/** Returns the bytes of an IP address in network order; empty if the text isn't an address. */
 export function bytesOf(address: string): number[] {
   return isIP(address) === 0 ? [] : ipaddr.parse(address).toByteArray();
 }

@@ -4,30 +4,30 @@ import type { AddressInfo, Socket } from 'node:net';
 
 import { bytesOf } from './networks.ts';
 
-/** A client that takes nothing of its answer for so long is cut off. */
+/** Time without progress after which a client that isn't reading its response is disconnected. */
 const STALLED_MS_MAX = 30_000;
 const LOOK_MS = 5_000;
-/** Connections that are to be closed are looked at this often, because their clients wait for the end. */
+/** Interval for checking connections that are about to close, because their clients wait for the end. */
 const CLOSING_LOOK_MS = 100;
-/** A connection that has carried less than this is closed at once: its rest is small. */
+/** Connections that have sent less than this are closed at once, because little can be unread. */
 const SMALL_BYTES_MAX = 65_536;
 
 interface Connection {
-  /** The client as the kernel's table writes it. */
+  /** The client's address as written in the kernel's table. */
   remote: string;
-  /** The bytes that the kernel had got from Node when its table was last asked for. */
+  /** Number of bytes that Node had passed to the kernel when its table was last read. */
   handedBytes: number;
-  /** The most that the client can have taken by `takenAt`, when it was last seen to take something. */
+  /** Upper bound of the bytes received by the client at `takenAt`, the last time that it made progress. */
   takenBytesMax: number;
   takenAt: number;
-  /** Closes our side, which waits until the client has taken everything. */
+  /** Closes our side of the connection; set while that waits for the client to receive everything. */
   close?: (() => void) | undefined;
 }
 
-/** Node's own object of a connection, which `net` asks for the same when a connection times out. */
+/** Node's internal handle of a connection, from which `net` itself reads these counts on a timeout. */
 interface Handle {
   bytesWritten: number;
-  /** The bytes that still wait for the kernel. */
+  /** Number of bytes not yet passed to the kernel. */
   writeQueueSize: number;
 }
 
@@ -37,11 +37,11 @@ export interface UnreadLimits {
 }
 
 /**
- * Resets each connection whose client takes nothing of its answer for 30 seconds, whatever the answer is.
+ * Resets each connection whose client receives nothing of its response for 30 seconds, whatever the response is.
  *
- * Node takes an answer for sent once the kernel has it. The kernel keeps up to 4 MB for each connection, and goes on to
- * do so for minutes after the connection was closed. So its own table says what the client has taken, and a connection
- * that has carried much is closed only when the client has everything.
+ * Node considers a response sent as soon as the kernel has it. The kernel buffers up to 4 MB per connection, even for
+ * minutes after the connection was closed. Only the kernel's table shows what the client has received, so a connection
+ * that has sent much is closed only when the client has everything.
  */
 export function endUnreadAnswers(
   server: Server,
@@ -61,7 +61,7 @@ export function endUnreadAnswers(
     for (const [socket, connection] of connections) {
       const unreadByClient = unread.get(connection.remote) ?? 0;
       const hasAll = socket.writableLength + unreadByClient === 0;
-      // The table may lack what was handed over meanwhile.
+      // The table may not include bytes that were passed to the kernel after it was read.
       if (hasAll && handedBytes(socket) === connection.handedBytes) finish(socket, connection);
       else if (hasStalled(socket, connection, unreadByClient, stalledMsMax)) socket.resetAndDestroy();
     }
@@ -75,7 +75,7 @@ export function endUnreadAnswers(
     const connection: Connection = { remote, handedBytes: 0, takenBytesMax: 0, takenAt: performance.now() };
     connections.set(socket, connection);
     socket.once('close', () => connections.delete(socket));
-    // Node calls it before it closes our side; only after that does it give the socket back to the kernel.
+    // Node calls `_final` before it closes our side, and only then releases the socket to the kernel.
     const close = socket._final.bind(socket);
     socket._final = (done) => {
       connection.close = () => close(done);
@@ -84,27 +84,27 @@ export function endUnreadAnswers(
     };
     if (!timer) lookWithin(lookMs);
   });
-  // Without a listener Node destroys a connection that was idle for too long, together with what is unread.
+  // Without a listener Node destroys a connection that was idle for too long, along with unread data.
   server.on('timeout', (socket: Socket) => socket.end());
 }
 
-/** Goes on with a connection whose client has taken everything. */
+/** Completes the closing of a connection whose client has received everything. */
 function finish(socket: Socket, connection: Connection): void {
   connection.takenAt = performance.now();
   connection.close?.();
   connection.close = undefined;
-  // A client that doesn't close its own side may not keep the connection.
+  // A client that doesn't close its own side must not keep the connection open.
   if (socket.writableFinished) socket.destroy();
 }
 
-/** The bytes of a connection's answers that the kernel has got, which are fewer than Node takes for sent. */
+/** Returns the number of bytes passed to the kernel, which is less than Node reports as written. */
 function handedBytes({ _handle: handle }: Socket & { _handle?: Handle | null }): number {
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }
 
 /**
- * The table is from a moment between two looks at what was handed over, so it tells what the client has taken within
- * bounds. Only what passes them counts: answers to a client that goes on asking move what is handed over, too.
+ * Whether a client has stopped receiving. The table was read between two counts of the bytes passed to the kernel, so it only
+ * bounds what the client has received. Only exceeding the upper bound is progress: new responses raise both counts.
  */
 function hasStalled(socket: Socket, connection: Connection, unreadBytes: number, msMax: number): boolean {
   const takenBytesMax = handedBytes(socket) - unreadBytes;
@@ -115,8 +115,8 @@ function hasStalled(socket: Socket, connection: Connection, unreadBytes: number,
 }
 
 /**
- * The bytes that each client of a server hasn't taken yet (`tx_queue`, proc_net_tcp.txt of the kernel). Where there is
- * no such table, only what Node itself holds is known.
+ * Reads the number of bytes that each client hasn't received yet (`tx_queue`, proc_net_tcp.txt of the kernel). Without
+ * such a table the result is empty, and only the bytes that Node itself holds are known.
  */
 async function unreadBytes(server: Server): Promise<Map<string, number>> {
   const address = server.address() as AddressInfo | null;
@@ -134,7 +134,7 @@ async function unreadBytes(server: Server): Promise<Map<string, number>> {
   );
 }
 
-/** An address as the kernel's table writes it: each four bytes as one number, in the order of a PC's memory. */
+/** Formats an address as in the kernel's table: each four bytes as one little-endian number. */
 function listed(address: string, port: number): string {
   const words = Buffer.from(bytesOf(address));
   return `${words.swap32().toString('hex').toUpperCase()}:${portListed(port)}`;
