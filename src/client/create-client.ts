@@ -9,48 +9,48 @@ import { Pace } from './pace.ts';
 import { anyOf, machineClock } from './waiting.ts';
 import type { Clock } from './waiting.ts';
 
-/** The settings of a client. */
+/** Options for `createClient`. */
 export interface ClientOptions {
   /** The base address of the service, with or without `/api/v1` at its end. */
   baseUrl: string;
   /** The API key. It is a secret: never put it into a browser or an app. */
   key: string;
-  /** Sends the requests in place of the runtime's own `fetch`. */
+  /** The function that sends requests; by default the runtime's own `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
-  /** Keeps answers, so that what hasn't changed isn't sent again: `new Map()`, or a store that lasts. */
+  /** A cache of responses, so that unchanged ones aren't downloaded again: `new Map()`, or a persistent store. */
   etags?: EtagStore;
-  /** Tries after the first one; 5 unless told. */
+  /** The maximum number of retries of a call; 5 by default. */
   maxRetries?: number;
-  /** Milliseconds after the first failure in which a call is tried again; two minutes unless told. */
+  /** Milliseconds after the first failure for which a call is retried; two minutes by default. */
   retryTimeMs?: number;
-  /** Milliseconds that one request may take; a minute unless told. */
+  /** The timeout of a single request in milliseconds; one minute by default. */
   timeoutMs?: number;
-  /** Ends all calls of the client. */
+  /** Aborts all calls of the client. */
   signal?: AbortSignal;
-  /** The `User-Agent` of the requests, where the runtime lets a program choose it. */
+  /** The `User-Agent` header, where the runtime lets a program set it. */
   userAgent?: string;
-  /** Waits, in place of the machine's clock: for tests. */
+  /** Replaces the machine's clock for waiting, in tests. */
   wait?: Clock['wait'];
-  /** Milliseconds of a clock that never goes back, in place of the machine's: for tests. */
+  /** Returns the milliseconds of a clock that never goes back, in place of the machine's; for tests. */
   now?: Clock['now'];
 }
 
 /**
- * The operations of the API, by the names that the contract gives them. A call takes the ids of its path, then its
- * query, then `{ signal }`. It fails with an `ApiError`, with a `NoAnswerError`, or with the reason of its signal.
+ * The operations of the API, named as in the contract. A call takes the ids in its path, then its query, then `{ signal }`.
+ * It fails with an `ApiError`, a `NoAnswerError` or the signal's abort reason.
  */
 export interface Client {
-  /** Lists jobs, completed or not. */
+  /** Lists jobs, including completed ones. */
   listJobs: Operation<'listJobs'>;
   /** Gets one job. */
   getJob: Operation<'getJob'>;
   /** Lists the active members of the company. */
   listPeople: Operation<'listPeople'>;
-  /** Lists forms with their fields, published or not. */
+  /** Lists published and unpublished forms, with their fields. */
   listForms: Operation<'listForms'>;
-  /** Lists what was filled into one form. */
+  /** Lists the submissions of one form. */
   listFormSubmissions: Operation<'listFormSubmissions'>;
-  /** Lists customers, archived ones included. */
+  /** Lists customers, including archived ones. */
   listCustomers: Operation<'listCustomers'>;
   /** Gets one customer. */
   getCustomer: Operation<'getCustomer'>;
@@ -66,10 +66,10 @@ export interface Client {
   getInvoicePdf: Operation<'getInvoicePdf'>;
 }
 
-/** The contract's largest page, which needs the fewest requests. */
+/** The contract's maximum page size, so that a list needs the fewest requests. */
 const LIMIT_MAX = 100;
 
-/** Creates a client. Everything that is read with one key should share one client, because they share its rate limit. */
+/** Creates a client. Use one client for each API key, because the rate limit applies to the key. */
 export function createClient(options: ClientOptions): Client {
   return createPacedClient(new Pace(clockOf(options)), options);
 }
@@ -78,7 +78,7 @@ function clockOf({ now, wait }: ClientOptions): Clock {
   return { now: now ?? machineClock.now, wait: wait ?? machineClock.wait };
 }
 
-/** Creates a client that shares a pace with its caller. */
+/** Creates a client that shares the caller's `Pace`, and thus its rate limit. */
 export function createPacedClient(pace: Pace, options: ClientOptions): Client {
   const key = checkedSecret('key', 'an API key', options.key);
   const exchange = createExchange({
@@ -100,13 +100,13 @@ export function createPacedClient(pace: Pace, options: ClientOptions): Client {
     id,
     methodOf(operation, exchange, options.signal),
   ]);
-  // The compiler can't follow the loop; it has checked the table against the contract.
+  // The compiler can't type the loop's result, but it has checked `operations` against the contract.
   const client: Client = Object.fromEntries(methods) as { [Id in OperationId]: Operation<Id> };
-  // And the other way round: a client that lacks an operation doesn't compile.
+  // A client that lacks an operation of the contract doesn't compile.
   return client satisfies { [Id in OperationId]: Operation<Id> };
 }
 
-/** The address of a service without `/api/v1` at its end. */
+/** Checks a service's address and returns it without a trailing `/api/v1`. */
 function checkedBaseUrl(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)
@@ -116,7 +116,7 @@ function checkedBaseUrl(baseUrl: string): string {
   return url.href.replace(/(\/api\/v1)?\/*$/, '');
 }
 
-/** The longest timer of the runtimes, 24 days. */
+/** The longest timer that JavaScript runtimes support, about 24 days. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 function checkedTimeout(timeoutMs: number): number {
@@ -136,7 +136,7 @@ function methodOf(
   const askWith = (args: unknown[]): Ask => {
     const ids = Object.fromEntries(names.map((name, index) => [name, checkedId(name, args[index])]));
     const rest = args.slice(names.length);
-    // The types of the operation hold callers to this order; only lists have a query.
+    // The operation's type enforces this order of arguments; only lists have a query.
     const [query, options] = (answer === 'list' ? rest : [{}, ...rest]) as [object?, CallOptions?];
     return { path, ids, query: checkedQuery(query), signal: anyOf(ofClient, options?.signal) };
   };
@@ -150,7 +150,7 @@ function methodOf(
   }
 }
 
-/** An id of another form would lead to another path. */
+/** Refuses malformed ids, such as `..`, which would lead to another path. */
 function checkedId(name: string, value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9]/.test(value))
     throw new TypeError(
@@ -159,7 +159,7 @@ function checkedId(name: string, value: unknown): string {
   return value;
 }
 
-/** Refuses objects such as Date, which would be written into the address in a form that the contract doesn't have. */
+/** Refuses objects such as `Date`, whose text form isn't one that the contract allows in a query. */
 function checkedQuery(query: object = {}): Record<string, unknown> {
   for (const [name, value] of Object.entries(query))
     if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value))
@@ -181,7 +181,7 @@ async function readFile(exchange: HttpExchange, ask: Ask): Promise<DownloadedFil
   return { bytes, fileName };
 }
 
-/** The name of a file, which is never a path. */
+/** Returns the file name in a `Content-Disposition` header, with slashes replaced so that it is never a path. */
 function fileNameIn(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^ ;]+)/.exec(disposition) ?? [];
   const [, plain] = /filename="([^"]+)"/.exec(disposition) ?? [];
@@ -189,7 +189,7 @@ function fileNameIn(disposition: string): string | undefined {
   return name === '.' || name === '..' ? undefined : name?.replaceAll(/[/\\]/g, '-');
 }
 
-/** @returns undefined for what stands for no text. */
+/** @returns undefined if the text isn't valid percent-encoding. */
 function decoded(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded);
@@ -215,7 +215,7 @@ function listOf(exchange: HttpExchange, ask: Ask): unknown {
       generation: answer.headers.get('Store-Generation') ?? undefined,
     };
   };
-  // The types of the operation hold the cursor to a string.
+  // The operation's type ensures that the cursor is a string.
   return createListing(readPage, first as string | undefined);
 }
 

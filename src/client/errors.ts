@@ -1,21 +1,21 @@
 import type { ErrorCode } from '../contract/operations.ts';
 
-/** The details of an answer with an error. */
+/** The fields of an `ApiError`, other than its message. */
 export type ApiErrorDetail = Pick<ApiError, 'status' | 'code' | 'requestId' | 'retryAfter'>;
 
 /**
- * The service answered with an error, and trying again wouldn't have helped or didn't. Decide by `code`. An answer that says
- * it is right and breaks the contract is such an error too, with status 200 and no code.
+ * An error response from the service, after any retries that could have helped. Handle it by its `code`. A successful
+ * response that breaks the contract is reported this way too, with status 200 and no code.
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   /** The HTTP status. */
   readonly status: number;
-  /** The contract's code. It is undefined where something else than the API answered, a proxy for example. */
+  /** The contract's error code; undefined if the response isn't from the API, but from a proxy for example. */
   readonly code: ErrorCode | undefined;
-  /** The id of the answer (`X-Request-Id`). Quote it when you ask about the answer. */
+  /** The id of the response (`X-Request-Id`). Quote it when you ask for help. */
   readonly requestId: string | undefined;
-  /** The seconds to wait before the next try, where the answer says so. */
+  /** The seconds to wait before the next attempt, if the response gives them. */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, { status, code, requestId, retryAfter }: ApiErrorDetail) {
@@ -27,31 +27,31 @@ export class ApiError extends Error {
   }
 }
 
-/** The error for an answer that says it is right and breaks the contract. */
+/** Creates the error for a successful response that breaks the contract. */
 export function brokenContract(message: string, requestId?: string): ApiError {
   return new ApiError(message, { status: 200, code: undefined, requestId, retryAfter: undefined });
 }
 
-/** No answer came: the service couldn't be reached, the connection broke, or time ran out. `cause` says which. */
+/** An error for a missing response: the service was unreachable, the connection broke or time ran out. See `cause`. */
 export class NoAnswerError extends Error {
   override readonly name = 'NoAnswerError';
 }
 
-/** The reason for which a webhook was not believed. */
+/** The reason why a webhook was rejected. */
 export type WebhookErrorCode =
-  /** The header `Service-Signature` is missing or has another form than `t=<unix seconds>,v1=<hex>`. */
+  /** The `Service-Signature` header is missing or not of the form `t=<unix seconds>,v1=<hex>`. */
   | 'no_signature'
-  /** The time of the signature is too far from this machine's clock. */
+  /** The signature's timestamp is too far from this machine's clock. */
   | 'wrong_time'
-  /** The signature belongs to another secret or another body. */
+  /** The signature was made with another secret or for another body. */
   | 'wrong_signature'
-  /** The signature is right, but the body isn't an event. */
+  /** The signature is valid, but the body isn't an event. */
   | 'no_event';
 
-/** A webhook that must not be believed: answer it with 401 and do nothing else. */
+/** An error for a webhook that must be rejected: answer it with 401 and do nothing else. */
 export class WebhookError extends Error {
   override readonly name = 'WebhookError';
-  /** The reason. */
+  /** The reason why the webhook was rejected. */
   readonly code: WebhookErrorCode;
 
   constructor(code: WebhookErrorCode, message: string) {

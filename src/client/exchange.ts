@@ -3,22 +3,22 @@ import { ApiError, brokenContract, NoAnswerError } from './errors.ts';
 import { type Pace, secondsIn } from './pace.ts';
 import { anyOf, type Clock, unlessAborted } from './waiting.ts';
 
-/** An answer with the `ETag` that names it. */
+/** A cached response with its `ETag`. */
 export interface StoredAnswer {
-  /** Names the body. */
+  /** The `ETag` header of the response. */
   etag: string;
-  /** The JSON text of the answer. */
+  /** The JSON text of the response. */
   body: string;
 }
 
 /**
- * Keeps answers by their address, so that what hasn't changed isn't sent again. A `Map` is such a store, and so is
- * anything else that has these two functions. Give each company a store of its own.
+ * A cache of responses by URL, so that unchanged ones aren't downloaded again. A `Map` or any other object with these two
+ * functions will do. Use a separate store for each company.
  */
 export interface EtagStore {
-  /** The answer that was kept for an address, if there is one. */
+  /** Returns the response stored for a URL, if there is one. */
   get: (url: string) => StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
-  /** Keeps an answer in place of the one before. A promise is waited for. */
+  /** Stores a response, which replaces any earlier one for the URL. A returned promise is awaited. */
   set: (url: string, answer: StoredAnswer) => unknown;
 }
 
@@ -44,23 +44,23 @@ export interface Ask {
 
 export interface HttpAnswer {
   bytes: Uint8Array<ArrayBuffer>;
-  /** The value of the body; undefined where the body isn't JSON. */
+  /** The parsed body; undefined if it isn't JSON. */
   json: unknown;
   headers: Headers;
 }
 
-/** Sends a request in the pace of the rate limit, and again where that can help. */
+/** Sends a request within the rate limit, and retries it where that can help. */
 export type HttpExchange = (ask: Ask) => Promise<HttpAnswer>;
 
-/** The first and the longest wait before another try, where the answer doesn't say how long. */
+/** The first and the longest wait before a retry, unless the response specifies one. */
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
-/** Statuses to try again after, those of proxies (Cloudflare's 520 to 524) included: reading again does no harm. */
+/** Statuses to retry after, including those of proxies (Cloudflare's 520 to 524): repeating a read does no harm. */
 const TEMPORARY_STATUSES = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
-/** Longer than any answer of the service. */
+/** A limit on response bodies, larger than any that the service sends. */
 const ANSWER_MEGABYTES_MAX = 64;
 
-/** Creates the way of one client to the service. */
+/** Creates the function with which a client sends its requests. */
 export function createExchange(settings: ExchangeSettings): HttpExchange {
   const { etags, clock } = settings;
   return async (ask) => {
@@ -101,9 +101,9 @@ async function sendOnce(
   try {
     const signal = anyOf(ask.signal, AbortSignal.timeout(timeoutMs));
     const headers = { ...settings.headers, ...(stored && { 'If-None-Match': stored.etag }) };
-    // The API never redirects, and nobody else may get the key.
+    // The API never redirects, and the key must not reach another host.
     const request = new Request(url, { headers, redirect: 'manual', signal });
-    // The user's own fetch may ignore signals.
+    // A `fetch` supplied by the user may ignore the signal.
     const response = await unlessAborted(fetch(request).then(bounded), signal);
     const bytes = new Uint8Array(await unlessAborted(response.arrayBuffer(), signal));
     answered = response;
@@ -129,7 +129,7 @@ function answerOf(bytes: Uint8Array<ArrayBuffer>, headers: Headers): HttpAnswer 
 function jsonIn(bytes: Uint8Array): unknown {
   try {
     const value: unknown = JSON.parse(new TextDecoder().decode(bytes));
-    // JSON.parse accepts values that nest too deep for JSON.stringify.
+    // JSON.parse accepts values nested too deeply for JSON.stringify.
     JSON.stringify(value);
     return value;
   } catch {
@@ -137,7 +137,7 @@ function jsonIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether the answer's length is known, so that fetch fails if it is cut off. */
+/** Whether the end of the response is known, so that `fetch` fails if it is cut off. */
 function hasEnd(headers: Headers): boolean {
   return headers.has('Content-Length') || headers.has('Transfer-Encoding');
 }
@@ -146,10 +146,10 @@ function isJson(headers: Headers): boolean {
   return headers.get('Content-Type')?.startsWith('application/json') ?? false;
 }
 
-/** An answer was too long, so trying again is useless. */
+/** An error for a response that is too large, after which a retry is useless. */
 class TooLongError extends Error {}
 
-/** Stops reading an answer that is too long. */
+/** Returns a response whose body fails once it exceeds the maximum size. */
 function bounded(response: Response): Response {
   if (!response.body) return response;
   let bytesLeft = ANSWER_MEGABYTES_MAX * 2 ** 20;
@@ -165,8 +165,8 @@ function bounded(response: Response): Response {
 }
 
 /**
- * A key or a token without the space around it, which files and settings may end with.
- * @throws TypeError that doesn't show it, as the runtimes' errors about headers would.
+ * Returns a key or token without surrounding whitespace, such as the newline at the end of a file.
+ * @throws TypeError that doesn't show it, as the runtimes' own errors about headers would.
  */
 export function checkedSecret(name: string, what: string, secret: unknown): string {
   const text = typeof secret === 'string' ? secret.trim() : '';
@@ -176,7 +176,7 @@ export function checkedSecret(name: string, what: string, secret: unknown): stri
 
 type Failure = ApiError | NoAnswerError;
 
-/** Node's `fetch failed` says why in its cause. */
+/** Returns an error's message and those of its causes, because Node's `fetch failed` has the reason in its cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'for no known reason';
   return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
@@ -189,7 +189,7 @@ async function keep(
   stored: StoredAnswer | undefined,
 ): Promise<void> {
   const etag = headers.get('ETag');
-  // PDFs aren't stored here.
+  // PDFs aren't cached.
   if (!etags || etag === null || !isJson(headers) || etag === stored?.etag) return;
   await etags.set(url, { etag, body: new TextDecoder().decode(bytes) });
 }
@@ -200,8 +200,8 @@ function isTemporary(failure: Failure): boolean {
 }
 
 /**
- * The wait before the next try. It doubles each time, and is at least what the answer asks for; after a 429 that says when its
- * window ends, it is exactly that. A wait of zero is ignored: a proxy's date may be over before it is read.
+ * Returns the wait before the next attempt, with jitter. It doubles each time and is at least the `Retry-After`. After a 429
+ * with one it doesn't grow. A `Retry-After` of zero is ignored: a proxy's date may have passed by now.
  */
 function retryDelayMs(failure: Failure, retries: number): number {
   const { status, retryAfter = 0 } = failure instanceof ApiError ? failure : {};
@@ -211,22 +211,22 @@ function retryDelayMs(failure: Failure, retries: number): number {
   return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
 }
 
-/** More than any message of the API has. */
+/** A limit longer than any message of the API. */
 const MESSAGE_CHARACTERS_MAX = 2_000;
 
-/** The words of a server, which may not write lines of its own beside those of a command. */
+/** Returns a server's message on one line, so that it can't pass for further lines of a command's output. */
 export function inOneLine(said: unknown): string {
   return (typeof said === 'string' ? said : '').replaceAll(/\s+/gu, ' ').slice(0, MESSAGE_CHARACTERS_MAX);
 }
 
-/** The error of an answer, without the key, in case the server repeats it. */
+/** Creates the error for a failed response, with the key masked in case the server repeats it. */
 function apiError({ path }: Ask, { status, headers }: Response, body: unknown, key: string): ApiError {
-  // The contract's form of an error, unless something else answers in its place.
+  // The contract's error format, unless something other than the API has responded.
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: unknown } } | null)?.error ?? {};
   const isOurs = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) && !code.includes(key);
   const said = isOurs ? `${code}: ${inOneLine(message)}` : 'this is not an answer of the API';
   const location = headers.get('Location')?.replaceAll(key, '[the key]');
-  // The API never redirects, but a proxy before it may, from http to https.
+  // The API never redirects, but a proxy in front of it may, from http to https.
   const lead = location === undefined ? '' : `; it leads to ${location}`;
   return new ApiError(`GET ${path}: ${status} ${said.replaceAll(key, '[the key]')}${lead}`, {
     status,
@@ -236,12 +236,12 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown, k
   });
 }
 
-/** The error for a successful answer that can't be read. */
+/** Creates the error for a successful response that can't be read. */
 export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 
-/** The id of an answer; no other text, such as a key, which has dots. */
+/** Returns the id of a response, but no text in another format, such as a key with its dots. */
 function requestIdIn(headers: Headers): string | undefined {
   const id = headers.get('X-Request-Id') ?? '';
   return /^[\w-]{1,100}$/.test(id) ? id : undefined;

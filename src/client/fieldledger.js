@@ -1,12 +1,12 @@
 #!/usr/bin/env node
 /*
- * The command `fieldledger` of the integrators' package. It stays plain JavaScript that Node 12 can parse, because its
- * first duty is to tell a Node that is too old so in one sentence.
+ * The `fieldledger` command of the integrators' package. It is plain JavaScript that Node 12 can parse, so that users of an
+ * outdated Node get a one-sentence error.
  */
 import('./supported-node.js')
   .then(
     () => {
-      // Node 22 calls its SQLite experimental. A person who runs a command can do nothing about it.
+      // Node 22 warns that its SQLite is experimental. Users of a command can do nothing about it.
       const told = process.listeners('warning');
       process.removeAllListeners('warning');
       process.on('warning', (warning) => {

@@ -1,6 +1,6 @@
 /**
- * The client of the Fieldledger API: typed operations, lists as async iterators, the pace of the rate limit, retries,
- * and the verification of webhooks. It needs nothing but web standards.
+ * The client of the Fieldledger API: typed operations, lists as async iterators, rate limiting, retries and webhook
+ * verification. It uses only web standards.
  * @module
  */
 import './supported-node.js';

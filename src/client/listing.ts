@@ -8,23 +8,23 @@ export interface Page<Item> {
   hasMore: boolean;
   /** The cursor of the next page; null on the last one. */
   nextCursor: string | null;
-  /** The time of the answer by the service's clock (`Date`). The checkpoint of a sync is made of the first page's. */
+  /** The time of the response by the service's clock (`Date`). A sync bases its checkpoint on that of the first page. */
   date: Date | undefined;
-  /** Names the store that the records come from (`Store-Generation`). It differs once the service was put back from a backup. */
+  /** Identifies the store of the records (`Store-Generation`). It changes when the service is restored from a backup. */
   generation: string | undefined;
 }
 
 /**
- * A list. `for await (const record of listing)` goes through all of its records, and asks for the next page when it is
- * needed. Nothing is asked before that, and each new loop starts again.
+ * A list of records. `for await (const record of listing)` goes through all of them, and requests each page when it is
+ * needed. Nothing is requested before the loop, and each new loop starts again.
  */
 export interface Listing<Item> extends AsyncIterable<Item> {
-  /** The pages, one after the other. */
+  /** Iterates over the pages instead of the records. */
   pages: () => AsyncIterable<Page<Item>>;
 }
 
 /**
- * Makes a list of a function that reads one page.
+ * Creates a list from a function that reads one page.
  * @param first cursor of the first page, undefined for the beginning
  */
 export function createListing<Item>(
@@ -33,14 +33,14 @@ export function createListing<Item>(
 ): Listing<Item> {
   async function* pages(): AsyncGenerator<Page<Item>, void, undefined> {
     let cursor = first;
-    // Cursors are short: those of a million records take a megabyte.
+    // Cursors are short: a million records need about a megabyte of them.
     const seen = new Set([first]);
     for (;;) {
       const page = await readPage(cursor);
       yield page;
       if (page.nextCursor === null) return;
       cursor = page.nextCursor;
-      // A repeated cursor would never end.
+      // A repeated cursor would make an endless loop.
       if (seen.has(cursor)) throw brokenContract(`The cursor ${cursor} leads back to itself.`);
       seen.add(cursor);
     }

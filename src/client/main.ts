@@ -1,7 +1,7 @@
 import { runProgram } from '../command-line/program.ts';
 import { createTerminal, type Terminal } from '../command-line/terminal.ts';
 
-/** The commands that read from a service, which the server's package has too. */
+/** The commands that read from a service; the server's package includes them too. */
 export const integratorsCommands = {
   pull: async () => (await import('./commands/pull.ts')).pullCommand,
   export: async () => (await import('./commands/export.ts')).exportCommand,
@@ -16,7 +16,7 @@ const groups = {
   },
 };
 
-/** Command lines for the help of their commands. */
+/** Example command lines for the help of their commands. */
 export const integratorsExamples = `
   fieldledger webhook sample invoice.issued --to http://localhost:3000/hook
   fieldledger webhook play day --to http://localhost:3000/hook --speed 600
@@ -36,8 +36,8 @@ export const integratorsExamples = `
 
 /**
  * Runs one command line of the integrators' package.
- * @param args what follows the program's name.
- * @returns the exit code: 0 done, 1 failed, 2 not understood.
+ * @param args the arguments after the program's name.
+ * @returns the exit code: 0 for success, 1 for failure, 2 for a usage error.
  */
 export async function runIntegrators(
   args: readonly string[],

@@ -9,7 +9,7 @@ type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
 type ContentOf<Id extends OperationId> = contract[Id]['responses'][200]['content'];
 
-/** The kind of an operation's answer. */
+/** The kind of response that an operation has. */
 type AnswerOf<Id extends OperationId> =
   ContentOf<Id> extends { 'application/json': { nextCursor: unknown } }
     ? 'list'
@@ -20,8 +20,8 @@ type AnswerOf<Id extends OperationId> =
         : never;
 
 /**
- * Every operation, with what a program has to know of it at run time. The compiler compares it with the contract: an
- * operation that is missing, or that has another path or another kind of answer, doesn't compile.
+ * The path and kind of response of every operation, for use at run time. The compiler checks them against the contract: a
+ * missing operation, a wrong path or a wrong kind of response doesn't compile.
  */
 export const operations = {
   listJobs: { path: '/api/v1/jobs', answer: 'list' },
@@ -38,7 +38,7 @@ export const operations = {
   getInvoicePdf: { path: '/api/v1/invoices/{invoiceId}/pdf', answer: 'file' },
 } as const satisfies { [Id in OperationId]: { path: PathOf<Id>; answer: AnswerOf<Id> } };
 
-/** The parameters that an operation takes in its query. */
+/** The query parameters of an operation. */
 export type QueryOf<Id extends OperationId> = NonNullable<contract[Id]['parameters']['query']>;
 
 type RecordOf<Id extends OperationId> =
@@ -48,7 +48,7 @@ type RecordOf<Id extends OperationId> =
       : Data
     : never;
 
-/** A file as the service names it. */
+/** A downloaded file with its name. */
 export interface DownloadedFile {
   /** The bytes of the file. */
   bytes: Uint8Array<ArrayBuffer>;
@@ -56,9 +56,9 @@ export interface DownloadedFile {
   fileName: string;
 }
 
-/** The options of every call. */
+/** Options that every call takes. */
 export interface CallOptions {
-  /** Ends the call, also while it waits for the rate limit or for another try. */
+  /** Aborts the call, even while it waits for the rate limit or a retry. */
   signal?: AbortSignal | undefined;
 }
 
@@ -66,7 +66,7 @@ type IdsIn<Path> = Path extends `${string}{${string}}${infer Rest}` ? [id: strin
 
 type QueryArgument<Id extends OperationId> = [QueryOf<Id>] extends [never] ? [] : [query?: QueryOf<Id>];
 
-/** An operation as a function: the ids of its path, its query if it takes one, and the options of the call. */
+/** The function for an operation. It takes the ids in its path, its query if it has one, and the call's options. */
 export type Operation<Id extends OperationId> = (
   ...args: [...IdsIn<(typeof operations)[Id]['path']>, ...QueryArgument<Id>, options?: CallOptions]
 ) => {

@@ -1,31 +1,31 @@
 import { type Clock, unlessAborted } from './waiting.ts';
 
-/** Requests that one client has under way at once. */
+/** The maximum number of concurrent requests of one client. */
 const UNDER_WAY_MAX = 10;
-/** The longest wait that the contract lets an answer ask for. */
+/** The longest wait in seconds that the contract lets a response ask for. */
 const SECONDS_MAX = 3_600;
-/** A margin for early timers and clocks that differ. */
+/** A margin for timers that fire early and clocks that differ. */
 const SLACK_MS = 25;
 
-/** A window of the rate limit, as far as this client knows it. */
+/** The current rate-limit window, as far as this client knows it. */
 interface RateWindow {
   remaining: number;
-  /** The window is over by then: each answer gives such a time, and the earliest holds. */
+  /** The time by which the window is over: the earliest of those that responses have given. */
   endsAt: number;
-  /** Whether an answer told of it; otherwise it is taken to begin when the last one ended. */
+  /** Whether a response described it; otherwise it is assumed to begin with the first request after the last window. */
   isTold: boolean;
 }
 
-/** The permission to send one request. Give it back with `done`. */
+/** Permission to send one request. Call `done` when the request has ended. */
 export interface Turn {
-  /** Takes the answer's headers into account, or says that none came. */
+  /** Ends the turn, with the response whose headers are to be taken into account, or without one if none came. */
   done: (answer?: Answer) => void;
 }
 
 /**
- * Lets requests through, one after the other, so that the service never has to refuse one. They go out as they come
- * while the window has some left, and then wait for its end (`RateLimit`): everything is done earlier than if they were
- * spread evenly. The first request of all goes alone, because others may have used the key before.
+ * Grants turns to requests in order, so that the service never has to refuse one. Requests go out at once while the window
+ * has any left, and then wait for its end (`RateLimit`): this is faster than spreading them evenly. The very first request
+ * goes alone, because other programs may already have used the key.
  */
 export class Pace {
   readonly #clock: Clock;
@@ -34,7 +34,7 @@ export class Pace {
   #isFirst = true;
   #heldUntil = 0;
   #underWay = 0;
-  /** Settles when the last request in the line has had its turn. */
+  /** Settles when the last request in the queue has had its turn. */
   #line: Promise<unknown> = Promise.resolve();
   #onReturn = () => {};
 
@@ -58,7 +58,7 @@ export class Pace {
     }
   }
 
-  /** The seconds that so many requests take at least, by what the service has last told of its limit. */
+  /** Returns the minimum number of seconds that so many requests take under the rate limit last received. */
   secondsFor(requestCount: number): number {
     const { quota, windowMs } = this.#policy;
     const { remaining = quota, endsAt = 0 } = this.#window ?? {};
@@ -113,12 +113,12 @@ export class Pace {
     const [quota, seconds] = numbersIn(headers, 'RateLimit-Policy', /;q=(\d{1,9});w=(\d{1,9})/);
     if (quota !== undefined) this.#policy = { quota, windowMs: boundedMs(seconds) };
     const [remaining, left] = numbersIn(headers, 'RateLimit', /;r=(\d{1,9});t=(\d{1,9})/);
-    // An answer to a request of an earlier window says nothing about this one.
+    // A response to a request of an earlier window says nothing about the current one.
     if (remaining === undefined || counted !== this.#window) return;
-    // The service rounds up, and counted the seconds from when the request came in.
+    // The service rounds the seconds up, and counts them from the arrival of the request.
     const endsAt = now + boundedMs(left) + SLACK_MS;
     this.#window ??= { remaining, endsAt, isTold: true };
-    // Answers may be out of order, and others may use the key, so the lowest number and the earliest end win.
+    // Responses may arrive out of order, and other programs may use the key: the lowest number and the earliest end win.
     this.#window.remaining = Math.min(this.#window.remaining, remaining);
     this.#window.endsAt = this.#window.isTold ? Math.min(this.#window.endsAt, endsAt) : endsAt;
     this.#window.isTold = true;
@@ -129,12 +129,12 @@ function numbersIn(headers: Headers, name: string, form: RegExp): number[] {
   return (form.exec(headers.get(name) ?? '')?.slice(1) ?? []).map(Number);
 }
 
-/** The headers that the pace follows, and the status that a refusal has. */
+/** The parts of a response that `Pace` reads: the rate-limit headers, and the status to detect a 429. */
 type Answer = Pick<Response, 'status' | 'headers'>;
 
 /**
- * The seconds of a `Retry-After`, undefined where there is none or it has another form. The service writes a number; a
- * proxy before it may write a date (RFC 9110 section 10.2.3).
+ * Returns the seconds in a `Retry-After`, or undefined if it is missing or malformed. The service writes a number; a proxy in
+ * front of it may write a date (RFC 9110 section 10.2.3).
  */
 export function secondsIn(text: string | null): number | undefined {
   if (text === null) return undefined;

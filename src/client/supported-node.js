@@ -1,9 +1,9 @@
 /*
- * Refuses a Node that is too old in one sentence, before anything is loaded in which it would fail less plainly. Every Node
- * from 12 on can parse it. Bun and Deno name a version of Node too, and are let through.
+ * Refuses an outdated Node with a one-sentence error, before loading any module that would fail less clearly. Node 12 and
+ * later can parse this file. Bun and Deno report a Node version too, and are let through.
  */
 
-/** Has `node:sqlite` without a flag (since 22.13), which opens files by their addresses (since 22.15). */
+/** The first version whose `node:sqlite` needs no flag (since 22.13) and opens files by URL (since 22.15). */
 const MINIMUM = '22.15';
 
 const { process, Bun, Deno } = globalThis;

@@ -1,22 +1,22 @@
 import type { Event } from '../contract/records.ts';
 import { WebhookError } from './errors.ts';
 
-/** Headers of a request: the web's own, or an object as Node, Express and most frameworks have it. */
+/** The headers of a request: a web `Headers` object, or a plain object as in Node, Express and most frameworks. */
 export type WebhookHeaders = Pick<Headers, 'get'> | Record<string, string | readonly string[] | undefined>;
 
-/** The options of a verification. */
+/** Options for `verifyWebhook`. */
 export interface VerifyOptions {
-  /** The present, in place of the machine's clock. */
+  /** The current time, in place of the machine's clock. */
   now?: Date;
-  /** Seconds that the time of a signature may be away from the present; the contract's 300 unless told. */
+  /** The seconds by which a signature's timestamp may differ from the current time; the contract's 300 by default. */
   toleranceSeconds?: number;
 }
 
 /**
- * Verifies a webhook and returns its event. The key of the signature is the whole secret, `whsec_` included.
- * @param rawBody what arrived, before any JSON parser
- * @param secrets the signing secret; several while one is rotated
- * @throws {WebhookError} when the webhook must not be believed
+ * Verifies a webhook and returns its event. The HMAC key is the whole secret, including `whsec_`.
+ * @param rawBody the body as it arrived, before any JSON parser
+ * @param secrets the signing secret, or several during a rotation
+ * @throws {WebhookError} when the webhook must be rejected
  */
 export async function verifyWebhook(
   rawBody: string | Uint8Array | ArrayBuffer,
@@ -37,20 +37,20 @@ export async function verifyWebhook(
   return eventIn(body);
 }
 
-/** The error never shows a secret, whatever form it has. */
+/** Checks and trims the secrets. An error never shows a secret, whatever its type. */
 function checkedSecrets(secrets: string | readonly string[]): string[] {
   const keys = [secrets].flat();
-  // JavaScript lets anything through.
+  // Callers in plain JavaScript may pass any type.
   for (const key of keys as unknown[])
     if (typeof key !== 'string')
       throw new TypeError(`A signing secret must be a text, not ${key === null ? 'null' : typeof key}.`);
-  // Files and settings may end with a line end, which no secret has.
+  // Files and settings may end with a newline, which no secret contains.
   const trimmed = keys.map((key) => key.trim());
   if (keys.length === 0 || trimmed.includes('')) throw new TypeError('A signing secret must not be empty.');
   return trimmed;
 }
 
-/** A body that a JSON parser has read can't be verified: the signature is that of its bytes. */
+/** Returns the bytes of a body. A parsed body is refused, because the signature covers the original bytes. */
 function bytesOf(rawBody: unknown): Bytes {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (typeof rawBody === 'object' && rawBody !== null && 'byteLength' in rawBody)
@@ -68,18 +68,18 @@ function signatureIn(headers: WebhookHeaders): { t: string; v1: string } {
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string | undefined {
-  // Only the web's headers have a function under this name.
+  // Only the web's `Headers` has a function of this name.
   if (typeof headers.get === 'function') return headers.get(name) ?? undefined;
   const entries: [string, unknown][] = Object.entries(headers);
   const [, value] = entries.find(([key]) => key.toLowerCase() === name.toLowerCase()) ?? [];
-  // Node's `headersDistinct` has arrays. Of several signatures none is believed.
+  // Node's `headersDistinct` has arrays. If there are several signatures, none is accepted.
   const [only, ...others] = [value].flat();
   return typeof only === 'string' && others.length === 0 ? only : undefined;
 }
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Web Crypto compares in constant time. */
+/** Whether a signature is valid. Web Crypto compares in constant time. */
 async function isSignedWith(secret: string, signature: Bytes, text: Bytes): Promise<boolean> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const raw = new TextEncoder().encode(secret);
@@ -101,10 +101,10 @@ function joined(first: Uint8Array, second: Uint8Array): Bytes {
 function eventIn(body: Uint8Array): Event {
   try {
     const event: unknown = JSON.parse(new TextDecoder().decode(body));
-    // The service signs nothing but its events.
+    // The service signs only events.
     if (typeof event === 'object' && event !== null && 'event' in event) return event as Event;
   } catch {
-    // Said below.
+    // The error is thrown below.
   }
   throw new WebhookError('no_event', 'The body is signed, but it is not an event.');
 }

@@ -1,12 +1,12 @@
-/** The time, and waiting for it. */
+/** A monotonic clock with a timer. */
 export interface Clock {
-  /** Milliseconds of a clock that never goes back. */
+  /** Returns the milliseconds of a clock that never goes back. */
   now: () => number;
-  /** Waits, unless the signal ends it. */
+  /** Waits for the given time, or rejects as soon as the signal aborts. */
   wait: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The clock of the machine. */
+/** The machine's own clock. */
 export const machineClock: Clock = {
   now: () => performance.now(),
   wait: (ms, signal) => {
@@ -18,7 +18,7 @@ export const machineClock: Clock = {
   },
 };
 
-/** Settles like the promise, or rejects with the signal's reason as soon as that is aborted. */
+/** Settles like the promise, or rejects with the signal's reason as soon as the signal aborts. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   const aborted = Promise.withResolvers<never>();
@@ -32,7 +32,7 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
   }
 }
 
-/** A signal that is aborted as soon as one of these is; those that aren't given never are. */
+/** Returns a signal that aborts as soon as any of the given ones does; undefined ones are ignored. */
 export function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal {
   return AbortSignal.any(signals.filter((signal) => signal !== undefined));
 }

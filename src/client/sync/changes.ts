@@ -4,24 +4,24 @@ import type { CallOptions } from '../operations.ts';
 import type { AnyRecord, ListAccess, Query } from './lists.ts';
 import type { ListState } from './sink.ts';
 
-/** The changes that a copy needs. The state has been changed already, and has to be kept together with it. */
+/** Changes to write to a copy. The state already includes them, so both must be stored together. */
 export interface Changes {
   put: AnyRecord[];
   remove: string[];
 }
 
-/** Reads what a page leaves out of its records. */
+/** Turns a page's records into changes, and reads any details that the list leaves out. */
 export type Complete = (records: AnyRecord[]) => Promise<Changes>;
 
-/** The time by which a pass overlaps the one before, because clocks differ ("Staying in sync" in the contract). */
+/** The overlap between a pass and the previous one, because clocks differ ("Staying in sync" in the contract). */
 const OVERLAP_MS = 60_000;
 
-/** The most records that are remembered as unchanged. Others are put again, which does no harm. */
+/** The maximum number of records remembered as already copied. Others are put again, which does no harm. */
 const RECENT_MAX = 10_000;
 
 /**
- * Reads what has changed in a list since its checkpoint, page by page, or goes on where that was broken off.
- * @param state is brought forward with each page.
+ * Reads the changes of a list since its checkpoint, page by page, or resumes an interrupted pass.
+ * @param state updated in place with each page.
  */
 export async function* readChanges(
   access: ListAccess,
@@ -34,13 +34,13 @@ export async function* readChanges(
     for await (const page of access.pages(queryOf(state), options)) yield await take(page, state, complete);
   } catch (error) {
     if (!isResumed || !(error instanceof ApiError) || error.code !== 'invalid_cursor') throw error;
-    // A replaced service may not know the cursor. The list is then started again.
+    // A service that was replaced may not know the cursor. The pass is then started again.
     delete state.pass;
     for await (const page of access.pages(queryOf(state), options)) yield await take(page, state, complete);
   }
 }
 
-/** The query of a list for its next pass, or for the rest of the one that was broken off. */
+/** Returns the query for a list's next pass, or for the rest of an interrupted one. */
 export function queryOf({ checkpoint, pass }: ListState): Query {
   return {
     ...(checkpoint !== undefined && { updatedSince: checkpoint }),
@@ -57,7 +57,7 @@ async function take(
   if (startedAt === undefined)
     throw brokenContract('The answer has no Date, so nothing can be kept in sync with it.');
   const changes = await complete(data.filter((record) => !isKnown(record, state)));
-  // The time before the first page, because a record on it may change while later pages are read.
+  // The first page's time counts, because a record on it may change while later pages are read.
   const checkpoint = new Date(Date.parse(startedAt) - OVERLAP_MS).toISOString();
   remember(changes, state, checkpoint);
   if (nextCursor === null) endPass(state, checkpoint);
@@ -65,18 +65,18 @@ async function take(
   return changes;
 }
 
-/** The time of a record's last change. A submission never changes. */
+/** Returns the time of a record's last change. Submissions never change. */
 function stampOf({ updatedAt, createdAt = '' }: AnyRecord): string {
   return updatedAt ?? createdAt;
 }
 
-/** Whether the copy has this state of the record, or a later one. */
+/** Whether the copy already has this version of the record, or a later one. */
 function isKnown(record: AnyRecord, { recent = {} }: ListState): boolean {
-  // An id may be the name of an inherited property.
+  // An id could be the name of an inherited property.
   return Object.hasOwn(recent, record.id) && (recent[record.id] ?? '') >= stampOf(record);
 }
 
-/** Remembers the records that the next pass shows again, so that they aren't put twice. */
+/** Remembers the records that the next pass will list again, so that they aren't put twice. */
 function remember({ put, remove }: Changes, state: ListState, checkpoint: string): void {
   const recent = (state.recent ??= {});
   let room = RECENT_MAX - Object.keys(recent).length;

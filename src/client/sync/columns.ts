@@ -6,14 +6,14 @@ import { type Resource, resources } from './sink.ts';
 export interface CopyColumn {
   name: string;
   type: 'TEXT' | 'INTEGER' | 'REAL';
-  /** Whether it holds what is inside a member as JSON; SQLite keeps a boolean as 0 or 1. */
+  /** The form of its values: plain, a boolean as 0 or 1, or an object or list as JSON. */
   holds: 'value' | 'boolean' | 'json';
 }
 
-/** Characters of a wrong value that are shown. */
+/** The maximum number of characters of a wrong value in an error. */
 const SHOWN_MAX = 60;
 
-/** The columns of each resource, as the contract has its members. */
+/** Returns the columns of each resource, one for each member of its schema in the contract. */
 export function readColumns(): Record<Resource, CopyColumn[]> {
   const { schemas } = contractDocument().components;
   const columns = resources.map((resource) => {
@@ -34,7 +34,7 @@ function kindOf({ type = [] }: JsonSchema): Pick<CopyColumn, 'type' | 'holds'> {
 }
 
 /**
- * The value of a column; null where the record has no such member.
+ * Returns a record's value for a column; null if the record lacks the member.
  * @throws ApiError for a value that the contract doesn't allow there.
  */
 export function columnValue({ name, type, holds }: CopyColumn, record: object): string | number | null {

@@ -5,12 +5,12 @@ import { pathToFileURL } from 'node:url';
 import { DatabaseSync, lookInto } from '../../sqlite-look.ts';
 import { CopyError, type SyncState } from './sink.ts';
 
-/** The time for which a batch or a reader waits while another program writes. */
+/** The milliseconds for which a batch or a reader waits while another program writes. */
 const BUSY_MS = 5_000;
 
 /**
- * Opens the very file: as an address, a name is never `:memory:` or one that SQLite would read as something else.
- * @param mode `rw` for a file that is there, `rwc` for one that may be made (sqlite.org/uri.html#recognized_query_parameters).
+ * Opens a database by URL, because SQLite gives some plain file names a special meaning, such as `:memory:`.
+ * @param mode `rw` for an existing file, `rwc` to create a missing one (sqlite.org/uri.html#recognized_query_parameters).
  */
 export function openDatabase(path: string, mode: 'rw' | 'rwc'): Connection {
   const url = pathToFileURL(path);
@@ -22,16 +22,16 @@ export function openDatabase(path: string, mode: 'rw' | 'rwc'): Connection {
 
 /**
  * Opens the file of a copy.
- * @returns undefined where there is no file, or one without content: that of a first batch that was killed is, once SQLite
- *   has undone it.
- * @throws CopyError for what is no copy.
+ * @returns undefined if the file is missing or empty. A file is also empty once SQLite has rolled back an interrupted first
+ * batch.
+ * @throws CopyError if the file isn't a copy.
  */
 export function openCopyFile(path: string): Connection | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats && !stats.isFile()) throw new CopyError(`${path} is no file.`);
-  // An empty file is left over from a copy that was interrupted at its start.
+  // An empty file is left over from a copy that was interrupted at the start.
   if (!stats || stats.size === 0) return undefined;
-  // Nothing of another program's file is touched, nor what is beside it.
+  // Another program's file, and the files beside it, must stay untouched.
   const { tables = [] } = lookInto(path) ?? {};
   if (tables.length > 0 && !tables.includes('fieldledger_copy'))
     throw new CopyError(`${path} is a database of another program. Name another file.`);
@@ -45,7 +45,7 @@ export function openCopyFile(path: string): Connection | undefined {
   }
 }
 
-/** The tables that a copy keeps beside the records. */
+/** Reads the source, revision and sync state that a copy stores beside the records. */
 export function keptIn(db: Connection): { source: string; revision: number; state: SyncState } {
   const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get();
   const { source, revision, state } = kept as { source: string; revision: number; state: string };

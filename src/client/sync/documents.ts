@@ -5,13 +5,13 @@ import { inParallel } from './in-parallel.ts';
 import type { AnyRecord, DocumentsAccess } from './lists.ts';
 import type { DocumentsState } from './sink.ts';
 
-/** The most that a company's calendar is ahead of UTC. */
+/** The furthest that a company's time zone can be ahead of UTC. */
 const AHEAD_MS = 14 * 3_600_000;
 
 /**
- * Reads the details of records, and follows those of which no list will tell that they change: drafts, and quotes that
- * are sent.
- * @param onDetail is told of each record that was read.
+ * Creates the step that reads the details of listed records. It also tracks drafts and sent quotes, because no list reports
+ * that a draft was discarded or a quote expired.
+ * @param onDetail called after each record that is read.
  */
 export function completeDocuments(
   { whole }: DocumentsAccess,
@@ -27,13 +27,13 @@ export function completeDocuments(
       return record;
     });
     const put = found.filter((record) => record !== undefined);
-    // Drafts that were discarded since the page was read. The copy may not have had them at all.
+    // Drafts discarded since the page was read. The copy might never have had them.
     const gone = records.filter((_record, index) => found[index] === undefined).map(({ id }) => id);
     return follow({ put, remove: gone.filter((id) => Object.hasOwn(state.drafts, id)) }, state);
   };
 }
 
-/** Finds the drafts that were discarded: they are no longer listed, and can't be read any more. */
+/** Finds discarded drafts: they are no longer listed, and can no longer be read. */
 export async function findDiscarded(
   { pages, whole }: DocumentsAccess,
   state: DocumentsState,
@@ -44,21 +44,21 @@ export async function findDiscarded(
     for await (const { data } of pages({ status: 'draft' }, options))
       for (const { id } of data) missing.delete(id);
   const remove: string[] = [];
-  // Another one may have been issued meanwhile; the next pass reads it.
+  // A draft that isn't listed may also have been issued meanwhile; the next pass reads it.
   for (const id of missing) if (!(await unlessGone(whole(id, options)))) remove.push(id);
   return follow({ put: [], remove }, state);
 }
 
 /**
- * Finds the quotes of the copy that have expired, which no list tells. Quotes with the same last day expire at the same
- * moment, by a calendar that isn't known here: so it asks for one after the other until one is still valid.
+ * Finds the copy's quotes that have expired, which no list reports. Quotes with the same last day expire together, but the
+ * company's time zone isn't known here: so it reads them in order of that day until one is still valid.
  */
 export async function* findExpiredDocuments(
   { whole }: DocumentsAccess,
   state: DocumentsState,
   options: CallOptions,
 ): AsyncGenerator<Changes> {
-  // The checkpoint of the pass that has just ended is the time by the clock of the service, less a minute.
+  // The checkpoint of the pass that has just ended is its start by the service's clock, less a minute.
   const today = new Date(Date.parse(state.checkpoint ?? '') + AHEAD_MS).toISOString().slice(0, 10);
   const due = Object.entries(state.validUntil)
     .filter(([, day]) => day < today)
@@ -84,7 +84,7 @@ function follow(changes: Changes, { drafts, validUntil }: DocumentsState): Chang
   return changes;
 }
 
-/** @returns undefined when there is no such record any more. */
+/** @returns undefined if the record no longer exists. */
 async function unlessGone(reading: Promise<AnyRecord>): Promise<AnyRecord | undefined> {
   try {
     return await reading;

@@ -1,10 +1,10 @@
-/** Requests that are made at once, so that a slow line doesn't keep a client from using its allowance. */
+/** The number of concurrent requests, so that a slow connection doesn't keep a client below its rate limit. */
 const AT_ONCE = 4;
 
 /**
- * Does the same to all items, a few at a time.
+ * Runs a function on all items, a few at a time.
  * @returns the results in the order of the items.
- * @throws the first failure, after which nothing more is begun.
+ * @throws the first error, after which no further items are started.
  */
 export async function inParallel<Item, Result>(
   items: readonly Item[],

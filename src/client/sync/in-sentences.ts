@@ -1,8 +1,8 @@
 import { CopyError } from './sink.ts';
 
 /**
- * Does work on the copy at a path.
- * @throws CopyError that tells an error of SQLite or of the disk in a sentence.
+ * Runs work on the copy at a path.
+ * @throws CopyError that describes an error of SQLite or the disk in a sentence.
  */
 export function inSentences<T>(path: string, work: () => T): T {
   try {
@@ -14,7 +14,7 @@ export function inSentences<T>(path: string, work: () => T): T {
   }
 }
 
-/** SQLite's names for the results of which a sentence tells, by their numbers (sqlite.org/rescode.html). */
+/** SQLite's names for the result codes that have a sentence of their own, by number (sqlite.org/rescode.html). */
 const SQLITE_RESULTS: Record<number, string> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',
@@ -23,21 +23,21 @@ const SQLITE_RESULTS: Record<number, string> = {
   26: 'SQLITE_NOTADB',
 };
 
-/** The name of an error of SQLite or of the system. The last byte of SQLite's numbers is the result, the others say more. */
+/** Returns the name of a SQLite or system error. The low byte of SQLite's number is the result; the others give details. */
 function codeOf(error: unknown): string | undefined {
   const { code, errcode } = error as { code?: unknown; errcode?: unknown };
   const name = typeof errcode === 'number' ? SQLITE_RESULTS[errcode & 0xff] : undefined;
   return name ?? (typeof code === 'string' ? code : undefined);
 }
 
-/** Whether another program is using a SQLite file. */
+/** Whether an error means that another program is using a SQLite file. */
 export function isBusy(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_BUSY';
 }
 
 function sentence(path: string, code: string, message: string): string {
   if (code === 'SQLITE_NOTADB') return `${path} is no SQLite file. Name another one.`;
-  // A program that only reads a SQLite file keeps others from writing too. The file of JSON Lines is that of a new state.
+  // A program that only reads a SQLite file blocks writers too. For JSON Lines, the existing file is a new state's.
   if (code === 'SQLITE_BUSY' || code === 'EEXIST')
     return `Another program is using ${path}. Close it and start again.`;
   if (code === 'SQLITE_READONLY') return `${path} may not be written to.`;
@@ -55,7 +55,7 @@ const DISK_ERRORS: ReadonlySet<string> = new Set([
   'EIO',
 ]);
 
-/** The refusal of a batch that doesn't follow on what the copy has. */
+/** Creates the error for a batch that doesn't follow on the copy's current state. */
 export function changedMeanwhile(path: string): CopyError {
   return new CopyError(`Something else has brought ${path} up to date meanwhile. Start again.`);
 }

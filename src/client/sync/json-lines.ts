@@ -1,9 +1,9 @@
 /**
- * Keeps a copy of a company's records in files of JSON Lines, for `sync`. It needs Node.
+ * Keeps a copy of a company's records in JSON Lines files, for `sync`. It requires Node.
  *
- * Each resource has a file, `invoices.jsonl` for example, which only grows. A line is `{"put":RECORD}` or
- * `{"remove":ID}`: read the last line about each id, and no line before the last `{"clear":true}`. `state.json` says how long each
- * file is (`bytes`). Ignore what comes after: it was being written when the program was killed.
+ * Each resource has an append-only file, such as `invoices.jsonl`. A line is `{"put":RECORD}` or `{"remove":ID}`: use the
+ * last line for each id, and ignore lines before the last `{"clear":true}`. `state.json` has the valid length of each file
+ * (`bytes`). Ignore anything beyond it: it was being written when the program was killed.
  * @module
  */
 import '../supported-node.js';
@@ -33,9 +33,9 @@ interface Kept {
 }
 
 /**
- * Opens the copy in a folder; a folder that isn't there is made with the first batch.
- * @param options `source` names the company and its service. A folder with a copy of another is refused.
- * @throws CopyError when the folder holds something else, or can't be used.
+ * Opens the copy in a folder; the first batch creates a missing folder.
+ * @param options `source` names the company and its service. A folder with a copy of another source is refused.
+ * @throws CopyError if the folder holds something else, or can't be used.
  */
 export function openJsonLinesCopy(folder: string, { source }: { source: string }): Sink {
   let kept = inSentences(folder, () => open(folder, source));
@@ -54,12 +54,12 @@ function open(folder: string, source: string): Kept | undefined {
   if (folder === '' || (stats && !stats.isDirectory()))
     throw new CopyError(`${JSON.stringify(folder)} is no folder. Name another one.`);
   const kept = readKept(folder, source);
-  // A killed program may have left it, which would keep others from writing.
+  // A killed program may have left its new state file, which would block every writer.
   rmSync(newStateFileIn(folder), { force: true });
   return kept;
 }
 
-/** Makes a copy without records. Its state tells the files that follow from those of something else. */
+/** Creates an empty copy. Its state file shows that the files written later belong to a copy. */
 function begin(folder: string, source: string): Kept {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return replaceState(folder, undefined, () => ({ source, bytes: {}, state: {} }));
@@ -111,7 +111,7 @@ function textOf({ clear, put, remove }: Batch): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** Writes after what is kept, over what was being written when a program was killed. @returns the new length. */
+/** Appends text at a file's valid length, over any leftovers of a killed program. @returns the new length. */
 function append(file: string, length: number, text: string): number {
   const handle = openSync(file, 'a', 0o600);
   try {
@@ -126,8 +126,8 @@ function append(file: string, length: number, text: string): number {
 }
 
 /**
- * Replaces the state before some work by the one after it, or leaves it as it was. The new file is made before the work,
- * and while it is there no other program can make it: so two at once don't write over each other.
+ * Runs work and replaces the state file with its result, or leaves it as it was. The new file is created before the work and
+ * serves as a lock: two programs at once can't overwrite each other's data.
  */
 function replaceState(folder: string, before: Kept | undefined, work: () => Kept): Kept {
   const [file, newFile] = [stateFileIn(folder), newStateFileIn(folder)];
@@ -140,7 +140,7 @@ function replaceState(folder: string, before: Kept | undefined, work: () => Kept
     const after = work();
     writeFileSync(handle, JSON.stringify(after));
     fsyncSync(handle);
-    // Another program took it for a leftover and removed it.
+    // Another program has removed the new file as a leftover.
     if (!existsSync(newFile)) throw changedMeanwhile(folder);
     renameSync(newFile, file);
     return after;

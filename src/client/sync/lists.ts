@@ -8,7 +8,7 @@ export interface Query {
   status?: 'draft';
 }
 
-/** A record of any list, as far as keeping a copy looks into it. */
+/** A record of any list, with the members that a sync reads. */
 export interface AnyRecord {
   id: string;
   createdAt?: string;
@@ -17,22 +17,22 @@ export interface AnyRecord {
   validUntil?: string | null;
 }
 
-/** The ways of a client to a list that has `updatedSince`. */
+/** Access to a list that takes `updatedSince`. */
 export interface ListAccess {
-  /** Reads page by page; each is asked for when it is needed. */
+  /** Reads the list page by page; each page is requested when it is needed. */
   pages: (query: Query, options: CallOptions) => AsyncIterable<Page<AnyRecord>>;
 }
 
-/** The ways to a list whose records can be drafts and have details. */
+/** Access to a list whose records can be drafts and have details. */
 export interface DocumentsAccess extends ListAccess {
   /** Reads one record with its details. */
   whole: (id: string, options: CallOptions) => Promise<AnyRecord>;
 }
 
 /**
- * The ways of a client to each list.
- * @param extent `all` with drafts and every version of a quote; `current` as the lists are unless they are asked for more.
- * @param check looks at each page before anything is made of it.
+ * Returns a client's access to each list.
+ * @param extent `all` to include drafts and every version of a quote; `current` for the lists' default contents.
+ * @param check called with each page before it is used.
  */
 export function accessOf(
   client: Client,

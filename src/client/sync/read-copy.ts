@@ -6,19 +6,19 @@ import { WITH_VIEWS } from './views.ts';
 
 export type CopyRow = Record<string, string | number | null>;
 
-/** A copy while it is read. */
+/** Read access to a copy. */
 export interface CopyReader {
-  /** Everything that had changed by this time is in it. */
+  /** The time up to which the copy has all changes. */
   asOf: string;
-  /** The rows of a query over its tables and views. */
+  /** Runs a query over the copy's tables and views, and returns the rows. */
   rows: (select: string, values?: CopyRow) => CopyRow[];
 }
 
 /**
- * Reads from the copy in a SQLite file, all of one state of it, also while pull is writing.
- * @param options `today` is the day to which is counted how long an invoice is overdue; `needsDetails` where payments are read.
- * @param work is done at once: until its end pull can't write a batch.
- * @throws UsageError where there is no copy, or not what is asked of it.
+ * Reads the copy in a SQLite file in one transaction, so that all reads see the same state even while pull writes.
+ * @param options `today` is the day up to which days overdue are counted; `needsDetails` is for reading payments.
+ * @param work runs synchronously: pull can't write a batch until it ends.
+ * @throws UsageError if there is no copy, or it lacks the data needed.
  */
 export function readCopy<T>(
   path: string,
@@ -32,7 +32,7 @@ export function readCopy<T>(
       db.exec('BEGIN');
       const asOf = timeOf(path, keptIn(db).state, needsDetails);
       const rows: CopyReader['rows'] = (select, values = {}) =>
-        // The columns are texts and numbers.
+        // The columns hold only text and numbers.
         db.prepare(`${WITH_VIEWS}\n${select}`).all({ today, ...values }) as CopyRow[];
       return work({ asOf, rows });
     });
@@ -41,7 +41,7 @@ export function readCopy<T>(
   }
 }
 
-/** Zero would be a wrong answer where the invoices are missing. */
+/** Returns the time of a copy's state, or refuses a copy without invoices, whose totals of zero would be wrong. */
 function timeOf(path: string, { invoices }: SyncState, needsDetails: boolean): string {
   if (invoices?.checkpoint === undefined)
     throw new CopyError(

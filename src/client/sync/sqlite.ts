@@ -1,5 +1,5 @@
 /**
- * Keeps a copy of a company's records in a SQLite file, for `sync`. It needs Node.
+ * Keeps a copy of a company's records in a SQLite file, for `sync`. It requires Node.
  * @module
  */
 import '../supported-node.js';
@@ -20,7 +20,7 @@ export interface SqliteCopy extends Sink {
   close: () => void;
 }
 
-/** The table that tells a copy from other files. */
+/** The table that holds a copy's state, and tells a copy from other files. */
 const CREATE_STATE = `CREATE TABLE fieldledger_copy (
   source TEXT NOT NULL,
   -- Grows with each batch, so that two at once don't undo each other.
@@ -37,10 +37,10 @@ interface Opened {
 }
 
 /**
- * Opens the copy in a SQLite file; a file that isn't there is made with the first batch. Each resource has a table of its
- * name with a column for each member of its records: text, numbers, 0 or 1 for booleans, and JSON for what has an inside.
- * @param options `source` names the company and its service. A file with a copy of another is refused.
- * @throws CopyError when the file is something else, or can't be used.
+ * Opens the copy in a SQLite file; the first batch creates a missing file. Each resource has a table of its name, with a
+ * column for each member of its records: text, numbers, 0 or 1 for booleans, and JSON for objects and lists.
+ * @param options `source` names the company and its service. A file with a copy of another source is refused.
+ * @throws CopyError if the file is something else, or can't be used.
  */
 export function openSqliteCopy(path: string, { source }: { source: string }): SqliteCopy {
   if (path === '') throw new CopyError("A copy's name must not be empty. Name a file.");
@@ -60,7 +60,7 @@ export function openSqliteCopy(path: string, { source }: { source: string }): Sq
   };
 }
 
-/** Does all of the work or nothing, and lets no other program write meanwhile. */
+/** Runs work in a transaction that blocks other writers from the start. */
 function inTransaction<T>(db: Connection, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -77,7 +77,7 @@ function rollBack(db: Connection): void {
   try {
     db.exec('ROLLBACK');
   } catch {
-    // SQLite has rolled back by itself, as on a full disk.
+    // SQLite has already rolled back by itself, as it does on a full disk.
   }
 }
 
@@ -103,7 +103,7 @@ function openedFrom(db: Connection, revision: number): Opened {
   return { db, revision, state: undefined, statements: new Map(), columns: readColumns() };
 }
 
-/** Adds the columns that the contract has gained. Their resources are then read anew. */
+/** Adds columns that are new in the contract, and removes their resources from the state so that they are read again. */
 function withoutOutdated(db: Connection, columns: Opened['columns'], state: SyncState): SyncState {
   const namesIn = db.prepare('SELECT name FROM pragma_table_info(?)');
   const outdated = (Object.entries(columns) as [Resource, CopyColumn[]][]).flatMap(([resource, wanted]) => {
@@ -122,7 +122,7 @@ function withoutOutdated(db: Connection, columns: Opened['columns'], state: Sync
   return state;
 }
 
-/** Makes a copy for its first batch. It may hold what concerns people, so only its owner may read it. */
+/** Creates a copy with its first batch. Only the owner may read the file, because it can contain personal data. */
 function create(path: string, source: string, batch: Batch): Opened {
   closeSync(openSync(path, 'a', 0o600));
   const db = openDatabase(path, 'rwc');
@@ -153,7 +153,7 @@ function createTable(resource: string, columns: readonly CopyColumn[]): string {
   return `CREATE TABLE "${resource}" (\n  ${defined.join(',\n  ')}\n)`;
 }
 
-/** Writes a batch inside a transaction. @returns the new revision. */
+/** Writes a batch within the caller's transaction. @returns the new revision. */
 function keep(opened: Opened, { resource, clear, put, remove, state }: Batch, path: string): number {
   const columns = opened.columns[resource];
   const statements = statementsOf(opened, resource);

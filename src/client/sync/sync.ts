@@ -1,6 +1,6 @@
 /**
- * Keeps a copy of a company's records, of any list or of all, as the contract documents it ("Staying in sync"). It needs
- * nothing but web standards.
+ * Keeps a copy of some or all of a company's records, as the contract describes ("Staying in sync"). It uses only web
+ * standards.
  * @module
  */
 import '../supported-node.js';
@@ -25,45 +25,45 @@ import {
 export { CopyError } from './sink.ts';
 export type { Batch, DocumentsState, ListState, Resource, Sink, SyncedRecord, SyncState } from './sink.ts';
 
-/** The parts that are copied, and the place of the copy. */
+/** Options for `sync`. */
 export interface SyncOptions {
-  /** The resources to copy; unless named, all that the key may read. */
+  /** The resources to copy; by default, all that the key may read. */
   resources?: readonly Resource[];
-  /** The place where the copy is kept: a sink, or a function that keeps one batch. */
+  /** Storage for the copy: a sink, or a function that stores one batch. */
   sink: Sink | Sink['commit'];
-  /** The progress of the copy, where the sink can't load it. */
+  /** The progress of the copy, if the sink can't load it. */
   state?: SyncState | undefined;
-  /** Whether each quote and each invoice is read with its details, which takes a request for each; on unless told. */
+  /** Whether to read the details of quotes and invoices, which takes one request for each; true by default. */
   details?: boolean;
-  /** Ends the sync. What was kept until then stays valid. */
+  /** Aborts the sync. Batches that have been stored stay valid. */
   signal?: AbortSignal;
-  /** Is told how far a sync is. It then counts the details first, with a request for each hundred of them. */
+  /** Called with the progress. With it, a sync first counts the details to read, with one request for each hundred. */
   onProgress?: (progress: SyncProgress) => void;
 }
 
 /** The progress of a sync. */
 export interface SyncProgress {
-  /** The resource that is being read. */
+  /** The resource being read. */
   resource: Resource;
-  /** The records that were put so far. */
+  /** The number of records put so far. */
   recordCount: number;
-  /** The quotes and invoices whose details were read so far, and of how many. */
+  /** The number of quotes and invoices whose details have been read so far, and the total to read. */
   details: { done: number; total: number };
 }
 
-/** The work that a sync has done. */
+/** The result of a sync. */
 export interface SyncResult {
-  /** The progress of the copy. */
+  /** The new progress of the copy. */
   state: SyncState;
-  /** The records that were put into the copy and removed from it, by resource. */
+  /** The number of records put into the copy and removed from it, by resource. */
   counts: Partial<Record<Resource, { put: number; removed: number }>>;
-  /** The resources that the key may not read, with the reason. */
+  /** The resources skipped because the key isn't allowed to read them, with the error code. */
   left: { resource: Resource; code: ErrorCode }[];
-  /** Whether the copy was begun anew, because the service was restored from a backup or moved. */
+  /** Whether the copy was rebuilt from scratch, because the service was restored from a backup or moved. */
   isAnew: boolean;
 }
 
-/** Reasons why a key can read some resources, but not this one. */
+/** Error codes that concern one resource only: the key may be allowed to read others. */
 const LEFT_CODES: readonly (ErrorCode | undefined)[] = [
   'missing_scope',
   'module_not_licensed',
@@ -71,10 +71,10 @@ const LEFT_CODES: readonly (ErrorCode | undefined)[] = [
 ];
 
 /**
- * Brings a copy of a company's records up to date: everything the first time, and what has changed every time after.
- * A sync may end at any moment, and the next one goes on from the last batch that was kept.
- * @throws ApiError or NoAnswerError where the client gives up, the reason of the signal, and whatever the sink throws.
- * CopyError when the service shows one store and then another. TypeError for a resource that there isn't.
+ * Brings a copy of a company's records up to date: all records the first time, then only the changes. A sync can be
+ * interrupted at any time; the next one continues after the last stored batch.
+ * @throws ApiError or NoAnswerError if the client gives up, the signal's abort reason, or any error of the sink. CopyError if
+ * responses keep coming from different stores. TypeError for an unknown resource.
  */
 export async function sync(client: Client, options: SyncOptions): Promise<SyncResult> {
   checkResources(options.resources ?? []);
@@ -96,7 +96,7 @@ export async function sync(client: Client, options: SyncOptions): Promise<SyncRe
   return { state: structuredClone(run.state), counts: run.counts, left, isAnew };
 }
 
-/** A page comes from another store than the copy. If it happens twice, two services answer at one address. */
+/** The error for a page from another store than the copy's. A second one means that two services share one address. */
 class OtherStore extends CopyError {
   readonly generation: string;
 
@@ -126,7 +126,7 @@ interface Run {
   progress: Omit<SyncProgress, 'resource'>;
   counts: SyncResult['counts'];
   left: { resource: Resource; error: ApiError }[];
-  /** Keeps changes together with the state. */
+  /** Stores changes together with the state. */
   keep: (resource: Resource, changes: Changes) => Promise<void>;
   tell: (resource: Resource) => void;
 }
@@ -137,7 +137,7 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
   const counts: SyncResult['counts'] = {};
   const progress = { recordCount: 0, details: { done: 0, total: 0 } };
   const checkStore = ({ generation }: { generation: string | undefined }) => {
-    // A service of version 1.0.0 doesn't tell, and neither does a copy of its time.
+    // Version 1.0.0 of the service sends no generation, and copies from its time have none.
     if (generation === undefined) return;
     state.generation ??= generation;
     if (generation !== state.generation) throw new OtherStore(generation);
@@ -155,7 +155,7 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
       if (outdated) state.outdated = outdated.filter((other) => other !== resource);
       const clear = outdated?.includes(resource) === true;
       const changes = { put, remove, state: structuredClone(state) };
-      // The resource says what its records are.
+      // `resource` determines the type of the records.
       await sink.commit({ resource, ...(clear && { clear }), ...changes } as unknown as Batch);
       const count = (counts[resource] ??= { put: 0, removed: 0 });
       count.put += put.length;
@@ -166,7 +166,7 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
   };
 }
 
-/** Reads one resource, unless the key may not read it and nobody has asked for it by its name. */
+/** Reads one resource. If the key isn't allowed to read it, it is skipped, unless the caller named it. */
 async function read(run: Run, resource: Resource, { resources, details = true }: SyncOptions): Promise<void> {
   run.tell(resource);
   try {
@@ -195,7 +195,7 @@ async function keepChanges(
   }
 }
 
-/** People have no time of change, and those who leave are just missing, so the list is read whole and compared. */
+/** Reads the whole list of people and compares it: they have no `updatedAt`, and those who leave are just missing. */
 async function readPeople({ access, call, state, keep }: Run): Promise<void> {
   const known = state.people ?? {};
   const digests: Record<string, string> = {};
@@ -214,7 +214,7 @@ async function digestOf(value: unknown): Promise<string> {
   return Array.from(new Uint8Array(bytes, 0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** The submissions of each form are a list of their own. */
+/** Reads the submissions of every form; each form has a list of its own. */
 async function readSubmissions(run: Run): Promise<void> {
   const states = (run.state.submissions ??= {});
   for await (const { data } of run.access.forms.pages({}, run.call))
@@ -223,7 +223,7 @@ async function readSubmissions(run: Run): Promise<void> {
       if (!Object.hasOwn(states, id)) states[id] = {};
       await keepChanges(run, 'submissions', run.access.submissionsOf(id), states[id] ?? {});
     }
-  // Without forms there is no page that would clear the records of the former store.
+  // Without forms there is no page whose batch would clear the records of the former store.
   if (run.state.outdated?.includes('submissions')) await run.keep('submissions', { put: [], remove: [] });
 }
 
@@ -240,7 +240,7 @@ async function readDocuments(run: Run, resource: 'quotes' | 'invoices', details:
     await run.keep(resource, expired);
 }
 
-/** The state of a list with details. A copy that is to have them from now on, or no longer, is read anew. */
+/** Returns the state of quotes or invoices. When `details` changes it has no checkpoint, so that all are read again. */
 function documentsState(state: SyncState, resource: 'quotes' | 'invoices', details: boolean): DocumentsState {
   const known = state[resource];
   if (known?.details === details) return known;
@@ -248,7 +248,7 @@ function documentsState(state: SyncState, resource: 'quotes' | 'invoices', detai
   return (state[resource] = { details, drafts, validUntil });
 }
 
-/** Counts the quotes and invoices that this sync will read the details of. */
+/** Counts the quotes and invoices whose details this sync will read. */
 async function countDetails(run: Run, { resources, details = true }: SyncOptions): Promise<void> {
   for (const resource of ['quotes', 'invoices'] as const) {
     if (!details || (resources && !resources.includes(resource))) continue;
@@ -259,7 +259,7 @@ async function countDetails(run: Run, { resources, details = true }: SyncOptions
         run.tell(resource);
       }
     } catch (error) {
-      // Reading it reports the error later.
+      // The error is reported later, when the resource is read.
       if (!(error instanceof ApiError)) throw error;
     }
   }

@@ -1,6 +1,6 @@
 import type { DatabaseSync as Connection } from 'node:sqlite';
 
-/** The customer's name of today, where the copy has customers: a document keeps the name of its day. */
+/** SQL for a document's customer, with the current name if the copy has it; the document has the original one. */
 export const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
   COALESCE(
     (SELECT customers.name FROM customers WHERE customers.id = json_extract(invoices.customer, '$.id')),
@@ -10,18 +10,18 @@ export const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
 const ISSUED = "status = 'issued' AND kind IN ('invoice', 'credit_note')";
 const SIGN = "CASE kind WHEN 'credit_note' THEN -1 ELSE 1 END";
 
-/** A member of an item of a list. */
+/** SQL for a member of a JSON list's item. */
 const member = (name: string) => `json_extract(item.value, '$.${name}')`;
 
-/** The sum of a list; 0 where it is empty. */
+/** SQL for the sum of a member over an invoice's list; 0 if the list is empty. */
 const sumOf = (list: string, name: string) =>
   `(SELECT COALESCE(SUM(${member(name)}), 0) FROM json_each(invoices.${list}) AS item)`;
 
-/** The rounding of an invoice and its credit notes (BT-114): the amount that is left, less all that the API shows of it. */
+/** SQL for the rounding of an invoice and its credit notes (BT-114): the balance that the API's amounts don't explain. */
 const ROUNDING = `COALESCE(amountDueMinor, 0) - COALESCE(creditBalanceMinor, 0) - json_extract(totals, '$.grossMinor')
   + ${sumOf('payments', 'amountMinor')} - ${sumOf('refunds', 'amountMinor')} + ${sumOf('creditNotes', 'grossMinor')}`;
 
-// Only an issued invoice has amountDueMinor. It is the gross and its rounding, less what was paid and credited, plus what was refunded.
+// Only issued invoices have amountDueMinor: gross plus rounding, less payments and credit notes, plus refunds.
 const receivables = (today: string) => `SELECT number, json_extract(invoices.customer, '$.id') AS customerId,
   json_extract(invoices.customer, '$.name') AS customerName, issueDate, dueDate, currency,
   json_extract(totals, '$.grossMinor') AS grossMinor, ${sumOf('payments', 'amountMinor')} AS paidMinor,
@@ -54,7 +54,7 @@ UNION ALL
 SELECT issueDate, 'rounding', number, ${CUSTOMER}, currency, ${ROUNDING}, id
 FROM invoices WHERE ${ISSUED} AND kind = 'invoice' AND ${ROUNDING} <> 0`;
 
-/** The sum of the ledger's amounts of a kind, as a column. */
+/** SQL for a column with the sum of the ledger's amounts of one kind. */
 const sumOfKind = (name: string, kind: string, sign = '') =>
   `SUM(CASE kind WHEN '${kind}' THEN ${sign}amountMinor ELSE 0 END) AS ${name}Minor`;
 
@@ -71,8 +71,8 @@ FROM (
 GROUP BY month, currency`;
 
 /**
- * The questions of accountants to a copy, by the names of its views. Amounts are in minor units of the row's currency.
- * @param today the day in SQL to which is counted how long an invoice is overdue
+ * The queries of a copy's views for accountants, by view name. Amounts are in minor units of the row's currency.
+ * @param today SQL for the day up to which days overdue are counted
  */
 const selections = (today: string) => ({
   receivables: typed(
@@ -92,7 +92,7 @@ const selections = (today: string) => ({
   ),
 });
 
-/** Gives each column its type, which programs learn from a cast alone, with SQLite 3.41 or later. */
+/** Casts each column to its type, because programs can only learn a view's types from a cast, with SQLite 3.41 or later. */
 function typed(columns: string, select: string): string {
   const casts = columns.split(/\s+/).map((column) => {
     const type = /Minor$|^daysOverdue$|BasisPoints$/.test(column) ? 'INTEGER' : 'TEXT';
@@ -101,12 +101,12 @@ function typed(columns: string, select: string): string {
   return `SELECT ${casts.join(', ')}\nFROM (${select})`;
 }
 
-/** Tells a view of ours from one that somebody else has made. */
+/** The SQL comment that tells our views from the user's own. */
 const MARK = '-- kept by pull';
 
 /**
- * The statements that give a copy its views, and replace those of another version; none where it has them. Somebody else's
- * table or view under such a name stays.
+ * Returns the statements that create a copy's views or replace those of another version; none if all are up to date. The
+ * user's own table or view of the same name is kept.
  */
 export function viewStatements(db: Connection): string[] {
   const find = db.prepare('SELECT sql FROM sqlite_schema WHERE name = ? COLLATE NOCASE');
@@ -119,7 +119,7 @@ export function viewStatements(db: Connection): string[] {
   });
 }
 
-/** Gives a query the same names, with the day as its parameter `today`. So it also reads a copy that has no views yet. */
+/** A WITH clause that defines the views for a query, with the parameter `today`. It also works in a copy without views. */
 export const WITH_VIEWS = `WITH ${Object.entries(selections(':today'))
   .map(([name, select]) => `${name} AS (${select})`)
   .join(',\n')}`;
