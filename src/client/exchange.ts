@@ -200,8 +200,8 @@ function isTemporary(failure: Failure): boolean {
 }
 
 /**
- * Returns the wait before the next attempt, with jitter. It doubles each time and is at least the `Retry-After`. After a 429
- * with one it doesn't grow. A `Retry-After` of zero is ignored: a proxy's date may have passed by now.
+ * Returns the wait before the next attempt, with jitter: at least the `Retry-After`, and doubled each time except after a 429
+ * that has one. A `Retry-After` of zero is ignored: a proxy's date may have passed by now.
  */
 function retryDelayMs(failure: Failure, retries: number): number {
   const { status, retryAfter = 0 } = failure instanceof ApiError ? failure : {};

@@ -32,16 +32,16 @@ interface ExportOptions extends ServiceOptions, ExportedRecordsOptions, ReportOp
 
 interface Tally {
   rows: number;
-  /** The counts of cells that were shortened, by the names of their columns. */
+  /** The number of shortened cells, by column name. */
   shortened: Map<string, number>;
-  /** The time of the copy that was read. */
+  /** The time of the state of the copy that was read. */
   asOf?: string;
 }
 
-/** Ends of names that people and programs take for another format than they would get. */
+/** File extensions that users and programs would take for a format that isn't written here. */
 const OTHER_FORMAT = /\.(?:xls|xlsm|xlsb|ods|numbers|json|xml|html?|pdf|parquet)$/i;
 
-/** The format that a file's name means. @throws UsageError for a name that means one that isn't written here. */
+/** Returns the format for a file name's extension. @throws UsageError for an unsupported format. */
 function formatOf(out: string): 'csv' | 'jsonl' | 'xlsx' {
   const [other] = OTHER_FORMAT.exec(out) ?? [];
   if (other !== undefined)
@@ -53,8 +53,8 @@ function formatOf(out: string): 'csv' | 'jsonl' | 'xlsx' {
 }
 
 /**
- * `fieldledger export`: writes the records of a resource into a file for a spreadsheet, over the public API, or what
- * accountants ask of a copy.
+ * `fieldledger export`: writes a resource's records from the public API, or a report from a copy, into a file for a
+ * spreadsheet.
  */
 export function exportCommand(terminal: Terminal): Command {
   return withOptions(new Command('export')).action(async (resource: Exported, given: ExportOptions) => {
@@ -141,7 +141,7 @@ function withOptions(command: Command): Command {
     );
 }
 
-/** Builds a reader of an option, which takes the texts that are right. */
+/** Creates a parser for an option, which accepts only valid text. */
 function checked(isRight: (text: string) => boolean, words: string) {
   return (text: string): string => {
     if (isRight(text)) return text;
@@ -149,7 +149,7 @@ function checked(isRight: (text: string) => boolean, words: string) {
   };
 }
 
-/** Whether a text is a day of the calendar: Date would take 30 February for 2 March. */
+/** Whether a text is a real calendar day: Date would read 30 February as 2 March. */
 function isDay(text: string): boolean {
   const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
@@ -165,12 +165,12 @@ const DAY_OR_TIME =
 
 const timeOf = checked((text) => {
   const [, day = '', time] = DAY_OR_TIME.exec(text) ?? [];
-  // Time zones are known only for these years.
+  // Time zones are supported only for these years.
   const isKnown = time !== undefined || /^(?:19|2[01])/.test(day);
   return isKnown && isDay(day) && !Number.isNaN(Date.parse(text));
 }, 'a day such as 2026-11-01, from 1900 to 2199, or a time such as 2026-11-01T08:00:00Z');
 
-/** The options that choose what to read, each with the resources that it is for. */
+/** The options that select what to read, with the resources that each applies to. */
 const takers: Record<string, readonly Exported[]> = {
   url: resources,
   keyFile: resources,
@@ -205,7 +205,7 @@ function checkForm({ format, columns, separator, decimal }: ExportOptions): void
     throw new UsageError('A comma can be the separator or the mark of decimals, not both.');
 }
 
-/** @throws UsageError for a name that no column has. */
+/** Returns the columns with the given names, in that order. @throws UsageError for an unknown name. */
 function chosen(resource: Exported, columns: SheetColumn[], names?: string[]): SheetColumn[] {
   if (names?.length === 0) throw new UsageError('--columns names none.');
   if (!names) return columns;
@@ -219,7 +219,7 @@ function chosen(resource: Exported, columns: SheetColumn[], names?: string[]): S
 
 type Pages = object[][] | Promise<AsyncIterable<object[]>>;
 
-/** The file piece by piece, once its first page is there. */
+/** Returns the file's content piece by piece, once the first page has arrived. */
 async function piecesOf(
   title: string,
   columns: SheetColumn[],
@@ -247,7 +247,7 @@ async function piecesOf(
   return xlsxPieces(title, columns, counted(), tally.shortened);
 }
 
-/** The most rows that a spreadsheet shows of a CSV, its head among them. */
+/** The maximum number of rows that a spreadsheet shows of a CSV, including the header. */
 const SHEET_ROWS_MAX = 1_048_576;
 
 function report(resource: Exported, options: ExportOptions, tally: Tally, terminal: Terminal): void {

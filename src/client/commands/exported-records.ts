@@ -7,7 +7,7 @@ import { inParallel } from '../sync/in-parallel.ts';
 import { accessOf, type AnyRecord } from '../sync/lists.ts';
 import type { Resource } from '../sync/sink.ts';
 
-/** The options that choose records, and how they are written. */
+/** The options that select records and their format. */
 export interface ExportedRecordsOptions {
   since?: string;
   timeZone?: string;
@@ -15,7 +15,7 @@ export interface ExportedRecordsOptions {
   lines?: boolean;
 }
 
-/** The schema of the rows: of the record as lists have it, or of the whole document with one of its lines. */
+/** Returns the schema of a row: a record as in its list or, with `lines`, the whole document with one of its lines. */
 export function recordsSchema(resource: Resource, { lines }: ExportedRecordsOptions): JsonSchema {
   const { schemas } = contractDocument().components;
   if (!lines) return schemas[schemaNames[resource].body] ?? {};
@@ -23,7 +23,7 @@ export function recordsSchema(resource: Resource, { lines }: ExportedRecordsOpti
   return { properties: { ...members, line: list.items ?? {} } };
 }
 
-/** The rows of a resource page by page, once the service has given the first one. */
+/** Reads a resource's rows page by page. The promise resolves once the first page has arrived. */
 export function recordPages(
   client: Client,
   resource: Resource,
@@ -42,7 +42,7 @@ export function recordPages(
   return begun(rows());
 }
 
-/** The moment of `--since` in UTC. The contract doesn't tell the time zone of the company. */
+/** Returns `--since` as a time in UTC. A day begins in the user's zone: the contract doesn't reveal the company's. */
 function momentOf({ since, timeZone }: ExportedRecordsOptions): string | undefined {
   if (since === undefined) return undefined;
   const zone = timeZone ?? machineZone();
@@ -78,14 +78,14 @@ async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
   })();
 }
 
-/** One row for each line. The document's amounts stand in its first row alone; a draft without lines still has that. */
+/** Returns one row for each line. Only the first row has the document's amounts; a draft without lines has one row. */
 function rowsOf({ lines = [], ...document }: AnyRecord & { lines?: object[] }): object[] {
   if (lines.length === 0) return [document];
   const later = withoutAmounts(document);
   return lines.map((line, index) => ({ ...(index === 0 ? document : later), line }));
 }
 
-/** A document without amounts, and without its lists of VAT, payments, refunds and credit notes, which have some. */
+/** Returns a document without amounts, and without lists that contain some: VAT, payments, refunds and credit notes. */
 function withoutAmounts(document: object): object {
   const isSummed = (name: string, value: unknown) =>
     name.endsWith('Minor') || (Array.isArray(value) && value.some((item) => typeof item === 'object'));

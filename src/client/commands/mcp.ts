@@ -13,7 +13,7 @@ import { silence } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** Shorter than for other commands, because a model waits for the answer. */
+/** Fewer retries than in other commands, because a model waits for the answer. */
 const RETRIES_MAX = 2;
 
 interface McpOptions extends ServiceOptions {
@@ -21,7 +21,7 @@ interface McpOptions extends ServiceOptions {
   copy?: string;
 }
 
-/** `fieldledger mcp`: lets a program with a model read from a service, from a copy or from both. It needs no database. */
+/** `fieldledger mcp`: lets a program with an AI model read from a service, a copy or both. It needs no database. */
 export function mcpCommand(terminal: Terminal): Command {
   return withService(new Command('mcp'), false)
     .description(
@@ -33,7 +33,7 @@ export function mcpCommand(terminal: Terminal): Command {
       'the SQLite file that pull keeps, for tools that tell at once who owes money, the sums of months and the history of a customer; without --url these are the only ones',
     )
     .action(async ({ copy, ...options }: McpOptions) => {
-      // A copy that can't answer is told of before a model asks.
+      // An unusable copy is reported before a model asks.
       if (copy !== undefined) readCopy(copy, { today: '', needsDetails: true }, () => undefined);
       const serve = (service?: ServiceTools) => {
         if (process.stdin.isTTY)
@@ -63,7 +63,7 @@ function openFolder(given: string): string {
   }
 }
 
-/** Writes files into a folder, for this user alone, each whole or not at all. */
+/** Creates a function that writes files into a folder atomically, readable by this user alone. */
 function keeperIn(folder: string) {
   return (name: string, bytes: Uint8Array): string => {
     const path = join(folder, name);

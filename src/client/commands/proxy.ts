@@ -3,25 +3,25 @@ import http from 'node:http';
 import { quote, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** Requests that go by way of a proxy, until it is disposed of. */
+/** The use of a proxy for requests, until it is disposed of. */
 export interface ProxyUse extends Disposable {
-  /** A sentence for a request that failed, with a blank before it; empty where there is no proxy. */
+  /** A sentence for errors of failed requests, with a leading space; empty if there is no proxy. */
   hint: string;
 }
 
-/** Node 22 lacks it. */
+/** Node's function to set proxies; undefined in Node 22, which lacks it. */
 const setProxy = http.setGlobalProxyFromEnv as typeof http.setGlobalProxyFromEnv | undefined;
 
 /**
- * Lets `fetch` go by way of the proxies that the environment names, as other programs do: `HTTPS_PROXY` or `HTTP_PROXY`,
- * but not to the hosts of `NO_PROXY`. Only commands that read from a service use them: the server decides where webhooks
- * may go by the receivers' addresses, which a proxy would hide.
- * @param url where the requests go.
- * @throws UsageError for a proxy that isn't one of http or https. It shows no password.
+ * Makes `fetch` use the proxy in `HTTPS_PROXY` or `HTTP_PROXY`, except for the hosts in `NO_PROXY`. Only commands that read
+ * from a service do so. The server doesn't, because it judges webhooks by the receivers' IP addresses, which a proxy would
+ * hide.
+ * @param url the address that requests are sent to.
+ * @throws UsageError for a proxy that isn't http or https, without showing its password.
  */
 export function useProxy(url: string, environment: Terminal['environment']): ProxyUse {
   const name = url.startsWith('https:') ? 'HTTPS_PROXY' : 'HTTP_PROXY';
-  // An empty variable counts as none.
+  // An empty variable counts as unset.
   const given = environment[name.toLowerCase()] || environment[name];
   if (!given) return { hint: '', [Symbol.dispose]: () => undefined };
   const proxy = URL.parse(given);

@@ -8,7 +8,7 @@ const text: JsonSchema = { type: 'string' };
 const number: JsonSchema = { type: 'integer' };
 const day: JsonSchema = { type: 'string', format: 'date' };
 
-/** A report from a copy: the columns of a view, and which of its rows in which order. */
+/** The reports from a copy: the columns of each view, and the selection and order of its rows. */
 const reports = {
   receivables: {
     needsDetails: true,
@@ -26,7 +26,7 @@ const reports = {
   },
 };
 
-/** The options that choose a report. */
+/** The options of the reports. */
 export interface ReportOptions {
   from?: string;
   month?: string;
@@ -46,7 +46,7 @@ export function reportSchema(report: Report): JsonSchema {
   return { properties: reports[report].columns };
 }
 
-/** The rows of a report, all of one state of the copy, and the time of that state. */
+/** Returns a report's rows, all from one state of the copy, and the time of that state. */
 export function reportRows(
   report: Report,
   { from = '', month, timeZone = machineZone(), overdueOn }: ReportOptions,

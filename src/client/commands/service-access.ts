@@ -4,14 +4,14 @@ import { quote, UsageError } from '../../errors.ts';
 import { parseBaseUrl, secretIn, withoutByteOrderMark } from '../../command-line/given-values.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** The options of a command that reads from a service as an integrator does. */
+/** The options of a command that reads from a service over the public API. */
 export interface ServiceOptions {
   url?: string;
   keyFile?: string;
 }
 
 /**
- * Adds the options that name a service and a key. A key never stands on a command line, which others can read.
+ * Adds the options for a service and its key. The key itself is never an argument: other users can read command lines.
  * @param isAlways whether the command always reads from a service, and never from a copy alone.
  */
 export function withService(command: Command, isAlways = true): Command {
@@ -23,7 +23,7 @@ export function withService(command: Command, isAlways = true): Command {
 
 /**
  * Reads the options of {@link withService}.
- * @throws UsageError that names the option and its rule, and never the key.
+ * @throws UsageError that names the option and its rule, but never shows the key.
  */
 export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal) {
   if (url === undefined) throw new UsageError('A service is missing: name its address with --url.');

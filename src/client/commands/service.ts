@@ -9,22 +9,22 @@ import { useProxy } from './proxy.ts';
 import { serviceAccess, type ServiceOptions } from './service-access.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** A service as a reader of its public API sees it. */
+/** A service to read from over its public API. */
 export interface Service extends Disposable {
   client: Client;
-  /** Names the company and the service, for people and in copies. */
+  /** The company and the service, as shown to users and stored in copies. */
   source: string;
   pace: Pace;
-  /** Ends a command after a failure of the service. @throws UsageError with a sentence. */
+  /** Awaits work that reads from the service. @throws UsageError that describes a failure in a sentence. */
   inSentences: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** Long enough for a restart of the service. */
+/** A retry period long enough for a restart of the service. */
 const RETRY_TIME_MS = 10 * 60_000;
 
 /**
- * Prepares to read from a service. Nothing is asked yet.
- * @throws UsageError for an address or a key that can't be one.
+ * Prepares to read from a service, without sending a request yet.
+ * @throws UsageError for an invalid address or key.
  */
 export function openService(options: ServiceOptions, terminal: Terminal, signal: AbortSignal): Service {
   const { baseUrl: url, key } = serviceAccess(options, terminal);
@@ -33,7 +33,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   const unreachable = new AbortController();
   const pace = new Pace(machineClock);
   let hasAnswered = false;
-  // Any web server answers; only an API gives a success in JSON.
+  // Any web server responds, but only an API sends successful JSON.
   let isApi = false;
   const client = createPacedClient(pace, {
     baseUrl: url,
@@ -49,7 +49,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
         isApi ||= answer.ok && answer.headers.get('Content-Type')?.startsWith('application/json') === true;
         return answer;
       } catch (error) {
-        // An address that never answered is probably wrong, so it isn't waited for.
+        // An address that never responded is probably wrong, so it isn't retried.
         if (!hasAnswered && !signal.aborted) unreachable.abort(silence(url, error, proxy.hint));
         throw error;
       }
@@ -73,14 +73,14 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   };
 }
 
-/** @param isApi whether an answer of the API has come before. */
+/** Describes an error response in a sentence. @param isApi whether the API has responded before. */
 function refusal(url: string, error: ApiError, isApi: boolean): string {
   const { status, code, message, requestId } = error;
   const asked = requestId === undefined ? '' : `, request ${requestId}`;
   const said = `${message.replace(/\.$/, '')}${asked}`;
   if ([301, 302, 303, 307, 308].includes(status))
     return `${url} redirects elsewhere, and a key isn't sent there (${said}). Name the right address with --url.`;
-  // Proxies answer so when the service is away.
+  // Proxies respond like this while the service is down.
   const isAway = status >= 500 || [408, 425, 429].includes(status);
   if (code === undefined && !isApi && !isAway)
     return `${url} is not the address of this API: it answered with ${status}.`;
@@ -90,12 +90,12 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
   return `${url} refuses this (${said}).`;
 }
 
-/** Codes of a certificate whose authority isn't known here. */
+/** Error codes for a certificate whose authority isn't trusted on this machine. */
 const UNKNOWN_ISSUER = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 
 /**
- * The sentence for an answer that never came, with the innermost reason.
- * @param proxyHint of {@link useProxy}.
+ * Creates the error for a response that never arrived, with the innermost cause.
+ * @param proxyHint the hint of {@link useProxy}.
  */
 export function silence(url: string, error: unknown, proxyHint: string): UsageError {
   let reason = error;

@@ -11,7 +11,7 @@ interface PlayCommandOptions {
   secretFile?: string;
 }
 
-/** `fieldledger webhook play day`: tries a receiver in development. It needs no database. */
+/** `fieldledger webhook play day`: tests a webhook receiver in development. It needs no database. */
 export function webhookPlayCommand(terminal: Terminal): Command {
   return new Command('play')
     .description('play a day of events, signed, to a receiver of your own, and say what it does wrong')

@@ -20,7 +20,7 @@ interface SampleOptions {
   example?: string;
 }
 
-/** `fieldledger webhook sample`: helps integrators to write their receivers. It needs no database. */
+/** `fieldledger webhook sample`: sends a sample event to a receiver in development. It needs no database. */
 export function webhookSampleCommand(terminal: Terminal): Command {
   return new Command('sample')
     .description("send the contract's example of an event, signed, to an address of your own")
@@ -62,7 +62,7 @@ function hint(secret: string | undefined): string {
   );
 }
 
-/** The signing secret of a file, or without one that of the contract's test vector. @throws UsageError for a part of one. */
+/** Reads the signing secret from a file, or uses the contract's test secret. @throws UsageError for an incomplete secret. */
 export function signingSecret(secretFile: string | undefined): string {
   if (secretFile === undefined) return exampleSecret();
   const secret = secretIn('--secret-file', secretFile).trim();
@@ -71,7 +71,7 @@ export function signingSecret(secretFile: string | undefined): string {
   return secret;
 }
 
-/** The name that the `User-Agent` of webhooks has. @throws UsageError for what can't be one. */
+/** Returns the service name for the `User-Agent` of webhooks. @throws UsageError for an invalid name. */
 export function serviceNameIn({ environment }: Terminal): string {
   const given = environment.SERVICE_NAME || 'Fieldledger';
   try {

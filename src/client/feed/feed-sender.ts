@@ -8,19 +8,19 @@ import { anyOf, type Clock, machineClock, unlessAborted } from '../waiting.ts';
 export type { BatchAnswer, Change } from '../../contract/feed.ts';
 
 export interface FeedSenderOptions {
-  /** The address of the feed's port, such as `https://feed.example.com`. */
+  /** The base URL of the feed, such as `https://feed.example.com`. */
   url: string;
   /** The feed token. */
   token: string;
-  /** Time after the first failure in which a batch is tried again; ten minutes unless given. */
+  /** Milliseconds after the first failure for which a batch is retried; ten minutes by default. */
   retryTimeMs?: number;
-  /** Time that one request may take; a minute unless given. */
+  /** The timeout of one request in milliseconds; one minute by default. */
   timeoutMs?: number;
-  /** Ends all that the sender does. */
+  /** Aborts everything that the sender does. */
   signal?: AbortSignal;
-  /** Told of each failure after which the same changes are sent again. */
+  /** Called with each failure before the same changes are sent again. */
   onRetry?: (reason: Error) => void;
-  /** Sends the requests; the runtime's unless given. */
+  /** The function that sends requests; by default the runtime's own `fetch`. */
   fetch?: typeof globalThis.fetch;
 }
 
@@ -30,27 +30,27 @@ export interface Answered {
   answer: BatchAnswer;
 }
 
-/** An answer as it came; its `line` is the change's place in the request that was answered. */
+/** An answer with its original text; its `line` is the change's position within its request. */
 export interface AnswerText {
   text: string;
   answer: BatchAnswer;
 }
 
-/** Sends changes to the feed of a Fieldledger. */
+/** A sender of changes to the feed of a Fieldledger server. */
 export interface FeedSender {
   /**
-   * Sends changes in their order, in batches of those that have come, each until it is answered. Every change needs an `id`: what was applied
-   * before an answer was lost is `skipped` when it is sent again.
-   * @throws ApiError when the feed refuses the request, NoAnswerError when it can't be reached for too long.
+   * Sends changes in order, in batches of those available, and retries each batch until it is answered. Every change needs an
+   * `id`: if it was applied but its answer was lost, it is `skipped` when sent again.
+   * @throws ApiError if the feed refuses the request, NoAnswerError if it is unreachable for too long.
    */
   send: (changes: Iterable<Change> | AsyncIterable<Change>) => AsyncGenerator<Answered>;
-  /** Sends changes as texts, none of which has a line feed. */
+  /** Sends changes as JSON texts, which must not contain line feeds. */
   sendTexts: (texts: readonly (string | Uint8Array)[]) => AsyncGenerator<AnswerText>;
 }
 
 const BATCH_CHANGES = 100;
 const BATCH_BYTES = 1_048_576;
-/** The feed's contract, "Apply changes". */
+/** The maximum size of a request body (the feed's contract, "Apply changes"). */
 const BODY_BYTES_MAX = 8_388_608;
 const STATUSES = ['applied', 'skipped', 'refused', 'not_tried'];
 const LINE_FEED = 0x0a;
@@ -59,9 +59,9 @@ const RETRY_TIME_MS = 600_000;
 const TIMEOUT_MS = 60_000;
 
 /**
- * Creates a sender. Batches go one after the other: a later one could otherwise overtake one that has to be sent again.
- * @param clock in place of the machine's: for tests.
- * @throws TypeError for an address that can't be right.
+ * Creates a sender. Batches are sent one at a time, because a later one could otherwise overtake one that is retried.
+ * @param clock replaces the machine's clock in tests.
+ * @throws TypeError for an invalid address or token.
  */
 export function createFeedSender(options: FeedSenderOptions, clock: Clock = machineClock): FeedSender {
   if (!/^https?:\/\//.test(options.url) || !URL.canParse(options.url))
@@ -86,7 +86,7 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
       yield* final;
       rest = rest.slice(final.length);
       if (final.length > 0) retries = createRetries(options, clock);
-      // Answers that are too long together leave the rest of a batch for the next one.
+      // If the answers get too long together, the feed leaves the rest of the batch untried, which isn't a failure.
       const isFault = final.length === 0 || answers[untried]?.answer.status === 'refused';
       if (isFault)
         await retries(
@@ -113,7 +113,7 @@ async function* asTheyCome<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGener
   yield* items;
 }
 
-/** The answer to a change that no request can have; those behind it go on. */
+/** The answer for a change that is too large for any request; later changes are still sent. */
 const tooLong: BatchAnswer = {
   line: 1,
   status: 'refused',
@@ -124,7 +124,7 @@ const tooLong: BatchAnswer = {
   },
 };
 
-/** As many texts as one request takes. */
+/** Returns as many of the first texts as fit into one request. */
 function batchOf(texts: readonly Uint8Array[]): readonly Uint8Array[] {
   let [count, size] = [0, 0];
   for (const { length } of texts) {
@@ -135,14 +135,14 @@ function batchOf(texts: readonly Uint8Array[]): readonly Uint8Array[] {
   return texts.slice(0, count);
 }
 
-/** Whether an answer asks for its change again. */
+/** Whether the change has to be sent again after this answer. */
 function isUntried(answer: BatchAnswer): boolean {
   return (
     answer.status === 'not_tried' || (answer.status === 'refused' && answer.error.code === 'unavailable')
   );
 }
 
-/** Builds the wait before the next try, which throws the failure when there is to be none. */
+/** Creates a function that waits before the next attempt, or throws the failure if there must be none. */
 function createRetries({ retryTimeMs = RETRY_TIME_MS, signal, onRetry }: FeedSenderOptions, clock: Clock) {
   let tries = 0;
   let failedAt: number | undefined;
@@ -157,7 +157,7 @@ function createRetries({ retryTimeMs = RETRY_TIME_MS, signal, onRetry }: FeedSen
   };
 }
 
-/** Answers in their order, or why there are none. */
+/** Posts one batch. Returns the answers in order, or the error if there are none. */
 async function post(
   address: string,
   texts: readonly Uint8Array[],
@@ -170,7 +170,7 @@ async function post(
         method: 'POST',
         headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/x-ndjson' },
         body: linesOf(texts),
-        // Nobody else may get the token.
+        // The token must not reach another host.
         redirect: 'manual',
         signal: ends,
       }),
@@ -181,7 +181,7 @@ async function post(
     const answers = body.split('\n').filter((line) => line !== '');
     if (answers.length !== texts.length)
       return new NoAnswerError(`The feed answered ${answers.length} of ${texts.length} changes.`);
-    // The feed's own contract describes them.
+    // The feed's contract defines their type.
     const parsed = answers.map((text) => ({ text, answer: JSON.parse(text) as BatchAnswer }));
     if (!parsed.every(({ answer }) => STATUSES.includes((answer as BatchAnswer | null)?.status ?? '')))
       return new NoAnswerError(`POST ${address}: this is not an answer of the feed.`);
@@ -192,7 +192,7 @@ async function post(
   }
 }
 
-/** Lines without a line feed at the end, which would make a longest one too long. */
+/** Joins texts with line feeds, with none at the end, because it would push the longest possible text over the limit. */
 function linesOf(texts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const lines = new Uint8Array(texts.reduce((size, { length }) => size + length + 1, -1)).fill(LINE_FEED);
   let start = 0;

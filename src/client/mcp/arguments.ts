@@ -1,16 +1,16 @@
 import { quote, unknownName, UsageError } from '../../errors.ts';
 import type { OperationTool, Tool } from './tools.ts';
 
-/** The arguments that a model gives to a tool: of any form. */
+/** The arguments that a model gives to a tool, not yet checked. */
 export type Arguments = Record<string, unknown>;
 
-/** The contract's schema `Id`, of which the ids that are UUIDs are a kind. */
+/** The contract's schema `Id`; UUIDs match it too. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
 /**
- * Reads the arguments of a tool. Values of the query are left to the service, which names the rule of each.
- * @returns the ids of the path in its order, the query, and the choice of a record's fields, which always has its id.
- * @throws UsageError for a name that the tool doesn't have, and for an id that can't be one.
+ * Reads the arguments of a tool. Query values are checked by the service, whose errors name the rule.
+ * @returns the path's ids in order, the query, and a function that selects a record's fields, always including the id.
+ * @throws UsageError for an unknown name or a malformed id.
  */
 export function readArguments(tool: OperationTool, given: Arguments) {
   const { fields, ...others } = statedArguments(tool, given);
@@ -28,9 +28,9 @@ export function readArguments(tool: OperationTool, given: Arguments) {
   };
 }
 
-/** The arguments that have a value. @throws UsageError for a name that the tool doesn't have. */
+/** Returns the arguments that have a value. @throws UsageError for a name that the tool doesn't have. */
 export function statedArguments({ name: tool, inputSchema }: Tool, given: Arguments): Arguments {
-  // Models send null for what they leave out.
+  // Models may send null for arguments that they leave out.
   const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const names = Object.keys(inputSchema.properties);
   for (const name of Object.keys(stated))
@@ -38,7 +38,7 @@ export function statedArguments({ name: tool, inputSchema }: Tool, given: Argume
   return stated;
 }
 
-/** Some models write a list as text with commas. */
+/** Returns a function that selects fields. Some models write the list as comma-separated text. */
 function choice(given: unknown, known: readonly string[]): (record: object) => object {
   const fields = [given].flat().flatMap((item) => textArgument(item).split(/, */));
   for (const field of fields)

@@ -9,13 +9,13 @@ import { CUSTOMER, LEDGER_SUMS } from '../sync/views.ts';
 import { type Arguments, statedArguments, textArgument } from './arguments.ts';
 import type { Tool } from './tools.ts';
 
-/** A question that a copy answers in one call. */
+/** A tool that answers a question from a copy in one call. */
 export interface CopyTool extends Tool {
-  /** The queries of the answer's tables, which have the arguments by their names. */
+  /** The SQL of each table in the answer, by table name. The tool's arguments are its parameters. */
   tables: Record<string, string>;
 }
 
-/** The form of each argument, with words that follow "must be". */
+/** The pattern of each argument, and a description to follow "must be". */
 const FORMS = {
   daysOverdue: [/^\d{1,6}$/, 'a whole number of days from 0 to 999999'],
   period: [/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/, 'a year or a month such as 2026-10'],
@@ -32,14 +32,14 @@ const DUE = `SUM(amountDueMinor) AS dueMinor,
 const dueBetween = (from: number, to: number) =>
   `SUM(CASE WHEN daysOverdue BETWEEN ${from} AND ${to} THEN amountDueMinor ELSE 0 END)`;
 
-/** Open invoices, with the customer's name of today: the view has the one on the invoice. */
+/** Open invoices with the customer's current name; the view has the name on the invoice. */
 const RECEIVABLES = `SELECT ${CUSTOMER}, open.number, open.dueDate, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
   FROM receivables AS open JOIN invoices USING (id)`;
 const THEIRS = 'customerId IN (SELECT value FROM json_each(:customer))';
 const OPEN = `FROM (${RECEIVABLES})
   WHERE daysOverdue >= COALESCE(CAST(:daysOverdue AS INTEGER), 0) AND (:customer IS NULL OR ${THEIRS})`;
 const WITHIN = "WHERE month LIKE COALESCE(:period, '') || '%'";
-/** Issued invoices, with a credit of zero too: a customer who owes nothing is named all the same. */
+/** Issued invoices, including those with a credit of zero, so that customers who owe nothing are listed too. */
 const CREDITABLE = "kind = 'invoice' AND creditBalanceMinor IS NOT NULL";
 const NAMED = 'customerName AS customer, currency';
 const AMOUNTS = 'Amounts are decimals in the currency of their row.';
@@ -58,7 +58,7 @@ export const copyTools: readonly CopyTool[] = [
       totals: `SELECT currency, COUNT(*) AS invoices, ${DUE}, ${dueBetween(1, 30)} AS days1to30Minor,
         ${dueBetween(31, 60)} AS days31to60Minor, ${dueBetween(61, 90)} AS days61to90Minor,
         ${dueBetween(91, 1e7)} AS over90DaysMinor ${OPEN} GROUP BY currency ORDER BY invoices DESC`,
-      // Amounts of different currencies have no order: the largest of each comes first, then the second ones.
+      // Amounts in different currencies can't be compared: the largest of each comes first, then the second largest.
       customers: `SELECT customerId, ${NAMED}, ${DUE}, MIN(dueDate) AS dueSince, MAX(daysOverdue) AS daysOverdue,
         COUNT(*) AS invoices ${OPEN} GROUP BY customerId, currency
         ORDER BY ROW_NUMBER() OVER (PARTITION BY currency ORDER BY SUM(amountDueMinor) DESC), currency`,
@@ -103,18 +103,18 @@ function takes(given: Record<string, string>): Tool['inputSchema'] {
   return { type: 'object', properties: Object.fromEntries(properties) as Record<string, JsonSchema> };
 }
 
-/** Some 2,000 tokens: amounts, names and ids have two bytes for each. */
+/** The maximum size of an answer, some 2,000 tokens: amounts, names and ids take two bytes per token. */
 const BYTES_MAX = 4_000;
 
 /**
- * The answer of a tool from the copy in a file, as JSON: the rows that fit, how many are left out, and the cursor to them.
- * @throws UsageError for arguments, and for a copy that can't give it.
+ * Answers a tool call from the copy in a file, as JSON: the rows that fit, the number left out, and the cursor for the rest.
+ * @throws UsageError for wrong arguments, or a copy that lacks the data.
  */
 export function answerFromCopy(tool: CopyTool, file: string, args: Arguments): string {
   const { cursor, ...values } = checkedArguments(tool, args);
   const today = companyDay(machineZone(), new Date());
   return readCopy(file, { today, needsDetails: true }, ({ asOf, rows }) => {
-    // A page of another question, or of another state of the copy, would leave out rows without a word.
+    // A cursor from other arguments, or from another state of the copy, would silently skip rows.
     const question = hash('sha1', JSON.stringify([tool.name, values, today, asOf]), 'base64url').slice(0, 10);
     const [from, asked] = cursor?.split('.') ?? [0, question];
     if (asked !== question)
@@ -127,7 +127,7 @@ export function answerFromCopy(tool: CopyTool, file: string, args: Arguments): s
   });
 }
 
-/** The arguments of the queries, null for what isn't given, and the cursor. @throws UsageError naming the rule of one. */
+/** Returns the queries' arguments and the cursor, null for any not given. @throws UsageError that names the broken rule. */
 function checkedArguments(tool: CopyTool, args: Arguments): Record<string, string | null> {
   const given = statedArguments(tool, args);
   const { properties, required = [] } = tool.inputSchema;
@@ -141,18 +141,18 @@ function checkedArguments(tool: CopyTool, args: Arguments): Record<string, strin
   return Object.fromEntries(checked) as Record<string, string | null>;
 }
 
-/** Customers with all their names, those on documents too: a customer who was renamed is known by each. */
+/** SQL for customers with all their names, including those on documents: a renamed customer is found by each. */
 const KNOWN = `SELECT customerId, customerName AS customer, json_group_array(name) AS names
   FROM (SELECT ${CUSTOMER}, json_extract(customer, '$.name') AS name FROM invoices WHERE customerId IS NOT NULL
     UNION SELECT id, name, name FROM customers)
   GROUP BY customerId ORDER BY customer`;
 
 /**
- * The customers with an id or a name; where there are none, those whose names have all its parts; and the others of these.
- * @throws UsageError where there is nobody.
+ * Finds customers by id or whole name, or else by parts of a name. After an exact match, `others` match only by parts.
+ * @throws UsageError if there are none.
  */
 function customersOf(given: string, rows: CopyReader['rows']): { ids: unknown[]; others: CopyRow[] } {
-  // In the JSON of the names a whole name has quotes around it, and a part of one hasn't.
+  // In the JSON of the names, a whole name has quotes around it and a part of one hasn't.
   const asked = JSON.stringify(folded(given));
   const parts = asked.slice(1, -1).split(' ');
   const known = rows(KNOWN).map(({ names, ...row }) => ({ row, names: folded(names) }));
@@ -165,12 +165,12 @@ function customersOf(given: string, rows: CopyReader['rows']): { ids: unknown[];
   return { ids: found.map(({ row }) => row.customerId), others };
 }
 
-/** A text without capitals, accents and more than one space, which SQLite alone tells apart. */
+/** Returns text in lower case, without accents and repeated spaces, which SQLite alone doesn't ignore. */
 function folded(text: unknown): string {
   return String(text).normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().trim().replaceAll(/\s+/g, ' ');
 }
 
-/** The rows from a place on that fit, all tables one after the other, and without tables of which all was told before. */
+/** Returns the rows that fit, from a position counted across all tables, without tables already shown in full. */
 function pageOf(
   answer: object,
   tables: ReturnType<typeof tableOf>[],
@@ -183,7 +183,7 @@ function pageOf(
   for (const { table } of all.slice(0, from)) table.leftOut -= 1;
   for (const { row, table } of all.slice(from)) {
     room -= Buffer.byteLength(JSON.stringify(row)) + 1;
-    // One row at least, so that each page goes on.
+    // At least one row, so that every page makes progress.
     if (room < 0 && next > from) break;
     table.rows.push(row);
     table.leftOut -= 1;
@@ -194,7 +194,7 @@ function pageOf(
   return JSON.stringify({ ...answer, nextCursor, ...named(told) });
 }
 
-/** A table that has no rows yet, and all its rows with decimal amounts. */
+/** Creates a table that has no rows yet, and all its rows with decimal amounts. */
 function tableOf(name: string, found: CopyRow[]) {
   const columns = Object.keys(found[0] ?? {}).map((column) => column.replace(/Minor$/, ''));
   const all = found.map((row) =>

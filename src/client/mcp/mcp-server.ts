@@ -16,15 +16,15 @@ import { type Arguments, readArguments } from './arguments.ts';
 import { answerFromCopy, copyTools } from './copy-tools.ts';
 import { instructions, type OperationTool, operationTools, OTHERS_WORDS, type Tool } from './tools.ts';
 
-/** The most bytes that a model reads at once. */
+/** The maximum size of a text for a model. */
 const TEXT_BYTES_MAX = 64_000;
-/** Clients give up on a tool after a minute. */
+/** The time limit of a tool call; clients give up after a minute. */
 const ANSWER_MS_MAX = 45_000;
 
 export interface McpServerOptions {
-  /** The service that answers the operations; undefined for a copy's answers alone. */
+  /** The service that answers the operations; undefined to answer from a copy only. */
   service: ServiceTools | undefined;
-  /** The SQLite file of a copy that answers more. */
+  /** The SQLite file of a copy, which adds tools; undefined for none. */
   copy: string | undefined;
 }
 
@@ -32,15 +32,15 @@ export interface ServiceTools {
   client: Client;
   /** The address of the service, for links to its files. */
   baseUrl: string;
-  /** The key that the client uses: no answer shows it, whatever the service says. */
+  /** The client's API key, which is masked in every answer. */
   key: string;
-  /** Writes a file, and says where it is; undefined for links to the service. */
+  /** Writes a file and returns its path; undefined to return links to the service instead. */
   keep: ((name: string, bytes: Uint8Array) => string) | undefined;
-  /** Tells in a sentence why no answer came. */
+  /** Describes in a sentence why no response arrived. */
   silence: (error: NoAnswerError) => string;
 }
 
-/** Serves a program on this process's standard input and output, until it ends the input and has its answers. */
+/** Serves an MCP client on standard input and output, until the input ends and every call is answered. */
 export async function serveMcp(options: McpServerOptions): Promise<void> {
   const input = Readable.from(withoutMark(process.stdin));
   const transport = new AnsweringTransport(input);
@@ -49,17 +49,17 @@ export async function serveMcp(options: McpServerOptions): Promise<void> {
   await transport.close();
 }
 
-/** Removes a byte order mark, which the protocol's reader would take for a part of the first message. */
+/** Removes a byte order mark, which the protocol's parser would take for part of the first message. */
 async function* withoutMark(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder();
   for await (const chunk of input) yield Buffer.from(decoder.decode(chunk, { stream: true }));
 }
 
-/** Standard input and output. It closes, at the end of the input too, when the calls under way have been answered. */
+/** A stdio transport that answers the calls in progress before it closes, even when the input ends. */
 class AnsweringTransport extends StdioServerTransport {
   readonly #calls = new Set<Promise<unknown>>();
 
-  /** Waits for a call before it closes. A call ends after {@link ANSWER_MS_MAX} at the latest. */
+  /** Makes `close` wait for a call, which ends after {@link ANSWER_MS_MAX} at the latest. */
   async withCall<T>(call: Promise<T>): Promise<T> {
     this.#calls.add(call);
     try {
@@ -70,7 +70,7 @@ class AnsweringTransport extends StdioServerTransport {
   }
 
   override async close(): Promise<void> {
-    // The last message reaches its tool in this turn, and the last answer is written in the one below.
+    // This turn lets the last message reach its tool; the turn below lets the last answer be written.
     await nextTurn();
     await Promise.allSettled(this.#calls);
     await nextTurn();
@@ -78,12 +78,12 @@ class AnsweringTransport extends StdioServerTransport {
   }
 }
 
-/** Arguments are checked here and by the service, because a validator's messages don't help a model. */
+/** Accepts all arguments: they are checked here and by the service, because a validator's messages don't help a model. */
 const unchecked: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
 
-/** A server of the Model Context Protocol whose tools are the operations of the contract and those of a copy. All only read. */
+/** Creates a Model Context Protocol server with the contract's operations and the copy's tools. All of them are read-only. */
 function createMcpServer({ service, copy }: McpServerOptions, transport: AnsweringTransport): McpServer {
   const server = new McpServer(
     { name: 'fieldledger', version },
@@ -144,7 +144,7 @@ async function firstPage(listing: Listing<object>): Promise<Page<object>> {
   throw new Error('A list has at least one page.');
 }
 
-/** A page with as many records as fit, or one. It is read again with fewer: only the service knows the cursor after them. */
+/** Reads a page with as many records as fit, at least one. It asks again with a lower limit to get the cursor after them. */
 async function boundedPage(
   read: (limit?: number) => Promise<Page<object>>,
   limit?: number,
@@ -153,11 +153,11 @@ async function boundedPage(
   const { length } = page.data;
   const fitting = countFitting(page.data);
   if (fitting === length || length === 1 || limit === 1) return page;
-  // Fewer each time, so that it ends.
+  // The limit falls each time, so that the recursion ends.
   return boundedPage(read, Math.max(Math.min(fitting, (limit ?? length) - 1), 1));
 }
 
-/** Room for the members around the records, with a cursor. */
+/** Space for the members around the records, including the cursor. */
 const ENVELOPE_BYTES = 300;
 
 function countFitting(records: readonly unknown[]): number {
@@ -170,20 +170,20 @@ function countFitting(records: readonly unknown[]): number {
 
 const NONE = 'No record has all that was asked for. Where an id is asked for, a name finds nothing.';
 
-/** A page, or the cursor and then as much of a record as fits: the records after it can be reached all the same. */
+/** Returns a page or, if its one record is too large, the cursor for the next page and then the start of the record. */
 function list({ data, nextCursor }: Page<object>): CallToolResult {
   const whole = JSON.stringify({ data, nextCursor });
-  // A model that gave a name for an id would read that there is nothing.
+  // A model that gave a name for an id would otherwise conclude that there are no records.
   if (data.length === 0) return records(whole, NONE);
   if (Buffer.byteLength(whole) <= TEXT_BYTES_MAX) return records(whole);
   return records(JSON.stringify({ nextCursor }), shortened(JSON.stringify(data[0])));
 }
 
-/** The JSON of a record, or as much of it as fits, up to the end of a character. */
+/** Returns a record's JSON, cut off at the end of a character if it is too long. */
 function shortened(record: string): string {
   const bytes = Buffer.from(record);
   if (bytes.length <= TEXT_BYTES_MAX) return record;
-  // As in a stream, the half of a character at the end isn't decoded.
+  // In stream mode, the decoder leaves out an incomplete character at the end.
   const shown = new TextDecoder().decode(bytes.subarray(0, TEXT_BYTES_MAX), { stream: true });
   return `${shown}\n[The record has ${bytes.length} bytes. These are the first ${Buffer.byteLength(shown)}.]`;
 }
@@ -196,12 +196,9 @@ function records(...parts: string[]): CallToolResult {
   return texts(...parts, OTHERS_WORDS);
 }
 
-/**
- * A file that was kept on this machine, or a link to the service: within a message it would cost a model ten thousand
- * words.
- */
+/** Returns a link to a saved file or to the service: the file itself would cost a model ten thousand words. */
 function file({ bytes, fileName }: DownloadedFile, link: string, keep: ServiceTools['keep']): CallToolResult {
-  // The name comes from elsewhere.
+  // The service chose the name, so it can contain anything.
   const name = fileName.replaceAll(/^\.|[^\w.-]/g, '_');
   const path = keep?.(name, bytes);
   const uri = path === undefined ? link : pathToFileURL(path).href;
@@ -211,7 +208,7 @@ function file({ bytes, fileName }: DownloadedFile, link: string, keep: ServiceTo
   return { content: [...content, { type: 'resource_link', ...found }] };
 }
 
-/** An error as the model reads it: the contract's code and message, or the reason for which nothing came. */
+/** Returns an error for the model: the contract's code and message, or the reason why no response arrived. */
 function failure(error: string): CallToolResult {
   return { ...texts(error), isError: true };
 }

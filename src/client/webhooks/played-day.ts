@@ -15,8 +15,8 @@ import { type Posted, post, receiverAddress } from './samples.ts';
 /** The outcome of one delivery of the day. */
 export interface Played {
   /**
-   * `duplicate`: the same as an earlier one, as when the answer to that got lost. `old state`: one that arrives after a
-   * newer one, as after a retry. `forgery`: one that isn't the service's. `largest`: one as long as any can be.
+   * `duplicate`: repeats an earlier delivery, as if its response had been lost. `old state`: arrives after a newer state, as
+   * after a retry. `forgery`: isn't from the service. `largest`: has the maximum size.
    */
   kind: 'delivery' | 'duplicate' | 'old state' | 'forgery' | 'largest';
   event: EventKind;
@@ -24,13 +24,13 @@ export interface Played {
   id: string;
   createdAt: string;
   body: string;
-  /** The status of the answer; null when there was none. */
+  /** The HTTP status of the response; null if there was none. */
   status: number | null;
-  /** Until the answer came, or was no longer waited for. */
+  /** The time until the response or the timeout. */
   milliseconds: number;
-  /** The times that it was sent: more than once where the receiver was away for a while. */
+  /** The number of attempts: more than one if the receiver was unreachable for a while. */
   attempts: number;
-  /** The receiver's fault, in a sentence; null for none. */
+  /** The receiver's fault in a sentence; null if there is none. */
   problem: string | null;
 }
 
@@ -38,12 +38,12 @@ export interface PlayOptions {
   to: string;
   serviceName: string;
   secret: string;
-  /** How many times faster than the clock; undefined for each delivery as soon as the one before is answered. */
+  /** The speed relative to real time; undefined to send each delivery as soon as the previous one is answered. */
   speed?: number | undefined;
   onPlayed?: (played: Played) => void;
-  /** The time for which a receiver may be away within the day, such as while it starts again. */
+  /** The time for which the receiver may be unreachable during the day, for example while it restarts. */
   awayMsMax?: number;
-  /** The time that an answer may take; 10 seconds unless told. */
+  /** The response timeout; 10 seconds by default. */
   answerMsMax?: number;
 }
 
@@ -60,15 +60,15 @@ interface Forgery {
   /** The fault of the delivery, worded to follow "a job.created that". */
   fault: string;
   advice: string;
-  /** Changes by what it is signed. */
+  /** Changes the secret or the time that the delivery is signed with. */
   signing?: (signing: Signing) => Signing;
-  /** Changes the request after that. */
+  /** Changes the request after it has been signed. */
   change?: (request: Request) => void;
 }
 
 const AWAY_MS_MAX = 30_000;
 const AWAY_PAUSE_MS = 250;
-/** Further from its clock than a receiver may accept (openapi.yaml, "Verify the signature"). */
+/** An offset beyond the tolerance of a receiver's clock (openapi.yaml, "Verify the signature"). */
 const STALE_MS = 10 * 60_000;
 
 const CLOCK_ADVICE = 'Refuse a t that is more than five minutes from your clock, on either side';
@@ -110,10 +110,10 @@ const forgeries: readonly Forgery[] = [
 ];
 
 /**
- * Plays the events of a day to a receiver: a ping, forgeries, the events with one of them late, a duplicate, and the
- * largest delivery that there is.
- * @returns how each was taken. The day ends early when the receiver stays away.
- * @throws UsageError when nothing can be delivered at all.
+ * Sends a day of events to a receiver: a ping, forgeries, the events with one of them late, a duplicate, and a delivery of
+ * the maximum size.
+ * @returns the outcome of each delivery. The day ends early if the receiver stays unreachable.
+ * @throws UsageError if not even the first delivery can be made.
  */
 export async function playDay(events: readonly DeliveredEvent[], options: PlayOptions): Promise<Played[]> {
   const { to, speed, onPlayed } = options;
@@ -126,7 +126,7 @@ export async function playDay(events: readonly DeliveredEvent[], options: PlayOp
     if (speed !== undefined && dayMs !== undefined) await pause((atMs - dayMs) / speed);
     dayMs = atMs;
     const isFirst = all.length === 0;
-    // A receiver that refuses the largest delivery may hang up: it isn't away.
+    // A receiver that refuses the largest delivery may drop the connection, so it isn't tried again.
     const isPatient = !isFirst && delivery.kind !== 'largest';
     const sent = await deliver(url, delivery, isPatient ? options : { ...options, awayMsMax: 0 });
     const { posted } = sent;
@@ -141,7 +141,7 @@ export async function playDay(events: readonly DeliveredEvent[], options: PlayOp
   return all;
 }
 
-/** The deliveries of the day, in the order in which they are sent. */
+/** Returns the deliveries of the day in sending order. */
 function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
   const [first] = events;
   if (!first) return [];
@@ -161,12 +161,12 @@ function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
   ];
 }
 
-/** The form of the day once more, as another one with blanks up to the last byte; none where there is no form. */
+/** Returns the day's form submission under a new id, padded to the maximum delivery size; empty if there is no form. */
 function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
   const form = events.find(({ event }) => event === 'form.submitted');
   const last = events.at(-1);
   if (!form || !last) return [];
-  // Written by the back office.
+  // The back office wrote the data, so it has an id.
   const submission = JSON.parse(form.data) as { id: string };
   const data = JSON.stringify({ ...submission, id: `${submission.id}.largest` });
   const largest = {
@@ -195,7 +195,7 @@ function playedOf(delivery: Delivery, sent: Awaited<ReturnType<typeof deliver>>)
   };
 }
 
-/** Sends one delivery, and again while the receiver is away: each time signed anew, as the service does. */
+/** Sends one delivery, and retries while the receiver is unreachable; like the service, it signs each attempt anew. */
 async function deliver(
   url: URL,
   { event, forgery }: Delivery,
@@ -214,7 +214,7 @@ async function deliver(
   }
 }
 
-/** The fault of a receiver that answers so; undefined for none. */
+/** Describes the receiver's fault in a sentence; undefined if there is none. */
 function problemOf(posted: Posted, { kind, event: { event }, forgery }: Delivery): string | undefined {
   const what = forgery ? `a ${event} that ${forgery.fault}` : NAMES[kind].replace('EVENT', event);
   if ('reason' in posted)
@@ -248,7 +248,7 @@ function adviceOn(status: number, kind: Played['kind']): string {
   return 'Only a 2xx status counts as received: the service would send it again, seven times in all.';
 }
 
-/** The last that the day tells of each record: what a receiver must know at its end. */
+/** Returns the newest event of each record: the state that a receiver must have at the end of the day. */
 export function newestOf(
   events: readonly DeliveredEvent[],
 ): { event: EventKind; record: string; at: string }[] {

@@ -6,14 +6,14 @@ import day from '../../../generated/recorded-day.json' with { type: 'json' };
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-/** A UUIDv7 (RFC 9562 section 5.7): its time in two parts, then a counter, then chance. */
+/** A UUIDv7 (RFC 9562 section 5.7): its time in two parts, then a counter, then random digits. */
 const ID = /([\da-f]{8})-([\da-f]{4})-(7[\da-f]{3})-[\da-f]{4}-[\da-f]{12}/g;
 const NUMBER = /^([A-Z]+)-\d{4}-\d+$/;
 
 /**
- * The day that the back office has recorded (src/demo/day.ts), as the last one that is over at `now`. Its times and dates are
- * moved by whole days, so that each date stays that of its time. Ids and numbers of documents are new each time, because
- * receivers keep those that they have seen.
+ * Returns the day that the back office recorded (src/demo/day.ts), moved to the last day that is over at `now`. Times and
+ * dates move by whole days, so that they still match. Ids and document numbers are new each time, because receivers remember
+ * those that they have seen.
  */
 export function recordedDay(now: Date): DeliveredEvent[] {
   const endedMs = Date.parse(day.at(-1)?.createdAt ?? '');
@@ -38,14 +38,14 @@ export function recordedDay(now: Date): DeliveredEvent[] {
   const events = JSON.parse(JSON.stringify(day), renewed) as (Omit<DeliveredEvent, 'data'> & {
     data: object;
   })[];
-  // The back office wrote them: a test holds them to what it writes now.
+  // The back office wrote the events; a test compares them with its current output.
   return events.map(({ data, ...event }) => ({
     ...event,
     data: JSON.stringify(data) as DeliveredEvent['data'],
   }));
 }
 
-/** Another id of the same time, or of a time that is so much later, in the same order among those of one millisecond. */
+/** Returns a new id for the same time or `laterMs` later. It keeps the order of ids within a millisecond. */
 export function renewedId(id: string, laterMs = 0): string {
   return id.replaceAll(ID, (_id, high: string, low: string, counter: string) => {
     const time = (Number.parseInt(high + low, 16) + laterMs).toString(16).padStart(12, '0');

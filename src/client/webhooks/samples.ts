@@ -5,13 +5,13 @@ import { once } from 'node:events';
 import { type ExampleEvent, exampleEvents } from '../../contract/examples.ts';
 import { quote, unknownName, UsageError } from '../../errors.ts';
 
-/** The time for an answer, as for a delivery (openapi.yaml, "Answer"). */
+/** The response timeout in milliseconds, as for a delivery (openapi.yaml, "Answer"). */
 const DEADLINE_MS = 10_000;
 
 /**
- * The contract's example of an event.
- * @param name which of them, where there are several; the first unless told.
- * @throws UsageError naming what there is.
+ * Returns the contract's example of an event.
+ * @param name selects one of several examples; by default, the first.
+ * @throws UsageError that lists the known names.
  */
 export function exampleOf(event: string, name?: string): ExampleEvent {
   const all = exampleEvents();
@@ -26,10 +26,10 @@ export function exampleOf(event: string, name?: string): ExampleEvent {
   throw new UsageError(unknownName(name ?? '', `an example of ${event}`, names));
 }
 
-/** The outcome of a request: the status of the answer, or why there is none. */
+/** The outcome of a request: the response's status, or the reason why there is none. */
 export type Posted = { milliseconds: number } & ({ status: number } | { reason: string; isLate: boolean });
 
-/** Reads an http or https address. @throws UsageError naming what isn't one. */
+/** Parses an http or https URL. @throws UsageError that quotes an invalid one. */
 export function receiverAddress(to: string): URL {
   const url = URL.parse(to);
   if (!url || !/^https?:$/.test(url.protocol))
@@ -38,8 +38,8 @@ export function receiverAddress(to: string): URL {
 }
 
 /**
- * Posts to any address, this machine's own too: only a person at the command line asks for it. The body of the answer
- * isn't read, and redirects aren't followed, as with a delivery.
+ * Posts to any address, including this machine's own, because only a user at the command line asks for it. As with a
+ * delivery, the response body isn't read and redirects aren't followed.
  */
 export async function post(
   url: URL,
@@ -49,7 +49,7 @@ export async function post(
 ): Promise<Posted> {
   const begun = performance.now();
   const elapsed = () => Math.round(performance.now() - begun);
-  // Agents of its own: the usual ones may be told by the environment to use a proxy.
+  // The default agents may use a proxy from the environment.
   const [request, agent] =
     url.protocol === 'https:' ? [httpsRequest, new HttpsAgent()] : [httpRequest, new HttpAgent()];
   const signal = AbortSignal.timeout(deadlineMs);
@@ -58,7 +58,7 @@ export async function post(
     const sent = request(url, { method: 'POST', headers: { ...headers, ...length }, agent, signal }).end(
       body,
     );
-    // An http request's response is one of these.
+    // The event's only argument is an IncomingMessage.
     const [answer] = (await once(sent, 'response')) as [IncomingMessage];
     answer.on('error', () => undefined).destroy();
     return { status: answer.statusCode ?? 0, milliseconds: elapsed() };
@@ -72,9 +72,9 @@ export async function post(
 }
 
 /**
- * Sends a sample.
- * @returns the status of the answer, and milliseconds until it came.
- * @throws UsageError that says why there is none.
+ * Sends a sample delivery.
+ * @returns the response's status, and the milliseconds until it arrived.
+ * @throws UsageError with the reason if there is no response.
  */
 export async function sendSample(
   to: string,
@@ -91,6 +91,6 @@ export async function sendSample(
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ECONNREFUSED') return 'nothing listens there (ECONNREFUSED)';
-  // Where a name has several addresses and all fail, Node says only the code.
+  // If a host name has several addresses and all fail, Node's error has only a code.
   return message || String(code);
 }
