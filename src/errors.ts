@@ -3,12 +3,12 @@ import { distance } from 'fastest-levenshtein';
 import type { ErrorCode } from './contract/operations.ts';
 
 /**
- * The one error that callers may see. `message` is a sentence for them and safe to show; `cause` is for the log
+ * The only kind of error shown to API callers. `message` is a sentence for them and safe to show; `cause` is for the log
  * alone. `code` is from the contract's closed list (openapi.yaml, "Errors and retries").
  */
 export class AppError extends Error {
   readonly code: ErrorCode;
-  /** Seconds after which a retry makes sense, where that is known. */
+  /** The seconds after which a retry makes sense, if known. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -24,17 +24,17 @@ export class AppError extends Error {
 }
 
 /**
- * The error for callers while something can't be done at the moment. The reason is the cause, for log and operator; without
- * a time to retry after, the answer names its own.
+ * Creates the error for a temporary failure. The reason goes into `cause`, for the log and the operator. The response has a
+ * default retry time if none is given.
  */
 export function unavailable(options: { cause?: unknown; retryAfterSeconds?: number } = {}): AppError {
   return new AppError('unavailable', 'The service is temporarily unavailable. Retry shortly.', options);
 }
 
-/** A command or setting that a person gave and that can't be carried out; shown without a stack. */
+/** An error in a command or setting from a user; shown without a stack trace. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
-  /** The field of the form that holds what is refused, where there is one. */
+  /** The form field with the refused value, if there is one. */
   readonly field: string | undefined;
 
   constructor(message: string, options: { field?: string } = {}) {
@@ -43,21 +43,21 @@ export class UsageError extends Error {
   }
 }
 
-/** The database is away at the moment; a command that can wait for it does. */
+/** An error while the database is unavailable; commands that can wait for it do so. */
 export class DatabaseAwayError extends UsageError {}
 
 const SHOWN_CHARACTERS_MAX = 60;
-/** Masking looks at what may be shown, and at what may belong to it. */
+/** The length of text that is masked: more than is shown, because a secret may extend beyond that. */
 const MASKED_CHARACTERS_MAX = 500;
 
 /**
- * A text for a message, without what somebody gave as a secret in the wrong place: the password of an address, a secret in its
- * query, and the last part of a key or token.
+ * Masks secrets that somebody may have given in the wrong place: the password in a URL, a secret in its query, and the last
+ * part of a key or token.
  */
 export function withoutSecrets(text: string): string {
   return (
     text
-      // A port isn't a password; one with bare signs in it ends at the last @.
+      // A port isn't a password. A password with unescaped signs in it ends at the last @.
       .replaceAll(/(\/\/[^\s/@:"']{0,200}:)(?!\d{1,5}(?:[/?#,"'\s]|$))[^\s"]{0,200}@/g, '$1***@')
       .replaceAll(/([?&][\w.-]{0,40}?(?:key|token|secret|password)[\w.-]{0,40}=)[^\s&#"']{1,1000}/gi, '$1***')
       .replaceAll(/\.[\w-]{43,}/g, '.***')
@@ -65,7 +65,7 @@ export function withoutSecrets(text: string): string {
 }
 
 /**
- * Quotes a value for an error message: shortened, without secrets, and with control characters escaped, so that it stays one
+ * Quotes a value for an error message: shortened, with secrets masked and control characters escaped, so that it stays one
  * readable line.
  */
 export function quote(value: string): string {
@@ -78,8 +78,8 @@ export function quote(value: string): string {
 }
 
 /**
- * The sentence that refuses a name nobody knows: with the nearest of the known ones, or with all of them.
- * @param kind what it isn't, such as `a parameter of this operation`.
+ * Returns the error message for an unknown name, which suggests the nearest known name or lists all of them.
+ * @param kind the kind of name expected, such as `a parameter of this operation`.
  */
 export function unknownName(name: string, kind: string, known: readonly string[]): string {
   // Longer names aren't typing errors, and would be slow to compare.
@@ -93,21 +93,21 @@ export function unknownName(name: string, kind: string, known: readonly string[]
   return `${quote(name)} is not ${kind}; ${advice}`;
 }
 
-/** Characters that turn the direction of writing for what follows (UAX #9 section 2). */
+/** Characters that change the writing direction of the text after them (UAX #9 section 2). */
 const DIRECTIONS = /[\u202a-\u202e\u2066-\u2069]/g;
 
-/** Characters that terminals obey: those, and control characters but the end of a line and the tabulator. */
+/** Characters that terminals obey: those of `DIRECTIONS`, and control characters other than line feed and tab. */
 const CONTROLS = /[\u202a-\u202e\u2066-\u2069]|(?![\n\t])\p{Cc}/gu;
 
 /**
- * Writes out control characters and what turns the direction of writing, as `\u001b` and `\u202e`: a line then reads as it
- * is stored, and no terminal obeys it. JSON stays the same value.
+ * Escapes control and direction characters, as `\u001b` and `\u202e`, so that a line reads as it is stored and no terminal
+ * obeys it. JSON keeps its value.
  */
 export function escapeControls(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** A text without what turns the direction of writing for what follows; see {@link escapeControls}. */
+/** Removes characters that change the writing direction; see {@link escapeControls}. */
 export function withoutDirections(text: string): string {
   return text.replace(DIRECTIONS, '');
 }

@@ -53,7 +53,7 @@ const groups = {
   },
 };
 
-/** Command lines for the help of their commands. */
+/** Example command lines for the help of their commands. */
 export const examples = `
   fieldledger serve
   fieldledger serve --demo
@@ -79,9 +79,9 @@ export const examples = `
     --to postgres://fieldledger_owner@db.example/fieldledger${integratorsExamples}`;
 
 /**
- * Runs one command line of the server's package, which has the integrators' commands too.
- * @param args what follows the program's name.
- * @returns the exit code: 0 done, 1 failed, 2 not understood.
+ * Runs one command line of the server's package, which includes the integrators' commands.
+ * @param args the arguments after the program's name.
+ * @returns the exit code: 0 for success, 1 for failure, 2 for a usage error.
  */
 export async function main(args: readonly string[], terminal: Terminal = createTerminal()): Promise<number> {
   const description = 'A read-only JSON API over field-service and invoicing records';

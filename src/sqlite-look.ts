@@ -1,16 +1,16 @@
 import { statSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 
-/** Isn't imported: a Node that has no such module has to come as far as the sentence that refuses it. */
+/** SQLite's connection class. It isn't imported, so that a Node without it gets as far as the error that refuses it. */
 export const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
 
 /**
- * Looks into a SQLite file that may be another program's, and leaves no trace: as `immutable`, SQLite takes no lock, plays no
- * journal back and makes no file beside it (sqlite.org/uri.html#uriimmutable). A log beside the file is read only where the
- * file alone has no tables. A process that has the file open mustn't look: closing it once more takes its locks away
+ * Reads a SQLite file that may be another program's, without leaving a trace: as `immutable`, SQLite takes no lock, replays
+ * no journal and creates no file beside it (sqlite.org/uri.html#uriimmutable). A log beside the file is read only if the file
+ * alone has no tables. A process that has the file open must not call this: closing the file again drops its locks
  * (sqlite.org/howtocorrupt.html section 2.2).
- * @returns its tables and views, and all rows of one of them, if one is named; undefined when only a program that may write can tell.
- * @throws SQLite's error when it isn't a database.
+ * @returns the tables and views, and all rows of `rowsOf` if it is one of them; undefined if only a writer can tell.
+ * @throws SQLite's error if the file isn't a database.
  */
 export function lookInto(path: string, rowsOf = ''): { tables: string[]; rows: unknown[] } | undefined {
   const hasLog = ['-wal', '-journal'].some(
@@ -22,7 +22,7 @@ export function lookInto(path: string, rowsOf = ''): { tables: string[]; rows: u
     const found = read(url, rowsOf);
     if (!hasLog || found.tables.length > 0) return found;
   } catch (error) {
-    // SQLITE_NOTADB, by the name that the other driver gives it. Anything else may come of a page that is being written.
+    // SQLITE_NOTADB, under the name that the other driver uses. Other errors may come from a page that is being written.
     if ((error as { errcode?: number }).errcode === 26 && !hasLog)
       throw Object.assign(error as Error, { code: 'SQLITE_NOTADB' });
   }

@@ -9,7 +9,7 @@ const BASH = `_fieldledger() {
 complete -o default -F _fieldledger fieldledger
 `;
 
-/** Each script asks this program for completions. If there are none, the shell completes file names. */
+/** The shells' completion scripts, which ask this program for words. If there are none, the shell completes file names. */
 const SCRIPTS = {
   bash: BASH,
   // zsh can run bash's script.
@@ -24,7 +24,7 @@ complete -c fieldledger -f -a '(__fieldledger)'
 `,
 };
 
-/** `fieldledger completion`: prints what makes a shell complete our command lines, and later the words that fit in one. */
+/** `fieldledger completion`: prints a shell's completion script and, when that script calls it, the words that fit. */
 export function completionCommand(terminal: Terminal): Command {
   const command = new Command('completion')
     .description('print what makes a shell complete these commands with the tab key')
@@ -36,18 +36,18 @@ export function completionCommand(terminal: Terminal): Command {
       terminal.print(SCRIPTS[shell]);
       return;
     }
-    // Only the program knows all commands.
+    // Only the parent program knows all commands.
     const fitting = wordsAfter(words, command.parent ?? command, last.startsWith('-'));
     const lines = fitting
       .filter(([word = '']) => word.startsWith(last))
-      // Only fish shows what a word means.
+      // Only fish shows descriptions.
       .map(([word, help]) => (shell === 'fish' && help ? `${word}\t${help}\n` : `${word}\n`));
     if (lines.length === 0) throw new ToldFailure();
     terminal.print(lines.join(''));
   });
 }
 
-/** The words that may follow others, each with its help. */
+/** Returns the words that can follow those given, each with its description. */
 function wordsAfter(words: readonly string[], program: Command, areOptions: boolean): string[][] {
   let command = program;
   for (const word of words) command = command.commands.find((below) => below.name() === word) ?? command;

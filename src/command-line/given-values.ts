@@ -10,8 +10,8 @@ export function listOf(text: string, separator = ','): string[] {
 }
 
 /**
- * The address that integrators use (openapi.yaml, "Getting started": it ends in /api/v1), without that end: the portal and
- * the reference are beside it. Letters that a text or a page would escape are in no host name that DNS knows.
+ * Parses the address that integrators use (openapi.yaml, "Getting started": it ends in /api/v1), and returns it without that
+ * end: the portal and the reference are beside it. Host names with characters that need escaping are refused; DNS has none.
  */
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text);
@@ -25,20 +25,20 @@ export function parseBaseUrl(text: string): string {
   return url.origin;
 }
 
-/** The name of a service, in characters that no text or header would escape. */
+/** Parses a service's name, whose characters need no escaping in any text or header. */
 export function parseServiceName(text: string): string {
   if (!/^[A-Za-z][A-Za-z0-9-]{0,39}$/.test(text))
     throw new Error('1 to 40 letters, digits and hyphens, a letter first');
   return text;
 }
 
-/** More than any secret has. */
+/** A limit larger than any secret. */
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the secret that a file holds, without what editors add.
+ * Reads the secret in a file, without what editors add.
  * @param name the option or the setting that names the file.
- * @throws UsageError that names both, and never what the file holds.
+ * @throws UsageError that names both, but never shows the file's content.
  */
 export function secretIn(name: string, file: string): string {
   const problem = (reason: string) => new UsageError(`${name} names ${quotePath(file)}, ${reason}.`);
@@ -56,12 +56,12 @@ export function secretIn(name: string, file: string): string {
   return text;
 }
 
-/** A secret without what editors and shells add: the mark of UTF-8 before it, blanks and ends of lines after it. */
+/** Returns a secret without the byte order mark and trailing whitespace that editors and shells add. */
 export function withoutByteOrderMark(text: string): string {
   return text.replace(/^\ufeff/, '').trimEnd();
 }
 
-/** A path as messages show it: whole, however long it is, because it is looked up. */
+/** Quotes a path for a message in full, however long, because users need it to find the file. */
 export function quotePath(path: string): string {
   return escapeControls(JSON.stringify(path));
 }

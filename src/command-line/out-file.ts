@@ -6,7 +6,7 @@ import { quote, UsageError } from '../errors.ts';
 import { beginFile, isFilePath } from './unfinished-file.ts';
 import type { Terminal } from './terminal.ts';
 
-/** The name of standard output in place of a file's. */
+/** The file name that stands for standard output. */
 export const STDOUT = '-';
 
 const UNTOUCHED = 'No file was written.';
@@ -14,8 +14,8 @@ const UNTOUCHED = 'No file was written.';
 type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 /**
- * Checks the place of a file that is going to be written.
- * @throws UsageError that names what stands against it.
+ * Checks that a file can be written at a path.
+ * @throws UsageError that says why it can't.
  */
 export function checkOut(out: string): void {
   try {
@@ -30,17 +30,17 @@ function checkPlace(out: string): void {
     throw new UsageError(`There is no folder ${quote(dirname(out))}.`);
   const there = statSync(out, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
-  // Renaming a file onto a device or a pipe would remove it.
+  // Renaming a file onto a device or a pipe would replace the device or pipe.
   if (!isFilePath(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
   if (!there && lstatSync(out, { throwIfNoEntry: false }))
     throw new UsageError(`${quote(out)} is a link that leads nowhere.`);
 }
 
 /**
- * Writes pieces into a file, for its owner alone, which takes its place when it is whole; or to standard output. One that is
- * replaced keeps its mode, and a link to it stays one. A file that can't be replaced, because it is mounted or its folder
- * takes no new ones, is written in place. Nothing is touched before `pieces` have begun.
- * @returns whether somebody took all of it: a pipe may be closed.
+ * Writes pieces to standard output, or to a new file for its owner alone, which is moved into place when complete. A replaced
+ * file keeps its mode, and a link to it stays a link. A file that can't be replaced, because it is mounted or its folder is
+ * read-only, is overwritten in place. Nothing is touched before `pieces` resolves.
+ * @returns whether all pieces were taken: the reader of a pipe may close it.
  * @throws UsageError that says why nothing can be written.
  */
 export async function writeOut(
@@ -67,7 +67,7 @@ export async function writeOut(
   }
 }
 
-/** The system's codes for a file that can't be replaced, though it may be written. */
+/** System error codes for a file that can't be replaced but may still be writable. */
 const IRREPLACEABLE = /^(?:EBUSY|EROFS|EACCES|EPERM)$/;
 
 function isIrreplaceable(error: unknown): boolean {
@@ -90,7 +90,7 @@ async function writeFile(out: string, pieces: Pieces, state: { isTouched: boolea
   return true;
 }
 
-/** Begins another file beside the place. @returns undefined where a file is there, and none can be made beside it. */
+/** Begins a file beside the place. @returns undefined if a file exists there and none can be created beside it. */
 function begin(place: string, mode: number | undefined) {
   try {
     return beginFile(place, mode);

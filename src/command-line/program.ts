@@ -5,25 +5,25 @@ import { Command, CommanderError } from 'commander';
 import { version } from '../contract/version.ts';
 import { type Terminal, ToldFailure } from './terminal.ts';
 
-/** The exit code for a command line that is wrong; a command that fails has 1. */
+/** The exit code for a usage error; a command that fails exits with 1. */
 const USAGE_EXIT_CODE = 2;
 
 /** A program with commands. */
 export interface Program {
   description: string;
   /**
-   * The commands, grouped as the help lists them. Each is loaded only when it is asked for: all of them together take as long
-   * to load as most take in all.
+   * The commands, grouped as in the help. Each is loaded only when needed: loading all of them takes as long as most commands
+   * take in total.
    */
   groups: Record<string, Record<string, () => Promise<(terminal: Terminal) => Command>>>;
-  /** Command lines that stand below the help of their commands, none longer than a screen of 80 columns. */
+  /** Example command lines for the help of their commands, none wider than 80 columns. */
   examples: string;
 }
 
 /**
  * Runs one command line.
- * @param args what follows the program's name.
- * @returns the exit code: 0 done, 1 failed, 2 not understood.
+ * @param args the arguments after the program's name.
+ * @returns the exit code: 0 for success, 1 for failure, 2 for a usage error.
  */
 export async function runProgram(
   program: Program,
@@ -31,7 +31,7 @@ export async function runProgram(
   terminal: Terminal,
 ): Promise<number> {
   const exitCode = await runLine(program, args, terminal);
-  // A write that fails is known a turn later.
+  // A failed write is only reported in the next turn of the event loop.
   await turn();
   const problem = terminal.outProblem();
   if (exitCode !== 0 || problem === undefined) return exitCode;
@@ -59,7 +59,7 @@ async function runLine(
   for (const command of await commandsFor(args, groups, terminal))
     program.addCommand(inherit(command, program, examples));
   program.hook('preAction', (_program, action) => terminal.setJson(action.optsWithGlobals().json === true));
-  // Read before the command is parsed, so that errors in its arguments use the same format.
+  // Read before the command is parsed, so that errors in its arguments use the right format.
   terminal.setJson(args.includes('--json'));
   try {
     await program.parseAsync([...args], { from: 'user' });
@@ -76,7 +76,7 @@ async function runLine(
   }
 }
 
-/** The command that a line names, or all of them where it names none. */
+/** Loads the command that a command line names, or all commands if it names none. */
 async function commandsFor(
   args: readonly string[],
   groups: Program['groups'],
@@ -86,14 +86,14 @@ async function commandsFor(
     Object.entries(members).map(([name, load]) => ({ group, name, load })),
   );
   const [first] = args;
-  // A shell gives the words of another line to "completion SHELL", of which the last isn't whole yet.
+  // With "completion SHELL", a shell passes the words of another command line, the last of them incomplete.
   const line = first === 'completion' && args.length > 2 ? args.slice(2, -1) : [first];
   const hasName = commands.some(({ name }) => line.includes(name));
   const named = commands.filter(({ name }) => !hasName || name === first || line.includes(name));
   return Promise.all(named.map(async ({ group, load }) => (await load())(terminal).helpGroup(group)));
 }
 
-/** Commander's message of an error, as our own errors are written. */
+/** Rewrites an error message from Commander in the style of our own. */
 function sentenceOf(message: string): string {
   const [first = '', ...hints] = message
     .trim()
@@ -103,7 +103,7 @@ function sentenceOf(message: string): string {
   return [sentence, ...hints].join('\n');
 }
 
-/** Options and error handling of the program hold for its commands too, at every depth. */
+/** Applies the program's options and error handling to a command and its subcommands at every depth. */
 function inherit(
   command: Command,
   program: Command,
@@ -123,7 +123,7 @@ function inherit(
   return command;
 }
 
-/** The examples of a command such as `webhook create`, or nothing; a line that goes on ends with a backslash. */
+/** Returns the examples of a command such as `webhook create`, if any. A continued line ends with a backslash. */
 function examplesFor(words: string, examples: string): string {
   const name = new RegExp(`\\bfieldledger ${words}(?![-\\w])`);
   const all = examples.split(/(?<!\\)(?=\n)/);

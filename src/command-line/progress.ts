@@ -1,13 +1,13 @@
 import { listenForStopSignals } from './stop.ts';
 
-/** A progress bar, if standard error is a terminal, and otherwise a line now and then. */
+/** A progress bar if standard error is a terminal, otherwise an occasional line. */
 export interface Progress extends Disposable {
   update: (done: number, total: number) => void;
 }
 
 /**
- * Does long work with a bar, until it ends or a signal tells it to stop. The bar is gone afterwards: a result that is shown
- * beside it can't be read.
+ * Runs long work with a progress bar, until it ends or is aborted by a stop signal. The bar is gone afterwards, because a
+ * result beside it couldn't be read.
  */
 export async function watched<P extends Disposable, T>(
   progress: P,
@@ -18,16 +18,16 @@ export async function watched<P extends Disposable, T>(
   return await work(bar, stop.signal);
 }
 
-/** The time between two moves of a bar, and between two lines where there is no terminal. */
+/** The milliseconds between updates of a bar, and between lines if there is no terminal. */
 const BAR_MS = 100;
 const LINE_MS = 10_000;
-/** Columns for the text beside a bar, so that a line fits the screen. */
+/** The columns reserved for the text beside a bar, so that the line fits the terminal. */
 const TEXT_COLUMNS = 60;
 
 /**
- * Shows how far some work is.
- * @param unit what is counted, such as records.
- * @param divisor how many of what `update` is told make one of them.
+ * Shows the progress of some work.
+ * @param unit the unit that is shown, such as records.
+ * @param divisor the number of items passed to `update` that make one unit.
  */
 export function showProgress(unit: string, divisor = 1): Progress {
   const count = (told: number) => Math.ceil(told / divisor);
@@ -37,9 +37,9 @@ export function showProgress(unit: string, divisor = 1): Progress {
 }
 
 /**
- * A bar with a text beside it.
- * @param textOf gets how much time is left, as ` | 3m20s left`, once that is known.
- * @param options.hasLines whether the text is written now and then where standard error is no terminal.
+ * Shows a bar with text beside it.
+ * @param textOf gets the remaining time, as ` | 3m20s left`, once that is known.
+ * @param options.hasLines whether to write the text occasionally if standard error isn't a terminal.
  */
 export function showBar(
   textOf: (done: number, total: number, left: string) => string,
@@ -65,7 +65,7 @@ export function showBar(
   };
 }
 
-/** A length of time, such as 3m20s. */
+/** Formats a duration, such as 3m20s. */
 function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds}s`;
@@ -73,14 +73,14 @@ function durationText(ms: number): string {
   return minutes < 60 ? `${minutes}m${seconds % 60}s` : `${Math.floor(minutes / 60)}h${minutes % 60}m`;
 }
 
-/** Bars for the steps of a command, one after the other. */
+/** Progress bars for the successive steps of a command. */
 export interface StepsProgress extends Disposable {
   update: (step: string, done: number, total: number) => void;
 }
 
 /**
  * Shows a bar for each step once it begins.
- * @param unit what all of them count, such as records; a step says what is done to it.
+ * @param unit the unit that all steps count, such as records; the step's name follows it.
  */
 export function showSteps(unit: string): StepsProgress {
   let bar: Progress | undefined;

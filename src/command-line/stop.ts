@@ -1,14 +1,14 @@
 export interface Stop extends Disposable {
-  /** Aborted by the first signal; its reason is the signal's name. */
+  /** Aborts on the first stop signal, with the signal's name as its reason. */
   signal: AbortSignal;
-  /** Resolves with the first signal. */
+  /** Resolves on the first stop signal. */
   told: Promise<void>;
 }
 
-/** The signals that tell a process to stop; SIGHUP comes when its terminal is gone. */
+/** The signals that tell a process to stop; SIGHUP comes when its terminal is closed. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
-/** Listens for the signals to stop until it is disposed of. The second signal ends the process at once. */
+/** Listens for stop signals until it is disposed of. A second signal ends the process at once. */
 export function listenForStopSignals(): Stop {
   const controller = new AbortController();
   const { signal } = controller;

@@ -1,17 +1,17 @@
-/** The limits of a batch. `size` is the sum of sizes from which on it takes no more. */
+/** The limits of a batch: its maximum count, and the total size at which it takes no further items. */
 interface Limits<T> {
   count: number;
   size: number;
   sizeOf: (item: T) => number;
 }
 
-/** Takes together what has come, so that what comes for ever goes on at once, and what is all there in full batches. */
+/** Groups the available items into batches: a slow stream is passed on at once, and a ready list in full batches. */
 export async function* takenTogether<T>(items: AsyncIterable<T>, limits: Limits<T>): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
   try {
     yield* batchesFrom(iterator, limits);
   } finally {
-    // The source ends with its reader; one that is waited for ends by itself.
+    // Closes the source. That isn't awaited, because a source that is waiting for an item closes later.
     iterator.return?.().catch(() => undefined);
   }
 }
@@ -19,7 +19,7 @@ export async function* takenTogether<T>(items: AsyncIterable<T>, limits: Limits<
 async function* batchesFrom<T>(iterator: AsyncIterator<T>, limits: Limits<T>): AsyncGenerator<T[]> {
   const read = () => {
     const next = iterator.next();
-    // A failure is met where the item is awaited, which may be after the batch before was sent.
+    // An error is handled where the item is awaited, perhaps only after the previous batch has been sent.
     next.catch(() => undefined);
     return next;
   };
@@ -41,7 +41,7 @@ async function* batchesFrom<T>(iterator: AsyncIterator<T>, limits: Limits<T>): A
   }
 }
 
-/** A turn of the event loop, by web standards: workers have no other. */
+/** Waits one turn of the event loop, using only web standards: workers have no `setImmediate`. */
 function turn(): Promise<undefined> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(undefined));

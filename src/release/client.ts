@@ -1,6 +1,6 @@
 /*
- * Builds the integrators' package as `generated/client.tgz`, which a server hands out at `/client.tgz` (`make client`). The
- * packages that it needs are in its files: installing it asks no registry.
+ * Builds the integrators' package as `generated/client.tgz`, which a server serves at `/client.tgz` (`make client`). Its
+ * dependencies are bundled, so that installing it needs no registry.
  */
 import {
   mkdirSync,
@@ -32,15 +32,15 @@ const FILES = [
   'supported-node.js',
 ];
 
-/** Packages that aren't ECMAScript modules ask for Node's by `require`. */
+/** Defines `require`, with which bundled CommonJS packages load Node's modules. */
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 if (import.meta.main) await buildClient();
 
-/** @returns the folders of the packages that went into it. */
+/** Builds the package. @returns the folders of the npm packages bundled into it. */
 export async function buildClient(): Promise<string[]> {
-  // Written beside its place, and moved there when it is whole.
+  // Written beside its final place, and moved there when complete.
   const folder = mkdtempSync(join(root, 'generated', 'client.'));
   try {
     const released = join(folder, 'package');
@@ -60,9 +60,9 @@ export async function buildClient(): Promise<string[]> {
 }
 
 /**
- * Puts modules and all that they import into the files of a folder. It is as deep as the modules that read the contract and
- * the version are in `src`.
- * @returns the folders of the packages among it.
+ * Bundles modules and all their imports into a folder. It must be as deep as the modules in `src` that read the contract and
+ * the version.
+ * @returns the folders of the npm packages in the bundle.
  */
 async function bundle(entries: readonly string[], outdir: string, banner = ''): Promise<string[]> {
   const { metafile } = await build({
@@ -84,7 +84,7 @@ async function bundle(entries: readonly string[], outdir: string, banner = ''): 
   return paths.flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? []);
 }
 
-/** Puts everything else beside the code. */
+/** Adds everything except the bundled code to the package. */
 function stage(released: string, packages: readonly string[]): void {
   compile('types.tsconfig.json', join(released, 'dist/types'));
   copyFile('LICENSE', released);
@@ -96,7 +96,7 @@ function stage(released: string, packages: readonly string[]): void {
   const contract = readFileSync(join(root, 'generated/openapi.dereferenced.json'), 'utf8');
   writeFileSync(join(released, 'generated/openapi.dereferenced.json'), JSON.stringify(JSON.parse(contract)));
   writeJson(join(released, 'package.json'), { name, version, ...manifest, exports: compiledExports() });
-  // Most licences must be handed on with the code.
+  // Most licences must be distributed with the code.
   const licences = packages.flatMap((path) =>
     readdirSync(join(root, path))
       .filter((file) => /^(?:licen[cs]e|notice)/i.test(file))
@@ -107,7 +107,7 @@ function stage(released: string, packages: readonly string[]): void {
   writeFileSync(join(released, 'LICENSES-of-packages.txt'), licences.join(`\n${'-'.repeat(80)}\n\n`));
 }
 
-/** The modules that other programs may import under their compiled names, each with its types. */
+/** Returns the package's `exports`: the compiled file of each public module, with its types. */
 function compiledExports(): Record<string, unknown> {
   const compiled = Object.entries(manifest.exports).map(([as, path]) => {
     const stem = path.replace(/\.ts$/, '');

@@ -14,12 +14,12 @@ import { create } from 'tar';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-/** Files that are run by their names. */
+/** Files that must be executable. */
 const PROGRAMS = ['bin/node', 'bin/fieldledger', 'src/fieldledger.js', 'fieldledger.js'];
 
 /**
- * Packs a folder under its own name. The same files give the same bytes: they come in the order of their names, without
- * times, owners or a umask.
+ * Packs a folder into an archive, under its own name. The same files give the same bytes: entries are sorted by name, and
+ * have no times, owners or umask.
  */
 export async function pack(folder: string, file: string): Promise<void> {
   const paths = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -43,15 +43,12 @@ export function writeJson(path: string, value: unknown): void {
   writeFileSync(path, `${JSON.stringify(value, undefined, 2)}\n`);
 }
 
-/**
- * Lets the compiler write what a configuration of this folder asks for. It doesn't check the types, which `make types` has
- * done.
- */
+/** Compiles with a configuration from this folder. It doesn't check the types, which `make types` has done. */
 export function compile(config: string, folder: string): void {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   const options = ['-p', join(import.meta.dirname, config), '--outDir', folder, '--noCheck'];
   execFileSync(process.execPath, [tsc, ...options], { stdio: 'inherit' });
-  // The compiler renames the imports of programs, but not those of declarations.
+  // The compiler rewrites `.ts` imports in code, but not in declarations.
   for (const path of globSync('**/*.d.ts', { cwd: folder })) {
     const text = readFileSync(join(folder, path), 'utf8');
     writeFileSync(join(folder, path), text.replaceAll(/(?<=['"]\.{1,2}\/[^'"\n]*)\.ts(?=['"])/g, '.js'));

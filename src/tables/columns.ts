@@ -1,18 +1,18 @@
 import { decimalAmount } from '../contract/currencies.ts';
 import type { JsonSchema } from '../contract/document.ts';
 
-/** A column of a table that a spreadsheet opens. */
+/** A column of a table for a spreadsheet. */
 export interface SheetColumn {
-  /** The member's name, with those of the objects around it: `totals.grossMinor`. */
+  /** The member's path in the record, such as `totals.grossMinor`. */
   name: string;
   kind: 'text' | 'number' | 'amount' | 'boolean' | 'date' | 'time';
-  /** Finds the text of its cell in a record, with a point in decimals; it is empty where there is none. */
+  /** Returns the text of a record's cell, with a decimal point; empty if there is no value. */
   textOf: (record: object) => string;
 }
 
 /**
- * The columns of records by their schema: each member, and each member of an object inside. Beside an amount in minor
- * units there is the decimal amount, `totals.gross`.
+ * Returns the columns for a schema of records: one for each member, including those of nested objects. An amount in minor
+ * units also gets a column with the decimal amount, such as `totals.gross`.
  */
 export function columnsOf(schema: JsonSchema, path: readonly string[] = []): SheetColumn[] {
   return Object.entries(schema.properties ?? {}).flatMap(([member, inner]): SheetColumn[] => {
@@ -32,7 +32,7 @@ function kindOf({ type = [], format, pattern }: JsonSchema): SheetColumn['kind']
   if (types.includes('integer') || types.includes('number')) return 'number';
   if (format === 'date') return 'date';
   if (format === 'date-time') return 'time';
-  // The contract writes decimals as texts, whose pattern takes a decimal and no letter.
+  // The contract writes decimals as strings, with a pattern that matches decimals but no letters.
   const takes = (text: string) => typeof pattern === 'string' && new RegExp(pattern, 'u').test(text);
   return takes('0.5') && !takes('a') ? 'number' : 'text';
 }
@@ -44,7 +44,7 @@ function valueAt(record: unknown, path: readonly string[]): unknown {
   }, record);
 }
 
-/** Separates the items of a list; no program takes it for a separator of cells. */
+/** The separator of a list's items, which no program takes for a separator of cells. */
 const LIST_SEPARATOR = ' | ';
 
 function cellText(value: unknown): string {
@@ -54,7 +54,7 @@ function cellText(value: unknown): string {
   return isPlainList ? value.join(LIST_SEPARATOR) : JSON.stringify(value);
 }
 
-/** The decimal amount of a member in minor units, in the currency of the innermost object around it that names one. */
+/** Returns a member in minor units as a decimal amount, in the currency of the innermost enclosing object that has one. */
 function amountAt(record: object, path: readonly string[]): string {
   const minor = valueAt(record, path);
   const around = path.map((_member, index) => valueAt(record, [...path.slice(0, -1 - index), 'currency']));
@@ -62,13 +62,13 @@ function amountAt(record: object, path: readonly string[]): string {
   return typeof minor === 'number' && typeof currency === 'string' ? decimalAmount(minor, currency) : '';
 }
 
-/** The UTF-16 units that a cell holds; Excel silently cuts the rest off. */
+/** The maximum length of a cell in UTF-16 code units; Excel silently cuts off the rest. */
 const CELL_LENGTH_MAX = 32_767;
 
-/** Shortens a text that is too long for a cell, marks it, and counts it by column. */
+/** Shortens a text that is too long for a cell, marks it with an ellipsis, and counts it by column. */
 export function fitted(text: string, { name }: SheetColumn, shortened: Map<string, number>): string {
   if (text.length <= CELL_LENGTH_MAX) return text;
   shortened.set(name, (shortened.get(name) ?? 0) + 1);
-  // Doesn't cut a surrogate pair in half.
+  // Avoids cutting a surrogate pair in half.
   return `${text.slice(0, CELL_LENGTH_MAX - 1).replace(/[\ud800-\udbff]$/, '')}…`;
 }

@@ -1,20 +1,20 @@
 import { type SheetColumn, fitted } from './columns.ts';
 
-/** The marks of a table that the programs of a country expect. */
+/** The separator and decimal mark of a CSV, which differ between countries. */
 export interface CsvStyle {
   separator: string;
-  /** The mark of decimals. */
+  /** The decimal mark. */
   decimal: string;
 }
 
-/** Tells programs that the file is UTF-8; without it some spreadsheets take it for another encoding. */
+/** Marks the file as UTF-8; without it some spreadsheets assume another encoding. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 export function csvHead(columns: readonly SheetColumn[], { separator }: CsvStyle): string {
   return `${BYTE_ORDER_MARK}${columns.map(({ name }) => quoted(name)).join(separator)}\r\n`;
 }
 
-/** A record as a line of a table; `shortened` counts as {@link fitted} does. */
+/** Returns a record as a line of CSV; shortened texts are counted as by {@link fitted}. */
 export function csvLine(
   columns: readonly SheetColumn[],
   record: object,
@@ -25,7 +25,7 @@ export function csvLine(
     const text = column.textOf(record);
     const isTyped = column.kind === 'number' || column.kind === 'amount' || column.kind === 'boolean';
     if (text === '') return '';
-    // A decimal comma separates cells for a program that takes it so.
+    // A program that separates cells at commas would split a number with a decimal comma.
     if (isTyped && /^-?\d+\.\d+$/.test(text) && decimal !== '.') return quoted(text.replace('.', decimal));
     if (isTyped && /^(?:-?\d+(?:\.\d+)?|true|false)$/.test(text)) return text;
     return quoted(fitted(defused(text), column, shortened));
@@ -33,14 +33,14 @@ export function csvLine(
   return `${cells.join(separator)}\r\n`;
 }
 
-/** A text in quotes (RFC 4180). Every text is quoted, so that it stays whole where another mark separates. */
+/** Quotes a text (RFC 4180). Every text is quoted, so that it stays whole if a program expects another separator. */
 function quoted(text: string): string {
   return `"${text.replaceAll('"', '""')}"`;
 }
 
 /**
- * A spreadsheet runs a text that begins like a formula, and with another separator any part of a text may become a cell. An
- * apostrophe before such a part makes it text.
+ * Puts an apostrophe before each part of a text that looks like a formula, so that no spreadsheet runs it. With another
+ * separator, any part of a text may become a cell of its own.
  */
 function defused(text: string): string {
   return text
@@ -49,9 +49,9 @@ function defused(text: string): string {
     .join('');
 }
 
-/** Behind blanks, invisible characters and quotes; wide and other forms of the signs count as the signs. */
+/** Whether a text begins like a formula, after any blanks, invisible characters and quotes. Full-width signs count too. */
 function isLikeFormula(part: string): boolean {
   const [first = ''] = part.replace(/^[\s\p{C}\p{DI}\p{Z}"]+/u, '');
-  // Brackets may end a list in JSON.
+  // A negative number may end a list or an object in JSON.
   return /[=+\-@\u2212]/.test(first.normalize('NFKC')) && !/^-?\d+(?:\.\d+)?[\]}]*$/.test(part);
 }

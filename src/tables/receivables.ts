@@ -5,9 +5,9 @@ const number: JsonSchema = { type: 'integer' };
 const day: JsonSchema = { type: 'string', format: 'date' };
 
 /**
- * A row of receivables, one for each open invoice: the portal and `export receivables` write the same, the newest invoice
- * first, with the customer's name as the invoice has it. Amounts are in minor units of the invoice's currency: what is due is the
- * gross less what was paid and credited, plus what was refunded, and what it was rounded by.
+ * The columns of the receivables, with a row for each open invoice, the newest first. The portal and `export receivables`
+ * write the same table, with the customer's name as on the invoice. Amounts are in minor units of the invoice's currency: the
+ * amount due is the gross plus rounding, less payments and credit notes, plus refunds.
  */
 export const receivableSchema = {
   properties: {

@@ -8,12 +8,12 @@ const FORMATS: Partial<Record<SheetColumn['kind'], string>> = {
   time: 'yyyy-mm-dd hh:mm:ss',
 };
 
-/** Digits of a number that a spreadsheet keeps. */
+/** The number of significant digits that a spreadsheet keeps. */
 const DIGITS_MAX = 15;
 
 /**
- * Records as a workbook (ECMA-376), piece by piece. Texts are cells of text, so that leading zeros hold and nothing runs.
- * Rows beyond the 1,048,576 of a sheet stand in further sheets. Times are in UTC.
+ * Writes records as a workbook (ECMA-376), piece by piece. Texts become text cells, so that leading zeros are kept and no
+ * formula runs. Rows beyond the 1,048,576 of a sheet go into further sheets. Times are in UTC.
  * @param shortened counts as {@link fitted} does
  */
 export function xlsxPieces(
@@ -35,7 +35,7 @@ export function xlsxPieces(
     }),
     freezePane: { rows: 1 },
   });
-  // Streams of Node can be iterated; its library declares those of browsers, and TypeScript 5.9 tells the two apart.
+  // Node's streams are iterable. The library declares browser streams, which TypeScript 5.9 treats as another type.
   // oxlint-disable-next-line typescript/no-unnecessary-type-assertion
   return stream as unknown as AsyncIterable<Uint8Array>;
 }
@@ -45,7 +45,7 @@ function cellOf(text: string, { kind }: SheetColumn): string | number | boolean 
   if (kind === 'boolean') return text === 'true';
   if (kind === 'date' || kind === 'time') {
     const time = new Date(text);
-    // Spreadsheets count days from 1900, with a wrong 29 February 1900.
+    // Spreadsheets count days from 1900, and wrongly include 29 February 1900.
     return time.getTime() >= Date.UTC(1900, 2, 1) ? time : text;
   }
   const isNumber = kind === 'number' || kind === 'amount';
@@ -55,8 +55,8 @@ function cellOf(text: string, { kind }: SheetColumn): string | number | boolean 
 }
 
 /**
- * A text as the file has to have it: what looks like an escape of a character (ECMA-376 part 1, section 22.9.2.19) is escaped
- * itself, and the two characters that XML can't have (XML 1.0, section 2.2) are replaced.
+ * Returns text as the file must store it: what looks like an escaped character (ECMA-376 part 1, section 22.9.2.19) is
+ * escaped itself, and the two characters that XML forbids (XML 1.0, section 2.2) are replaced.
  */
 function asWritten(text: string): string {
   return text.replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_').replaceAll(/[\ufffe\uffff]/g, '\ufffd');
