@@ -30,7 +30,7 @@ function checkPlace(out: string): void {
     throw new UsageError(`There is no folder ${quote(dirname(out))}.`);
   const there = statSync(out, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
-  // Renaming a file onto a device or a pipe would replace the device or pipe.
+  // Renaming a file onto a device or a pipe would delete the device or pipe.
   if (!isFilePath(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
   if (!there && lstatSync(out, { throwIfNoEntry: false }))
     throw new UsageError(`${quote(out)} is a link that leads nowhere.`);

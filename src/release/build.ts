@@ -6,7 +6,7 @@
  * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the server with its packages and its Node, which runs wherever it is unpacked;
  * - with `--arm64` the same for arm64, with a Node downloaded from npm;
  * - a bill of materials for each (`.cdx.json`), and `SHA256SUMS` for all of them.
- * The same commit gives the same bytes.
+ * Builds are reproducible: the same commit gives the same bytes.
  */
 import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';

@@ -14,7 +14,7 @@ const DIGITS_MAX = 15;
 /**
  * Writes records as a workbook (ECMA-376), piece by piece. Texts become text cells, so that leading zeros are kept and no
  * formula runs. Rows beyond the 1,048,576 of a sheet go into further sheets. Times are in UTC.
- * @param shortened counts as {@link fitted} does
+ * @param shortened counts the shortened texts by column, as in {@link fitted}
  */
 export function xlsxPieces(
   title: string,

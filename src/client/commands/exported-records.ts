@@ -47,7 +47,7 @@ function momentOf({ since, timeZone }: ExportedRecordsOptions): string | undefin
   if (since === undefined) return undefined;
   const zone = timeZone ?? machineZone();
   const moment = since.length > 10 ? new Date(since) : companyInstant(zone, `${since}T00:00`);
-  // The contract's times have four digits for the year.
+  // The contract's times have four-digit years.
   const utc = moment?.toISOString() ?? '';
   if (!/^\d{4}-/.test(utc)) throw new UsageError('In UTC, the year of --since must have four digits.');
   return utc;

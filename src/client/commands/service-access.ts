@@ -32,7 +32,7 @@ export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }:
       ? environment.API_KEY && withoutByteOrderMark(environment.API_KEY)
       : secretIn('--key-file', keyFile);
   if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
-  // The contract, "Authentication": a certificate or a password has another form.
+  // The contract, "Authentication". A certificate or a password has another format.
   if (!/^[\x21-\x7e]+$/.test(key) || key.split('.').length !== 4) {
     const where = keyFile === undefined ? 'API_KEY' : `The file ${quote(keyFile)}`;
     throw new UsageError(`${where} has no API key, which looks like prefix.company.id.secret.`);

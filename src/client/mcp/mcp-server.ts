@@ -222,6 +222,6 @@ function describe(error: unknown, silence?: ServiceTools['silence']): string {
 }
 
 function withoutSecret(result: CallToolResult, secret: string): CallToolResult {
-  // A key has no character that JSON would escape.
+  // A key has no characters that JSON would escape.
   return JSON.parse(JSON.stringify(result).replaceAll(secret, '[key]')) as CallToolResult;
 }

@@ -8,7 +8,7 @@ export type SyncedRecord = { [R in Resource]: RecordOf[R] | ListedRecordOf[R] };
 
 /** The progress of reading a list with `updatedSince`. */
 export interface ListState {
-  /** The `updatedSince` of this pass or the next one; absent until the list has been read once. */
+  /** The `updatedSince` of this pass or the next one; absent until the list has been read in full. */
   checkpoint?: string;
   /** The unfinished pass: the `Date` of its first page, and the cursor of its next page. */
   pass?: { startedAt: string; cursor: string };

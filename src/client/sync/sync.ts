@@ -90,7 +90,7 @@ export async function sync(client: Client, options: SyncOptions): Promise<SyncRe
     await readAll(run, options);
   }
   const [first] = run.left;
-  // A key that may read nothing is probably a mistake.
+  // A key that isn't allowed to read anything is probably a mistake.
   if (first && run.left.length === allResources.length) throw first.error;
   const left = run.left.map(({ resource, error }) => ({ resource, code: error.code as ErrorCode }));
   return { state: structuredClone(run.state), counts: run.counts, left, isAnew };
@@ -219,7 +219,7 @@ async function readSubmissions(run: Run): Promise<void> {
   const states = (run.state.submissions ??= {});
   for await (const { data } of run.access.forms.pages({}, run.call))
     for (const { id } of data) {
-      // An id may be the name of an inherited property.
+      // An id could be the name of an inherited property.
       if (!Object.hasOwn(states, id)) states[id] = {};
       await keepChanges(run, 'submissions', run.access.submissionsOf(id), states[id] ?? {});
     }

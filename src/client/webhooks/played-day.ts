@@ -121,7 +121,7 @@ export async function playDay(events: readonly DeliveredEvent[], options: PlayOp
   const all: Played[] = [];
   let dayMs: number | undefined;
   for (const delivery of dayOf(events)) {
-    // A late delivery has an earlier time than the one before it.
+    // A late delivery has an earlier time than the delivery before it.
     const atMs = Math.max(dayMs ?? 0, Date.parse(delivery.event.createdAt));
     if (speed !== undefined && dayMs !== undefined) await pause((atMs - dayMs) / speed);
     dayMs = atMs;
