@@ -5,7 +5,7 @@ import { whyNot } from '../../views/availability.ts';
 import { type Html, html } from '../../views/html.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 
-/** Every event that a webhook can have: when it is sent, what it carries, and an example. */
+/** Shows every event that a webhook can have: when it is sent, what it carries, and an example. */
 export const showEvents: PortalPage = (visit) =>
   page(
     'Events',
@@ -20,7 +20,7 @@ export const showEvents: PortalPage = (visit) =>
     { section: 'webhooks' },
   );
 
-/** When an event is sent, or the reason why an administrator can't choose it. */
+/** Describes when an event is sent, or why an administrator can't choose it. */
 export function eventChoice(
   kind: MoveEventKind,
   { company, administrator }: Pick<Visit, 'company' | 'administrator'>,
@@ -32,10 +32,10 @@ export function eventChoice(
   return { hint: reason === undefined ? hint : `${hint} Nothing is sent now: ${reason}` };
 }
 
-/** An event's words, who may read it, and the contract's first example of it. */
+/** Renders an event's description, the scope that may read it, and the contract's first example of it. */
 export function eventDetails(kind: MoveEventKind, { isOpen = false } = {}): Html {
   const example = exampleEvents().find(({ event }) => event === kind)?.body ?? '{}';
-  // Of Markdown, the descriptions have code alone.
+  // Code is the only Markdown in the descriptions.
   const parts = eventWords(kind).description.split('`');
   return html`<details class="hint" ${isOpen && html`open`}>
     <summary>What it says, with an example<span class="hidden"> of ${kind}</span></summary>

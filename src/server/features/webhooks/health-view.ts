@@ -17,13 +17,13 @@ export interface HealthSpans {
   /** The last 30 calendar days of the company as `YYYY-MM-DD`, the oldest first. */
   days: string[];
   spans: HourSpan[];
-  /** All of these days. */
+  /** One period of all these days. */
   whole: HourSpan;
 }
 
 /**
- * The periods that pages show. Counts are kept by the hour, so in a time zone that isn't whole hours from UTC a day
- * begins with the hour of its midnight.
+ * Returns the periods that pages show. Counts are hourly, so in a time zone that isn't whole hours from UTC, a day begins
+ * with the UTC hour that contains its midnight.
  */
 export function healthSpans(timeZone: string, now: Date): HealthSpans {
   const today = Date.parse(companyDay(timeZone, now));
@@ -38,7 +38,7 @@ export function healthSpans(timeZone: string, now: Date): HealthSpans {
   return { days, spans: [...spans, lastDay], whole: { from: midnights[0] ?? now, until: lastDay.until } };
 }
 
-/** A receiver counts as working from this share of successful attempts on. */
+/** Minimum share of successful attempts at which a receiver counts as working. */
 const WORKING_SHARE_MIN = 0.9;
 const none: AttemptCounts = { delivered: 0, failed: 0 };
 const shares = new Intl.NumberFormat('en-GB', { style: 'percent', maximumFractionDigits: 1 });
@@ -60,12 +60,12 @@ function isPartlyFailing(health: WebhookHealth): boolean {
   return failed > 0 && delivered / (delivered + failed) < WORKING_SHARE_MIN;
 }
 
-/** Whether somebody has to look at it. */
+/** Whether a webhook needs attention. */
 export function needsLook(webhook: Webhook, health: WebhookHealth): boolean {
   return webhook.isFailing || (webhook.pausedAt === null && isPartlyFailing(health));
 }
 
-/** The share of the attempts of the last 24 hours that were answered with 2xx. */
+/** Describes the share of attempts in the last 24 hours that got a 2xx answer. */
 export function lastDayText(health: WebhookHealth): string {
   const { delivered, failed } = lastDayOf(health);
   const all = delivered + failed;
@@ -76,18 +76,18 @@ export function lastDayText(health: WebhookHealth): string {
   return `${shares.format(share)} delivered: ${countText(failed)} of ${countText(all)} attempts failed`;
 }
 
-/** The time of the last delivery that was answered with 2xx. */
+/** Renders the time of the last delivery that got a 2xx answer. */
 export function lastSuccess(visit: Visit, { lastDeliveredAt }: WebhookHealth): Html | string {
   return time(visit, lastDeliveredAt, 'None in 30 days');
 }
 
-/** The time of the last failed attempt, and its reason. */
+/** Renders the time and the reason of the last failed attempt. */
 export function lastFailure(visit: Visit, { lastFailure: failure }: WebhookHealth): Html | string {
   if (!failure) return 'None in 30 days';
   return html`${time(visit, failure.at)}<br /><span class="hint">${outcomeText(failure.reason)}</span>`;
 }
 
-/** The receiver's words when it last refused a delivery, and what that usually means. */
+/** Renders the last failure: its result, its usual cause and, if allowed, the text of the receiver's answer. */
 export function lastRefusal(
   visit: Pick<Visit, 'company' | 'administrator'>,
   webhook: Webhook,
@@ -96,7 +96,7 @@ export function lastRefusal(
   if (!failure) return false;
   const { at, reason, delivery, answerText } = failure;
   const cause = usualCause(reason);
-  // It may repeat data of the delivery.
+  // The answer may repeat data of the delivery.
   const isShown = answerText !== '' && whyNotTouch(webhook, visit.administrator) === undefined;
   return html`<h2>Last failure</h2>
     <p>
@@ -111,7 +111,7 @@ export function lastRefusal(
     }`;
 }
 
-/** A chart of a webhook's attempts by the day, with its figures. */
+/** Draws a chart of a webhook's attempts by day, with the figures. */
 export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html {
   const counts = days.map((day, index) => {
     const { delivered, failed } = health.spans[index] ?? none;

@@ -24,13 +24,13 @@ import { findWebhookRow, listWebhookRows, type Webhook, webhookHost } from './st
 import type { SecretBox } from '../../process/secret-box.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 
-/** Webhooks that a company can have at once (openapi.yaml, "Webhooks"). */
+/** Maximum number of webhooks of a company (openapi.yaml, "Webhooks"). */
 export const WEBHOOKS_MAX = 10;
 const WEBHOOK_ID_BYTES = 6;
 const SECRET_BYTES = 32;
 
 /**
- * A new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
+ * Makes a new signing secret: `whsec_` and 32 random bytes in base64. The whole text is the key of the signature
  * (openapi.yaml, "Verify the signature").
  */
 export function mintSecret(): string {
@@ -38,14 +38,14 @@ export function mintSecret(): string {
 }
 
 /**
- * Registers a webhook (openapi.yaml, "Webhooks"). Several may have the same address: a secret is rotated by
- * adding a second webhook.
- * @param options.events kinds of events, each of which counts once.
- * @param options.by the authority, here and below: an operator, unless given. An administrator can choose only events
- *   whose data they can see themselves.
- * @returns its signing secret, which can't be shown again, and its record.
- * @throws UsageError that names the address, the event or the company that is refused, and when there are 10 webhooks;
- *   what `authorisedTransaction` throws.
+ * Registers a webhook (openapi.yaml, "Webhooks"). Several may have the same address: a secret is rotated by adding a second
+ * webhook.
+ * @param options.events kinds of events; duplicates are ignored.
+ * @param options.by the authority, here and below; an operator by default. An administrator can choose only events whose data
+ *   they can see themselves.
+ * @returns the webhook's signing secret, which can't be shown again, and its record.
+ * @throws UsageError that names the refused address, event or company, and when there are 10 webhooks already; also what
+ *   `authorisedTransaction` throws.
  */
 export async function createWebhook(
   engine: Engine,
@@ -67,7 +67,7 @@ export async function createWebhook(
       options.events,
       authorised.by === 'operator' ? undefined : authorised.by.scopes,
     );
-    // The transaction has the company's lock, so there is never one too many.
+    // The transaction holds the company's lock, so the limit can't be exceeded.
     const present = await listWebhookRows({ db: authorised.transaction }, company);
     if (present.length >= WEBHOOKS_MAX)
       throw new UsageError(
@@ -83,7 +83,7 @@ export async function createWebhook(
 }
 
 /**
- * The webhooks of a company, oldest first, without their secrets.
+ * Lists a company's webhooks, oldest first, without their secrets.
  * @throws UsageError when there is no such company.
  */
 export async function listWebhooks(engine: Engine, company: string): Promise<Webhook[]> {
@@ -91,13 +91,13 @@ export async function listWebhooks(engine: Engine, company: string): Promise<Web
   return listWebhookRows(engine, company);
 }
 
-/** Deletes a webhook: no further attempt begins, and nothing of it is shown. */
+/** Deletes a webhook: no further attempt begins, and the webhook is no longer shown. */
 export const deleteWebhook = webhookChange(deleteIn);
 
 /**
- * The same in a transaction that also does something else. The row is marked; it and its deliveries, of which there may be a
- * million, are removed later in small batches. Changes of the company's records take the same lock, so each of them happens
- * before or after the deletion.
+ * Deletes a webhook like `deleteWebhook`, but within the caller's transaction. The row is only marked; it and its deliveries,
+ * possibly a million, are removed later in small batches. Changes to the company's records take the same lock, so each of
+ * them happens either before or after the deletion.
  */
 export async function deleteIn(authorised: AuthorisedTransaction, webhook: Webhook): Promise<Webhook> {
   await change(authorised, webhook, { deleted_at: authorised.now.toISOString() });
@@ -118,13 +118,13 @@ async function change(
 }
 
 /**
- * Pauses a webhook: no further attempt begins. New events wait for it, 30 days at most, and so do retries that fall
- * due. To pause a paused webhook changes nothing.
+ * Pauses a webhook: no further attempt begins. New events and due retries wait for it, 30 days at most. Pausing a paused
+ * webhook changes nothing.
  */
 export const pauseWebhook = webhookChange((authorised, webhook) => setPaused(authorised, webhook, true));
 
 /**
- * Resumes a webhook: waiting deliveries are sent at once, a few at a time. To resume one that isn't paused changes
+ * Resumes a webhook: waiting deliveries are sent at once, a few at a time. Resuming a webhook that isn't paused changes
  * nothing.
  */
 export const resumeWebhook = webhookChange((authorised, webhook) => setPaused(authorised, webhook, false));
@@ -136,7 +136,7 @@ async function setPaused(
 ): Promise<Webhook> {
   if ((webhook.pausedAt !== null) === isPaused) return webhook;
   const pausedAt = isPaused ? authorised.now.toISOString() : null;
-  // Failures of before are no news after a pause.
+  // Failures from before a pause are no longer news.
   await change(authorised, webhook, { paused_at: pausedAt, ...(!isPaused && { failing_since: null }) });
   if (!isPaused) await authorised.engine.dialect.tellWorkers(authorised.transaction);
   await recordOf(authorised, isPaused ? 'webhook.paused' : 'webhook.resumed', webhook);
@@ -154,8 +154,8 @@ async function recordOf(
 }
 
 /**
- * Makes a function that changes a webhook in an authorised transaction, and gives it as it is then; a deleted one as it was.
- * The function throws what `authorisedTransaction` and `getWebhookToChange` throw.
+ * Makes a function that changes a webhook in an authorised transaction and returns its new state, or a deleted webhook's
+ * last. The function throws what `authorisedTransaction` and `getWebhookToChange` throw.
  */
 function webhookChange(act: (authorised: AuthorisedTransaction, webhook: Webhook) => Promise<Webhook>) {
   return (engine: Engine, company: string, id: string, now: Date, by: Authority = 'operator') =>
@@ -165,9 +165,9 @@ function webhookChange(act: (authorised: AuthorisedTransaction, webhook: Webhook
 }
 
 /**
- * The webhook that an authorised transaction changes.
- * @throws UsageError when the company has no such webhook, or the administrator may not see the data of its events: an
- *   administrator who may not choose an event may not stop or repeat it either.
+ * Returns the webhook that an authorised transaction is to change.
+ * @throws UsageError when the company has no such webhook, or the administrator can't see the data of its events: whoever
+ *   can't choose an event can't stop or repeat it either.
  */
 export async function getWebhookToChange(authorised: AuthorisedTransaction, id: string): Promise<Webhook> {
   const webhook = await findWebhookRow(authorised.transaction, authorised.company, id);
@@ -178,7 +178,8 @@ export async function getWebhookToChange(authorised: AuthorisedTransaction, id: 
 }
 
 /**
- * Why an administrator may not change a webhook: its events carry data that they may not see. Undefined when they may.
+ * Returns why an administrator can't change a webhook, which is that its events carry data they can't see; otherwise
+ * undefined.
  */
 export function whyNotTouch(
   { events }: Pick<Webhook, 'events'>,
@@ -194,9 +195,9 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
 }
 
 /**
- * The chosen events in the contract's order.
+ * Checks chosen events, and returns them in the contract's order.
  * @param held the scopes of an administrator, who can choose only events whose data they can see.
- * @throws UsageError of the field `events`, naming the event that is refused, or when there is none.
+ * @throws UsageError of the field `events` that names the refused event, and when no event is chosen.
  */
 export function checkEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
   const refuse = (reason: string): never => {

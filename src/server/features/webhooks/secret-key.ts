@@ -11,17 +11,17 @@ import { createSecretBox, type SecretBox } from '../../process/secret-box.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
 
-/** A box that may lack keys. Deliveries to webhooks whose secrets it can't open are held. */
+/** A secret box that may lack keys. Deliveries are held for webhooks whose secrets it can't open. */
 export interface OpenedBox extends SecretBox {
-  /** Fingerprints of the keys that it lacks. */
+  /** Fingerprints of keys that stored secrets are sealed with and the box lacks. */
   missing: readonly string[];
-  /** A sentence for the operator where it lacks any. */
+  /** A sentence for the operator about missing keys; undefined when none is missing. */
   problem: string | undefined;
 }
 
 /**
- * The box of a database's signing secrets, with `WEBHOOK_SECRET_KEY` as its key. Where that isn't set, a file beside the
- * SQLite database holds a key; it is made when it is first needed.
+ * Opens the box of a database's signing secrets with the key `WEBHOOK_SECRET_KEY`. Without that setting, a file beside the
+ * SQLite database holds the key; it is created when first needed.
  */
 export async function openSecretBox(engine: Engine, settings: Settings): Promise<OpenedBox> {
   const box = await takeSecretBox(engine, settings);
@@ -29,11 +29,11 @@ export async function openSecretBox(engine: Engine, settings: Settings): Promise
   return { ...box, missing, problem: missing.length > 0 ? problemOf(missing, settings) : undefined };
 }
 
-/** Opens the box without looking at the stored secrets, for the commands that seal them anew or delete them. */
+/** Opens the box without reporting missing keys, for commands that re-seal or delete stored secrets. */
 export async function takeSecretBox(engine: Engine, settings: Settings): Promise<SecretBox> {
   const file = keyFileOf(settings);
   if (file !== undefined && settings.webhookSecretKey === undefined && !existsSync(file)) {
-    // A new key couldn't open secrets that another one sealed, and would stand in its way when that is found.
+    // A new key couldn't open secrets sealed with another key, and would get in the way when that key is found.
     const { fingerprints } = createSecretBox(undefined, settings.webhookSecretKeyPrevious);
     const used = await usedFingerprints(engine);
     if (used.every((fingerprint) => fingerprints.includes(fingerprint))) await makeKey(engine, file);
@@ -48,7 +48,7 @@ export async function takeSecretBox(engine: Engine, settings: Settings): Promise
   return { ...box, seal };
 }
 
-/** The names of the keys that stored secrets are sealed with: the setting or the file, or that it isn't here. */
+/** Names the keys that stored secrets are sealed with: by setting or file, or by fingerprint if the key isn't here. */
 export async function namesOfKeys(engine: Engine, settings: Settings): Promise<string[]> {
   const file = keyFileOf(settings);
   const keys: Record<string, string | undefined> = {
@@ -69,29 +69,29 @@ async function usedFingerprints(engine: Engine): Promise<string[]> {
   return (await listSeals(engine)).map((seal) => seal.split('.')[1] ?? '');
 }
 
-/** The file beside a SQLite database that holds the key of its signing secrets where no setting does. */
+/** Returns the path of the file beside a SQLite database that holds the secrets' key when no setting does. */
 export function keyFileOf({ databaseUrl }: Pick<Settings, 'databaseUrl'>): string | undefined {
   return databaseUrl.startsWith('sqlite:') ? `${databaseUrl.slice('sqlite:'.length)}-secret-key` : undefined;
 }
 
-/** Makes the file whole or not at all, and once: another process that starts now waits for the database's lock. */
+/** Creates the key file whole or not at all, and only once: other processes wait for the database's lock. */
 async function makeKey(engine: Engine, file: string): Promise<void> {
   await engine.transaction(async () => {
     if (existsSync(file)) return;
     using unfinished = beginFile(file);
     writeFileSync(unfinished.path, `${randomBytes(32).toString('base64')}\n`);
-    // It stands a power cut, which must not leave sealed secrets without their key.
+    // Survives a power cut, which must not leave sealed secrets without their key.
     unfinished.replace();
   });
 }
 
-/** @throws UsageError when there is something else than a key where one is to be read or replaced. */
+/** Refuses a file that exists but holds no key, before it is read or replaced. @throws UsageError for such a file. */
 export function refuseOtherThanKey(file: string): void {
   if (!existsSync(file) || keyIn(file) !== undefined) return;
   throw new UsageError(`${file} isn't a key of signing secrets, so nothing is done.`);
 }
 
-/** The key in a file; undefined where it isn't there, this user may not read it, or it is something else. */
+/** Reads the key in a file; undefined if there is no file, this user can't read it, or it holds something else. */
 function keyIn(file: string): string | undefined {
   try {
     const found = statSync(file);
@@ -110,8 +110,8 @@ function problemOf(missing: readonly string[], settings: Settings): string {
 }
 
 /**
- * Stores secrets anew, sealed with the key that is configured now: after it was replaced.
- * @returns how many there are, and a sentence for each that can't be opened; those stay as they are.
+ * Re-seals all stored secrets with the configured key, after that key was replaced.
+ * @returns the number of re-sealed secrets, and a sentence for each that can't be opened; those stay as they are.
  */
 export async function sealSecrets(
   engine: Engine,
@@ -128,12 +128,12 @@ export async function sealSecrets(
   return { sealedCount, problems };
 }
 
-/** The webhooks whose signing secrets the box can't open: their key is lost, or what is stored was damaged. */
+/** Lists webhooks whose signing secrets the box can't open: the key is lost, or the stored secret is damaged. */
 export async function listUnreadable(engine: Engine, box: SecretBox): Promise<Webhook[]> {
   const found: Webhook[] = [];
   for await (const stored of storedSecrets(engine.db)) {
     if (openedOr([], () => box.open(stored.secret, stored)) !== undefined) continue;
-    // One that was deleted still has its row, and its secret.
+    // A deleted webhook still has its row, with its secret.
     const webhook = await findWebhookRow(engine.db, stored.company, stored.id);
     if (webhook) found.push(webhook);
   }

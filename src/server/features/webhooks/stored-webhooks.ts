@@ -14,14 +14,14 @@ export interface Webhook extends Pick<
   isFailing: boolean;
 }
 
-/** The host that a webhook leads to, by which people know it: the path or the query of an address may hold a password. */
+/** Returns the host of a webhook's address, which is shown to people: the path or the query may hold a password. */
 export function webhookHost({ url }: { url: string }): string {
   return URL.parse(url)?.host ?? url;
 }
 
 /**
- * Whether a row `w` of webhooks fails: an attempt has failed, and nothing was delivered since, however long ago. Pages, `status`
- * and metrics tell the same. A webhook that is paused sends nothing.
+ * Condition for a failing webhook `w`: an attempt failed, however long ago, and nothing has been delivered since. Pages,
+ * `status` and metrics all use it. A paused webhook sends nothing, so it isn't failing.
  */
 export const isFailing = (company?: OfCompany) => sql<boolean>`
   w.failing_since IS NOT NULL AND w.paused_at IS NULL AND w.deleted_at IS NULL
@@ -29,7 +29,7 @@ export const isFailing = (company?: OfCompany) => sql<boolean>`
     AND h.hour >= substr(w.failing_since, 1, 13) AND h.last_delivered_at > w.failing_since
     AND ${boundTo(company, 'h.company')})`;
 
-/** Counts the webhooks of all companies that fail. */
+/** Counts the failing webhooks of all companies. */
 export async function countFailing(engine: Engine): Promise<number> {
   const rows = await ofAllCompanies(
     engine,
@@ -39,13 +39,13 @@ export async function countFailing(engine: Engine): Promise<number> {
   return rows.reduce((sum, { count }) => sum + Number(count), 0);
 }
 
-/** The webhooks of a company that weren't deleted, oldest first. */
+/** Lists a company's webhooks that aren't deleted, oldest first. */
 export async function listWebhookRows({ db }: { db: Connection }, company: string): Promise<Webhook[]> {
   const rows = await presentIn(db, company).orderBy('created_at').orderBy('id').execute();
   return rows.map(toWebhook);
 }
 
-/** A webhook of a company that wasn't deleted. */
+/** Finds a company's webhook; undefined if there is none or it was deleted. */
 export async function findWebhookRow(
   db: Connection,
   company: string,

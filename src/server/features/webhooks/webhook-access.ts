@@ -9,8 +9,8 @@ import { type Html, html } from '../../views/html.ts';
 import type { Visit } from '../../views/visit.ts';
 
 /**
- * The company's webhook with the id in the page's address.
- * @throws PageError 404 when the company has none.
+ * Returns the company's webhook whose id is in the page's URL.
+ * @throws PageError 404 when the company has no such webhook.
  */
 export async function getOwnWebhook(
   engine: Engine,
@@ -21,13 +21,13 @@ export async function getOwnWebhook(
   return webhook;
 }
 
-/** A button that changes a webhook, or the reason why the administrator may not press it. */
+/** Returns a button that changes a webhook, or the reason why the administrator isn't allowed to press it. */
 export function unlessRefused(webhook: Webhook, { administrator }: Visit, button: Html): Html {
   const reason = whyNotTouch(webhook, administrator);
   return reason === undefined ? button : html`<p class="hint">${reason}</p>`;
 }
 
-/** The events of a webhook that an administrator may see, a ping among them. */
+/** Lists the webhook's events whose data an administrator may see, plus `ping`. */
 export function visibleKinds({ scopes }: Administrator, { events }: Webhook): EventKind[] {
   return [...events.filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
 }

@@ -17,7 +17,7 @@ import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
 const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
-/** `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
+/** Builds `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
   return new DatabaseCommand('webhook', terminal)
     .description("a company's webhooks")
@@ -33,7 +33,7 @@ export function webhookCommand(terminal: Terminal): Command {
     .addCommand(sealCommand(terminal));
 }
 
-/** A command about one webhook of a company. */
+/** Builds a subcommand that takes the ids of a company and one of its webhooks. */
 function ofWebhook(name: string, terminal: Terminal): DatabaseCommand {
   return new DatabaseCommand(name, terminal).argument(...COMPANY).argument(...WEBHOOK);
 }
@@ -179,7 +179,7 @@ function sealCommand(terminal: Terminal): Command {
     });
 }
 
-/** RFC 3339 with an offset, as in the API. */
+/** Parses a time in RFC 3339 form with an offset, as in the API. */
 function timeOf(text: string): Date {
   const time = new Date(text);
   const [, day] = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.exec(text) ?? [];

@@ -9,24 +9,24 @@ export interface AttemptCounts {
   failed: number;
 }
 
-/** An attempt that failed. */
+/** The last failed attempt to a webhook. */
 export interface LastFailure {
   at: string;
-  /** The class of error or the status, as text. */
+  /** The error class or the status, as text. */
   reason: string;
   delivery: string;
-  /** The beginning of the answer; empty where there was none, or it wasn't text. */
+  /** The beginning of the answer; empty if there was no answer or it wasn't text. */
   answerText: string;
 }
 
-/** The attempts of a webhook in each of some periods, and its last results. */
+/** A webhook's attempts in each of some periods, and its last success and failure. */
 export interface WebhookHealth {
   spans: AttemptCounts[];
   lastDeliveredAt: string | null;
   lastFailure: LastFailure | null;
 }
 
-/** A period in full hours of UTC, without its end. */
+/** A period in whole UTC hours; its end is excluded. */
 export interface HourSpan {
   from: Date;
   until: Date;
@@ -39,8 +39,8 @@ interface HealthRow {
 }
 
 /**
- * Reads the health of some webhooks of a company, by their ids. It adds up hourly counts, so its cost doesn't depend on
- * the number of deliveries. A webhook without attempts has counts of 0.
+ * Reads the health of a company's webhooks, given their ids. It adds up hourly counts, so its cost doesn't depend on the
+ * number of deliveries. A webhook without attempts has counts of 0.
  */
 export async function readWebhookHealth(
   { db, dialect }: Engine,
@@ -84,7 +84,7 @@ function add(health: WebhookHealth, { span, sums }: HealthRow): void {
     health.lastFailure = { at, reason, delivery, answerText: words.join(' ') };
 }
 
-/** A new attempt: its time, and its status or class of error. */
+/** A new attempt to be counted, with its time and its status or error class. */
 export interface CountedAttempt {
   company: string;
   webhook: string;
@@ -97,8 +97,8 @@ export interface CountedAttempt {
 }
 
 /**
- * Adds attempts to the counts of their hours. Workers that write at once lock the counts in the order of their keys, so that
- * none waits for another in a circle.
+ * Adds attempts to the hourly counts. Workers that write at once lock the counts in the order of their keys, which prevents
+ * deadlocks.
  */
 export async function countAttempts(
   transaction: StoreTransaction,
@@ -128,8 +128,8 @@ export async function countAttempts(
 }
 
 /**
- * The row of an hour, of which there is one attempt at least. An empty text stands for no time and no failure; a failure is
- * its time, its reason, its delivery and the answer's text, so that the greatest text is the latest.
+ * Builds the row of an hour from its attempts, at least one. An empty string means no success or no failure. A failure begins
+ * with its time, then reason, delivery and answer, so that the greatest string is the latest.
  */
 function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
   const [{ company, webhook, at } = { company: '', webhook: '', at: '' }] = attempts;

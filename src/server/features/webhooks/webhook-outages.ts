@@ -11,12 +11,12 @@ import { type DeliveryState, webhooks } from '../../store/tables/webhooks.ts';
 import type { WebhookKey } from './deliveries/delivery-keys.ts';
 import { webhookHost } from './stored-webhooks.ts';
 
-/** A webhook to which nothing was delivered for so long is told of, and again each day. */
+/** Time without a delivery after which people are told that a webhook fails; they are told again each day. */
 const FAILING_MS = 15 * MINUTE_MS;
 const AGAIN_MS = DAY_MS;
-/** People are told of another outage of a webhook this long after they were told of the one before, at the earliest. */
+/** Minimum time between telling people of one outage of a webhook and telling them of the next. */
 const CALM_MS = 4 * HOUR_MS;
-/** Outages of one look; more are left to the next. */
+/** Maximum number of outages handled in one run; the rest wait for the next. */
 const OUTAGES_MAX = 500;
 const COUNT_MAX = 10_000;
 
@@ -27,13 +27,13 @@ interface Result extends WebhookKey {
 }
 
 /**
- * Notes since when webhooks fail, and tells of deliveries that are now marked failed, in the transaction that keeps the
- * results. People are told once in an outage, and once a day at most.
+ * Records when webhooks began to fail, and tells people of deliveries now marked failed, in the transaction that stores the
+ * results. People are told at most once in an outage and once a day.
  */
 export async function noteFailures(transaction: StoreTransaction, results: readonly Result[]): Promise<void> {
   const failures = results.filter(({ state }) => state === 'retrying' || state === 'failed');
   const webhooks = Map.groupBy(failures, ({ company, webhook }) => `${company} ${webhook}`);
-  // In the order of the keys, so that no two workers wait for each other.
+  // Webhooks are updated in the order of their keys, which prevents deadlocks between workers.
   for (const [, ofWebhook] of [...webhooks].sort(([one], [other]) => (one < other ? -1 : 1))) {
     const [{ company, webhook } = { company: '', webhook: '' }] = ofWebhook;
     const [at = ''] = ofWebhook.map(({ attempt }) => attempt?.attemptedAt ?? '').sort();
@@ -62,19 +62,19 @@ interface ToldOf {
   events: string;
 }
 
-/** A webhook that fails, since when, when people were told last, its last success since then, and its last failure. */
+/** A failing webhook: when the outage began, when people were last told, and its last success and failure since it began. */
 interface Outage extends WebhookKey, ToldOf {
   since: string;
   told: string | null;
   until: string | null;
-  /** The time of its last failure, with the reason and the rest that its history keeps. */
+  /** The time of the last failure, followed by its reason and the rest of the stored text. */
   failed: string | null;
 }
 
 /**
- * Tells of webhooks that fail for a quarter of an hour or another day, and of those that work again. A paused webhook waits. Of
- * several processes that look at once, one tells. Of a webhook that fails and works by turns they tell every four hours at most,
- * and no more of one to which nothing is sent.
+ * Tells people of webhooks that have failed for a quarter of an hour or another day, and when they work again. Paused
+ * webhooks wait. If several processes look at once, only one tells. For a webhook that fails and works by turns, people are
+ * told every four hours at most; without new failures they aren't told again.
  */
 export async function tellOutages(engine: Engine, now: Date): Promise<void> {
   const [begunBy, toldBy, calmBy] = [FAILING_MS, AGAIN_MS, CALM_MS].map((ms) =>
@@ -115,7 +115,7 @@ async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<vo
       ? { failing_since: failsAgain ? failedAt : null }
       : { failing_told_at: now.toISOString() };
     if (!(await markTold(transaction, outage, { failing_since: since }, mark))) return;
-    // Nobody was told that it failed.
+    // A recovery is no news to people who weren't told of the outage.
     const wasTold = told !== null && told >= since;
     if (failsAgain || (isOver && !wasTold)) return;
     const counts = await countsOf(engine, transaction, outage);
@@ -124,7 +124,7 @@ async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<vo
   });
 }
 
-/** Marks what people are told of a webhook, unless another process was first, or it isn't as it was found any more. */
+/** Updates what people were told of a webhook, unless another process was first or the webhook has changed meanwhile. */
 async function markTold(
   transaction: StoreTransaction,
   { company, webhook, told }: WebhookKey & { told: string | null },
@@ -141,7 +141,7 @@ async function markTold(
   return Number(numUpdatedRows) === 1;
 }
 
-/** Tells those who may see one of a webhook's events. */
+/** Adds a notice for everyone who may see one of a webhook's events. */
 async function tell(
   transaction: StoreTransaction,
   kind: NoticeKind,
@@ -154,11 +154,11 @@ async function tell(
   });
 }
 
-/** People are told so long before the first delivery of a paused webhook is lost, and again just before it is, and so on. */
+/** Notice given before a paused webhook's first delivery is lost; people are told again just before it is, and so on. */
 const LOSING_MS = 7 * DAY_MS;
 const LOSING_AGAIN_MS = LOSING_MS - HOUR_MS;
 
-/** Tells of paused webhooks whose deliveries will be lost, because they have waited almost as long as deliveries are kept. */
+/** Tells people of paused webhooks that will soon lose deliveries, which have waited almost as long as they are kept. */
 export async function tellLosses(engine: Engine, now: Date): Promise<void> {
   const [oldBy = '', toldBy = ''] = [HISTORY_MS - LOSING_MS, LOSING_AGAIN_MS].map((ms) =>
     new Date(now.getTime() - ms).toISOString(),
@@ -189,7 +189,7 @@ export async function tellLosses(engine: Engine, now: Date): Promise<void> {
   resultsOf(done);
 }
 
-/** How many deliveries wait for a webhook, up to `countMax`, and when the event of one of the oldest happened. */
+/** Counts the deliveries that wait for a webhook, up to `countMax`, and finds when one of the oldest events happened. */
 export async function findHeld(
   db: Connection,
   { company, webhook }: WebhookKey,
@@ -205,13 +205,13 @@ export async function findHeld(
 
 const countText = (count: number) => (count > COUNT_MAX ? `more than ${COUNT_MAX}` : String(count));
 
-/** How many deliveries of a webhook wait, and how many were given up, in words where there are very many. */
+/** Counts a webhook's waiting and its given-up deliveries, as text that says "more than" above `COUNT_MAX`. */
 async function countsOf(
   { dialect }: Engine,
   transaction: StoreTransaction,
   { company, webhook }: WebhookKey,
 ) {
-  // Each index is of these states alone.
+  // Each index contains only deliveries in these states.
   const count = async (index: string, state: string) =>
     countRows(
       transaction,

@@ -66,7 +66,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
   );
 };
 
-/** Waits a little for the result, so that the page usually shows it at once. */
+/** Sends a ping and waits briefly for the result, so that the page usually shows it at once. */
 export const sendPing = action(showWebhook, async (visit, { engine, pingWaitMs = 3_000 }) => {
   const { company, id: webhook } = await getOwnWebhook(engine, visit);
   const id = await ping(engine, { company, webhook }, visit.act);
@@ -92,7 +92,7 @@ export const remove: PortalPage = async (visit, { engine }) => {
   return redirect('/portal/webhooks', text);
 };
 
-/** The ping with the id in the page's address, if it is one of this webhook. */
+/** Finds the ping whose id is in the page's URL, if it was sent to this webhook. */
 async function findPing(
   engine: Engine,
   { company, id: webhook }: Webhook,
@@ -180,8 +180,8 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
 }
 
 /**
- * The steps to a new secret: a second webhook with the same address and events, and then the end of the first. Each is ticked
- * by what is known of the two.
+ * Renders the steps to a new secret: register a second webhook with the same address and events, then delete the first. Steps
+ * that are known to be done are ticked.
  */
 async function rotation(engine: Engine, { company, id }: Webhook, span: HourSpan): Promise<Html> {
   const all = await listWebhookRows(engine, company);

@@ -41,7 +41,7 @@ export const showWebhooks: PortalPage = async (visit, { engine }) => {
   );
 };
 
-/** One row for each webhook, those first that fail. */
+/** Renders one row for each webhook, those that need attention first. */
 function webhookTable(
   visit: Visit,
   webhooks: readonly Webhook[],
@@ -128,7 +128,7 @@ function registrationForm(visit: Visit, like: Webhook | undefined, problems: Pro
   );
 }
 
-/** For the rotation of a secret, `?like=` fills in the address of another one, and its events as far as one may see them. */
+/** Finds the webhook that `?like=` names, whose address and visible events the form copies to rotate its secret. */
 async function likeIn(
   { company, administrator, query }: Visit,
   engine: Engine,

@@ -27,12 +27,12 @@ type Attempted = Pick<LeasedDelivery, 'company' | 'webhook' | 'id' | 'lease' | '
   dueAt: string;
 };
 
-/** Deliveries that can't be signed are looked at again this often. */
+/** Delay before a delivery that can't be signed is tried again. */
 const HELD_MS = 600_000;
 
 /**
- * Makes one attempt of a delivery, unless it may not be sent now.
- * @returns the new state of the delivery. It never rejects.
+ * Makes one attempt of a delivery, if it may be sent now. It never rejects.
+ * @returns the new state of the delivery.
  */
 export async function makeAttempt(
   delivery: LeasedDelivery & Attempted,
@@ -51,7 +51,7 @@ export async function makeAttempt(
   } catch (error) {
     // A request that can't be made counts as a failed attempt.
     log.error({ company, webhook, delivery: id, err: error }, 'delivery.not-sent');
-    // The secret is damaged, or was sealed with another key.
+    // A UsageError means that the secret is damaged, or was sealed with another key.
     if (error instanceof UsageError)
       return {
         ...settled(delivery, 'retrying'),
@@ -72,12 +72,12 @@ export async function makeAttempt(
   return { ...result, isPing: kind === 'ping' };
 }
 
-/** The result of a delivery that may not be sent now; undefined when it may. */
+/** Returns the result of a delivery that must not be sent now; undefined for one that can be sent. */
 function resultWithoutSending(delivery: LeasedDelivery & Attempted, now: Date): DeliveryResult | undefined {
   const { dueAt, attempt, kind, switches, isWebhookPaused, isWebhookDeleted } = delivery;
-  // It was paused after this worker had found it.
+  // The webhook was paused after this worker had found the delivery.
   if (isWebhookPaused && !isWebhookDeleted) return settled(delivery, 'waiting');
-  // The clock was set back, so the retry isn't due any more. First attempts have no due time.
+  // The clock was set back, so the retry is no longer due. First attempts have no due time.
   if (attempt > 1 && Date.parse(dueAt) > now.getTime()) return settled(delivery, 'retrying');
   const withheldFor = isWebhookDeleted ? 'webhook_deleted' : whyWithheld(switches, moduleOfEvent(kind));
   return withheldFor && { ...settled(delivery, 'withheld'), withheldFor };
@@ -95,7 +95,7 @@ async function send(
   return answerText === undefined ? answer : { ...answer, answerText: keptAnswer(answerText, secret) };
 }
 
-/** The new state of a delivery after an attempt: delivered, retrying by the schedule, or failed for good. */
+/** Returns the new state of a delivery after an attempt: delivered, retrying by the schedule, or failed for good. */
 function resultOf(
   delivery: Attempted,
   { answer, attemptedAt }: Ended,
@@ -112,13 +112,13 @@ function resultOf(
   };
 }
 
-/** From this number of interrupted attempts on, the retry schedule applies. */
+/** Number of interrupted attempts from which the retry schedule applies. */
 const INTERRUPTIONS_MAX = 3;
 
 /**
- * The new state of a delivery whose lease ran out. It is retried at once, because its receiver did nothing wrong. After
- * several times the delivery itself may be the reason, so it waits as after a failure.
- * @param leaseMs stands for the length of the attempt, which isn't known.
+ * Returns the new state of a delivery whose lease ran out. It is retried at once, because its receiver did nothing wrong.
+ * After several interruptions the delivery itself may be the cause, so it waits as after a failure.
+ * @param leaseMs used as the duration of the attempt, which isn't known.
  */
 export function interruptedResult(
   delivery: Attempted & Pick<TimedDelivery, 'interruptionCount'>,
@@ -132,7 +132,7 @@ export function interruptedResult(
   return { ...settled(delivery, 'waiting', { ...ended, nextAt: means.now() }), interruptionCount };
 }
 
-/** An attempt that made no request, or whose worker ended meanwhile. */
+/** Returns the result of an attempt that made no request, or whose worker ended meanwhile. */
 function withoutAnswer(error: AttemptError, totalMs: number): AttemptResult {
   return { status: null, error, phases: { dns: null, connect: null, tls: null, firstByte: null }, totalMs };
 }

@@ -8,9 +8,9 @@ import type { Engine } from '../../../store/engines/engine.ts';
 import { countFailing } from '../stored-webhooks.ts';
 
 const COUNT_MAX = 10_000;
-/** Webhooks whose oldest delivery is looked up: each costs an index lookup. */
+/** Maximum number of webhooks whose oldest delivery is looked up; each costs an index lookup. */
 const WEBHOOKS_MAX = 10_000;
-/** Webhooks between two pauses. */
+/** Number of webhooks looked up before the event loop gets a turn. */
 const WEBHOOKS_AT_ONCE = 100;
 
 /** Builds the function that measures the backlog, at a bounded cost. */

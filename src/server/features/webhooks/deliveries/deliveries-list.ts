@@ -7,31 +7,31 @@ import { boundTo } from '../../../store/machines.ts';
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 
-/** Groups of states that the history filters by. */
+/** A group of delivery states that the history can be filtered by. */
 export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
 
 export interface DeliveryFilter {
   kinds?: readonly EventKind[] | undefined;
   state?: StateGroup | undefined;
-  /** When the event happened: from a time up to, and without, another. */
+  /** The period in which the event happened; `until` is excluded. */
   from?: Date | undefined;
   until?: Date | undefined;
 }
 
-/** Deliveries that failed or were withheld: those of a time, or some by their ids. */
+/** A choice of failed or withheld deliveries, by period or by ids. */
 export type UnsentChoice = { from: Date; until?: Date | undefined } | { ids: readonly string[] };
 
 export interface ListedPage {
   deliveries: DeliveryRecord[];
-  /** The id, of a delivery or an event, before which the next page goes on; undefined at the end. */
+  /** The id of a delivery or an event, before which the next page continues; undefined on the last page. */
   before: string | undefined;
-  /** The search stopped at its bound, so there may be more matches. */
+  /** Whether the search stopped at its limit, so that there may be more matches. */
   isCutShort: boolean;
 }
 
-/** Deliveries that one page reads at most, which takes some milliseconds. */
+/** Maximum number of deliveries that one page scans, which takes a few milliseconds. */
 const LOOKED_AT_MAX = 5_000;
-/** Events that are joined with their deliveries in one step. */
+/** Number of events that are joined with their deliveries in one step. */
 const EVENTS_AT_ONCE = 200;
 
 /** The webhook whose deliveries are listed. No event is older than the webhook. */
@@ -40,17 +40,17 @@ export interface ListedWebhook extends WebhookKey {
   pausedAt: string | null;
 }
 
-/** A page begins before the id at which the last one ended, or at the newest delivery. */
+/** The start and size of a page. It starts before the id at which the last page ended, or at the newest delivery. */
 interface PageOptions {
   before?: string | undefined;
   countMax: number;
 }
 
 /**
- * Deliveries of a webhook that pass a filter, the newest first.
+ * Lists a webhook's deliveries that match a filter, newest first.
  *
- * Ids begin with their time, so a span of time is a range of ids. A page reads the most selective index: that of the state,
- * that of a single kind of event, or that of all deliveries. It stops after some thousand rows.
+ * Ids begin with their time, so a period is a range of ids. A page reads the most selective index: the state's, a single
+ * event kind's, or that of all deliveries. It stops after a few thousand rows.
  */
 export async function listDeliveryRows(
   db: Connection,
@@ -70,7 +70,7 @@ interface Scanned extends Omit<ListedPage, 'deliveries'> {
   rows: DeliveryRow[];
 }
 
-/** Must equal the conditions of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
+/** SQL conditions; must equal those of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
 const states: Record<StateGroup, RawBuilder<boolean>> = {
   waiting: sql`d.state IN ('waiting', 'sending')`,
   retrying: sql`d.state = 'retrying'`,
@@ -84,7 +84,7 @@ function inState(state: StateGroup | undefined): RawBuilder<boolean> {
   return state ? states[state] : sql`TRUE`;
 }
 
-/** Scans deliveries, all of them or those of a rare state, and looks at the event of each. */
+/** Scans all deliveries, or those in a rare state, and joins the event of each. */
 async function scanDeliveries(
   db: Connection,
   of: WebhookKey,
@@ -106,7 +106,7 @@ async function scanDeliveries(
   return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
 }
 
-/** Counts the chosen deliveries that had fewer attempts, up to `countMax`. */
+/** Counts the chosen deliveries with fewer than `attemptsMax` attempts, up to `countMax`. */
 export async function countUnsent(
   db: Connection,
   of: WebhookKey,
@@ -119,7 +119,7 @@ export async function countUnsent(
   return countRows(db, some);
 }
 
-/** The chosen deliveries, as `d`. */
+/** Builds the table and the condition that select the chosen deliveries, as `d`. */
 export function unsentIn(db: Connection, of: WebhookKey, choice: UnsentChoice): DeliveryScan {
   if (!('ids' in choice)) return deliveriesIn(db, of, { ...choice, state: 'unsent' }, {});
   const { table, condition } = deliveriesIn(db, of, { state: 'unsent' }, {});
@@ -131,7 +131,7 @@ interface DeliveryScan {
   condition: RawBuilder<unknown>;
 }
 
-/** The deliveries that are scanned, as `d`. */
+/** Builds the table and the condition of a scan of deliveries, as `d`. */
 function deliveriesIn(
   db: Connection,
   { company, webhook }: WebhookKey,
@@ -145,12 +145,12 @@ function deliveriesIn(
     ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
     ...(before === undefined ? [] : [sql`d.id < ${before}`]),
   ];
-  // SQLite would rather scan the table, which has the same order.
+  // Without the hint, SQLite would scan the table, which has the same order.
   const hint = isRare(state) ? dialectOf(db).indexedBy(`deliveries_${state}`) : sql``;
   return { table: sql`deliveries AS d ${hint}`, condition: sql.join(conditions, sql` AND `) };
 }
 
-/** The id at which a search is broken off; undefined when there are so few that it comes to their end. */
+/** Finds the id at which a search stops early; undefined when the search can reach the end. */
 async function searchEnd(db: Connection, { table, condition }: DeliveryScan): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     SELECT d.id FROM ${table} WHERE ${condition}
@@ -158,7 +158,7 @@ async function searchEnd(db: Connection, { table, condition }: DeliveryScan): Pr
   return rows[0]?.id;
 }
 
-/** Comes after every id of an event. */
+/** A string that sorts after every event id. */
 const LAST_EVENT = 'evt_g';
 
 interface EventRow {
@@ -166,7 +166,7 @@ interface EventRow {
   created_at: string;
 }
 
-/** Where a scan along events of one kind begins and ends. */
+/** The bounds of a scan of events of one kind. */
 interface EventSpan {
   kind: EventKind;
   from: string;
@@ -174,8 +174,8 @@ interface EventSpan {
 }
 
 /**
- * Scans events of one kind, and looks at the deliveries of each. In steps: a planner that isn't told the values would
- * join them the other way round, and read all of the webhook's deliveries.
+ * Scans events of one kind with the deliveries of each, in steps. In a single join, a planner that doesn't know the values
+ * would start from the deliveries, and read all of the webhook's.
  */
 async function scanEvents(
   db: Connection,
@@ -210,13 +210,13 @@ function eventSpan(
   };
 }
 
-/** The next events of a scan, the newest first. */
+/** Reads the next events of a scan, newest first. */
 async function listEvents(
   db: Connection,
   company: string,
   { kind, from, before }: EventSpan,
 ): Promise<EventRow[]> {
-  // Compared and ordered as a whole, so that no other index has this order.
+  // The key is compared and ordered as a whole, so that no other index has this order.
   const key = sql`(e.company, e.kind, e.id)`;
   const { isDistributed } = dialectOf(db);
   const { rows } = await sql<EventRow>`
@@ -226,7 +226,7 @@ async function listEvents(
   return rows;
 }
 
-/** The deliveries of events to a webhook, in the order of the events. */
+/** Reads a webhook's deliveries of some events, in the order of the events. */
 async function deliveriesOf(
   db: Connection,
   { company, webhook }: WebhookKey,
@@ -234,7 +234,7 @@ async function deliveriesOf(
   { kind, state }: DeliveryFilter & { kind: EventKind },
 ): Promise<(DeliveryRow & { event: string })[]> {
   if (events.length === 0) return [];
-  // Hidden from indexes, or all deliveries of the webhook would be looked through.
+  // The webhook is hidden from the indexes; otherwise all its deliveries would be read.
   const { rows } = await sql<Omit<DeliveryRow, 'kind' | 'created_at'> & { event: string }>`
     SELECT d.id, d.event, d.state, d.withheld_for, d.due_at, d.attempt_count FROM deliveries AS d
     WHERE d.company = ${company} AND d.event IN (${sql.join(events.map(({ id }) => id))})
@@ -246,7 +246,7 @@ async function deliveriesOf(
   });
 }
 
-/** Comes before every id that is made at a time or later (RFC 9562 section 5.7). */
+/** Returns a string that sorts before every id made at a time or later (RFC 9562 section 5.7). */
 function firstId(prefix: string, at: Date): string {
   const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0');
   return `${prefix}${time.slice(0, 8)}-${time.slice(8)}`;

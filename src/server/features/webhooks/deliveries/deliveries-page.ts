@@ -23,7 +23,7 @@ import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webh
 
 const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
-/** Deliveries are counted up to these numbers. */
+/** Limits up to which deliveries are counted. */
 const FAILED_MAX = 1_000;
 const NEWER_MAX = 100;
 
@@ -34,10 +34,10 @@ const stateNames: Record<StateGroup, string> = {
   unsent: 'Failed or withheld',
 };
 
-// They are the names of the record.
+// The keys are exactly the groups of the record's type.
 const stateGroups = Object.keys(stateNames) as StateGroup[];
 
-/** The deliveries of a webhook, the newest first. The filters are part of the address. */
+/** Shows the deliveries of a webhook, newest first. The filters are part of the URL. */
 export const showDeliveries: PortalPage = async (visit, { engine }) => {
   const { company, query, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
@@ -67,7 +67,7 @@ export const showDeliveries: PortalPage = async (visit, { engine }) => {
   );
 };
 
-/** Deliveries that pass the filter since the first page was made, up to `NEWER_MAX`. */
+/** Counts deliveries that match the filter and are newer than the first page, up to `NEWER_MAX`. */
 async function countSince(engine: Engine, of: ListedWebhook, chosen: Chosen, madeAt: Date): Promise<number> {
   if (Number.isNaN(madeAt.getTime())) return 0;
   const from = new Date(Math.max(madeAt.getTime(), chosen.from?.getTime() ?? 0));
@@ -83,7 +83,7 @@ async function tabs(engine: Engine, of: ListedWebhook, { state, isPartial }: Cho
       >${name}</a
     >`;
   const failedCount = await countUnsent(engine.db, of, { from: new Date(0) }, { countMax: FAILED_MAX });
-  // Whoever doesn't see all of them is told no number.
+  // No number is shown to an administrator who can't see all failed deliveries.
   const count = isPartial ? '' : ` (${boundedCountText(failedCount, FAILED_MAX)})`;
   return html`<nav class="pages" aria-label="Deliveries">
     ${tab('All deliveries')} ${tab(`${stateNames.unsent}${count}`, 'unsent')}
@@ -91,7 +91,7 @@ async function tabs(engine: Engine, of: ListedWebhook, { state, isPartial }: Cho
 }
 
 interface Chosen {
-  /** Whether there are deliveries that the administrator may not see. */
+  /** Whether some of the webhook's events are hidden from the administrator. */
   isPartial: boolean;
   kinds: readonly EventKind[] | undefined;
   state: StateGroup | undefined;
@@ -195,7 +195,7 @@ function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefi
   return last && attemptSummary(last);
 }
 
-/** Sends deliveries of the list again, or all of its time. The boxes stand in the list, and belong to the first form. */
+/** Renders forms to send the ticked deliveries or a whole period again. The list's tick boxes belong to the first form. */
 function recoverPart(visit: Visit, webhook: Webhook, given: Chosen['given']): Html {
   const { company, now } = visit;
   const action = `/portal/webhooks/${webhook.id}/recover`;

@@ -4,9 +4,9 @@ import { chosenText, type DeliveryKey, keyRows, rowsOf } from './delivery-keys.t
 import type { Engine } from '../../../store/engines/engine.ts';
 import { boundTo, byCompany, ofAllCompanies, type OfCompany, resultsOf } from '../../../store/machines.ts';
 
-/** Events of one pass. Each has a delivery for each webhook. */
+/** Maximum number of events in one pass. Each has one delivery for each webhook. */
 const EVENTS_MAX = 20;
-/** Rows that one pass removes, or the rows of one delivery. They block other writers of SQLite. */
+/** Maximum number of rows that one pass removes, unless one delivery alone has more. Removal blocks other SQLite writers. */
 const ROWS_MAX = 100;
 
 interface EventKey {
@@ -21,7 +21,7 @@ interface OldRow extends DeliveryKey {
   attempt_count: number;
 }
 
-/** Deliveries that ended, or wait for a paused webhook, which may never be resumed. */
+/** Condition for deliveries that ended or wait for a paused webhook, which might never be resumed. */
 const isOver = (company: OfCompany) => sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
   OR state <> 'sending' AND EXISTS (
     SELECT 1 FROM webhooks AS w
@@ -30,8 +30,8 @@ const isOver = (company: OfCompany) => sql<boolean>`(state NOT IN ('waiting', 's
   ))`;
 
 /**
- * Removes deliveries with their attempts, and those of the events that then have none.
- * @param condition is checked again once a delivery is locked: it may have been sent again meanwhile.
+ * Removes deliveries with their attempts, then any of the events that have no deliveries left.
+ * @param condition checked again under each delivery's lock, because the delivery may have been sent again meanwhile.
  */
 async function remove(
   engine: Engine,
@@ -76,10 +76,9 @@ async function removeIn(
 }
 
 /**
- * Removes, a little in each pass, deliveries that ended, of events from before a time, with their attempts, and the events
- * that nothing refers to any more.
- * @param after the id of the event after which this pass begins; an empty text for the first.
- * @returns the id after which the next pass begins; undefined when nothing older is left.
+ * Removes one batch of ended deliveries of events before a time, with their attempts, and events left without deliveries.
+ * @param after the event id after which this pass begins; an empty string for the first pass.
+ * @returns the event id after which the next pass begins; undefined when nothing older is left.
  */
 export async function removeOld(engine: Engine, before: Date, after: string): Promise<string | undefined> {
   const found = await ofAllCompanies(
@@ -88,7 +87,7 @@ export async function removeOld(engine: Engine, before: Date, after: string): Pr
       SELECT company, id, created_at FROM events WHERE id > ${after} AND ${isReached('company')} ORDER BY id LIMIT ${sql.lit(EVENTS_MAX)}`,
   );
   const events = found.toSorted((one, other) => (one.id < other.id ? -1 : 1)).slice(0, EVENTS_MAX);
-  // Ids grow with time, so the pass can stop at the first younger event.
+  // Ids grow with time, so the pass can stop at the first newer event.
   const limit = before.toISOString();
   const young = events.findIndex(({ created_at }) => created_at >= limit);
   const old = young === -1 ? events : events.slice(0, young);
@@ -109,7 +108,7 @@ export async function removeOld(engine: Engine, before: Date, after: string): Pr
   return isAll ? undefined : last;
 }
 
-/** The first deliveries that together have at most as many rows, attempts included, as one pass removes; at least one. */
+/** Takes the first deliveries whose rows, attempts included, fit into one pass; always at least one. */
 function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean } {
   let count = 0;
   const end = deliveries.findIndex(({ attempt_count }, index) => {
@@ -121,7 +120,7 @@ function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean 
     : { rows: deliveries.slice(0, end), isAll: false };
 }
 
-/** Removes deliveries of deleted webhooks, and such webhooks that have none, with their counts. @returns whether there may be more. */
+/** Removes some deliveries of a deleted webhook, or the webhook when none is left. @returns whether there may be more. */
 export async function removeDeleted(engine: Engine): Promise<boolean> {
   const { db } = engine;
   const [webhook] = await ofAllCompanies(

@@ -24,23 +24,23 @@ import { getWebhookToChange, unknownWebhook } from '../registration.ts';
 
 export interface DeliveryPage {
   deliveries: DeliveryRecord[];
-  /** The `before` of the next page; null at the end. */
+  /** The value of `before` for the next page; null on the last page. */
   nextBefore: string | null;
 }
 
-/** Deliveries on one page. */
+/** Maximum number of deliveries on one page. */
 export const PAGE_MAX = 100;
-/** Attempts of one delivery in total, which are shown on one page. */
+/** Maximum number of attempts of one delivery, all shown on one page. */
 export const ATTEMPTS_MAX = 100;
 const RECOVER_BATCH = 100;
-/** Deliveries are counted up to this number before they are sent again. */
+/** Limit of the count of deliveries shown before they are sent again. */
 export const RECOVERABLE_MAX = 10_000;
 const PINGS_MAX = 5;
 const PINGS_OF_COMPANY_MAX = 20;
 const PING_WINDOW_MS = 60_000;
 
 /**
- * The deliveries of a webhook with every attempt, the newest first.
+ * Lists the deliveries of a webhook with every attempt, newest first.
  * @throws UsageError when there is no such webhook, it has no delivery `before`, or `limit` isn't from 1 to 100.
  */
 export async function listDeliveries(
@@ -62,12 +62,12 @@ const anew = (dueAt: string) =>
   ({ state: 'waiting', due_at: dueAt, failure_count: 0, interruption_count: 0, withheld_for: null }) as const;
 
 /**
- * Sends a delivery again, in any state: the same id and body with a fresh signature, and the schedule from its
- * beginning.
- * @param options.by the authority, here and below: an operator, unless given.
- * @param options.attemptCount as `by` saw it: nothing is sent when there was another attempt since, or it waits
- *   already, so that a form that is submitted twice sends once.
- * @throws UsageError when there is none, when it is being sent at this moment, and when it has had 100 attempts; what
+ * Sends a delivery again in any state except `sending`: the same id and body, a fresh signature, and a restarted retry
+ * schedule.
+ * @param options.by the authority, here and below; an operator by default.
+ * @param options.attemptCount the number of attempts that `by` saw: nothing is sent if there was another attempt since, or
+ *   the delivery already waits, so that a form submitted twice sends once.
+ * @throws UsageError when there is no such delivery, it is being sent at this moment, or it has had 100 attempts; also what
  *   `authorisedTransaction` and `getWebhookToChange` throw, here and below.
  */
 export async function resend(
@@ -111,7 +111,7 @@ export async function resend(
 
 /**
  * Counts the deliveries that `recover` would send, up to `RECOVERABLE_MAX`.
- * @throws UsageError when the time isn't within the last 30 days, or not from 1 to 100 deliveries are chosen.
+ * @throws UsageError when the time isn't within the last 30 days, or the number of chosen deliveries isn't from 1 to 100.
  */
 export async function countRecoverable(
   db: Connection,
@@ -128,10 +128,10 @@ export async function countRecoverable(
 }
 
 /**
- * Sends chosen deliveries again that failed or were withheld, in batches. Each batch is a transaction: when the authority
- * ends meanwhile, the sending stops.
- * @param options.count as `by` saw it: nothing is sent when it is another one by now.
- * @returns the number of deliveries.
+ * Sends chosen failed or withheld deliveries again, in batches. Each batch is one transaction: if the authority ends
+ * meanwhile, sending stops.
+ * @param options.count the number of deliveries that `by` saw: nothing is sent if it has changed.
+ * @returns the number of deliveries sent again.
  * @throws UsageError when there is no such webhook, and what `countRecoverable` throws.
  */
 export async function recover(
@@ -162,7 +162,7 @@ export async function recover(
     });
   let batch = await sendBatch('', by);
   count += batch.count;
-  // The first batch has used the form.
+  // The first batch has used up the form, which is valid for one request.
   const authority = by === 'operator' ? by : { ...by, form: undefined };
   while (batch.last !== undefined) {
     try {
@@ -177,9 +177,9 @@ export async function recover(
 }
 
 /**
- * Sends chosen deliveries again that failed or were withheld, in the order of their ids.
- * @param after the id after which to go on; an empty text at first.
- * @returns the number of deliveries that will be sent, and the last id of this page; undefined when it is the last page.
+ * Sends one batch of chosen failed or withheld deliveries again, in the order of their ids.
+ * @param after the id after which to continue; an empty string at first.
+ * @returns the number of deliveries that will be sent, and the last id of the batch; undefined for the last batch.
  */
 async function resendUnsent(
   authorised: AuthorisedTransaction,
@@ -200,7 +200,7 @@ async function resendUnsent(
       .set(anew(now.toISOString()))
       .where((row) => row.and({ company, webhook }))
       .where('id', 'in', ids)
-      // Checked again under the row's lock: a worker may have taken it.
+      // The state is checked again under the row's lock: a worker may have taken the delivery.
       .where('state', 'in', ['failed', 'withheld'])
       .returning('id')
       .execute();
@@ -213,8 +213,8 @@ async function resendUnsent(
 /**
  * Sends a signed `ping` to a webhook.
  * @returns the id of its delivery.
- * @throws UsageError when there is no such webhook, when it is paused, and after 5 pings within a minute, or 20 of
- *   the company's webhooks together: without a limit, pings would scan other people's ports.
+ * @throws UsageError when there is no such webhook, it is paused, or there were 5 pings to it within a minute, or 20 to all
+ *   the company's webhooks: without a limit, pings could scan other people's ports.
  */
 export async function ping(
   engine: Engine,
@@ -264,7 +264,7 @@ export async function ping(
 
 const LOOK_EVERY_MS = 50;
 
-/** Waits for the first attempt of a delivery, at most so long, and not where none is to come. */
+/** Waits up to `msMax` for a delivery's first attempt, and returns at once if none is to come. */
 export async function waitForAttempt(
   engine: Engine,
   of: DeliveryKey,

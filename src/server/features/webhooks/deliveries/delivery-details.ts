@@ -5,30 +5,30 @@ import type { DeliveryState } from '../../../store/tables/webhooks.ts';
 import type { KeptAttempt } from './results.ts';
 import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
 
-/** A delivery with its attempts, as its company sees it. */
+/** A delivery with its attempts, as shown to its company. */
 export interface DeliveryRecord {
   id: string;
   event: EventKind;
   createdAt: string;
   state: DeliveryState;
-  /** The time of the next attempt; null without one, and while the webhook is paused. */
+  /** The time of the next attempt; null if none is planned or the webhook is paused. */
   nextAttemptAt: string | null;
   withheldFor: string | null;
-  /** Attempts that were begun. */
+  /** Number of attempts begun. */
   attemptCount: number;
-  /** Finished attempts, the oldest first. */
+  /** Finished attempts, oldest first. */
   attempts: KeptAttempt[];
 }
 
-/** A delivery with all that its request is made of. */
+/** A delivery with everything its request is built from. */
 export interface DeliveryDetail extends DeliveryRecord, DeliveryKey {
   data: JsonText<unknown>;
   url: string;
-  /** As it is stored; see secret-box.ts. */
+  /** The sealed secret as stored; see secret-box.ts. */
   secret: string;
 }
 
-/** Finds a delivery of a company's webhook that wasn't deleted. */
+/** Finds a delivery to a company's webhook; undefined if the webhook was deleted. */
 export async function findDelivery(db: Connection, key: DeliveryKey): Promise<DeliveryDetail | undefined> {
   const row = await db
     .selectFrom('deliveries as d')
@@ -45,13 +45,13 @@ export async function findDelivery(db: Connection, key: DeliveryKey): Promise<De
     .executeTakeFirst();
   if (!row) return undefined;
   const [record] = await withAttempts(db, { ...key, pausedAt: row.paused_at }, [row]);
-  // The data were written by the moves and by `ping`.
+  // Only the moves and `ping` write this data.
   return (
     record && { ...key, ...record, data: row.data as JsonText<unknown>, url: row.url, secret: row.secret }
   );
 }
 
-/** A delivery beside its event, as their tables have them. */
+/** A delivery joined with its event, in database columns. */
 export interface DeliveryRow {
   id: string;
   kind: string;
@@ -62,7 +62,7 @@ export interface DeliveryRow {
   attempt_count: number;
 }
 
-/** Reads the attempts of some deliveries of a webhook. */
+/** Converts rows of one webhook's deliveries to records with their attempts. */
 export async function withAttempts(
   db: Connection,
   { company, webhook, pausedAt }: WebhookKey & { pausedAt: string | null },
@@ -80,7 +80,7 @@ export async function withAttempts(
   const byDelivery = Map.groupBy(attempts, ({ delivery }) => delivery);
   return rows.map((row) => ({
     id: row.id,
-    // Written by the moves and by `ping`.
+    // Only the moves and `ping` write kinds of events.
     event: row.kind as EventKind,
     createdAt: row.created_at,
     state: row.state,

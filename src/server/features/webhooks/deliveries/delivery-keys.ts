@@ -9,24 +9,22 @@ export interface DeliveryKey extends WebhookKey {
   id: string;
 }
 
-/**
- * Rows of values for one statement, as JSON text (an array of arrays), so that a group of deliveries costs little more than one.
- */
+/** Encodes rows of values as JSON (an array of arrays), so that one statement handles a group at little extra cost. */
 export function rowsOf(rows: readonly (readonly (string | number | null)[])[]): string {
   return JSON.stringify(rows);
 }
 
-/** The keys of deliveries as rows of values. */
+/** Encodes delivery keys as rows of values. */
 export function keyRows(keys: readonly DeliveryKey[]): string {
   return rowsOf(keys.map(({ company, webhook, id }) => [company, webhook, id]));
 }
 
-/** A value of a chosen row, as text. */
+/** Selects a value of a chosen row as text. */
 export function chosenText(place: number): RawBuilder<string> {
   return sql`(chosen.value ->> ${sql.lit(place)})`;
 }
 
-/** A value of a chosen row, as an integer. */
+/** Selects a value of a chosen row as an integer. */
 export function chosenInteger(place: number): RawBuilder<number> {
   return sql`CAST(chosen.value ->> ${sql.lit(place)} AS INTEGER)`;
 }

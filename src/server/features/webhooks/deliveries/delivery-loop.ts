@@ -19,34 +19,34 @@ import type { OpenedBox } from '../secret-key.ts';
 export interface DeliveryLoopOptions extends Omit<AttemptMeans, 'random'> {
   engine: Engine;
   secrets: AttemptMeans['secrets'] & Partial<Pick<OpenedBox, 'missing'>>;
-  /** Deliveries that are under way at once. */
+  /** Maximum number of deliveries under way at once. */
   concurrencyMax?: number;
-  /** For tests, as everything below. */
+  /** For tests, like every option below. */
   perWebhookMax?: number;
   leaseMs?: number;
-  /** The longest sleep: after it the loop notices a changed clock, and work that nobody told it of. */
+  /** The longest sleep. After it the loop notices a changed clock, and work it wasn't told of. */
   sleepMs?: number;
   random?: AttemptMeans['random'];
 }
 
 const CONCURRENCY_MAX = 64;
 const PER_WEBHOOK_MAX = 4;
-/** Three times what an attempt can take: another worker takes over only what was abandoned. */
+/** Lease of a delivery: three times the longest attempt, so that another worker takes over only abandoned deliveries. */
 const LEASE_MS = 30_000;
 const SLEEP_MS = 1_000;
-/** Pause when other workers took, or have locked, all that this one found. It doubles each time. */
+/** Pause when other workers took or locked every delivery that this one found. It doubles each time. */
 const CONTENDED_MS = { min: 5, max: 320 };
 const TIMED_MAX = 100;
 const WEBHOOKS_AT_ONCE = 500;
 /**
- * Attempts end by themselves within their deadline, a little more than 10 seconds. Results that aren't written by then
+ * Longest wait at shutdown: attempts end within their deadline, a little more than 10 seconds. Results not written by then
  * are left to the worker that takes over the lease.
  */
 const DRAIN_MS_MAX = 11_000;
 
 /**
- * Makes the deliveries of a database, several at once, until it is disposed of; then it begins no more, and waits for
- * those under way. Any number of loops in any number of processes share the work.
+ * A worker that sends a database's deliveries, several at once, until it is disposed of. Then it starts no more, and waits
+ * for those under way. Any number of loops in any number of processes can share the work.
  */
 export class DeliveryLoop implements AsyncDisposable {
   readonly #options: Required<DeliveryLoopOptions>;
@@ -56,9 +56,9 @@ export class DeliveryLoop implements AsyncDisposable {
   readonly #watch: AsyncDisposable;
   readonly #running: Promise<void>;
   readonly #underWay = new Set<Promise<void>>();
-  /** The leases of the deliveries under way, by their ids. */
+  /** Leases of the deliveries under way, by delivery id. */
   readonly #leases = new Map<string, string>();
-  /** By the clock, when the next delivery is due; and by `performance.now()`, when that was looked up. */
+  /** Time when the next delivery is due, by the clock, and time of that look-up, by `performance.now()`. */
   #nextTimeMs = 0;
   #lookedAtMs = 0;
   #contendedMs = CONTENDED_MS.min;
@@ -95,7 +95,7 @@ export class DeliveryLoop implements AsyncDisposable {
     await this.#results.written();
   }
 
-  /** Resolves when it has looked for work anew, and has begun all of it. */
+  /** Resolves when the loop has looked for work again and started all of it. */
   async idle(): Promise<void> {
     const { promise, resolve } = Promise.withResolvers<undefined>();
     this.#onIdle.push(() => resolve(undefined));
@@ -124,7 +124,7 @@ export class DeliveryLoop implements AsyncDisposable {
     }
   }
 
-  /** Until the time is over, or sooner when there is news. With `isDeaf` news doesn't wake it. */
+  /** Sleeps for the given time, or less if there is news. With `isDeaf`, news doesn't wake it. */
   async #sleep(ms: number, isDeaf = false): Promise<void> {
     if (ms <= 0 || (this.#hasNews && !isDeaf) || this.#isStopping) return;
     for (const resolve of this.#onIdle.splice(0)) resolve();
@@ -138,9 +138,7 @@ export class DeliveryLoop implements AsyncDisposable {
     });
   }
 
-  /**
-   * Begins all that can begin. @returns for how many milliseconds there is nothing more to do, unless there is news.
-   */
+  /** Starts every delivery that can start. @returns the milliseconds until there is more to do, unless there is news. */
   async #turn(): Promise<number> {
     if (this.#results.isStuck) return this.#options.sleepMs;
     const isAllBroughtForward = await this.#bringForward();
@@ -158,14 +156,14 @@ export class DeliveryLoop implements AsyncDisposable {
     return Math.min(this.#options.sleepMs, this.#nextTimeMs - this.#options.now().getTime());
   }
 
-  /** Moves all deliveries that are due now to the waiting ones. @returns whether none is left. */
+  /** Moves deliveries that are due now to `waiting`, up to a limit. @returns whether none is left. */
   async #bringForward(): Promise<boolean> {
     const { engine, now, leaseMs } = this.#options;
     const nowMs = now().getTime();
     if (nowMs < this.#nextTimeMs && performance.now() < this.#lookedAtMs + this.#options.sleepMs) return true;
     const countMax = TIMED_MAX + this.#leases.size;
     const listed = await listTimed(engine, now(), countMax);
-    // An attempt of its own isn't interrupted: the clock was set forward, or its result can't be written yet.
+    // This loop's own attempts aren't interrupted: the clock was set forward, or a result can't be written yet.
     const timed = listed.filter(({ id, lease }) => lease === null || this.#leases.get(id) !== lease);
     const retries = timed.filter(({ state }) => state === 'retrying');
     if (retries.length > 0) await bringForward(engine, retries, now());
@@ -173,7 +171,7 @@ export class DeliveryLoop implements AsyncDisposable {
       const result = interruptedResult(delivery, leaseMs, this.#options);
       void this.#results.add(result).then(() => this.#tell());
     }
-    // Until they are written they would be found again.
+    // Until the results are written, the same deliveries would be found again.
     if (timed.some(isInterrupted)) await this.#results.written();
     const next = await nextDeliveryTime(engine);
     const earliestMs = timed.length < listed.length ? now().getTime() + this.#options.sleepMs : -Infinity;
@@ -213,7 +211,7 @@ export class DeliveryLoop implements AsyncDisposable {
     return this.#round.find({ webhooksMax, perWebhook, busy, busyCompanies });
   }
 
-  /** Makes one attempt, unless it may not, and gives its slot back when the result is written. */
+  /** Makes one attempt if the delivery may be sent, and frees its slot when the result is written. */
   async #deliver(delivery: LeasedDelivery, dueAt: string): Promise<void> {
     this.#leases.set(delivery.id, delivery.lease);
     const result = await makeAttempt({ ...delivery, dueAt }, this.#options);

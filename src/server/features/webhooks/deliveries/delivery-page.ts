@@ -50,7 +50,7 @@ export const showDelivery: PortalPage = async (visit, services, problems = {}) =
   );
 };
 
-/** Sends a delivery again. The form names the last attempt that was shown, so a second click does nothing. */
+/** Sends a delivery again. The form carries the number of attempts shown, so a second click does nothing. */
 export const sendAgain = action(showDelivery, async (visit, { engine }) => {
   const { act, form: filled } = visit;
   const webhook = await getOwnWebhook(engine, visit);
@@ -65,7 +65,7 @@ export const sendAgain = action(showDelivery, async (visit, { engine }) => {
   return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, text);
 });
 
-/** @throws PageError 404 also for a delivery whose data the administrator may not see. */
+/** Finds the delivery in the URL. @throws PageError 404, also when the administrator isn't allowed to see its data. */
 async function getVisible(
   engine: Engine,
   { company, administrator, params }: Visit,

@@ -34,12 +34,12 @@ export function attemptOutcome({ status, error }: Pick<KeptAttempt, 'status' | '
   return outcomeText(error ?? String(status ?? ''));
 }
 
-/** An outcome in a row of a list: `204 · 79 ms`, or the class of error in place of the status. */
+/** Formats an attempt for a list: `204 · 79 ms`, or the error class in place of the status. */
 export function attemptSummary({ status, error, totalMs }: KeptAttempt): string {
   return `${error ?? status} · ${msText(totalMs)}`;
 }
 
-/** The duration of each phase that was reached, in brackets. */
+/** Formats the milliseconds of each phase that was reached, in brackets. */
 export function attemptPhases({ phases }: KeptAttempt): string {
   const { dns, connect, tls, firstByte } = phases;
   const named = [

@@ -4,15 +4,15 @@ import { type WaitingDelivery, type WaitingSearch, findWaiting } from './waiting
 import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 
-/** How many deliveries may be under way at once. */
+/** Limits on the deliveries under way at once. */
 export interface ShareLimits {
   total: number;
   perWebhook: number;
 }
 
 /**
- * Counts the deliveries under way. A webhook never has more than its limit. A company may have a quarter of all slots,
- * and more as long as another quarter stays free for other companies.
+ * An allocator of slots for deliveries under way. A webhook never gets more than its limit. A company can have a quarter of
+ * all slots, and more while another quarter stays free for other companies.
  */
 export class FairShare {
   readonly #limits: ShareLimits;
@@ -26,25 +26,25 @@ export class FairShare {
     this.#companyMax = Math.max(1, Math.floor(limits.total / 4));
   }
 
-  /** Deliveries that may be begun now. */
+  /** Number of deliveries that can begin now. */
   get free(): number {
     return this.#limits.total - this.#count;
   }
 
-  /** Webhooks that may not have one more. */
+  /** Webhooks that have reached their limit. */
   get busy(): WebhookKey[] {
     const full = [...this.#webhooks.values()].filter(({ count }) => count >= this.#limits.perWebhook);
     return full.map(({ key }) => key);
   }
 
-  /** Companies that may not have one more. */
+  /** Companies that can't have another slot now. */
   get busyCompanies(): string[] {
     return [...this.#companies.keys()].filter((company) => !this.#mayHaveMore(company));
   }
 
   /**
-   * Takes slots for as many of the deliveries as may be begun: one of each webhook first, then a second one. Each slot
-   * is to be given back.
+   * Takes slots for as many of the deliveries as can begin: one for each webhook first, then a second. The caller returns
+   * each slot with `giveBack`.
    */
   take<D extends DeliveryKey>(waiting: readonly D[]): D[] {
     const lines = [...Map.groupBy(waiting, webhookText).values()];
@@ -78,7 +78,7 @@ export class FairShare {
     const ofWebhook = (this.#webhooks.get(text)?.count ?? 0) + change;
     const ofCompany = (this.#companies.get(key.company) ?? 0) + change;
     this.#count += change;
-    // Only those with deliveries under way are kept: there may be any number of webhooks.
+    // Only keys with deliveries under way are kept, because there can be any number of webhooks.
     if (ofWebhook === 0) this.#webhooks.delete(text);
     else this.#webhooks.set(text, { key, count: ofWebhook });
     if (ofCompany === 0) this.#companies.delete(key.company);
@@ -90,19 +90,19 @@ const webhookText = ({ company, webhook }: WebhookKey) => `${company} ${webhook}
 
 const FIRST: WebhookKey = { company: '', webhook: '' };
 
-/** Looks for deliveries from webhook to webhook, each time from where it last stopped, so that all have their turn. */
+/** A round-robin search for deliveries, which continues after the last webhook searched so that each gets its turn. */
 export class WebhookRound {
   readonly #engine: Engine;
   readonly #unreadable: readonly string[];
   #after = FIRST;
 
-  /** @param unreadable as `findWaiting` takes it. */
+  /** @param unreadable fingerprints of missing keys, as for `findWaiting`. */
   constructor(engine: Engine, unreadable: readonly string[] = []) {
     this.#engine = engine;
     this.#unreadable = unreadable;
   }
 
-  /** Looks until it has found something, and once around at most. */
+  /** Searches until it finds deliveries or has been round all webhooks. */
   async find(options: Omit<WaitingSearch, 'after'>): Promise<WaitingDelivery[]> {
     const start = this.#after;
     let isAround = start === FIRST;
@@ -114,7 +114,7 @@ export class WebhookRound {
       this.#after = last ?? FIRST;
       if (last ? found.size > 0 || (isAround && isBehind(last, start)) : isAround) return [...found.values()];
       if (last) {
-        // All of them are paused, and there may be many more: the event loop has its turn in between.
+        // Nothing was found yet, and there may be many more webhooks, so the event loop gets a turn.
         await setImmediate();
       } else {
         isAround = true;
@@ -123,7 +123,7 @@ export class WebhookRound {
   }
 }
 
-/** Whether a round that began behind `start` has come to it again. */
+/** Whether a round that began after `start` has reached it again. */
 function isBehind(last: WebhookKey, start: WebhookKey): boolean {
   if (start === FIRST) return false;
   return last.company > start.company || (last.company === start.company && last.webhook >= start.webhook);

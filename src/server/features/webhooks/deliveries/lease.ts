@@ -9,9 +9,9 @@ import { withoutIndex } from '../../../store/dialects/dialect.ts';
 import { boundTo, byCompany, ofAllCompanies, resultsOf } from '../../../store/machines.ts';
 import { type SwitchColumns, switchesOf } from '../../../store/records/companies.ts';
 
-/** A delivery that this worker may send, with all that its request is made of. */
+/** A delivery that this worker may send, with everything its request is built from. */
 export interface LeasedDelivery extends DeliveryKey {
-  /** Proves after the attempt that nobody else has taken the delivery. */
+  /** A token that proves after the attempt that no other worker has taken the delivery. */
   lease: string;
   attempt: number;
   failureCount: number;
@@ -19,15 +19,15 @@ export interface LeasedDelivery extends DeliveryKey {
   createdAt: string;
   data: JsonText<unknown>;
   url: string;
-  /** As it is stored; see secret-box.ts. */
+  /** The sealed secret as stored; see secret-box.ts. */
   secret: string;
   isWebhookDeleted: boolean;
   isWebhookPaused: boolean;
-  /** Switches of its company, as they are now. */
+  /** The company's switches at the time of the lease. */
   switches: Switches;
 }
 
-/** A delivery whose time has come: a retry that is due, or one whose worker let its lease run out. */
+/** A delivery that is due: a retry, or one whose worker let its lease run out. */
 export interface TimedDelivery extends DeliveryKey {
   state: 'sending' | 'retrying';
   dueAt: string;
@@ -38,8 +38,8 @@ export interface TimedDelivery extends DeliveryKey {
 }
 
 /**
- * Takes a lease until a time on those of the deliveries that still wait, and raises their counts of attempts. It is
- * committed before anything is sent. A delivery that another worker takes or has locked at the same moment is left out.
+ * Leases the given deliveries that are still waiting, and increments their counts of attempts. The lease is committed before
+ * anything is sent. A delivery that another worker takes or has locked at the same moment is left out.
  */
 export async function leaseDeliveries(
   engine: Engine,
@@ -48,7 +48,7 @@ export async function leaseDeliveries(
   until: Date,
 ): Promise<LeasedDelivery[]> {
   const { chosenIn, forUpdateSkipLocked } = engine.dialect;
-  // Hides the state from the planner, which would otherwise read the whole index of waiting deliveries.
+  // `withoutIndex` hides the state from the planner, which would otherwise read the whole index of waiting deliveries.
   const lists = await byCompany(engine, keys, (some, company) =>
     engine.write(sql<LeasedRow>`
     WITH free AS MATERIALIZED (
@@ -76,7 +76,7 @@ export async function leaseDeliveries(
     .map((row) => toLeased(row, lease));
 }
 
-/** Columns of the one row of another table: RETURNING has no joins. */
+/** Selects columns of one row of another table by subqueries, because RETURNING has no joins. */
 function selected(columns: readonly string[], from: RawBuilder<unknown>): RawBuilder<unknown> {
   return sql.join(columns.map((name) => sql`(SELECT ${sql.ref(name)} FROM ${from}) AS ${sql.ref(name)}`));
 }
@@ -112,10 +112,10 @@ function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
   };
 }
 
-/** Must equal the condition of the partial index `deliveries_timed`. */
+/** Condition of the deliveries that have a time; must equal that of the partial index `deliveries_timed`. */
 const isTimed = sql<boolean>`state IN ('sending', 'retrying')`;
 
-/** Deliveries whose time has come, the earliest first. */
+/** Lists the deliveries that are due, earliest first. */
 export async function listTimed(engine: Engine, now: Date, countMax: number): Promise<TimedDelivery[]> {
   return ofAllCompanies(
     engine,
@@ -128,7 +128,7 @@ export async function listTimed(engine: Engine, now: Date, countMax: number): Pr
 
 /** Moves due retries to `waiting`. */
 export async function bringForward(engine: Engine, keys: readonly DeliveryKey[], now: Date): Promise<void> {
-  // Finds them by key, because the index of timed deliveries holds every retry.
+  // Retries are found by key, because the index of timed deliveries holds every retry.
   const done = await byCompany(engine, keys, (some, company) =>
     engine.write(sql`
       UPDATE deliveries SET state = 'waiting' FROM ${engine.dialect.chosenIn(keyRows(some))}
@@ -138,7 +138,7 @@ export async function bringForward(engine: Engine, keys: readonly DeliveryKey[],
   resultsOf(done);
 }
 
-/** When the next retry is due or the next lease ends; undefined when there is neither. */
+/** Returns the time when the next retry is due or the next lease ends; undefined when there is neither. */
 export async function nextDeliveryTime(engine: Engine): Promise<string | undefined> {
   const rows = await ofAllCompanies(
     engine,

@@ -14,7 +14,7 @@ import { emptyState, warning } from '../../../views/notice.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook } from '../webhook-access.ts';
 
-/** Says how many of the chosen deliveries would be sent again, before anything is sent. */
+/** Shows how many of the chosen deliveries would be sent again, before anything is sent. */
 export const showRecover: PortalPage = async (visit, { engine }, problems) => {
   const webhook = await getOwnWebhook(engine, visit);
   const given = problems ? visit.form : visit.query;
@@ -53,7 +53,7 @@ export const recoverChosen = action(showRecover, async (visit, { engine }) => {
   return redirect(`/portal/webhooks/${webhook.id}/deliveries?state=unsent`, text);
 });
 
-/** @throws UsageError when neither deliveries nor a time are given. */
+/** Reads the choice of deliveries, by ids or by period. @throws UsageError when neither is given. */
 function choiceIn({ company, now }: Visit, given: URLSearchParams): UnsentChoice {
   const ids = given.getAll('delivery');
   if (ids.length > 0) return { ids: [...new Set(ids)] };
@@ -62,7 +62,7 @@ function choiceIn({ company, now }: Visit, given: URLSearchParams): UnsentChoice
   const until = companyInstant(company.timeZone, text('until'));
   if (!from || (!until && text('until') !== ''))
     throw new UsageError('Tick deliveries in the list first, or choose a time.');
-  // The list begins a minute within the history, which has moved on since it was shown.
+  // The list's default start, a minute inside the history, may have fallen out of it since the list was shown.
   const oldest = new Date(now.getTime() - HISTORY_MS);
   return { from: from < oldest ? oldest : from, until };
 }

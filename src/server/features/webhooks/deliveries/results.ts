@@ -12,16 +12,16 @@ import { boundTo, byCompany, isPartAway, type OfCompany } from '../../../store/m
 import { type CountedAttempt, countAttempts } from '../webhook-health.ts';
 import { noteFailures } from '../webhook-outages.ts';
 
-/** An attempt as it is kept. Only the last of each hour keeps its `answerText`; see webhook-health.ts. */
+/** An attempt as stored. Only the last failure of each hour keeps its `answerText`; see webhook-health.ts. */
 export interface KeptAttempt extends AttemptTimings {
   number: number;
   attemptedAt: string;
-  /** Either `status` or `error` (a class of errors) is set. */
+  /** The error class; exactly one of `status` and `error` is set. */
   error: string | null;
   nextAttemptAt: string | null;
 }
 
-/** The new state of a delivery that was leased. */
+/** The new state of a leased delivery. */
 export interface DeliveryResult extends DeliveryKey {
   lease: string;
   state: Exclude<DeliveryState, 'sending'>;
@@ -29,16 +29,16 @@ export interface DeliveryResult extends DeliveryKey {
   failureCount: number;
   interruptionCount: number;
   withheldFor: string | null;
-  /** Undefined when nothing was sent; then it isn't an attempt. */
+  /** The attempt; undefined when nothing was sent, which doesn't count as an attempt. */
   attempt: KeptAttempt | undefined;
-  /** A ping that fails tells who sent it, and is no failed delivery. */
+  /** Whether it is a ping. Its sender sees when it fails, so it doesn't count as a failed delivery. */
   isPing?: boolean;
 }
 
-/** Results of this time are committed together: a commit costs as much as a dozen results. */
+/** Period whose results are committed together: one commit costs as much as a dozen results. */
 const GROUP_MS = 3;
 const GROUP_MAX = 256;
-/** Between two tries to write when the database doesn't take it. */
+/** Delay before a failed write is retried. */
 const RETRY_MS = 250;
 
 interface Waiting extends DeliveryResult {
@@ -46,7 +46,7 @@ interface Waiting extends DeliveryResult {
 }
 
 /**
- * Writes results in groups, in the order in which they come. While the database can't be written, results wait here and
+ * A writer of delivery results, in groups and in order of arrival. While the database can't be written, results wait here and
  * are retried. Their number is bounded by the deliveries under way: each keeps its slot until its result is written.
  */
 export class ResultGroup {
@@ -58,19 +58,19 @@ export class ResultGroup {
   #isStuck = false;
   #isAbandoned = false;
 
-  /** @param onStale is told of results that were dropped because another worker has the lease. */
+  /** @param onStale receives the number of results dropped because another worker has the lease. */
   constructor(engine: Engine, log: Logger, onStale: (count: number) => void) {
     this.#engine = engine;
     this.#log = log;
     this.#onStale = onStale;
   }
 
-  /** Whether the last write failed. Then no delivery may begin: its result couldn't be written either. */
+  /** Whether the last write failed. No delivery should begin then, because its result couldn't be written either. */
   get isStuck(): boolean {
     return this.#isStuck;
   }
 
-  /** Resolves when the result is committed, or given up because the database refuses it. */
+  /** Queues a result. Resolves when it is committed, or given up because the database refuses it. */
   async add(result: DeliveryResult): Promise<void> {
     const { promise, resolve: onWritten } = Promise.withResolvers<undefined>();
     this.#waiting.push({ ...result, onWritten });
@@ -80,12 +80,12 @@ export class ResultGroup {
     await promise;
   }
 
-  /** Resolves when everything that was added is written. */
+  /** Resolves when all queued results are written. */
   async written(): Promise<void> {
     while (this.#writing) await this.#writing;
   }
 
-  /** Gives up what isn't written yet. */
+  /** Gives up all results that aren't written yet. */
   abandon(): void {
     this.#isAbandoned = true;
   }
@@ -99,12 +99,12 @@ export class ResultGroup {
     }
   }
 
-  /** Writes some of the results. @returns false when the database doesn't take any now. */
+  /** Writes a group of results. @returns false when the database can't take results now. */
   async #write(group: readonly Waiting[]): Promise<boolean> {
     const done = await byCompany(this.#engine, group, (some, company) =>
       recordResults(this.#engine, some, company),
     );
-    // First, so that none is written twice when others have to wait.
+    // Written results are finished first, so that none is written twice when others have to wait.
     for (const { rows, outcome } of done)
       if (outcome.status === 'fulfilled') this.#finish(rows, outcome.value);
     for (const { rows, outcome } of done)
@@ -121,8 +121,8 @@ export class ResultGroup {
   }
 
   /**
-   * Gives up a result that the database refuses, or whose company's machine is away while others answer: its lease runs out,
-   * and the attempt counts as interrupted. The other results don't wait for that. @returns false when all of them have to wait.
+   * Gives up results that the database refuses, or whose company's machine is unreachable while others answer. Their leases
+   * run out, and the attempts count as interrupted. Other results don't wait for them. @returns false when all have to wait.
    */
   async #giveUp(group: readonly Waiting[], error: unknown): Promise<boolean> {
     if (isRefusal(error) && group.length > 1) {
@@ -145,8 +145,8 @@ export class ResultGroup {
 }
 
 /**
- * Whether the database can never take the given values: one is out of range, or breaks a rule of its table (SQLSTATE
- * classes 22 and 23). Other errors may pass.
+ * Whether the database can never take the given values: one is out of range, or breaks a rule of its table (SQLSTATE classes
+ * 22 and 23). Other errors may be temporary.
  */
 function isRefusal(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
@@ -154,8 +154,8 @@ function isRefusal(error: unknown): boolean {
 }
 
 /**
- * Writes the results of a group of deliveries, counts their attempts, and notes failures, all or none.
- * @returns the number of results that were dropped because another worker has the lease now, which will write its own.
+ * Writes the results of a group of deliveries, counts their attempts and notes failures, in one transaction.
+ * @returns the number of results dropped because another worker now has the lease, and will write its own result.
  */
 export async function recordResults(
   engine: Engine,
@@ -176,7 +176,7 @@ export async function recordResults(
 
 const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook} ${id}`;
 
-/** Settles results. Only a delivery that is being sent has a lease. @returns the deliveries that were this worker's. */
+/** Writes the results of deliveries that this worker still leases. @returns the keys of these deliveries. */
 async function settle(
   transaction: StoreTransaction,
   results: readonly DeliveryResult[],
@@ -197,7 +197,7 @@ async function settle(
   return settled.rows;
 }
 
-/** Keeps the attempts of results. @returns those that weren't kept already. */
+/** Stores the attempts of results. @returns the attempts that weren't stored already. */
 async function keepAttempts(
   transaction: StoreTransaction,
   results: readonly DeliveryResult[],

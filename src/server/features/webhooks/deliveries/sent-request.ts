@@ -6,15 +6,15 @@ import type { SecretBox } from '../../../process/secret-box.ts';
 
 const SIGNATURE = 'Service-Signature';
 
-/** A delivery's request as its page shows it, without what is new at each attempt. */
+/** A delivery's request as its page shows it, without the headers that differ in each attempt. */
 export interface SentRequest {
-  /** The bytes, as text. */
+  /** The exact bytes, as text. */
   body: string;
-  /** In the order in which they are sent. */
+  /** Headers in the order in which they are sent. */
   headers: (readonly [name: string, value: string])[];
 }
 
-/** The request of a delivery, made anew from what is stored. */
+/** Rebuilds the request of a delivery from stored data. */
 export function sentRequest(delivery: DeliveryDetail, serviceName: string): SentRequest {
   const { body, headers } = deliveryRequest(delivery, { serviceName, secret: '', at: new Date(0) });
   const named = Object.entries(headers).filter(([name]) => name !== SIGNATURE && name !== 'traceparent');
@@ -29,7 +29,7 @@ export function sentRequest(delivery: DeliveryDetail, serviceName: string): Sent
 }
 
 /**
- * The signature that an attempt carried: it follows from the secret, the body and the second of the attempt.
+ * Recomputes the signature that an attempt carried, from the secret, the body and the second of the attempt.
  * @returns undefined for an attempt that made no request, or whose worker ended meanwhile.
  * @throws UsageError when the webhook's secret can't be opened here.
  */
@@ -44,7 +44,7 @@ export function sentSignature(
   return deliveryRequest(delivery, { serviceName, secret, at }).headers[SIGNATURE];
 }
 
-/** Whether this process can tell signatures: one without the key of the secrets can't. */
+/** Whether this process can recompute signatures, for which it needs the key of the secrets. */
 export function canSign({ company, webhook, secret }: DeliveryDetail, box: SecretBox): boolean {
   try {
     box.open(secret, { company, id: webhook });

@@ -9,28 +9,28 @@ export interface WaitingDelivery extends DeliveryKey {
   dueAt: string;
 }
 
-/** The result of a scan. */
+/** The result of `findWaiting`. */
 export interface WaitingFound {
-  /** In the order of the webhooks; of each webhook the deliveries that have waited longest first. */
+  /** Deliveries in webhook order; within each webhook, those that have waited longest come first. */
   found: WaitingDelivery[];
-  /** The last webhook that was looked at; undefined when the scan came to the end of all. */
+  /** The last webhook scanned; undefined when the scan reached the end. */
   last: WebhookKey | undefined;
 }
 
 export interface WaitingSearch {
-  /** The webhook after which the scan begins; two empty texts for the first of all. */
+  /** The webhook after which the scan begins; two empty strings to begin with the first. */
   after: WebhookKey;
   webhooksMax: number;
   perWebhook: number;
   busy: readonly WebhookKey[];
-  /** Passed over with all of their webhooks. */
+  /** Companies that are skipped with all their webhooks. */
   busyCompanies: readonly string[];
 }
 
 /**
- * Looks for waiting deliveries of webhooks that aren't held, from webhook to webhook. It reads at most `perWebhook` of each, so
- * that a backlog of one can't starve the others.
- * @param unreadable fingerprints of the keys without which nothing can be signed: what needs them is held, as if paused.
+ * Finds waiting deliveries, webhook by webhook, except for webhooks that are held. It reads at most `perWebhook` of each, so
+ * that one webhook's backlog can't starve the others.
+ * @param unreadable fingerprints of missing keys: webhooks whose secrets are sealed with them are held, as if paused.
  */
 export async function findWaiting(
   engine: Engine,
@@ -58,8 +58,8 @@ export async function findWaiting(
 }
 
 /**
- * The same where companies are on several machines, of which one can't scan from company to company: the webhooks of all that
- * have waiting deliveries come first, and then the deliveries of each company.
+ * Does the work of `findWaiting` when companies are spread over several machines, which can't scan from company to company.
+ * It lists the webhooks that have waiting deliveries first, then the deliveries of each company.
  */
 async function findOnMachines(engine: Engine, values: WaitingValues): Promise<WaitingFound> {
   const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
@@ -92,16 +92,16 @@ async function findOnMachines(engine: Engine, values: WaitingValues): Promise<Wa
   };
 }
 
-/** The texts of a JSON array, as a subquery. */
+/** Builds a subquery of the strings in a JSON array. */
 const textsIn = (text: string) =>
   sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
 
-/** A webhook's key as one text. Ids of companies have no blanks. */
+/** Joins a webhook's key into one string. Company ids contain no spaces. */
 function spotOf(company: string, webhook: string): string {
   return `${company} ${webhook}`;
 }
 
-/** Whether a webhook `w` is paused, or its secret sealed with one of these keys; ../../../process/secret-box.ts has the form. */
+/** Whether webhook `w` is paused or its secret sealed with one of these keys; ../../../process/secret-box.ts has the form. */
 function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
   const isPaused = sql<boolean>`w.paused_at IS NOT NULL`;
   if (unreadable.length === 0) return isPaused;
@@ -109,7 +109,7 @@ function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
   return sql`(${isPaused} OR substr(w.secret, 1, 16) IN (${sql.join(seals)}))`;
 }
 
-/** Where a scan begins, and what it passes over: `busy` and `busyCompanies` are JSON arrays. */
+/** The values of a scan in SQL. `busy` and `busyCompanies`, which it skips, are JSON arrays. */
 interface WaitingValues extends WebhookKey {
   webhooksMax: number;
   perWebhook: number;
@@ -119,7 +119,7 @@ interface WaitingValues extends WebhookKey {
   isHeld: RawBuilder<boolean>;
 }
 
-/** A webhook that was looked at, beside one of its deliveries, or none. */
+/** A scanned webhook with one of its deliveries, or with nulls if it has none to send. */
 interface WaitingRow {
   step: number;
   company: string;
@@ -129,12 +129,12 @@ interface WaitingRow {
 }
 
 /**
- * Greater than every time. With the key of a webhook it stands behind the last of its entries in the index: from the key
- * alone SQLite would read all of them on its way to the next webhook.
+ * A string greater than every time. Together with a webhook's key it sorts after all the webhook's index entries. From the
+ * key alone, SQLite would read all these entries on its way to the next webhook.
  */
 const NEVER = sql.lit('~');
 
-/** All deliveries of a webhook that is held are passed over together. */
+/** Condition that skips all deliveries of a held webhook at once. */
 const isNotHeld = (
   company: RawBuilder<unknown>,
   webhook: RawBuilder<unknown>,
@@ -142,7 +142,7 @@ const isNotHeld = (
 ) => sql<boolean>`
   NOT EXISTS (SELECT 1 FROM webhooks AS w WHERE w.company = ${company} AND w.id = ${webhook} AND ${isHeld})`;
 
-/** The key of the first webhook after another one that has waiting deliveries. */
+/** Selects the next webhook that has waiting deliveries, after the given key. */
 const nextAfter = (
   selected: RawBuilder<unknown>,
   company: RawBuilder<unknown>,
@@ -152,7 +152,7 @@ const nextAfter = (
     WHERE d.state = 'waiting' AND (d.company, d.webhook, d.due_at) > (${company}, ${webhook}, ${NEVER})
     ORDER BY d.company, d.webhook LIMIT 1)`;
 
-/** A subquery gives one value: the next webhook's key comes as an array. */
+/** Builds the scan for SQLite, where a subquery yields one value, so the next webhook's key comes as a JSON array. */
 function waitingBySubqueries(values: WaitingValues): RawBuilder<WaitingRow> {
   const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const key = sql`json_array(d.company, d.webhook)`;
