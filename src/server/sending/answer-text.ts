@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { stripVTControlCharacters } from 'node:util';
 
-/** Bytes of a failed answer that are read: error pages say at their beginning what went wrong. */
+/** Maximum number of bytes read of a failed answer: error pages say at the beginning what went wrong. */
 export const ANSWER_BYTES_MAX = 4_096;
 const SHOWN_CHARACTERS_MAX = 300;
 
@@ -11,10 +11,10 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * The beginning of an answer as a line of text, without tags and control characters. An answer that doesn't give its type is
- * taken for plain text, which is what `response.end(text)` of Node sends.
+ * Returns the beginning of an answer as one line of text, without tags and control characters. An answer without a type is
+ * taken as plain text, which is what Node's `response.end(text)` sends.
  * @param beginning at most `ANSWER_BYTES_MAX` bytes of the body.
- * @returns undefined for what isn't text in UTF-8, or is compressed.
+ * @returns undefined for an answer that isn't UTF-8 text, or is compressed.
  */
 export function answerText(
   { 'content-type': type = 'text/plain', 'content-encoding': coding = 'identity' }: IncomingHttpHeaders,
@@ -23,7 +23,7 @@ export function answerText(
   if (coding !== 'identity' || !TEXTUAL.test(type)) return undefined;
   let text: string;
   try {
-    // As a stream, a character that is cut at the end is no fault.
+    // In stream mode, a character that is cut off at the end is no error.
     text = new TextDecoder('utf-8', { fatal: true }).decode(beginning, { stream: true });
   } catch {
     return undefined;
@@ -41,7 +41,7 @@ function withoutTags(page: string): string {
     );
 }
 
-/** The part of an answer's text that is kept, without anything of a secret that the receiver may have repeated. */
+/** Shortens an answer's text to the part that is stored, and removes what the receiver may have repeated of a secret. */
 export function keptAnswer(text: string, secret: string): string {
   const bare = secret.replace(/^whsec_/, '');
   const parts = bare.match(/\w{8,}/g) ?? [];

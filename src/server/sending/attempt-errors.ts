@@ -1,16 +1,16 @@
 /**
  * The reason why an attempt got no status.
  *
- * `dns`: the name has no address, or more than 128, or they could not be found out. `refused`: an address that isn't
- * public, or is the service's own. `connect`: no connection. `tls`: no TLS 1.2 or 1.3 with a valid certificate of that
- * name. `timeout`: the deadline of the whole attempt. `reset`: the connection ended before the answer. `protocol`: not
- * HTTP/1.1 (HTTP/2 alone, for example), or an answer beyond its limits. `internal`: the service could not make the
- * request. `interrupted`: its process ended, or was stopped, before it knew the answer.
+ * `dns`: the name has no address, or more than 128, or the lookup failed. `refused`: an address that isn't public, or is the
+ * service's own. `connect`: no connection. `tls`: no TLS 1.2 or 1.3 with a valid certificate for that name. `timeout`: the
+ * deadline of the whole attempt passed. `reset`: the connection ended before the answer. `protocol`: not HTTP/1.1 (HTTP/2
+ * alone, for example), or an answer beyond its limits. `internal`: the service could not make the request. `interrupted`: its
+ * process ended, or was stopped, before it knew the answer.
  */
 export type AttemptError = keyof typeof attemptErrorTexts;
 
 /**
- * The sentence for administrators about each. It has no details: those of a refused address would describe the
+ * A sentence for administrators about each error class. It has no details: those of a refused address would describe the
  * operator's network to anybody who registers a webhook.
  */
 export const attemptErrorTexts = {
@@ -27,15 +27,15 @@ export const attemptErrorTexts = {
 } as const;
 
 /**
- * The result of an attempt in words.
- * @param reason the status or the class of error, as the history keeps it.
+ * Describes the result of an attempt in words.
+ * @param reason the status or the error class, as stored in the history.
  */
 export function outcomeText(reason: string): string {
   if (/^\d+$/.test(reason)) return `The answer was ${reason}.`;
   return Object.hasOwn(attemptErrorTexts, reason) ? attemptErrorTexts[reason as AttemptError] : reason;
 }
 
-/** The causes, by status, by its first digit where many are alike, and by class of error. */
+/** Usual causes of failures, by status, by its first digit where many are alike, and by error class. */
 const causes: Readonly<Record<string, string>> = {
   3: 'The address leads to another one. Redirects are not followed, so register that other address.',
   401: 'The receiver checks signatures with another secret, or asks for a password.',
@@ -56,7 +56,7 @@ const causes: Readonly<Record<string, string>> = {
   reset: 'The receiver, or a proxy before it, was restarted while it had the request.',
 };
 
-/** The usual cause of a result; undefined for one that is the service's own fault. */
+/** Returns the usual cause of a result; undefined if none is known, such as for the service's own faults. */
 export function usualCause(reason: string): string | undefined {
   return causes[reason] ?? causes[reason.charAt(0)];
 }

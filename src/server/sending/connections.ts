@@ -8,7 +8,7 @@ import { createSecureContext, TLSSocket } from 'node:tls';
 import type { AttemptError } from './attempt-errors.ts';
 import type { AddressRule } from './public-addresses.ts';
 
-/** Ends an attempt with a class of error. */
+/** An error that ends an attempt, with its error class. */
 export class AttemptFailure extends Error {
   override readonly name = 'AttemptFailure';
   readonly error: AttemptError;
@@ -20,8 +20,8 @@ export class AttemptFailure extends Error {
 }
 
 /**
- * Finds the addresses of a host name, in the order in which they are to be tried, at least one.
- * @param signal ends the search.
+ * Finds the addresses of a host name, at least one, in the order in which to try them.
+ * @param signal cancels the lookup.
  * @throws AttemptFailure `dns`.
  */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<string[]>;
@@ -29,15 +29,15 @@ export type Resolve = (hostname: string, signal: AbortSignal) => Promise<string[
 /** Time after which an unanswered query goes to the next server. */
 const ANSWER_MS_MAX = 1_000;
 const TRIES = 2;
-/** Bounds a lookup when many servers don't answer, so that it ends within the attempt. */
+/** Time limit of a lookup when many servers don't answer, so that it ends within the attempt. */
 const SEARCH_MS_MAX = 4_000;
 
 /**
- * Builds a search that asks the DNS and nothing else.
+ * Builds a lookup that asks the DNS and nothing else.
  *
- * Node's `dns.lookup` would also read the hosts file, complete short names with the machine's search domains, and wait
- * in a pool of four threads, in which names that hang hold up all the others. A resolver of its own for each search
- * costs 0.1 ms and lets it be ended without ending others, and follows a machine whose name servers change.
+ * Node's `dns.lookup` would also read the hosts file, and complete short names with the machine's search domains. It waits in
+ * a pool of four threads, where hanging names hold up all others. A separate resolver for each lookup costs 0.1 ms, can be
+ * cancelled on its own, and follows a machine whose name servers change.
  * @param servers name servers, as `address:port`, instead of the system's.
  */
 export function createResolve(servers?: readonly string[]): Resolve {
@@ -61,7 +61,7 @@ export function createResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Alternates the families, so that an unreachable family costs one try only. */
+/** Alternates between IPv4 and IPv6 addresses, so that an unreachable family costs only one try. */
 function inTurns(families: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...families.map(({ length }) => length));
   return Array.from({ length: longest }, (_value, index) =>
@@ -70,55 +70,52 @@ function inTurns(families: readonly (readonly string[])[]): string[] {
 }
 
 export interface Attempt {
-  /** Ends the phase under way; its reason is the `AttemptFailure`. */
+  /** Ends the current phase; its reason is the `AttemptFailure`. */
   signal: AbortSignal;
-  /** Ends the phase under way, if any, and begins another. */
+  /** Ends the current phase, if any, and begins another. */
   enter: (phase: Phase) => void;
 }
 
 /**
- * The phases of an attempt, which follow each other: finding out the addresses of the host name, the connection, the
- * handshake, and from the open connection to the head of the answer, the request's own way included.
+ * A phase of an attempt, in this order: the DNS lookup, the connection, the TLS handshake, and the time from then to the head
+ * of the answer, which includes sending the request.
  */
 export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte';
 
-/** The options of a request, with those that only the connections read. */
+/** The options of a request, including those that only `Connections` reads. */
 export interface ConnectedRequest extends RequestOptions {
   agent: Connections;
   host: string;
   attempt: Attempt;
 }
 
-/** A DNS answer can hold 4,000 addresses; checking them all would block the event loop for 0.2 s. */
+/** Maximum number of addresses checked. A DNS answer can hold 4,000, which would block the event loop for 0.2 s. */
 const ADDRESSES_MAX = 128;
-/** Further addresses are checked, but not dialled. */
+/** Maximum number of addresses dialled; further ones are only checked. */
 const DIALLED_MAX = 16;
-/** The longest wait for an address while there is another to try. */
+/** Longest wait for a connection to an address while there is another to try. */
 const DIAL_MS_MAX = 2_500;
-/**
- * A connection is kept for the next delivery to its host this long, which is less than servers keep them (5 s and
- * more).
- */
+/** Time for which an idle connection is kept for its host's next delivery. Servers keep connections longer (5 s and more). */
 const IDLE_MS_MAX = 4_000;
-/** So many requests are often under way at once: many webhooks of many companies lead to the same few hosts. */
+/** Maximum number of idle connections to a host. Webhooks of many companies lead to the same few hosts, often at once. */
 const IDLE_PER_HOST_MAX = 64;
-/** Open connections to all hosts together beyond which none is kept. */
+/** Number of open connections to all hosts above which none is kept. */
 const OPEN_MAX = 256;
-/** A connection isn't kept longer, so that a host that moves to another address is followed. */
+/** Maximum age of a kept connection, so that a host that moves to another address is followed. */
 const AGE_MS_MAX = 60_000;
 
-/** Node's own method, of which the types leave out that it returns something. */
+/** Node's own method, whose type omits the return value. */
 const { keepSocketAlive } = HttpAgent.prototype as unknown as {
   keepSocketAlive: (socket: Duplex) => boolean;
 };
 
 /**
- * The connections to public hosts, each kept for the next request to the same host name. Node's agent opens them, with
- * the addresses that were checked: it asks once for those of a name, and dials what it is told. It keeps them too, and
- * closes one on which the other side ends or sends anything unasked.
+ * A pool of connections to public hosts, each kept for the next request to the same host name. Node's agent opens them to
+ * addresses that were checked: it looks a name up once, and dials only the addresses it gets. It also keeps them, and closes
+ * one when the other side ends it or sends anything unasked.
  *
- * A request for which no connection can be made fails with AttemptFailure `dns`, `refused` or `timeout`, or with an
- * error of Node.
+ * A request for which no connection can be made fails with AttemptFailure `dns`, `refused` or `timeout`, or with an error of
+ * Node.
  */
 export class Connections extends Agent {
   readonly #resolve: Resolve;
@@ -134,9 +131,9 @@ export class Connections extends Agent {
       autoSelectFamily: true,
       autoSelectFamilyAttemptTimeout: DIAL_MS_MAX,
       ALPNProtocols: ['http/1.1'],
-      // Node doesn't check the name in the certificate of a session that is resumed.
+      // Node doesn't check the name in the certificate when a session is resumed.
       maxCachedSessions: 0,
-      // Node's environment and command line can change neither this nor the versions.
+      // Set here, so that Node's environment and command line can change neither this nor the TLS versions.
       rejectUnauthorized: true,
       secureContext: createSecureContext({
         minVersion: 'TLSv1.2',
@@ -151,7 +148,7 @@ export class Connections extends Agent {
   override createConnection(options: RequestOptions): Duplex {
     // Only `ConnectedRequest`s are made with this agent, and it hands on their options.
     const { host, attempt } = options as ConnectedRequest;
-    // Node looks up no name that is an address.
+    // Node doesn't look up a host that is an IP address, so the lookup couldn't check it.
     if (isIP(host) !== 0) throw new AttemptFailure('refused');
     const socket = super.createConnection({ ...options, lookup: this.#lookupFor(attempt) });
     if (!(socket instanceof TLSSocket)) throw new Error('Node opens a connection of TLS at once.');
@@ -183,17 +180,17 @@ export class Connections extends Agent {
   async #callableAddresses(hostname: string, signal: AbortSignal): Promise<string[]> {
     const addresses = await this.#resolve(hostname, signal);
     if (addresses.length > ADDRESSES_MAX) throw new AttemptFailure('dns');
-    // One address that isn't public refuses the whole name: a name with both kinds aims at the private one.
+    // One address that isn't public refuses the whole name: a name with both kinds is aimed at the private one.
     if (!addresses.every(this.#isCallable)) throw new AttemptFailure('refused');
     return addresses.slice(0, DIALLED_MAX);
   }
 
-  /** Node's agent asks this of every connection that a request has done with. */
+  /** Whether to keep the connection of a finished request. Node's agent calls it for each. */
   override keepSocketAlive(socket: Duplex): boolean {
     const ageMs = performance.now() - (this.#openedAt.get(socket) ?? 0);
     const isKept =
       this.#openedAt.size <= OPEN_MAX && ageMs <= AGE_MS_MAX && keepSocketAlive.call(this, socket);
-    // Node closes it now, but says so later: others that are done with meanwhile would count it, and be closed for it.
+    // Node closes it now but emits `close` later. Until then it would still count, and others would be closed for it.
     if (!isKept) this.#openedAt.delete(socket);
     return isKept;
   }

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 
 import { quote, UsageError } from '../../errors.ts';
 
-/** Says whether an address may be called. It is given the address of a connection too, as the socket knows it. */
+/** Whether an address may be called. It is also given a connection's remote address, as the socket reports it. */
 export type AddressRule = (address: string) => boolean;
 
 type Block = [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
@@ -16,7 +16,7 @@ const CLOSED_IPV4 = blocks(
   '10.0.0.0/8',
   '100.64.0.0/10',
   '127.0.0.0/8',
-  // The platform's own services in every virtual machine of Azure.
+  // Azure's platform services, which every virtual machine there can reach.
   '168.63.129.16/32',
   '169.254.0.0/16',
   '172.16.0.0/12',
@@ -32,25 +32,24 @@ const CLOSED_IPV4 = blocks(
 );
 
 /**
- * The only part of IPv6 that IANA hands out to networks. Addresses outside of it are local, or carry an IPv4 address
- * (mapped, compatible, SIIT). A list of the open part is safe; a list of all closed parts would miss new ones.
+ * The only part of IPv6 that IANA allocates to networks. Addresses outside of it are local, or carry an IPv4 address (mapped,
+ * compatible, SIIT). A list of the open part is safe; a list of all closed parts would miss new ones.
  */
 const OPEN_IPV6 = blocks('2000::/3');
 /**
- * On a network without IPv4, DNS64 gives a host that has only an IPv4 address this prefix with that address behind it
- * (RFC 6052 section 2.1, RFC 6147). The prefixes of a network's own choice (64:ff9b:1::/48) stay closed: such an
- * address tells nobody else where it leads.
+ * The prefix that DNS64 puts before a host's IPv4 address on a network without IPv4 (RFC 6052 section 2.1, RFC 6147).
+ * Prefixes of a network's own choice (64:ff9b:1::/48) stay closed: nobody else can tell where such an address leads.
  */
 const NAT64 = blocks('64:ff9b::/96');
-/** The closed parts of it: protocol assignments (Teredo, ORCHID), documentation, 6to4, and documentation again (RFC 9637). */
+/** Closed parts of 2000::/3: protocol assignments (Teredo, ORCHID), documentation, 6to4, documentation again (RFC 9637). */
 const CLOSED_IPV6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
-/** ISATAP (RFC 5214 section 6.1) carries an IPv4 address in the last 32 bits, behind either of these. */
+/** ISATAP's interface prefixes (RFC 5214 section 6.1), behind which the last 32 bits are an IPv4 address. */
 const ISATAP_INTERFACES: readonly string[] = ['0:5efe', '200:5efe'];
 
 /**
- * Whether an address belongs to the public Internet: no other is called (openapi.yaml, "Webhooks"). A text that isn't one
- * address, or that has a zone, isn't public.
+ * Whether an address belongs to the public Internet; no other is called (openapi.yaml, "Webhooks"). Text that isn't a single
+ * address, or an address with a zone, isn't public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -61,7 +60,7 @@ export function isPublicAddress(address: string): boolean {
   return isOpen && !carriesIsatap(destination);
 }
 
-/** Where an address leads: for one of NAT64, the IPv4 address in its last 32 bits. */
+/** Returns the address that is reached: for NAT64, the IPv4 address in the last 32 bits, otherwise the address itself. */
 function destinationOf(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
   const parsed = ipaddr.parse(address);
   const isTranslated = parsed instanceof ipaddr.IPv6 && parsed.zoneId === undefined && isIn(parsed, NAT64);
@@ -69,11 +68,11 @@ function destinationOf(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
 }
 
 /**
- * Builds the rule of a service: it calls an address that is public and isn't its own, so that a webhook can't call back
+ * Builds a service's address rule. It allows public addresses except the service's own, so that a webhook can't call back
  * into the service.
- * @param ownAddresses public addresses that lead to the service and that its machine doesn't have itself.
- * @param interfaces the machine's, read anew each time because addresses come and go while the service runs.
- * @throws UsageError for one of them that isn't an IP address.
+ * @param ownAddresses public addresses that lead to the service but aren't on its machine's network interfaces.
+ * @param interfaces lists the machine's network interfaces, anew each time because addresses come and go.
+ * @throws UsageError for an own address that isn't an IP address.
  */
 export function createAddressRule(
   ownAddresses: readonly string[] = [],

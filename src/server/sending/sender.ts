@@ -16,17 +16,17 @@ import {
 import { type AddressRule, createAddressRule } from './public-addresses.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 
-/** One delivery as it goes out: its headers are sent beside `Host`, `Content-Length` and `Connection`. */
+/** A request as it is sent; `Host`, `Content-Length` and `Connection` are added to its headers. */
 export interface WebhookRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The part of an attempt's result that is measured. */
+/** The status, the timings and the answer's text of an attempt. */
 export interface AttemptTimings {
   status: number | null;
-  /** Whole milliseconds in each phase; null for one that wasn't entered. A kept connection has only `firstByte`. */
+  /** Whole milliseconds in each phase; null for a phase that wasn't entered. A kept connection has only `firstByte`. */
   phases: { dns: number | null; connect: number | null; tls: number | null; firstByte: number | null };
   /** Milliseconds until the head of the answer, or until the attempt failed. */
   totalMs: number;
@@ -36,19 +36,19 @@ export interface AttemptTimings {
 
 export interface AttemptResult extends AttemptTimings {
   error: AttemptError | null;
-  /** The seconds of `Retry-After`; an answer may name none, or a day, which is passed over. */
+  /** The seconds in `Retry-After`; undefined if the header is missing or holds a date. */
   retryAfterSeconds?: number;
 }
 
 export interface Sender extends AsyncDisposable {
-  /** Makes one attempt, which takes the deadline and 300 ms at the longest. It never rejects. */
+  /** Makes one attempt, which takes at most the deadline plus 300 ms. It never rejects. */
   send: (request: WebhookRequest) => Promise<AttemptResult>;
 }
 
 export interface SenderOptions {
-  /** Public addresses of the service that its machine doesn't have itself; webhooks never call them. */
+  /** Public addresses of the service that aren't on its machine's network interfaces; webhooks never call them. */
   ownAddresses?: readonly string[];
-  /** The time for all phases together; for tests, as everything below. */
+  /** The time limit for all phases together; for tests, like every option below. */
   deadlineMs?: number;
   resolve?: Resolve;
   isCallable?: AddressRule;
@@ -57,21 +57,21 @@ export interface SenderOptions {
   ca?: string;
 }
 
-/** The time for all phases together (openapi.yaml, "Answer"). */
+/** The time limit for all phases together (openapi.yaml, "Answer"). */
 const DEADLINE_MS = 10_000;
 const HTTPS_PORT = 443;
 
 /**
- * Builds the sender of webhooks: HTTP/1.1 over TLS to public addresses, without proxy, redirects, cookies, or a look
- * at the body of a 2xx answer (openapi.yaml, "Webhooks").
+ * Builds the sender of webhooks, which speaks HTTP/1.1 over TLS to public addresses. It has no proxy, redirects or cookies,
+ * and doesn't read the body of a 2xx answer (openapi.yaml, "Webhooks").
  *
- * Node's own client does it. Against undici: both make 15,000 to 25,000 attempts a second on kept connections, with the
- * receiver on the same two cores, and on new ones the handshakes take the time (600 to 900). But undici offers HTTP/2
- * unless told otherwise, doesn't notice the end of an attempt while it connects, and restarts its time limit with each
- * 103; and Node's is no package.
+ * It uses Node's own client rather than undici. Both make 15,000 to 25,000 attempts a second on kept connections, with the
+ * receiver on the same two cores; on new ones the handshakes limit them to 600 to 900. But undici offers HTTP/2 by default,
+ * doesn't notice the end of an attempt while it connects, and restarts its time limit with each 103. Node's client also needs
+ * no package.
  *
- * Disposing of it waits for the attempts under way and closes the connections; nothing may be sent after.
- * @throws UsageError for an own address that isn't one.
+ * Disposing of the sender waits for the attempts under way and closes the connections; nothing can be sent afterwards.
+ * @throws UsageError for an own address that isn't an IP address.
  */
 export function createSender(options: SenderOptions = {}): Sender {
   const { ownAddresses, resolve = createResolve(), port = HTTPS_PORT, ca } = options;
@@ -121,29 +121,29 @@ async function send(means: Means, request: WebhookRequest, deadlineMs: number): 
   }
 }
 
-/** Whole milliseconds since a moment of `performance.now()`, which no change of the clock disturbs. */
+/** Returns the whole milliseconds since a time of `performance.now()`, which changes of the clock don't affect. */
 export function millisecondsSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
-/** The class of an error that ended a phase. */
+/** Returns the error class of an error that ended a phase. */
 function errorOf(thrown: unknown, phase: Phase | undefined): AttemptError {
   if (thrown instanceof AttemptFailure) return thrown.error;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
-  // A receiver refuses HTTP/1.1 in its handshake (RFC 7301 section 3.2), as one does that has HTTP/2 alone.
+  // The receiver refused HTTP/1.1 in its handshake (RFC 7301 section 3.2), as one that has HTTP/2 alone does.
   if (code === 'ERR_SSL_TLSV1_ALERT_NO_APPLICATION_PROTOCOL') return 'protocol';
   if (phase === 'connect' || phase === 'tls') return phase;
   if (/^ERR_(SSL|TLS)/.test(code)) return 'tls';
-  // The system's errors begin with an E alone: ECONNRESET, EPIPE, ETIMEDOUT, EHOSTUNREACH.
+  // Error codes of the system begin with E and have no underscore: ECONNRESET, EPIPE, ETIMEDOUT, EHOSTUNREACH.
   return /^E[A-Z]+$/.test(code) || code.startsWith('ERR_STREAM') ? 'reset' : 'protocol';
 }
 
 interface Answer {
   status: number;
-  /** The header of that name, or an empty text. */
+  /** The value of `Retry-After`, or an empty string. */
   retryAfter: string;
   /**
-   * Resolves when the body was received or the connection is closed, in 250 ms at most, with the text of an answer that isn't
+   * Resolves within 250 ms, when the body was received or the connection is closed, with the text of an answer that isn't
    * 2xx. It never rejects.
    */
   passed: Promise<string | undefined>;
@@ -162,11 +162,11 @@ async function answerTo(
     method: 'POST',
     path: pathname + search,
     headers: { Host: hostname, ...headers, 'Content-Length': Buffer.byteLength(body) },
-    // Node's command line can't change either.
+    // Set here, so that Node's command line can't change them.
     maxHeaderSize: HEAD_BYTES_MAX,
     insecureHTTPParser: false,
   };
-  // A whole turn of the event loop, in which the end of a kept connection is noticed if it has arrived.
+  // Waits a full turn of the event loop, so that the end of a kept connection is noticed if it has arrived.
   await setImmediate();
   await setImmediate();
   for (;;) {
@@ -176,7 +176,7 @@ async function answerTo(
   }
 }
 
-/** Applies the rule of registration again, for rows that were written by other means. */
+/** Checks an address by the rule of registration again, because rows may have been written by other means. */
 function calledUrl(url: string): URL {
   try {
     return new URL(canonicalWebhookUrl(url));
@@ -186,7 +186,7 @@ function calledUrl(url: string): URL {
 }
 
 const HEAD_BYTES_MAX = 16_384;
-/** Provisional answers (1xx) before the real one. */
+/** Maximum number of provisional answers (1xx) before the final one. */
 const PROVISIONAL_MAX = 16;
 
 /**
@@ -209,7 +209,7 @@ function exchange(options: ConnectedRequest, body: string): Promise<Answer | und
       request.end(body);
     };
     request.once('socket', (socket) => {
-      // Nothing is written before the certificate was checked.
+      // Nothing is written before the certificate has been checked.
       if (!request.reusedSocket) socket.once('secureConnect', write);
       else if (!socket.destroyed) write();
       else {
@@ -222,7 +222,7 @@ function exchange(options: ConnectedRequest, body: string): Promise<Answer | und
       provisionalCount += 1;
       if (provisionalCount > PROVISIONAL_MAX) fail(new AttemptFailure('protocol'));
     });
-    // Nothing was offered to switch to (101).
+    // A switch of protocols (101) is an error, because none was offered.
     request.once('upgrade', (_response, socket) => {
       socket.destroy();
       fail(new AttemptFailure('protocol'));
@@ -236,11 +236,11 @@ function exchange(options: ConnectedRequest, body: string): Promise<Answer | und
   });
 }
 
-/** A body up to this length is received and dropped, so that the connection can be kept. */
+/** Maximum length of a body that is received and dropped, so that the connection can be kept. */
 const PASSED_BYTES_MAX = 16_384;
 const PASSING_MS_MAX = 250;
 
-/** Drops a short body, and closes the connection on any other. Of an answer that isn't 2xx it reads the beginning first. */
+/** Drops a short body, and closes the connection on a longer one. It first reads the beginning of a non-2xx answer. */
 async function letPass(request: ClientRequest, response: IncomingMessage): Promise<string | undefined> {
   const { statusCode = 0, headers } = response;
   const isRead = statusCode < 200 || statusCode > 299;
@@ -262,7 +262,7 @@ async function letPass(request: ClientRequest, response: IncomingMessage): Promi
       end();
     };
     const timer = setTimeout(hangUp, PASSING_MS_MAX);
-    // Node closes a request when the answer has ended and the request has been written, if both ever come.
+    // Node emits `close` when the answer has ended and the request has been written, if both ever happen.
     request.once('close', end);
     if (!isRead) response.resume();
     else

@@ -4,27 +4,27 @@ import { parse } from 'tldts';
 
 import { quote, UsageError } from '../../errors.ts';
 
-/** Longer addresses are refused by too many servers on the way (RFC 9110 section 4.1 asks for 8,000 octets at most). */
+/** Maximum length of a URL; too many servers refuse longer ones (RFC 9110 section 4.1 recommends support of 8,000 octets). */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2_048;
-/** RFC 1035 section 2.3.4, as text without the root's full stop. */
+/** Maximum length of a host name (RFC 1035 section 2.3.4), as text without the root's full stop. */
 const NAME_CHARACTERS_MAX = 253;
 const LABEL_CHARACTERS_MAX = 63;
 
 /**
- * Suffixes that the public suffix list knows and that lead to no public server: the network's own infrastructure (RFC
- * 3172; `home.arpa` and reversed addresses are in it), and names that only Tor can look up (RFC 7686).
+ * Suffixes in the public suffix list that lead to no public server: network infrastructure (RFC 3172; `home.arpa` and
+ * reversed addresses are in it), and names that only Tor can look up (RFC 7686).
  */
 const SPECIAL_SUFFIXES = ['arpa', 'onion'];
 
 /**
- * The address of a webhook as it is stored and called: https on port 443 of a public host name
- * (openapi.yaml, "Webhooks").
+ * Returns the address of a webhook as it is stored and called: https on port 443 of a public host name (openapi.yaml,
+ * "Webhooks").
  *
- * Scheme and host may be written in capitals, port 443 may be written out, and an empty path is `/`. A host name
- * outside ASCII is taken in the ASCII form that a URL parser gives it (UTS 46, non-transitional). Everything else that
- * a URL parser would silently repair is refused: two programs repair differently, and then the one that checks an
- * address and the one that calls it mean different hosts.
- * @returns the canonical form, which this function returns as it is.
+ * The scheme and the host may be in capitals, port 443 may be written out, and an empty path becomes `/`. A non-ASCII host
+ * name is taken in the ASCII form that a URL parser gives it (UTS 46, non-transitional). Everything else that a URL parser
+ * would silently repair is refused: programs repair differently, so the program that checks an address and the one that calls
+ * it could mean different hosts.
+ * @returns the canonical form, which this function returns unchanged.
  * @throws UsageError of the field `url`, naming the value and the rule it breaks.
  */
 export function canonicalWebhookUrl(text: string): string {
@@ -48,7 +48,7 @@ function refuse(text: string, rule: string): never {
   throw new UsageError(`The webhook's address ${quote(shown)} ${rule}.`, { field: 'url' });
 }
 
-/** The part between `https://` and the path, and the rest. */
+/** Splits an address into the part between `https://` and the path, and the rest. */
 function splitUrl(text: string): { authority: string; rest: string } {
   if (text.length > WEBHOOK_URL_CHARACTERS_MAX) refuse(text, LENGTH_RULE);
   if (/[\s\p{Cc}]/u.test(text)) refuse(text, 'must have no blanks, line breaks or control characters');
@@ -62,7 +62,7 @@ function splitUrl(text: string): { authority: string; rest: string } {
   return { authority, rest };
 }
 
-/** The host's name in small letters and ASCII. */
+/** Checks the host name, and returns it in lower-case ASCII. */
 function checkedHost(text: string, authority: string): string {
   if (authority.includes('@')) refuse(text, 'must have no user name or password');
   if (authority.startsWith('[')) refuse(text, LITERAL_RULE);
@@ -80,7 +80,7 @@ function checkedHost(text: string, authority: string): string {
 const LITERAL_RULE = 'must have a host name and not a numeric address';
 
 /**
- * Empty when there is none. A name within ASCII stays as it is, so that a refusal names the very part that is wrong.
+ * Returns a name's lower-case ASCII form, or an empty string. An ASCII name isn't parsed, so a refusal can name its bad part.
  */
 function asciiFormOf(name: string): string {
   return /[^\u0000-\u007f]/.test(name) ? domainToASCII(name) : name.toLowerCase();
@@ -94,7 +94,7 @@ function isNumeric(labels: readonly string[]): boolean {
   return last !== undefined && /^(?:\d+|0x[0-9a-f]*)$/.test(last);
 }
 
-/** Whether every internationalised part stands for a name: parsers differ in whether they look. */
+/** Whether every internationalised label decodes to a name; not all parsers check that. */
 function labelsDecode(host: string): boolean {
   return host.split('.').every((label) => !label.startsWith('xn--') || domainToUnicode(label) !== label);
 }
@@ -111,8 +111,8 @@ function refuseBadLabels(text: string, host: string, labels: readonly string[]):
 }
 
 /**
- * Names in a private network or a cluster end in something that no registry gives out. This check only helps a person
- * who types one: the check of the address that is dialled keeps the service out of private networks.
+ * Refuses names that end in no registered suffix, as in a private network or a cluster. This only helps people who type one:
+ * the check of the address that is dialled keeps the service out of private networks.
  */
 function refusePrivate(text: string, host: string): void {
   const { domain, isIcann, publicSuffix } = parse(host, { validateHostname: false });
@@ -127,5 +127,5 @@ function refusePrivate(text: string, host: string): void {
     );
 }
 
-/** RFC 1123 section 2.1. */
+/** A label of a host name (RFC 1123 section 2.1). */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;

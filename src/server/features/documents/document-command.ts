@@ -23,7 +23,7 @@ import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
 const OUT = 'where to, for you alone to read; - for standard output';
 
-/** `fieldledger document pdf|statement|xml|check|hand-over`. */
+/** Builds `fieldledger document pdf|statement|xml|check|hand-over`. */
 export function documentCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('document', terminal).description(
     'invoices, credit notes and pro formas as documents',
@@ -47,7 +47,7 @@ export function documentCommand(terminal: Terminal): Command {
       await withDatabase(terminal, async (engine) => {
         const company = await companyOf(engine, id, options.company);
         const found = await findEInvoice(engine, company, id);
-        // The document was there just now.
+        // The document existed a moment ago.
         if (!found) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);
         if (found.absence !== undefined) throw new UsageError(found.absence);
         const bytes = Buffer.from(found.text(options.format));
@@ -78,7 +78,7 @@ type Prepare = (
   company: Company,
 ) => Promise<DocumentFile | undefined>;
 
-/** Has a command write a PDF that is made of a document. */
+/** Makes a command write a PDF of a document. */
 function addWriting(command: DatabaseCommand, terminal: Terminal, prepare: Prepare): void {
   addressed(command)
     .requiredOption('--out <file>', OUT)
@@ -100,7 +100,7 @@ function addWriting(command: DatabaseCommand, terminal: Terminal, prepare: Prepa
 function addressed(command: DatabaseCommand): DatabaseCommand {
   return (
     command
-      // Case does not matter in a UUID (RFC 9562 section 4); in the store it is lower.
+      // Case does not matter in a UUID (RFC 9562 section 4); stored ids are lower-case.
       .argument('<document-id>', 'id of the document', (id: string) => id.toLowerCase())
       .option('--company <company>', 'id of the company, where more than one has such a document')
   );
@@ -162,7 +162,7 @@ function textOf(checked: CheckedRecord): string {
   const missing = missingIn(checked);
   const name = `${documentKindName(record.kind)} ${record.number ?? `${record.id}, a draft`}`;
   const verdict = missing === 0 ? 'nothing is missing' : `${missing} missing`;
-  // No law asks for an e-invoice, so nothing is missing without it.
+  // No law requires an e-invoice, so a document without one lacks nothing.
   const note =
     eInvoiceProblem === null ? [] : [`no e-invoice: EN 16931 can't express it, for ${eInvoiceProblem}`];
   return [`${name}: ${items.length} items, ${verdict}`, ...lines, ...note].join('\n');

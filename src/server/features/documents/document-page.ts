@@ -73,7 +73,7 @@ function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice):
   </p>`;
 }
 
-/** The e-invoice of a document, in the syntax that the address asks for. */
+/** Serves a document's e-invoice in the syntax that the URL names. */
 export const downloadEInvoice: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const found = await findEInvoice(engine, visit.company.id, visit.params.id ?? '');
@@ -83,11 +83,11 @@ export const downloadEInvoice: PortalPage = async (visit, { engine }) => {
   return file('application/xml; charset=utf-8', disposition, Buffer.from(found.text(format)));
 };
 
-/** The PDF that the API serves, under the same name. */
+/** Serves the same PDF as the API, under the same name. */
 export const downloadDocument: PortalPage = async (visit, { documents }) =>
   download(visit, documents, documents.prepare);
 
-/** The invoice's payments, credits and balance as of today. */
+/** Serves a PDF of the invoice's payments, credits and balance as of today. */
 export const downloadStatement: PortalPage = async (visit, { documents }) =>
   download(visit, documents, (found) =>
     documents.prepareStatement(found, companyDay(visit.company.timeZone, visit.now)),
@@ -131,7 +131,7 @@ function documentLink({ id, number }: { id: string; number: string | null }): Ht
   return html`<a href="/portal/documents/${id}">${number ?? 'a draft'}</a>`;
 }
 
-/** A table of the PDF. */
+/** Renders a table of the PDF as HTML. */
 function textTable(caption: string, { columns, rows }: TextTable): Html {
   return table({
     caption,

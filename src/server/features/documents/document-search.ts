@@ -15,31 +15,31 @@ import {
   partsOf,
 } from './searched-parts.ts';
 
-/** A document with its place in the order of documents: its day, and its id. The newest comes first. */
+/** A document with its place in the order of documents, which is its day followed by its id. The newest comes first. */
 export interface FoundDocument {
   document: Invoice;
   place: string;
 }
 
-/** The sums of the documents of a search that have a currency, a kind and a status in common, in minor units. */
+/** The sums, in minor units, of a search's documents that share a currency, a kind and a status. */
 export interface DocumentTotal extends Group {
   count: number;
   grossMinor: number;
   dueMinor: number;
 }
 
-/** PostgreSQL's driver gives large numbers as texts. */
+/** Sums from the database: PostgreSQL's driver returns large numbers as strings. */
 type Summed = Record<'count' | 'grossMinor' | 'dueMinor', number | string>;
 type FoundRow = Summed & { place: string };
 
-/** Documents of some kilobytes. */
+/** Number of documents read at once, each of a few kilobytes. */
 const BATCH_DOCUMENTS = 200;
 
 /**
- * Reads the newest documents of a search that come after a place, and the totals of the whole search. It scans the company's
- * part of one index once, which holds all that a search asks for, two parts of it at a time: PostgreSQL scans in processes of
- * its own.
- * @param page.after the place of the last document of the page before; undefined for the first page.
+ * Reads a page of a search, newest first, and the totals of the whole search. It scans the company's part of one index once,
+ * because that index holds all that a search needs. Two parts are scanned at a time: PostgreSQL scans in processes of its
+ * own.
+ * @param page.after the place of the previous page's last document; undefined for the first page.
  */
 export async function searchDocuments(
   engine: Reads,
@@ -100,7 +100,7 @@ export async function* allDocuments(
   yield await readDocuments(engine, company, batch);
 }
 
-/** Reads what a search finds in the parts of a group, the newest first. */
+/** Reads the rows that a search finds in the parts of a group, newest first. */
 async function* rowsIn(
   engine: Reads,
   company: string,
@@ -117,7 +117,7 @@ async function* rowsIn(
   return undefined;
 }
 
-/** Reads documents by their places, in the same order. */
+/** Reads documents by their places, in the given order. */
 export async function readDocuments(
   engine: Reads,
   company: string,
@@ -139,7 +139,7 @@ export async function readDocuments(
   });
 }
 
-/** The first customers of a company in the order of their names. */
+/** Lists a company's first customers, in the order of their names. */
 export async function firstCustomers(
   engine: Reads,
   company: string,
@@ -156,8 +156,8 @@ export async function firstCustomers(
 }
 
 /**
- * Reads the newest documents of a part that come after a place, and the sums of the others that the search finds in it: those
- * before that place, and those after the last that was read.
+ * Reads a part's newest documents after a place, and the sums of the other documents that the search finds in it: those
+ * before that place, and those after the last one read.
  */
 async function readPart(
   engine: Reads,

@@ -18,7 +18,7 @@ export const stateNames: Record<DocumentState, string> = {
   in_credit: 'In credit',
 };
 
-/** The badge of a document's state: what is overdue differs from what is due. */
+/** Renders the badge of a document's state, which sets overdue invoices apart from those that are merely due. */
 export function stateBadge(document: Invoice, today: string): Html {
   const { dueDate, currency, creditBalanceMinor = 0, totals } = document;
   const state = stateOf(document);
@@ -34,7 +34,7 @@ export function stateBadge(document: Invoice, today: string): Html {
   return badge('good', totals.grossMinor > 0 ? stateNames[state] : 'Nothing due');
 }
 
-/** The state of a document, in the words of searches; `issued` for one that nobody pays. */
+/** Returns the state of a document as searches name it; `issued` for credit notes and pro formas, which nobody pays. */
 export function stateOf(document: Invoice): Exclude<DocumentState, 'overdue'> | 'issued' {
   const { kind, status, amountDueMinor = 0, creditBalanceMinor = 0, totals } = document;
   if (status === 'draft') return 'draft';
@@ -45,7 +45,7 @@ export function stateOf(document: Invoice): Exclude<DocumentState, 'overdue'> | 
   return isPaid || totals.grossMinor === 0 ? 'paid' : 'credited';
 }
 
-/** The days since an invoice was to be paid, if something is due: it is overdue from the day after that one. */
+/** Returns the number of days since an unpaid invoice's due date, otherwise 0. It is overdue from the day after that date. */
 export function daysOverdue({ dueDate, amountDueMinor = 0 }: Invoice, today: string): number {
   if (dueDate === null || amountDueMinor === 0) return 0;
   return Math.max(0, (Date.parse(today) - Date.parse(dueDate)) / DAY_MS);

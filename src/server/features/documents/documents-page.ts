@@ -27,7 +27,7 @@ const PAGE_DOCUMENTS = 25;
 const CUSTOMERS_MAX = 200;
 const SEARCH_CHARACTERS_MAX = 100;
 
-/** A list's members, as `fieldledger export invoices` writes them, and what only the single document tells. */
+/** Returns the columns of `fieldledger export invoices`, and those for the state and for what is due. */
 function downloadColumns(): SheetColumn[] {
   const { properties } = contractDocument().components.schemas.InvoiceSummary ?? {};
   return columnsOf({
@@ -64,12 +64,12 @@ export const showDocuments: PortalPage = async (visit, { engine }) => {
       ${count > 0 && downloadLinks(count, (as) => addressOf(search, { format: as }))}
       ${documentTable(shown, search, part.after)}
       ${pagination((after?: string) => addressOf(search, { after }), { place: part.after, next: last?.place })}`,
-    // A download that is too large is shown why.
+    // A download that is too large is refused, and the page says why.
     { section: 'documents', isRefused: isRefused || (query.has('format') && count > 0) },
   );
 };
 
-/** The page of an administrator who sees no documents. */
+/** Returns the page for an administrator who can't see documents; undefined for one who can. */
 export function withoutDocuments(
   visit: Visit,
   title: string,
@@ -81,7 +81,7 @@ export function withoutDocuments(
     : page(title, emptyState('No documents are shown to you', reason), { section });
 }
 
-/** The search in the address of a page. A value that can't be searched for is a problem of its field, and left out. */
+/** Reads the search from a page's URL. A value that can't be searched for is left out, and is a problem of its field. */
 function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } {
   const { query, company, now } = visit;
   const problems: Record<string, string> = {};
@@ -91,7 +91,7 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
     problems[field] = `“${value}” ${rule}`;
     return undefined;
   };
-  // Only what is known is given.
+  // `given` returns only names of the record.
   const chosen = <Name extends string>(field: string, names: Record<Name, string>) =>
     given(field, (value) => Object.hasOwn(names, value), 'isn’t one of these.') as Name | undefined;
   const day = (field: string) => given(field, isDay, 'is not a day such as 2026-11-20.');
@@ -119,7 +119,7 @@ async function* downloadRows(
   company: string,
   search: DocumentSearch,
 ): AsyncGenerator<object[]> {
-  // A draft that is issued meanwhile would be in the file twice, or not at all.
+  // Without a snapshot, a draft issued meanwhile would be in the file twice, or not at all.
   await using moment = await engine.snapshot();
   for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => {
@@ -172,7 +172,7 @@ async function customerChoices(
   return [...customerLabels(first)];
 }
 
-/** The names of customers by their ids; where several have one name, with the id beside it. */
+/** Maps the ids of customers to their names; a name that several share is followed by the id. */
 export function customerLabels(customers: readonly { id: string; name: string }[]): Map<string, string> {
   const names = new Map(customers.map(({ id, name }) => [id, name]));
   const ofName = Map.groupBy(names.keys(), (id) => names.get(id));
@@ -194,7 +194,7 @@ function totalsTable(totals: readonly DocumentTotal[]): Html {
   });
 }
 
-/** @param after the place of the page, which a document's page leads back to with the search. */
+/** @param after the place where the page begins, so that a document's page can link back to it. */
 function documentTable(
   found: readonly FoundDocument[],
   search: DocumentSearch,
@@ -227,7 +227,7 @@ function documentTable(
   });
 }
 
-/** An amount that is due. A card leaves none out. */
+/** Renders an amount due. Zero is a dash, which the card layout of a table hides. */
 export function dueText(dueMinor: number, currency: string): Content {
   return dueMinor === 0 ? html`<span class="none">—</span>` : amountText(dueMinor, currency);
 }
@@ -240,7 +240,7 @@ function addressOf(
   return withQuery(path, { search: text, kind, state, customer, from, to, ...more });
 }
 
-/** The search from which a document's page was opened. */
+/** Returns the URL of the search from which a document's page was opened. */
 export function searchBehind(visit: Visit): string {
   return addressOf(searchIn(visit).search, { after: visit.query.get('after') ?? undefined });
 }

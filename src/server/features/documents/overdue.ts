@@ -2,14 +2,14 @@ import { sql } from 'kysely';
 
 import type { Engine } from '../../store/engines/engine.ts';
 
-/** The overdue invoices of a currency. */
+/** The count and sum of the overdue invoices in one currency. */
 export interface OverdueTotal {
   currency: string;
   count: number;
   dueMinor: number;
 }
 
-/** The overdue amounts on a day of the company, by currency. It reads the invoices that are overdue alone. */
+/** Sums the amounts overdue on a day of the company, by currency. It reads only overdue invoices. */
 export async function overdueTotals({ db }: Engine, company: string, today: string): Promise<OverdueTotal[]> {
   const { rows } = await sql<Record<'currency' | 'count' | 'due', string | number>>`
     SELECT currency, COUNT(*) AS count, SUM(balance_minor) AS due FROM invoices

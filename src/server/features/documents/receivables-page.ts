@@ -20,7 +20,7 @@ import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
 const CUSTOMERS_MAX = 100;
-/** Days after the day on which an invoice was due, the oldest first: it is overdue after none. */
+/** Limits between ages, in days after the due date, oldest first. An invoice is overdue after 0 days. */
 const AGES = [90, 60, 30, 0];
 const ageNames = ['Not yet due', '1–30 days', '31–60 days', '61–90 days', 'Over 90 days'];
 
@@ -57,7 +57,7 @@ async function currencyPart(
   owed: readonly Receivable[],
 ): Promise<Html> {
   const most = owed.toSorted((a, b) => sumOf(b.dueMinor) - sumOf(a.dueMinor)).slice(0, CUSTOMERS_MAX);
-  // As the invoices name them: not everybody may read customers.
+  // Names are taken from the invoices, because not everybody may read customers.
   const named = await readDocuments(engine, company, most);
   const names = customerLabels(named.map(({ document }) => document.customer));
   const all = ageNames.map((_name, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));

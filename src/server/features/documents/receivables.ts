@@ -3,20 +3,20 @@ import { sql } from 'kysely';
 import type { Engine } from '../../store/engines/engine.ts';
 import { type DocumentSearch, entries, partsOf } from './searched-parts.ts';
 
-/** The open invoices of a customer in a currency. */
+/** A customer's open invoices in one currency. */
 export interface Receivable {
   currency: string;
   customer: string;
-  /** Buyer's place on one of the invoices. */
+  /** The place of one of these invoices in the order of documents; see document-search.ts. */
   place: string;
   count: number;
-  /** The amounts due in minor units, by age: first what is not older than the last of the days, and at the end what is oldest. */
+  /** Amounts due in minor units, by age: first those due on or after the last of the days, at the end the oldest. */
   dueMinor: number[];
 }
 
 /**
- * Reads what each customer owes, by how long ago it was due. It scans a part of the index of searches.
- * @param days the oldest first; what was due before one of them is older than it.
+ * Reads the amounts that each customer owes, by how long ago they were due. It scans a part of the search index.
+ * @param days the limits between ages, oldest first; an amount due before one of them is older than it.
  */
 export async function readReceivables(
   engine: Engine,

@@ -7,9 +7,9 @@ import type { Dialect } from '../../store/dialects/dialect.ts';
 import type { Reads } from '../../store/engines/engine.ts';
 import { BEFORE_CUSTOMER, searchWordsOf } from '../../store/search-columns.ts';
 
-/** A search of a company's documents; what is undefined or empty leaves them out of account. */
+/** A search of a company's documents; an undefined or empty member doesn't restrict it. */
 export interface DocumentSearch {
-  /** Words, or beginnings of words, of number, references and customer's name; all of them have to match. */
+  /** Words, or beginnings of words, in the number, the references or the customer's name; all of them have to match. */
   text: string;
   /** Whether the customer's name is searched too. */
   findsCustomers: boolean;
@@ -19,29 +19,29 @@ export interface DocumentSearch {
   /** The first and the last day of issue. */
   from?: string | undefined;
   to?: string | undefined;
-  /** The company's day, on which an invoice is overdue or not yet. */
+  /** The company's current day, which decides whether an invoice is overdue. */
   today: string;
 }
 
-/** An invoice may be in several states: one that is overdue is open too. */
+/** A state to search for. An invoice may be in several: an overdue invoice is open too. */
 export type DocumentState = 'draft' | 'open' | 'overdue' | 'part_paid' | 'paid' | 'credited' | 'in_credit';
 
-/** The columns that documents side by side in the index have in common. */
+/** The index columns whose values the documents of a group share. */
 export type Group = Pick<Invoice, 'currency' | 'kind' | 'status'>;
 
-/** Documents of a group that stand beside each other in the index, by their places. */
+/** A range of a group's documents that are adjacent in the index, bounded by their places. */
 export interface Part extends Group {
   from: string;
-  /** Excluded. */
+  /** The upper bound, excluded. */
   below: string;
 }
 
-/** Comes after every place that begins with what stands before it: days and ids have no such character. */
+/** A suffix that sorts after every place with the same beginning: days and ids don't contain this character. */
 export const AFTER_ALL = '~';
 
 /**
- * The parts of the index that a search scans, each group's newest first. SQLite scans in this process, where others have to
- * have their turn, so it gets a year at a time.
+ * Yields the parts of the index that a search scans, each group's newest first. SQLite scans in this process, where other
+ * work must get its turn, so it scans one year at a time.
  */
 export async function* partsOf(engine: Reads, company: string, search: DocumentSearch): AsyncGenerator<Part> {
   const { from = '', to = '' } = search;
@@ -57,7 +57,7 @@ export async function* partsOf(engine: Reads, company: string, search: DocumentS
   }
 }
 
-/** The last entry of a company in the index, or the last before another place of it. */
+/** Finds a company's last entry in the index, or its last one before a given place. */
 async function entryBefore(
   { db, dialect }: Reads,
   company: string,
@@ -78,8 +78,8 @@ export function keyOf({ currency, status, kind }: Group): string {
 }
 
 /**
- * Whether a search can find something in a group. Only an issued invoice is to be paid, and only an issued document has a day
- * of issue.
+ * Whether a search can find documents in a group. Only issued invoices can be paid, and only issued documents have a day of
+ * issue.
  */
 function mayHold(group: Group, { kind, state, from, to }: DocumentSearch): boolean {
   const isPaidFor = state !== undefined && state !== 'draft';
@@ -96,13 +96,13 @@ const stateConditions: Record<Exclude<DocumentState, 'draft'>, (today: string) =
   open: () => sql`balance_minor > 0`,
   overdue: (today) => sql`balance_minor > 0 AND due_date < ${today}`,
   part_paid: () => sql`balance_minor > 0 AND paid_minor > 0`,
-  // Of nothing, nothing is left to pay.
+  // An invoice of zero counts as paid.
   paid: () => sql`balance_minor = 0 AND (paid_minor > 0 OR gross_minor = 0)`,
   credited: () => sql`balance_minor = 0 AND paid_minor = 0 AND gross_minor > 0`,
   in_credit: () => sql`balance_minor < 0`,
 };
 
-/** The entries of a part that a search finds. */
+/** Builds the table and the condition that select the entries of a part that match a search. */
 export function entries(
   { dialect }: Reads,
   company: string,
@@ -122,8 +122,8 @@ export function entries(
 }
 
 /**
- * A part that is typed without a blank, such as a number with its hyphens, is looked for as one. LIKE would take up to half as
- * long again.
+ * Builds the conditions for the words searched. Text without a space, such as a number with hyphens, is looked for as one.
+ * LIKE would take up to half as long again.
  */
 function wordConditions(
   { position }: Dialect,
@@ -131,7 +131,7 @@ function wordConditions(
 ): RawBuilder<unknown>[] {
   const words = new Set(text.split(/\s+/).map(searchWordsOf));
   words.delete('');
-  // Signs alone are no word, and found nowhere.
+  // Punctuation alone is no word, and matches nothing.
   if (words.size === 0) return text === '' ? [] : [sql`FALSE`];
   const at = (sought: string) => position('search_words', sought);
   return [...words].map((word) =>

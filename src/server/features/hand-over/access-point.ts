@@ -9,18 +9,18 @@ import type { Sender } from '../../sending/sender.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 import type { Drop } from './folder-drop.ts';
 
-/** A document on its way. */
+/** A document being handed over. */
 export interface Handed {
   company: string;
   id: string;
   number: string;
-  /** Its UBL, the same at every attempt. */
+  /** The document's UBL, the same at every attempt. */
   text: string;
-  /** Which attempt of it this is. */
+  /** The number of this attempt, from 1. */
   attempt: number;
 }
 
-/** The result of an attempt: a document that has no `problem` was taken. */
+/** The result of an attempt; without a `problem`, the access point took the document. */
 export interface Taking {
   problem?: string | undefined;
   answer?: string | undefined;
@@ -28,11 +28,11 @@ export interface Taking {
   retryAfterSeconds?: number | undefined;
 }
 
-/** The operator's access point, which sends documents on. */
+/** The operator's access point, which forwards documents. */
 export interface AccessPoint extends AsyncDisposable {
-  /** Documents that are handed over at once. */
+  /** Maximum number of documents handed over at once. */
   atOnce: number;
-  /** Makes one attempt, which takes some ten seconds at the longest. It never rejects. */
+  /** Makes one attempt, which takes about ten seconds at most. It never rejects. */
   take: (document: Handed) => Promise<Taking>;
 }
 
@@ -41,12 +41,12 @@ export interface AccessPointSettings {
   url?: string | undefined;
   token?: string | undefined;
   serviceName: string;
-  /** For tests: the time that a folder has for a document. */
+  /** For tests: the time limit for putting a document into a folder. */
   dropMsMax?: number;
 }
 
 /**
- * The access point of the settings; undefined where there is none.
+ * Creates the access point of the settings; undefined if they name none.
  * @throws UsageError when its address isn't one that may be called; see webhook-urls.ts.
  */
 export function createAccessPoint(
@@ -78,7 +78,7 @@ function serviceAt(
       const headers = {
         'Content-Type': 'application/xml',
         'User-Agent': `${serviceName}-Documents/1`,
-        // A string as structured fields write it (RFC 8941 section 3.3.3), which the draft of this header asks for.
+        // A structured-field string (RFC 8941 section 3.3.3), which the draft of this header asks for.
         'Idempotency-Key': `"${company}.${id}"`,
         ...(token !== undefined && { Authorization: `Bearer ${token}` }),
       };
@@ -91,33 +91,33 @@ function serviceAt(
       const answer = answerText === undefined ? undefined : keptAnswer(answerText, token ?? '');
       return { problem: error ?? String(status), answer, retryAfterSeconds };
     },
-    // The sender is the webhooks' too.
+    // Webhooks use the sender too, so it isn't disposed of here.
     [Symbol.asyncDispose]: async () => undefined,
   };
 }
 
-/** As for an attempt of a webhook. */
+/** Time limit for a document, as for an attempt of a webhook. */
 const DROP_MS_MAX = 10_000;
-/** The process takes some 40 MB. */
+/** Idle time after which the process ends, because it takes about 40 MB. */
 const IDLE_MS_MAX = 60_000;
 
 /**
- * A folder from which the access point takes files. Documents go there one at a time, from a process of its own: a folder that
- * doesn't answer, as one of a network may not, keeps a thread for ever, and with it a process from ending. That one is ended.
+ * Creates an access point that takes files from a folder. A separate process puts documents there, one at a time. A folder
+ * that doesn't respond, such as one on a network, blocks that process for ever, so that it has to be killed.
  */
 function folderOf(folder: string, dropMsMax: number): AccessPoint {
   const processes = new Tinypool({
     filename: join(import.meta.dirname, `folder-drop${extname(import.meta.url)}`),
     name: 'dropInto',
     runtime: 'child_process',
-    // No setting is for it, and none of the secrets.
+    // The process needs no settings, and must not see any secrets.
     env: {},
     execArgv: TOLERATE_MISSING_PROC,
     minThreads: 0,
     maxThreads: 1,
     idleTimeout: IDLE_MS_MAX,
   });
-  // A process that ends while idle is no fault: the next document starts another.
+  // A process that ends while idle is no error: the next document starts another.
   processes.on('error', () => undefined);
   return {
     atOnce: 1,
@@ -127,13 +127,13 @@ function folderOf(folder: string, dropMsMax: number): AccessPoint {
       try {
         return { problem: (await processes.run(drop, { signal })) as string | undefined };
       } catch (error) {
-        // Without a code it is tinypool's, whose process was ended by somebody else.
+        // An error without a code comes from tinypool: something else ended its process.
         const { code = 'interrupted' } = error as NodeJS.ErrnoException;
         return { problem: signal.aborted ? 'timeout' : code };
       }
     },
     async [Symbol.asyncDispose]() {
-      // tinypool lets this process end before it.
+      // By default tinypool doesn't keep this process running until its own processes have ended.
       for (const worker of processes.threads) worker.ref?.();
       await processes.destroy();
     },
@@ -142,7 +142,7 @@ function folderOf(folder: string, dropMsMax: number): AccessPoint {
 
 const PART_CHARACTERS_MAX = 64;
 
-/** A name that no file system, shell or program trips over. The id makes it a document's own. */
+/** Builds a name that is safe in every file system, shell and program. The id makes it unique to a document. */
 function fileNameOf(parts: readonly string[]): string {
   const plain = parts.map((part) => part.replace(/[^0-9A-Za-z]+/g, '-').slice(0, PART_CHARACTERS_MAX));
   return `${plain.join('_')}.xml`;

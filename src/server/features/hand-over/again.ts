@@ -11,28 +11,28 @@ import {
 
 import type { Engine } from '../../store/engines/engine.ts';
 
-/** Failed documents that one form has handed over again: those of a day, and more come with the next. */
+/** Maximum number of failed documents that one form hands over again, about a day's; the next form takes more. */
 const AGAIN_MAX = 1_000;
 
-/** The time since which what has failed is shown to be somebody's to see to. */
+/** Returns the start of the period whose failed documents are shown as needing attention. */
 export function failedSince(now: Date): Date {
   return new Date(now.getTime() - HISTORY_MS);
 }
 
 interface Again {
   company: string;
-  /** The document; all that have failed lately, unless given. */
+  /** The document's id; if omitted, all that have failed lately are meant. */
   id?: string;
   now: Date;
   by?: Authority;
 }
 
 /**
- * Hands a document over again, or all that have failed lately, with the schedule from its beginning.
- * @param again.by the authority: an operator, unless given.
- * @returns how many.
- * @throws UsageError when the company hands no such document over, it was handed over or is being sent, or has had 100
- *   attempts, and when the administrator may not see documents; what `authorisedTransaction` throws.
+ * Hands a document over again, or all that have failed lately, and restarts the retry schedule.
+ * @param again.by the authority; an operator by default.
+ * @returns the number of documents.
+ * @throws UsageError when the company hands no such document over, it was handed over or is being sent, it has had 100
+ *   attempts, or the administrator can't see documents; also what `authorisedTransaction` throws.
  */
 export async function handOverAgain(
   engine: Engine,
@@ -56,7 +56,7 @@ export async function handOverAgain(
 function refuseAgain(found: HandOver | undefined, id: string, by: unknown): void {
   if (!found) throw new UsageError(`The company hands no document ${quote(id)} over.`);
   if (found.state === 'sending') throw beingSent(id);
-  // An operator may know that the access point has lost it.
+  // An operator may know that the access point has lost the document.
   if (found.state === 'handed_over' && by !== 'operator')
     throw new UsageError(`The document ${quote(id)} was handed over already.`);
   if (found.attemptCount >= HAND_OVER_ATTEMPTS_MAX)

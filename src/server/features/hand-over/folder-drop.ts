@@ -1,10 +1,10 @@
 import { open, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Members of the access point's group may read a document, whatever the umask: it runs as another user. */
+/** File mode, whatever the umask: the access point runs as another user, and reads documents as a member of the group. */
 const MODE = 0o640;
 
-/** The problem of a folder that has another file of the name. */
+/** The problem when the folder has another file of the same name. */
 const TAKEN = 'taken';
 
 export interface Drop {
@@ -12,15 +12,15 @@ export interface Drop {
   /** File name, without a slash. */
   name: string;
   text: string;
-  /** Which no other attempt of the document has had. */
+  /** The number of the attempt, which no other attempt of the document has had. */
   attempt: number;
 }
 
 /**
- * Puts a document into a folder: whole or not at all, also when the power goes. A file that has the same content already is
- * as good. The unfinished files of earlier attempts are removed. It runs in a process of its own; see access-point.ts.
- * @returns `TAKEN` when a file of the name says something else, which stays.
- * @throws an error of the system, such as ENOSPC.
+ * Puts a document into a folder, whole or not at all, even in a power cut. An existing file with the same content counts as
+ * success. Unfinished files of earlier attempts are removed. It runs in a separate process; see access-point.ts.
+ * @returns `TAKEN` when a file of that name has other content, which stays as it is.
+ * @throws an error of the operating system, such as ENOSPC.
  */
 export async function dropInto({ folder, name, text, attempt }: Drop): Promise<typeof TAKEN | undefined> {
   const place = join(folder, name);
@@ -28,7 +28,7 @@ export async function dropInto({ folder, name, text, attempt }: Drop): Promise<t
   if (there !== undefined)
     return there === Buffer.byteLength(text) && (await readFile(place, 'utf8')) === text ? undefined : TAKEN;
   const unfinished = (number: number) => `${place}.unfinished-${number}`;
-  // A process may have ended in any of them.
+  // A process may have ended during any earlier attempt.
   for (let earlier = 1; earlier < attempt; earlier += 1) await rm(unfinished(earlier), { force: true });
   const path = unfinished(attempt);
   try {
@@ -50,7 +50,7 @@ export async function dropInto({ folder, name, text, attempt }: Drop): Promise<t
   return undefined;
 }
 
-/** The bytes of a file; undefined where there is none. */
+/** Returns the size of a file in bytes; undefined if there is no file. */
 async function sizeOf(path: string): Promise<number | undefined> {
   try {
     return (await stat(path)).size;

@@ -35,15 +35,15 @@ const reasons: Readonly<Record<string, string>> = {
   taken: 'The folder of the access point has another file of its name.',
 };
 
-/** Why a document wasn't taken, as a sentence. */
+/** Explains in a sentence why a document wasn't taken. */
 function problemText(problem: string): string {
-  // The system's codes, such as ENOSPC.
+  // Codes of the operating system, such as ENOSPC.
   if (/^E[A-Z\d]+$/.test(problem))
     return `The folder of the access point could not be written to (${problem}).`;
   return reasons[problem] ?? outcomeText(problem);
 }
 
-/** The documents that the access point didn't take, as far as they are somebody's to see to. */
+/** Lists recent documents that were not handed over and need attention. */
 export const showHandOvers: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const { company, now } = visit;
@@ -80,7 +80,7 @@ export const handAllOver: PortalPage = async (visit, { engine }) => {
   return redirect(PATH, `${counted(count, 'document is', 'documents are')} handed over again.`);
 };
 
-/** The part of a document's page about its way to the access point; nothing for one that doesn't go there. */
+/** Renders the hand-over section of a document's page; undefined for a document that isn't handed over. */
 export async function handOverPart(
   visit: Visit,
   engine: Engine,
@@ -112,7 +112,7 @@ function factsOf(visit: Visit, { state, problem, attempts, dueAt }: HandOver): [
   ];
 }
 
-/** Whether somebody may press the button: it waits for its next attempt, or for nobody. */
+/** Whether the button is shown: the document failed, was withheld, or waits for another attempt. */
 function isAgain({ state, attempts, problem }: HandOver): boolean {
   if (state === 'failed') return problem !== 'no_e_invoice';
   return state === 'withheld' || (state === 'waiting' && attempts.length > 0);

@@ -21,16 +21,16 @@ export interface HandOverMeans {
   random?: () => number;
 }
 
-/** Three times what an attempt can take, with the making of its text. */
+/** Lease of a document: three times the longest attempt, including the making of its text. */
 const LEASE_MS = MINUTE_MS;
-/** As large as a delivery may be. */
+/** Maximum size of an e-invoice, the same as of a delivery. */
 const TEXT_BYTES_MAX = 10_000_000;
-/** The longest wait that an access point may ask for: as long as the longest of the schedule. */
+/** Longest wait that an access point can ask for, equal to the longest delay of the schedule. */
 const RETRY_AFTER_MS_MAX = 12 * HOUR_MS;
 /** The problem of a document that no e-invoice can express. */
 const NO_E_INVOICE = 'no_e_invoice';
 
-/** Hands over the documents that are due; see `sendDue`. One that comes twice has the same key. */
+/** Hands over the documents that are due; see `sendDue`. A document that is sent twice has the same idempotency key. */
 export async function handOverDocuments(means: HandOverMeans, signal?: AbortSignal): Promise<void> {
   await sendDue(handOverOutbox(means), means, signal);
 }
@@ -63,7 +63,7 @@ function handOverOutbox({
   };
 }
 
-/** A document whose company hands nothing over any more is withheld, and one that has had all its attempts has failed. */
+/** Withholds a document whose company hands nothing over any more, and marks one failed that has had all its attempts. */
 export const prepareHandOver: Outbox<'hand_overs', HandOver, Taking>['prepare'] = async (
   transaction,
   row,
@@ -74,7 +74,7 @@ export const prepareHandOver: Outbox<'hand_overs', HandOver, Taking>['prepare'] 
   return { state: 'sending', item: { ...toHandOver(row), attemptCount: row.attempt_count + 1 } };
 };
 
-/** The document with its UBL; undefined where it has none. The text follows from what was kept at the issue. */
+/** Reads a document with its UBL; undefined if it has none. The text is made from data stored at issue. */
 async function read(engine: Engine, { company, id, attemptCount }: HandOver): Promise<Handed | undefined> {
   const found = await findEInvoice(engine, company, id);
   if (!found || found.absence !== undefined) return undefined;
@@ -85,7 +85,7 @@ async function read(engine: Engine, { company, id, attemptCount }: HandOver): Pr
   return { company, id, number: found.name, text, attempt: attemptCount };
 }
 
-/** When a document is tried again: as deliveries are, and not before the access point wants it; undefined when it has failed. */
+/** Returns when to retry: as deliveries, but no sooner than the access point asks; undefined when the document has failed. */
 function nextTry(
   { failureCount }: HandOver,
   { problem, retryAfterSeconds = 0 }: Taking,

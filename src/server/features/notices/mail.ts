@@ -3,16 +3,16 @@ import type { Notice } from '../../store/accounts/notice-rows.ts';
 import { choiceOf, noticeTexts } from './texts.ts';
 
 export interface MailSettings {
-  /** The service's own address in `From`. */
+  /** The service's own address, for `From`. */
   from: string;
   serviceName: string;
-  /** As a `data:` URL. */
+  /** The logo as a `data:` URL. */
   logo?: string | undefined;
-  /** Where the portal is, without a path. */
+  /** The portal's URL, without a path. */
   baseUrl: string;
 }
 
-/** The recipient of a mail, and of a link that it brings the code and the end. */
+/** The recipient of a mail, and the token and expiry of the link in it, if any. */
 export interface Recipient {
   to: string;
   token?: string;
@@ -20,11 +20,11 @@ export interface Recipient {
 }
 
 /**
- * The mail of a notice, as nodemailer takes it: plain text, and the same in HTML.
+ * Builds the mail of a notice for nodemailer, in plain text and in HTML.
  *
- * A mail program stops further ones with one request, which its user sees as a button (RFC 8058). The link in the text leads to
- * a page with a button, because mail scanners open links, and some run scripts. Attempts of a mail share their `Message-ID`: many
- * programs show a mail once that came twice.
+ * A mail program can unsubscribe with one request, which its user sees as a button (RFC 8058). The link in the text leads to
+ * a page with a button, because mail scanners open links, and some run scripts. Attempts of a mail share their `Message-ID`,
+ * so that many programs show a mail only once even if it arrives twice.
  */
 export function mailOf(
   notice: Notice,
@@ -43,17 +43,17 @@ export function mailOf(
     from: { name: serviceName, address: from },
     to: { name: '', address: to },
     subject,
-    // Each attempt of a mail with a link brings another link, so a program must not take them for the same.
+    // Each attempt of a mail with a link brings a new link, so programs must not take two attempts for the same mail.
     messageId: `<${notice.id}${token === undefined ? '' : `.${notice.attemptCount}`}@${from.slice(from.lastIndexOf('@') + 1)}>`,
     headers: {
-      // RFC 3834 section 5: no program answers it.
+      // RFC 3834 section 5: tells programs not to reply automatically.
       'Auto-Submitted': 'auto-generated',
       ...(stop && { 'List-Unsubscribe': `<${stop}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
     },
     text: [text, address, `-- \n${because}`, stop && `Stop mails of this kind: ${stop}`]
       .filter(Boolean)
       .join('\n\n'),
-    // With the mail, because mail programs load no pictures from elsewhere without asking.
+    // The logo is attached, because mail programs don't load remote pictures without asking.
     attachments: picture ? [picture] : [],
     html: html`<!doctype html>
       <html lang="en-GB">
@@ -69,7 +69,7 @@ export function mailOf(
   };
 }
 
-/** A logo as a part of a mail. */
+/** Converts a logo to an attachment; undefined if there is none. */
 function pictureOf(logo: string | undefined) {
   const [, contentType, content] = /^data:([^;]+);base64,(.*)$/.exec(logo ?? '') ?? [];
   return content ? { cid: 'logo', filename: 'logo', content, encoding: 'base64', contentType } : undefined;

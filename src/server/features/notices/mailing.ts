@@ -20,13 +20,13 @@ export interface MailMeans extends MailSettings {
 
 const AT_ONCE = 4;
 const CONNECT_MS = 20_000;
-/** Time of a whole attempt: a server that looks into a mail may answer late, and has it all the same (RFC 5321 section 4.5.3.2.6). */
+/** Time limit of an attempt: a server that scans a mail may answer late and still accept it (RFC 5321 section 4.5.3.2.6). */
 const ATTEMPT_MS = 6 * MINUTE_MS;
 const LEASE_MS = 8 * MINUTE_MS;
-/** After this number of attempts they are two hours apart. */
+/** Number of attempts after which further ones are two hours apart. */
 const LONGEST_DELAY = 4;
 
-/** A notice on its way, and the code with which its mail stops mails of its kind. */
+/** A notice being mailed, and the code with which its mail stops mails of its kind. */
 interface Mail extends Recipient {
   notice: Notice;
   company: Company;
@@ -42,7 +42,7 @@ export async function mailNotices(means: MailMeans, signal?: AbortSignal): Promi
     nextTry,
     settle: async (transaction, { notice, to }, { state }) => {
       const { company, kind, details } = notice;
-      // Whoever invited is told: the recipient has no page that could say so.
+      // The inviter is told, because the recipient has no page that could say so.
       if (state === 'failed' && kind === 'invitation.created')
         await addNotice(transaction, {
           ...{ company, kind: 'invitation.not_mailed', administrator: details.maker ?? '' },
@@ -55,7 +55,7 @@ export async function mailNotices(means: MailMeans, signal?: AbortSignal): Promi
   await sendDue(outbox, means, signal);
 }
 
-/** A notice is `muted` where its recipient was removed or has stopped its kind, or its link was withdrawn. */
+/** Prepares a notice. It is `muted` if its recipient was removed or has stopped its kind, or its link was withdrawn. */
 const prepare: Outbox<'notices', Mail, object>['prepare'] = async (transaction, row, now) => {
   const notice = { ...toNotice(row), attemptCount: row.attempt_count + 1 };
   const company = await findCompanyRow({ db: transaction }, row.company);
@@ -86,7 +86,7 @@ async function findRecipient(
 }
 
 interface Problem {
-  /** The server's code or nodemailer's class of errors; never the server's words, which name the address. */
+  /** The server's code or nodemailer's error code; never the server's text, which names the address. */
   problem: string;
   /** Whether the server refuses this recipient or this mail for good. */
   isFinal: boolean;
@@ -97,13 +97,13 @@ async function send(mail: Mail, means: MailMeans): Promise<Problem | undefined> 
   const { smtpUrl: url } = means;
   const { hostname, username } = new URL(url);
   const stopCode = `${company.id}.${notice.id}.${stop}`;
-  // Loaded here, because many services send no mail, and all start a tenth sooner without it.
+  // Loaded only here, because many services send no mail, and all start a tenth faster without it.
   const { createTransport } = await import('nodemailer');
   const transport = createTransport({
     url,
     ...{ connectionTimeout: CONNECT_MS, greetingTimeout: CONNECT_MS, socketTimeout: ATTEMPT_MS },
     ...{ disableFileAccess: true, disableUrlAccess: true },
-    // A password goes in the clear to a mail server of this machine alone.
+    // A password is sent unencrypted only to a mail server on this machine.
     requireTLS: username !== '' && !/^(?:127\.|\[::1\]$|localhost$)/.test(hostname),
   });
   try {
@@ -123,25 +123,25 @@ async function send(mail: Mail, means: MailMeans): Promise<Problem | undefined> 
   }
 }
 
-/** Whether the recipient isn't there, or full. Whatever else is refused, such as the sender, is the operator's to mend. */
+/** Whether the recipient doesn't exist or their mailbox is full. Other refusals, as of the sender, are for the operator. */
 function isForRecipient({ permanent = false, command, response = '' }: NodemailerError): boolean {
-  // RFC 3463. Servers that give no such code refuse a recipient by their answer to RCPT.
+  // RFC 3463 status codes. Servers that give none refuse a recipient in their answer to RCPT.
   const subject = /\b5\.(\d)\.\d/.exec(response)?.[1];
   const isRecipient =
     subject === undefined ? command === 'RCPT TO' && !/relay/i.test(response) : '12'.includes(subject);
   return permanent && isRecipient;
 }
 
-/** The members that nodemailer adds to its errors. */
+/** An error with the members that nodemailer adds. */
 interface NodemailerError extends NodeJS.ErrnoException {
   responseCode?: number;
   command?: string;
-  /** The server's line. */
+  /** The server's reply line. */
   response?: string;
   permanent?: boolean;
 }
 
-/** When a mail is tried again: as deliveries are at first, then every two hours; undefined when it or its link has ended. */
+/** Returns when to retry a mail: as deliveries at first, then every two hours; undefined when it or its link has expired. */
 function nextTry(
   { notice: { kind, attemptCount, createdAt }, expiresAt }: Mail,
   { isFinal }: Partial<Problem>,

@@ -11,7 +11,7 @@ import { type GuestPage, page, type PortalPage, redirect, type Visit } from '../
 
 const NOBODY_IS_MAILED = 'Nobody is mailed: the operator of this service has set up no mail server.';
 
-/** The notices of the signed-in administrator in the last 30 days. */
+/** Shows the signed-in administrator's notices of the last 30 days. */
 export const showNotices: PortalPage = async (visit, { engine, serviceName, isMailing = false }) => {
   const notices = await listNotices(engine, visit.administrator);
   if (!isMailing) await markSeen(engine, visit.administrator);
@@ -51,7 +51,7 @@ function mailText({ state, problem }: Notice, isMailing: boolean): string {
   return isOpen && !isMailing ? 'Not mailed' : `${states[state]}${reason ?? ''}`;
 }
 
-/** The form on the account's page in which its owner chooses what is mailed. */
+/** Renders the form on the account page in which its owner chooses which notices are mailed. */
 export function noticesForm(visit: Visit, isMailing: boolean): Html {
   const { mutedNotices = [] } = visit.administrator;
   return html`<p id="mails"><a href="/portal/notices">See your notices</a></p>
@@ -84,7 +84,7 @@ export const saveNoticeChoices: PortalPage = async ({ administrator, act, form: 
   return redirect('/portal/account', 'Your choice of mails is saved.');
 };
 
-/** The link in a mail. It stops nothing by itself, because mail scanners open links. */
+/** Shows the page behind the stop link of a mail. Opening it stops nothing, because mail scanners open links. */
 export const showStop: GuestPage = (visit) =>
   page(
     'Stop mails of this kind',
@@ -96,7 +96,7 @@ export const showStop: GuestPage = (visit) =>
     ),
   );
 
-/** The button of that page, and the one request of a mail program (RFC 8058), which brings no form token. */
+/** Stops mails for the button of that page, or for a mail program's single request (RFC 8058), which has no form token. */
 export const stopByLink: GuestPage = async ({ params }, { engine }) =>
   (await stopMails(engine, params.code ?? ''))
     ? page('No more mails of this kind', html`<p>You can choose again on the page of your account.</p>`)

@@ -5,11 +5,11 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { lockCompany } from '../../store/records/companies.ts';
 import { choiceOf } from './texts.ts';
 
-/** Stops mails of a notice's kind for its recipient, by the code in its mail. @returns false when the code can't be used. */
+/** Stops mails of a notice's kind for its recipient, by the code in the mail. @returns false when the code can't be used. */
 export async function stopMails(engine: Engine, code: string): Promise<boolean> {
   const [company = '', id = '', token = ''] = code.split('.');
   const key = { company, id, stopSha256: tokenHash(token) };
-  // First without a lock, which anybody could take by any code.
+  // Checked without a lock first, because otherwise anybody could take the lock with any code.
   if (!(await findNotice(engine.db, key))) return false;
   return engine.transaction(async (transaction) => {
     await lockCompany(transaction, company);

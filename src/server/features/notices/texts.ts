@@ -3,17 +3,17 @@ import { browserName, timeText } from '../../views/formats.ts';
 import { outcomeText } from '../../sending/attempt-errors.ts';
 import type { Notice, NoticeKind } from '../../store/accounts/notice-rows.ts';
 
-/** The words of a notice. Names in braces stand for its details, and for the company and the service. */
+/** The text templates of a kind of notice. Names in braces stand for its details, the company or the service. */
 interface Template {
   subject: string;
-  /** The subject of a notice that was told before, and has not ended since. */
+  /** The subject when people were told before and the cause hasn't ended since. */
   again?: string;
   text: string;
-  /** The page of the portal that it leads to: the account, unless given. */
+  /** The portal page that the notice links to; the account page by default. */
   path?: string;
   /**
-   * The choice of a person who wants mails of the kind. A notice about their own account has none: whoever gets into an account
-   * would stop those first.
+   * Label of the choice to be mailed this kind. A notice about the recipient's own account has none: somebody who breaks into
+   * an account would stop those first.
    */
   choice?: string;
 }
@@ -109,27 +109,27 @@ const templates: Record<NoticeKind, Template> = {
   },
 };
 
-/** The choices of a person, by the kind under which each is kept. */
+/** The kinds of notices that people can choose to be mailed; each choice is stored under its `value`. */
 export const noticeChoices = Object.entries(templates).flatMap(([value, { choice: label }]) =>
   label === undefined ? [] : [{ value, label }],
 );
 
-/** Kinds that are chosen with another one. */
+/** Kinds that share the choice of another kind. */
 const goesWith: Partial<Record<NoticeKind, NoticeKind>> = {
   'webhook.recovered': 'webhook.failing',
   'webhook.losing': 'webhook.failing',
   'administrator.added': 'invitation.accepted',
 };
 
-/** The choice that decides about mails of a kind; undefined if they can't be stopped. */
+/** Returns the choice that decides about mails of a kind; undefined if they can't be stopped. */
 export function choiceOf(kind: NoticeKind): string | undefined {
   const chosen = goesWith[kind] ?? kind;
   return templates[chosen].choice === undefined ? undefined : chosen;
 }
 
 /**
- * The words of a notice, and the page that it leads to. Times are in the company's time zone, which a mail names.
- * @param isMail whether mail programs will look for links in what others have written.
+ * Fills in the texts of a notice, and the path that it links to. A mail names the time zone of its times, the company's.
+ * @param isMail whether the texts are for a mail, where programs turn what other people have written into links.
  */
 export function noticeTexts(
   { kind, details }: Pick<Notice, 'kind' | 'details'>,
@@ -146,7 +146,7 @@ export function noticeTexts(
     if (name === 'cause') return outcomeText(value);
     return plain(name === 'client' ? browserName(value) : value);
   };
-  // Only the body of a mail is looked through for links, and hosts, addresses and times in it are ours.
+  // Mail programs look for links only in the body, and hosts, addresses and times in it are ours.
   const unlinked = (value: string, name: string) =>
     isMail && FREE_TEXTS.includes(name) ? withoutLinks(shown(value, name)) : shown(value, name);
   const { subject, again = subject, text, path = '/portal/account' } = templates[kind];
@@ -158,7 +158,7 @@ export function noticeTexts(
   };
 }
 
-/** Details that somebody else may have written as they like. */
+/** Details whose text other people may have chosen freely. */
 const FREE_TEXTS = ['by', 'name', 'key id', 'scopes', 'client', 'company'];
 
 const withoutLinks = (text: string) => text.replaceAll(/[./@](?=\S)|:(?=\/)/g, '$&\u2060');
@@ -168,7 +168,7 @@ const LAST =
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 const CHARACTERS_MAX = 100;
 
-/** A name that somebody else may have chosen, in one line; one in right-to-left letters is isolated (UAX #9 section 2.4). */
+/** Puts a name that somebody else may have chosen on one line; right-to-left text is isolated (UAX #9 section 2.4). */
 function plain(value: string): string {
   const line = withoutDirections(value).replaceAll(/[\s\p{C}]+/gu, ' ');
   const short = [...line.trim()].slice(0, CHARACTERS_MAX).join('');
