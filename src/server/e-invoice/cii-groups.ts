@@ -1,6 +1,6 @@
 /** Groups of terms that stand in several places of Cross Industry Invoice. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
-import { type Attributes, type Group, type TermRow, type Rows, within } from './rows.ts';
+import { type Attributes, type TermGroup, type TermRow, type Rows, within } from './rows.ts';
 
 /** The seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
 export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Party>): Rows {
@@ -17,7 +17,7 @@ export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Part
       ['BT-42, 57', 'ram:TelephoneUniversalCommunication/ram:CompleteNumber', party.contact?.phone],
       ['BT-43, 58', 'ram:EmailURIUniversalCommunication/ram:URIID', party.contact?.email],
     ]),
-    within('ram:PostalTradeAddress', postalAddress(party.address)),
+    within('ram:PostalTradeAddress', ciiAddress(party.address)),
     ['BT-34, 49', 'ram:URIUniversalCommunication/ram:URIID', party.electronicAddress],
     ['BT-31, 48, 63', 'ram:SpecifiedTaxRegistration/ram:ID', party.vatId, { schemeID: 'VA' }],
     ['BT-32', 'ram:SpecifiedTaxRegistration/ram:ID', party.taxNumber, { schemeID: 'FC' }],
@@ -33,7 +33,7 @@ export function identifiers(term: TermRow[0], all: readonly (Identifier | undefi
 }
 
 /** BG-5, BG-8, BG-12, BG-15. */
-export function postalAddress(address: PostalAddress): Rows {
+export function ciiAddress(address: PostalAddress): Rows {
   return [
     ['BT-38, 53, 67, 78', 'ram:PostcodeCode', address.postcode],
     ['BT-35, 50, 64, 75', 'ram:LineOne', address.line1],
@@ -46,7 +46,7 @@ export function postalAddress(address: PostalAddress): Rows {
 }
 
 /** A discount or charge of a line (BG-27, BG-28), or with its VAT of the document (BG-20, BG-21). */
-export function allowanceCharge(given: AllowanceCharge & Partial<DocumentAllowanceCharge>): Rows {
+export function ciiAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllowanceCharge>): Rows {
   return [
     ['BG-20, 21, 27, 28', 'ram:ChargeIndicator/udt:Indicator', String(given.isCharge)],
     ['BT-94, 101, 138, 143', 'ram:CalculationPercent', given.percent],
@@ -66,7 +66,7 @@ export function allowanceCharge(given: AllowanceCharge & Partial<DocumentAllowan
 const OBJECT = '130';
 
 /** The object of the document (BT-18) or of a line (BT-128). */
-export function objectReference(object: Identifier | undefined): Group {
+export function objectReference(object: Identifier | undefined): TermGroup {
   return within('ram:AdditionalReferencedDocument', [
     ['BT-18, 128', 'ram:IssuerAssignedID', object?.id],
     ['-', 'ram:TypeCode', OBJECT],

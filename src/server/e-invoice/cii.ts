@@ -1,13 +1,13 @@
 import {
-  allowanceCharge,
+  ciiAllowanceCharge,
   day,
   identifiers,
   objectReference,
-  postalAddress,
+  ciiAddress,
   tradeParty,
 } from './cii-groups.ts';
 import type { EInvoice, Line, PaymentInstructions } from './model.ts';
-import { each, type Group, type Rows, within, xmlText } from './rows.ts';
+import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
 
 /** The EN 16931 profile, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2. */
 const GUIDELINE = 'urn:cen.eu:en16931:2017';
@@ -99,7 +99,7 @@ function lineItem(line: Line): Rows {
         ['BT-134', 'ram:StartDateTime/udt:DateTimeString', ...day(line.period?.startDate)],
         ['BT-135', 'ram:EndDateTime/udt:DateTimeString', ...day(line.period?.endDate)],
       ]),
-      each('ram:SpecifiedTradeAllowanceCharge', line.allowanceCharges, allowanceCharge),
+      each('ram:SpecifiedTradeAllowanceCharge', line.allowanceCharges, ciiAllowanceCharge),
       ['BT-131', 'ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount', line.net],
       objectReference(line.invoicedObject),
       ['BT-133', 'ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID', line.buyerAccountingReference],
@@ -141,7 +141,7 @@ function delivery({ delivery: { name, locationId, address, date }, ...invoice }:
     within('ram:ShipToTradeParty', [
       ...identifiers('BT-71', [locationId]),
       ['BT-70', 'ram:Name', name],
-      within('ram:PostalTradeAddress', address && postalAddress(address)),
+      within('ram:PostalTradeAddress', address && ciiAddress(address)),
     ]),
     ['BT-72', 'ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString', ...day(date)],
     ['BT-16', 'ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID', invoice.despatchAdviceReference],
@@ -180,7 +180,7 @@ function settlement(invoice: EInvoice): Rows {
       ['BT-73', 'ram:StartDateTime/udt:DateTimeString', ...day(period?.startDate)],
       ['BT-74', 'ram:EndDateTime/udt:DateTimeString', ...day(period?.endDate)],
     ]),
-    each('ram:SpecifiedTradeAllowanceCharge', invoice.allowanceCharges, allowanceCharge),
+    each('ram:SpecifiedTradeAllowanceCharge', invoice.allowanceCharges, ciiAllowanceCharge),
     within('ram:SpecifiedTradePaymentTerms', [
       ['BT-20', 'ram:Description', invoice.paymentTerms],
       ['BT-9', 'ram:DueDateDateTime/udt:DateTimeString', ...day(invoice.paymentDueDate)],
@@ -196,7 +196,7 @@ function settlement(invoice: EInvoice): Rows {
 }
 
 /** One for each account (BG-17); a card (BG-18) and a direct debit (BG-19) are in the first. */
-function paymentMeans(payment: PaymentInstructions): Group {
+function paymentMeans(payment: PaymentInstructions): TermGroup {
   const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
   return each('ram:SpecifiedTradeSettlementPaymentMeans', accounts, (account, index) => {
     const { card, directDebit } = index === 0 ? payment : {};

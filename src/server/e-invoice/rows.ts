@@ -19,21 +19,25 @@ export type TermRow = readonly [
 ];
 
 /** An element for each list of rows; one without any term is left out, unless the schema asks for it. */
-export interface Group {
+export interface TermGroup {
   path: string;
   contents: readonly Rows[];
   isRequired?: boolean;
 }
 
-export type Rows = readonly (TermRow | Group)[];
+export type Rows = readonly (TermRow | TermGroup)[];
 
 /** An element around rows. */
-export function within(path: string, rows: Rows = []): Group {
+export function within(path: string, rows: Rows = []): TermGroup {
   return { path, contents: [rows] };
 }
 
 /** An element for each item, around its rows. */
-export function each<T>(path: string, items: readonly T[], rowsOf: (item: T, index: number) => Rows): Group {
+export function each<T>(
+  path: string,
+  items: readonly T[],
+  rowsOf: (item: T, index: number) => Rows,
+): TermGroup {
   return { path, contents: items.map(rowsOf) };
 }
 
@@ -53,7 +57,7 @@ function contentOf(rows: Rows, common?: Common): string {
   return hasTerm ? texts.join('') : '';
 }
 
-function groupText({ path, contents, isRequired }: Group, common?: Common): string {
+function groupText({ path, contents, isRequired }: TermGroup, common?: Common): string {
   const texts = contents.map((rows) => contentOf(rows, common));
   return texts.map((text) => (text || isRequired ? element(path, text) : '')).join('');
 }

@@ -13,7 +13,7 @@ export function accountingParty(party: Party, creditorId?: string): Rows {
     ['BT-29, 46', 'cac:PartyIdentification/cbc:ID', party.identifiers],
     ['BT-90', 'cac:PartyIdentification/cbc:ID', creditor(creditorId)],
     ['BT-28, 45', 'cac:PartyName/cbc:Name', party.tradingName],
-    within('cac:PostalAddress', postalAddress(party.address)),
+    within('cac:PostalAddress', ublAddress(party.address)),
     within('cac:PartyTaxScheme', [['BT-31, 48', 'cbc:CompanyID', party.vatId], VAT_SCHEME]),
     within('cac:PartyTaxScheme', [['BT-32', 'cbc:CompanyID', party.taxNumber], OTHER_SCHEME]),
     within('cac:PartyLegalEntity', [
@@ -35,7 +35,7 @@ export function creditor(id: string | undefined): Identifier | undefined {
 }
 
 /** BG-5, BG-8, BG-12, BG-15. */
-export function postalAddress(address: PostalAddress): Rows {
+export function ublAddress(address: PostalAddress): Rows {
   return [
     ['BT-35, 50, 64, 75', 'cbc:StreetName', address.line1],
     ['BT-36, 51, 65, 76', 'cbc:AdditionalStreetName', address.line2],
@@ -48,7 +48,7 @@ export function postalAddress(address: PostalAddress): Rows {
 }
 
 /** A discount or charge of a line (BG-27, BG-28), or with its VAT of the document (BG-20, BG-21). */
-export function allowanceCharge(given: AllowanceCharge & Partial<DocumentAllowanceCharge>): Rows {
+export function ublAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllowanceCharge>): Rows {
   return [
     ['BG-20, 21, 27, 28', 'cbc:ChargeIndicator', String(given.isCharge)],
     ['BT-98, 105, 140, 145', 'cbc:AllowanceChargeReasonCode', given.reasonCode],

@@ -1,7 +1,7 @@
 import type { EInvoice, Line, PaymentInstructions } from './model.ts';
 import { peppolProblems } from './peppol.ts';
-import { each, type Group, type Rows, within, xmlText } from './rows.ts';
-import { accountingParty, allowanceCharge, creditor, postalAddress, VAT_SCHEME } from './ubl-groups.ts';
+import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
+import { accountingParty, ublAllowanceCharge, creditor, ublAddress, VAT_SCHEME } from './ubl-groups.ts';
 
 /** BT-24 of the norm alone, and BT-24 and BT-23 of Peppol BIS Billing 3. */
 const CUSTOMIZATION = 'urn:cen.eu:en16931:2017';
@@ -118,14 +118,14 @@ function parties({ seller, buyer, payee, taxRepresentative, payment, delivery }:
     ]),
     within('cac:TaxRepresentativeParty', [
       ['BT-62', 'cac:PartyName/cbc:Name', taxRepresentative?.name],
-      within('cac:PostalAddress', taxRepresentative && postalAddress(taxRepresentative.address)),
+      within('cac:PostalAddress', taxRepresentative && ublAddress(taxRepresentative.address)),
       within('cac:PartyTaxScheme', [['BT-63', 'cbc:CompanyID', taxRepresentative?.vatId], VAT_SCHEME]),
     ]),
     within('cac:Delivery', [
       ['BT-72', 'cbc:ActualDeliveryDate', delivery.date],
       within('cac:DeliveryLocation', [
         ['BT-71', 'cbc:ID', delivery.locationId],
-        within('cac:Address', delivery.address && postalAddress(delivery.address)),
+        within('cac:Address', delivery.address && ublAddress(delivery.address)),
       ]),
       ['BT-70', 'cac:DeliveryParty/cac:PartyName/cbc:Name', delivery.name],
     ]),
@@ -139,7 +139,7 @@ function settlement(invoice: EInvoice): Rows {
   return [
     ...(payment ? [paymentMeans(payment)] : []),
     ['BT-20', 'cac:PaymentTerms/cbc:Note', invoice.paymentTerms],
-    each('cac:AllowanceCharge', invoice.allowanceCharges, allowanceCharge),
+    each('cac:AllowanceCharge', invoice.allowanceCharges, ublAllowanceCharge),
     within('cac:TaxTotal', [
       ['BT-110', 'cbc:TaxAmount', totals.vat],
       each('cac:TaxSubtotal', invoice.vatBreakdown, (item) => [
@@ -169,7 +169,7 @@ function settlement(invoice: EInvoice): Rows {
 }
 
 /** One for each account (BG-17); text, card (BG-18) and direct debit (BG-19, UBL-SR-55) are in the first. */
-function paymentMeans(payment: PaymentInstructions): Group {
+function paymentMeans(payment: PaymentInstructions): TermGroup {
   const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
   return each('cac:PaymentMeans', accounts, (account, index) => {
     const { meansText, card, directDebit } = index === 0 ? payment : {};
@@ -213,7 +213,7 @@ function lineItem(line: Line, isCreditNote: boolean): Rows {
       ['BT-128', 'cbc:ID', line.invoicedObject],
       ['-', 'cbc:DocumentTypeCode', OBJECT],
     ]),
-    each('cac:AllowanceCharge', line.allowanceCharges, allowanceCharge),
+    each('cac:AllowanceCharge', line.allowanceCharges, ublAllowanceCharge),
     within('cac:Item', [
       ['BT-154', 'cbc:Description', line.itemDescription],
       ['BT-153', 'cbc:Name', line.itemName],
