@@ -1,4 +1,4 @@
-/** A discount or a charge, worked out from what a draft gives. */
+/** Computes a discount or a charge from a draft. */
 import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
 import { withValue } from '../../contract/document-terms.ts';
@@ -7,17 +7,17 @@ import type { GivenAdjustment } from '../../contract/feed.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
 
-/** The members of a line and of a document that hold them. */
+/** The members of lines and documents that hold discounts and charges. */
 export type List = 'allowances' | 'charges';
 
 const words: Record<List, string> = { allowances: 'discount', charges: 'charge' };
 
 /**
- * Works out a discount or a charge of a line, or of the document.
- * @param whole what a percentage is taken of; of a line below zero, as in a correction, the discount is below zero too
+ * Computes a discount or charge of a line or of the whole document.
+ * @param whole the amount that a percentage applies to; a line below zero, as in a correction, has negative discounts
  *   (EN 16931 BT-136 and BT-141, PEPPOL-EN16931-R040).
- * @throws Refusal for a reason or a code that is missing or wrong, an amount that is missing or isn't its percentage, a
- *   discount of more than its base, and an amount below zero elsewhere.
+ * @throws Refusal for a missing or wrong reason or code, an amount that is missing or isn't its percentage, a discount
+ *   that exceeds its base, and a negative amount elsewhere.
  */
 export function adjustmentOf(
   list: List,
@@ -42,7 +42,7 @@ export function adjustmentOf(
   return { ...share, amountMinor, ...withValue(given, ['reason', 'reasonCode']) };
 }
 
-/** The base of an amount that is no percentage. */
+/** Returns the base of an amount given without a percentage. */
 function baseOf(list: List, { amountMinor, baseMinor }: GivenAdjustment, path: string): Partial<Adjustment> {
   if (baseMinor === undefined) return {};
   if (list === 'allowances' && Math.abs(amountMinor ?? 0) > Math.abs(baseMinor)) {
@@ -52,7 +52,7 @@ function baseOf(list: List, { amountMinor, baseMinor }: GivenAdjustment, path: s
   return { baseMinor };
 }
 
-/** A percentage with its base, and what it comes to. */
+/** Returns a percentage with its base and the resulting amount. */
 function shareOf(
   list: List,
   { percent, amountMinor, baseMinor: given }: GivenAdjustment & { percent: string },
@@ -66,7 +66,7 @@ function shareOf(
   if (list === 'allowances' && Number(percent) > 100)
     refuse(`${path} is ${percent} %; a discount is at most 100 %.`, 'percent');
   const ofBaseMinor = withinRange(path, () => percentMinor(baseMinor, percent));
-  // Another program may have rounded otherwise.
+  // The business system may round differently.
   if (amountMinor !== undefined && Math.abs(amountMinor - ofBaseMinor) > 1) {
     const problem = `is ${amountMinor}, and ${percent} % of ${baseMinor} is ${ofBaseMinor}`;
     refuse(`${path}/amountMinor ${problem}.`, 'amountMinor');
@@ -74,7 +74,7 @@ function shareOf(
   return { amountMinor: ofBaseMinor, percent, baseMinor };
 }
 
-/** EN 16931 BR-33, BR-38, BR-42, BR-44, BR-CL-19 and BR-CL-20. */
+/** Refuses a missing or unknown reason (EN 16931 BR-33, BR-38, BR-42, BR-44, BR-CL-19 and BR-CL-20). */
 function refuseBadReason(list: List, { reason, reasonCode }: GivenAdjustment, path: string): void {
   if (reasonCode === undefined && !isVisible(reason))
     throw new Refusal('invalid_change', `${path} has neither reason nor reasonCode.`, `${path}/reason`);

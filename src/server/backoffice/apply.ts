@@ -35,23 +35,23 @@ import { readTime } from './times.ts';
 
 /** The result of a change that wasn't refused. */
 export type Outcome =
-  /** `record` is the text of the record as the API returns it by its id; null when it is gone. */
+  /** `record` is the record's text as the API returns it by id; null when there is none. */
   | { status: 'applied'; record: JsonText<unknown> | null }
-  /** `record` is the same as it is now; undefined where the change doesn't tell which one it was about. */
+  /** `record` is the record's current text; null when it was removed, undefined where the change wasn't about one. */
   | { status: 'skipped'; record: JsonText<unknown> | null | undefined };
 
-/** A business system that sends changes over HTTP, by its feed token. */
+/** A business system that sends changes over HTTP, with the limits of its feed token. */
 export interface ChangeSender {
   /** The id of the feed token. */
   token: string;
-  /** Null for all of them. */
+  /** Ids of the companies that it may change; null for all. */
   companies: readonly string[] | null;
   changes: readonly string[] | null;
 }
 
 type Moved = RenderedRecord | undefined;
 
-/** Every move of feed.yaml with its function: one that is missing here doesn't compile. */
+/** The function for each change of feed.yaml; a missing one is a compile error. */
 const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise<Moved> } = {
   'company.save': saveCompany,
   'company.switch': switchCompanyFeatures,
@@ -91,10 +91,10 @@ const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise
 };
 
 /**
- * Makes one move: its records, its events and their deliveries are committed together, or nothing is.
- * A change that was applied before, by its `id`, is skipped, and refused when it says something else now.
- * @param sender who sends it over HTTP; undefined for an operator, who may send anything.
- * @throws Refusal when the move can't be made; what the database's driver throws when the database can't be used.
+ * Applies one change, committing its records, events and deliveries in one transaction.
+ * A change whose `id` was applied before is skipped, or refused if its contents differ.
+ * @param sender the sender over HTTP; undefined for an operator, who may send anything.
+ * @throws Refusal when the change is refused; the database driver's own error when the database is unavailable.
  */
 export async function applyChange(
   backoffice: Backoffice,
@@ -104,7 +104,7 @@ export async function applyChange(
   return applyParsed(backoffice, asJson(change), sender);
 }
 
-/** Makes the move of a value that `JSON.parse` has made, whatever it is. */
+/** Applies a change from an unvalidated value that `JSON.parse` returned. */
 export async function applyParsed(
   backoffice: Backoffice,
   value: unknown,
@@ -115,8 +115,8 @@ export async function applyParsed(
 }
 
 /**
- * @throws Refusal for a change that the sender's token isn't for. A company that it isn't for is as unknown as one that
- *   doesn't exist.
+ * @throws Refusal for a change that the sender's token doesn't allow. A company outside the token's limits is reported
+ *   as unknown.
  */
 function refuseForeign({ id, company, change }: Change, { companies, changes }: ChangeSender): void {
   if (id === undefined)
@@ -131,8 +131,8 @@ function unknownCompany(company: string): Refusal {
 }
 
 /**
- * Makes many moves in one transaction, all or none. It is much quicker than one by one.
- * @throws as `applyChange` does, for the first of them that can't be made.
+ * Applies many changes in one transaction, all or none, which is much faster than one by one.
+ * @throws like `applyChange`, for the first change that is refused.
  */
 export async function applyInOneTransaction(
   backoffice: Backoffice,
@@ -141,7 +141,7 @@ export async function applyInOneTransaction(
   return applyParsedTogether(backoffice, changes.map(asJson));
 }
 
-/** Makes the moves of values that `JSON.parse` has made. */
+/** Applies changes from unvalidated values that `JSON.parse` returned, in one transaction. */
 export async function applyParsedTogether(
   backoffice: Backoffice,
   values: readonly unknown[],
@@ -149,21 +149,21 @@ export async function applyParsedTogether(
 ): Promise<Outcome[]> {
   const checked = values.map((value) => checkedChange(value, sender));
   return backoffice.engine.transaction(async (transaction) => {
-    // In a fixed order, which prevents deadlocks.
+    // Locks the companies in a fixed order, which prevents deadlocks.
     const companies = [...new Set(checked.map(({ company }) => company))].sort();
     for (const company of companies) await lockForMoves(transaction, company);
     const outcomes: Outcome[] = [];
     const held = new Map<string, LockedCompany>();
     for (const change of checked) {
       outcomes.push(await makeMove(backoffice, transaction, change, { ...sender, held }));
-      // SQLite runs synchronously, so this lets others read in between.
+      // SQLite runs synchronously, so this lets other requests run in between.
       await turn();
     }
     return outcomes;
   });
 }
 
-/** @throws Refusal for what the contract doesn't take, or the sender's token isn't for. */
+/** @throws Refusal for a change that the contract rejects or the sender's token doesn't allow. */
 function checkedChange(value: unknown, sender: ChangeSender | undefined): Change {
   const problem = changeProblem(value);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);
@@ -171,7 +171,7 @@ function checkedChange(value: unknown, sender: ChangeSender | undefined): Change
   return value as Change;
 }
 
-/** The plain JSON of a change, without methods and getters. */
+/** Returns a change as plain JSON, without methods and getters. */
 function asJson(value: unknown): unknown {
   try {
     return plainJson(value);
@@ -181,12 +181,12 @@ function asJson(value: unknown): unknown {
   }
 }
 
-/** Documents that somebody else has issued: they change nothing of their company. */
+/** Whether a change imports a document issued elsewhere; such a change leaves the company itself unchanged. */
 export function isImport(name: unknown): boolean {
   return typeof name === 'string' && name.endsWith('.import');
 }
 
-/** Locks the company of a change; what imports of the same transaction have found, `held`, isn't read again. */
+/** Locks the company of a change. Imports in one transaction reuse the company in `held` instead of reading it again. */
 async function lockFor(
   transaction: StoreTransaction,
   { id, company, change }: Change,
@@ -204,9 +204,9 @@ async function lockFor(
 }
 
 interface Surroundings {
-  /** The feed token that brings the change. */
+  /** The id of the feed token that sent the change. */
   token?: string | null;
-  /** The companies of the transaction, as the imports before have left them. */
+  /** The companies that this transaction has locked, as its earlier imports left them. */
   held?: Map<string, LockedCompany>;
 }
 
@@ -221,7 +221,7 @@ async function makeMove(
   const company = await lockFor(transaction, change, surroundings);
   if (!company) throw unknownCompany(change.company);
   if (!company.isTokenLive) throw new AppError('revoked_key', 'This feed token was revoked.');
-  // Reads the clock under the company's lock, so that a stamp isn't older than the wait for the lock.
+  // Reads the clock under the company's lock, so that a stamp never predates the wait for the lock.
   const now = backoffice.now(change);
   const contentDigest = digestOfChange(change);
   const { earlier } = company;

@@ -4,16 +4,16 @@ import type { Change } from '../../contract/feed.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { appendEvents, type AppendEvents } from '../store/records/events.ts';
 
-/** Each move needs a database, a clock and a source of randomness. */
+/** The dependencies of every move: database, event sink, clock and source of randomness. */
 export interface Backoffice {
   readonly engine: Engine;
-  /** Takes the events of the changes; the company's webhooks get them. */
+  /** Receives the events of changes, for delivery to the company's webhooks. */
   readonly appendEvents: AppendEvents;
   readonly now: (change: Change) => Date;
   readonly random: (size: number) => Buffer;
-  /** Whether a company's readers may have been told a time, before which no change is stamped then. */
+  /** Whether readers may have seen a server time; changes are then never stamped earlier than it. */
   readonly hasReaders: boolean;
-  /** The operator's accent colour, in which documents are issued; undefined for our own. */
+  /** The operator's accent colour for issued documents; undefined for the default. */
   readonly accent: string | undefined;
 }
 

@@ -25,13 +25,13 @@ const defaults: Omit<CompanySettings, 'name'> = {
   secondFactorRequired: false,
 };
 
-/** A company's id is a part of its keys, between full stops. */
+/** The form of a company's id; its API keys contain the id between full stops. */
 const COMPANY_ID = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const LOGO_CHARACTERS_MAX = 1_000_000;
 
 /**
- * Creates a company. The API, the subscription, invoicing and every module are on unless told otherwise.
- * @throws UsageError naming the value that is refused, or when the id is taken.
+ * Creates a company. The API, the subscription, invoicing and every module are on by default.
+ * @throws UsageError naming the invalid value, or when the id is taken.
  */
 export async function createCompany(
   engine: Engine,
@@ -48,8 +48,8 @@ export async function createCompany(
 }
 
 /**
- * Adds a company unless there is one with that id, in a transaction that goes on to change it.
- * @throws UsageError naming the value that is refused.
+ * Adds a company within the caller's transaction, unless one with that id exists.
+ * @throws UsageError naming the invalid value.
  */
 export async function insertNewCompany(
   transaction: StoreTransaction,
@@ -73,8 +73,8 @@ function newCompany(id: string, given: Partial<CompanySettings>, now: Date): Com
 }
 
 /**
- * Changes a company's settings; members of the profile that aren't given stay as they are.
- * @throws UsageError naming the value that is refused, or when there is no such company.
+ * Changes a company's settings; profile members that aren't given keep their values.
+ * @throws UsageError naming the invalid value, or when there is no such company.
  */
 export async function setCompany(
   engine: Engine,
@@ -84,13 +84,13 @@ export async function setCompany(
   return engine.transaction((transaction) => changeCompany(transaction, id, changes));
 }
 
-/** The same in a transaction that also does something else. */
+/** Changes a company's settings like `setCompany`, but within the caller's transaction. */
 export async function changeCompany(
   transaction: StoreTransaction,
   id: string,
   changes: Partial<CompanySettings>,
 ): Promise<Company> {
-  // Only what is given now is checked, so that an old invalid number doesn't block other changes.
+  // Checks only the values given now, so that an old invalid number doesn't block other changes.
   refuseBadVatId(changes.profile?.vatId);
   refuseBadAccount(changes.profile);
   const changed = await updateCompanyRow(transaction, id, (company) => {
@@ -136,10 +136,10 @@ function refuseBadVatId(vatId: string | undefined): void {
     throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`, { field: 'vatId' });
 }
 
-/** As many characters as a SEPA credit transfer has, and its QR code (EPC069-12). */
+/** The longest account name that a SEPA credit transfer and its QR code allow (EPC069-12). */
 const ACCOUNT_NAME_CHARACTERS_MAX = 70;
 
-/** An account that has no IBAN may have any number. */
+/** Refuses an invalid account name, IBAN or BIC; an account number that doesn't look like an IBAN is accepted. */
 function refuseBadAccount({ bankAccountName = '', iban, bic }: CompanyProfile = {}): void {
   const characters = [...bankAccountName].length;
   if (characters > ACCOUNT_NAME_CHARACTERS_MAX) {

@@ -1,4 +1,4 @@
-/** The members that a credit note takes over from its invoice: the parts of lines, discounts and charges that it gives back. */
+/** Lines, discounts and charges of a credit note, computed as parts of those of its invoice. */
 import { isDeepStrictEqual } from 'node:util';
 
 import type {
@@ -23,19 +23,19 @@ import {
 
 type Line = Invoice['lines'][number];
 
-/** An amount without VAT, and with it where it was given so. */
+/** An amount without VAT, and also with VAT where it was given that way. */
 type Priced = Pick<Line, 'amountMinor' | 'vatRateBasisPoints'> & { grossMinor?: number | undefined };
 
-/** The part of a line that notes, and the lines above in this one, took; the amount is with VAT where prices include it. */
+/** The part of an invoice line already credited, in this note too; the amount includes VAT where prices do. */
 interface Taken {
   quantityMillionths: bigint;
   amountMinor: number;
 }
 
 /**
- * Works out the lines of a credit note that take back one of its invoice as a whole, or a part of it, one after another. All
- * parts together give back exactly what the line came to, however each is rounded. It gives undefined for a line that is worked
- * out by itself.
+ * Returns a function that computes, in order, the lines of a credit note that credit all or part of an invoice line. All
+ * parts of a line add up to exactly its amount, however each is rounded. The function returns undefined for a line that
+ * must be computed by itself.
  */
 export function creditedLines(credited: Credited): (line: OwnLine) => PricedLine | undefined {
   const taken = takenBefore(credited);
@@ -57,7 +57,7 @@ type Alike = Pick<OwnLine, 'id' | 'description' | 'quantity'> &
   Pick<Line, 'vatCategory' | 'vatRateBasisPoints'> &
   GivenLineAmounts;
 
-/** The lines of the invoice at the price of this one, or with all that it gives; the likest come first. */
+/** Returns the invoice's lines that match a credit note's line in price or in all given members, best match first. */
 function linesLike(line: Alike, credited: Credited): Line[] {
   const likeness = (other: Line) =>
     4 * Number(other.id === line.id) +
@@ -68,7 +68,7 @@ function linesLike(line: Alike, credited: Credited): Line[] {
     .sort((a, b) => likeness(b) - likeness(a));
 }
 
-/** Whether a line has all that one of the invoice's gave, or its price alone: as the API shows it, or with VAT as it was given. */
+/** Whether a line gives all members of an invoice line, or just its price: as the API shows it, or with VAT as given. */
 function isLike(line: Alike, other: Line, credited: Credited): boolean {
   if (!isOfCategory(other, line)) return false;
   const given = givenOf(line);
@@ -87,7 +87,7 @@ const withTaken = (before = NOTHING, quantity: string, amountMinor: number): Tak
   amountMinor: sumMinor([before.amountMinor, amountMinor]),
 });
 
-/** The parts that earlier notes took, by the invoice's lines. A note from elsewhere names none, and took of the likest. */
+/** Returns the parts credited by earlier notes, by invoice line; an imported note names no line, so the best match counts. */
 function takenBefore(credited: Credited): Map<string, Taken> {
   const taken = new Map<string, Taken>();
   for (const { record, unpublished } of credited.notes)
@@ -124,7 +124,7 @@ function partOf(line: OwnLine, origin: Line, amounts: LineAmounts | undefined, t
   };
 }
 
-/** A part of a discount or charge. Only the whole of it is still the percentage of its base. */
+/** Returns part of a discount or charge. Only the whole of it keeps its percentage and base. */
 function partOfAdjustment<One extends Adjustment>(one: One, wholeMinor: number, amountMinor: number): One {
   const { percent, baseMinor, ...others } = one;
   const isWhole = amountMinor === wholeMinor && percent !== undefined && baseMinor !== undefined;
@@ -132,11 +132,11 @@ function partOfAdjustment<One extends Adjustment>(one: One, wholeMinor: number, 
 }
 
 /**
- * The discounts and charges of the invoice as a whole, in the proportion of the lines that are credited: with all lines
- * credited, all of them are.
+ * Returns the invoice's document-level discounts and charges in proportion to the credited lines; crediting all lines
+ * credits all of them.
  */
 export function creditedAdjustments(lines: readonly PricedLine[], credited: Credited): Adjustments {
-  // Without this, a draft that has no lines yet would take those of lines that are worth nothing.
+  // Without this, a draft that has no lines yet would credit the discounts and charges of zero-value lines.
   if (lines.length === 0) return { allowances: [], charges: [] };
   const own = (list: keyof Adjustments) => creditedOf(list, lines, credited);
   return { allowances: own('allowances'), charges: own('charges') };
@@ -149,7 +149,7 @@ function creditedOf(
 ): DocumentAdjustment[] {
   const { record, unpublished, notes } = credited;
   const { amounts } = unpublished;
-  // The prices of an imported note may be with VAT where those of its invoice aren't, or the other way round.
+  // The prices of an imported note may include VAT where those of its invoice don't, or the reverse.
   const minorOf = ({ amountMinor, vatRateBasisPoints, grossMinor }: Priced) =>
     hasPricesWithVat(credited)
       ? (grossMinor ?? amountMinor + vatMinor(amountMinor, vatRateBasisPoints))
@@ -162,7 +162,7 @@ function creditedOf(
   return [...items.values()].flatMap((ofItem) => {
     const [like] = ofItem;
     const isOwn = (one: Pick<Line, 'vatCategory' | 'vatRateBasisPoints'>) => !like || isOfCategory(one, like);
-    // A charge in a category of its own goes with all lines.
+    // A charge in a category that no line has is credited in proportion to all lines.
     const isCounted = record.lines.some(isOwn) ? isOwn : () => true;
     const sumIn = (document: Pick<Invoice, 'lines'>, own = amounts) =>
       sumMinor(

@@ -8,8 +8,8 @@ import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
 
 /**
- * Adds a customer or replaces one; whether it is archived stays. A change to what it already is changes nothing.
- * @throws Refusal `invalid_change` for a VAT number or an identifier that can't be one, and `duplicate_id` for two sites with one id.
+ * Adds or replaces a customer, keeping its archived state. An unchanged customer isn't written again.
+ * @throws Refusal `invalid_change` for an invalid VAT number or identifier, and `duplicate_id` for two sites with one id.
  */
 export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {
   const stored = given.id === undefined ? undefined : await move.find('customers', given.id);
@@ -22,7 +22,7 @@ export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): 
     archived: before?.archived ?? false,
     createdAt: before?.createdAt ?? move.at,
   };
-  // Documents name a site by its id.
+  // Documents refer to a site by its id, so ids must be unique.
   refuseTwins('sites', customer.sites, '/with/sites');
   refuseBadVatId(given.vatId);
   refuseBadParty(given, '/with');
@@ -41,7 +41,7 @@ function refuseBadVatId(vatId: string | null | undefined): void {
   throw new Refusal('invalid_change', `vatId is ${quote(vatId)}, which ${problem}.`, '/with/vatId');
 }
 
-/** Puts a customer away, or takes it back. @throws Refusal `wrong_state` when it is so already. */
+/** Archives or restores a customer. @throws Refusal `wrong_state` when it is already in that state. */
 export async function setArchived(
   move: Move,
   { id }: WithOf<'customer.archive' | 'customer.restore'>,

@@ -1,4 +1,4 @@
-/** Exact prices, prices that include VAT, and what discounts and charges make of them. */
+/** Amounts from exact prices, prices that include VAT, discounts and charges. */
 import type {
   Adjustment,
   DocumentAdjustment,
@@ -23,47 +23,47 @@ import { exemptionText } from './legends.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
 
-/** A line with its id, which is a new one where the draft has none. */
+/** A draft line with an id, generated where the draft gives none. */
 export type OwnLine = DraftLine & { id: string };
 
-/** A document whose amounts are worked out step by step: each step adds what it finds. */
+/** A document whose amounts are being computed; each step adds its results. */
 export interface Composition {
-  /** The place of its draft within the change. */
+  /** The draft's place within the change. */
   path: string;
   currency: string;
   lines: OwnLine[];
-  /** Whether prices, discounts and charges are with VAT. */
+  /** Whether prices, discounts and charges include VAT. */
   includesVat: boolean;
-  /** Discounts and charges of the document, as they are given. */
+  /** Discounts and charges of the document, as given by its draft. */
   given: Pick<NewInvoice, List>;
   /** The invoice that a credit note corrects. */
   credited: Credited | undefined;
-  /** The way to the accounting currency; null where there is no other. */
+  /** The conversion to the accounting currency; null where it is the document's own. */
   conversion: CurrencyConversion | null;
 }
 
 /** A line with its amount. */
 export type PricedLine = OwnLine & {
   amountMinor: number;
-  /** Undefined where quantity times `unitPriceMinor` says it all. */
+  /** Undefined where the amount is just quantity times `unitPriceMinor`. */
   amounts?: LineAmounts | undefined;
 };
 
 export type Adjustments = Record<List, DocumentAdjustment[]>;
 
-/** A document with its amounts, which are with VAT where the prices are, until it is taken out. */
+/** A document with its amounts; they include VAT where prices do, until `withoutVat` takes it out. */
 export interface Priced extends Composition {
   lines: PricedLine[];
   adjustments: Adjustments;
-  /** The sums of each category and rate; they stay with VAT. */
+  /** The sums of each VAT category and rate; they keep any VAT that prices include. */
   breakdown: Invoice['vatBreakdown'];
 }
 
 type Category = Pick<VatLine, 'vatCategory' | 'vatRateBasisPoints'>;
 
 /**
- * Works out the amount of a line from what it gives itself.
- * @throws Refusal for two prices or none, a bad discount or charge, and an amount beyond 2^53 - 1.
+ * Computes the amount of a line from its own price, discounts and charges.
+ * @throws Refusal for two prices or none, an invalid discount or charge, and an amount beyond 2^53 - 1.
  */
 export function pricedLine(
   line: OwnLine,
@@ -86,10 +86,10 @@ export function pricedLine(
   return { ...line, amountMinor, amounts: isPlain ? undefined : { given, ...exactPrice(given), ...own } };
 }
 
-/** Discounts take at most what a line comes to with its charges, be that below zero. */
+/** Refuses discounts of more than a line's amount with its charges, which can be below zero. */
 function refuseBeyondZero(wholeMinor: number, own: Pick<LineAmounts, List>, path: string): void {
   const isBelowZero = wholeMinor < 0;
-  // A charge above zero makes a line below zero no larger.
+  // Only charges with the line's own sign enlarge its amount.
   const alike = minorsOf(own.charges).filter((minor) => minor < 0 === isBelowZero);
   const mostMinor = sumMinor([wholeMinor, ...alike]);
   const takenMinor = sumMinor(minorsOf(own.allowances));
@@ -98,12 +98,12 @@ function refuseBeyondZero(wholeMinor: number, own: Pick<LineAmounts, List>, path
   throw new Refusal('invalid_change', message, `${path}/allowances`);
 }
 
-/** The members of a line that its price and amount are worked out from, without those that are empty. */
+/** Returns the non-empty members of a line that determine its price and amount. */
 export function givenOf(line: GivenLineAmounts): GivenLineAmounts {
   return withValue(line, ['unitPriceMinor', 'unitPrice', 'priceBaseQuantity', 'allowances', 'charges']);
 }
 
-/** The price of a line, where it is exact or for a number of units. */
+/** Returns the exact price of a line and the number of units it is for, where given. */
 export function exactPrice(line: GivenLineAmounts) {
   return withValue(line, ['unitPrice', 'priceBaseQuantity']);
 }
@@ -117,8 +117,8 @@ function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string):
 }
 
 /**
- * Works out the discounts and charges of a document as a whole.
- * @throws Refusal for one that is bad, in a category that no line has, or more than its lines.
+ * Computes the discounts and charges of a whole document.
+ * @throws Refusal for an invalid one, one in a category that no line has, or one that exceeds its lines.
  */
 export function documentAdjustments(
   { given: { allowances = [], charges = [] }, path }: Composition,
@@ -147,12 +147,12 @@ export function documentAdjustments(
   return adjustments;
 }
 
-/** The categories of charges that no line needs to have. The others depend on what is sold to whom. */
+/** VAT categories that a charge can have without a line in them. The others depend on what is sold to whom. */
 const STANDING_ALONE = ['S', 'Z', 'E'];
 
 const EXEMPTION = ['vatExemptionReason', 'vatExemptionReasonCode'] as const;
 
-/** Why a charge has no VAT, where no line says it (BR-E-10). */
+/** Returns a charge's VAT exemption reason, needed where no line gives one (BR-E-10). */
 function exemptionOf(
   given: NonNullable<NewInvoice['charges']>[number],
   isNeeded: boolean,
@@ -194,12 +194,12 @@ export function isOfCategory(one: Category, other: Category): boolean {
 
 const minorsOf = (list: readonly { amountMinor: number }[]) => list.map(({ amountMinor }) => amountMinor);
 
-/** Charges, and discounts below zero. */
+/** Returns charges, and discounts as negative amounts. */
 function signed<One extends { amountMinor: number }>({ allowances, charges }: Record<List, One[]>): One[] {
   return [...charges, ...allowances.map((one) => ({ ...one, amountMinor: -one.amountMinor }))];
 }
 
-/** The parts of a breakdown: the lines, the charges, and the discounts below zero. */
+/** Returns the parts of a VAT breakdown: lines, charges, and discounts as negative amounts. */
 export function vatLinesOf(
   lines: readonly (Category & { amountMinor: number })[],
   adjustments: Adjustments,
@@ -207,7 +207,7 @@ export function vatLinesOf(
   return [...lines, ...signed(adjustments)];
 }
 
-/** Takes the VAT, if it is in them, out of lines, discounts and charges: those of each item add up to its `taxableMinor`. */
+/** Removes any included VAT from lines, discounts and charges, so that those of an item add up to its `taxableMinor`. */
 export function withoutVat(priced: Priced, charged: Invoice['vatBreakdown']): Priced {
   if (!priced.includesVat) return priced;
   const { lines } = priced;

@@ -31,8 +31,8 @@ type Line = Invoice['lines'][number];
 const DEFAULT_UNIT_CODE = 'C62';
 
 /**
- * Begins a document with its lines, and gives those an id that have none.
- * @throws Refusal for a job the company doesn't have, and an id used twice.
+ * Begins a document with its lines, giving an id to each line without one.
+ * @throws Refusal for a job that the company doesn't have, or a line id used twice.
  */
 export async function begun(
   move: Move,
@@ -52,14 +52,14 @@ async function refuseBadReferences(move: Move, lines: readonly DraftLine[], path
   refuseTwins('lines', lines, path);
   const jobIds = new Set<string>();
   for (const [index, { jobId }] of lines.entries()) {
-    // Most documents have one job.
+    // Lines usually share one job, so each job is looked up once.
     if (typeof jobId !== 'string' || jobIds.has(jobId)) continue;
     await move.mustHave('jobs', jobId, `${path}/${index}/jobId`);
     jobIds.add(jobId);
   }
 }
 
-/** Works out each line, discount and charge. @throws Refusal for bad ones; RangeError for sums beyond 2^53 - 1. */
+/** Computes each line, discount and charge. @throws Refusal for invalid ones; RangeError for sums beyond 2^53 - 1. */
 export function priced(composition: Composition): Priced {
   const { credited, given, path } = composition;
   const asPart = credited && creditedLines(credited);
@@ -73,14 +73,14 @@ export function priced(composition: Composition): Priced {
   return { ...composition, lines, adjustments, breakdown: vatBreakdown(vatLinesOf(lines, adjustments)) };
 }
 
-/** A document without VAT in its lines, discounts and charges, and what it comes to. */
+/** A document whose lines, discounts and charges exclude VAT, with its totals. */
 export interface Summed extends Priced, Charged {
   shown: Pick<Invoice, 'lines' | 'vatBreakdown' | 'totals'>;
 }
 
 /**
  * Computes a document's lines, breakdown and totals from its draft.
- * @throws Refusal for bad discounts and charges, more than is left of a credited invoice, and amounts beyond 2^53 - 1.
+ * @throws Refusal for invalid discounts and charges, credit beyond what remains of the invoice, and amounts beyond 2^53 - 1.
  */
 export async function summed(move: Move, composition: Composition, buyerCountry: string): Promise<Summed> {
   const legends = await legendTermsOf(move, composition, composition.credited !== undefined, buyerCountry);
@@ -105,7 +105,7 @@ function chargedBy(whole: Priced): Charged {
   return { vatBreakdown: charged, accounted: conversion ? convertBreakdown(charged, conversion) : [] };
 }
 
-/** The price of one unit without VAT, rounded. */
+/** Returns the price of one unit without VAT, rounded to minor units. */
 function unitPriceMinorOf({ currency, includesVat }: Priced, line: PricedLine): number {
   const { unitPriceMinor, unitPrice, priceBaseQuantity, vatCategory, vatRateBasisPoints } = line;
   const priceMinor = lineAmountMinor('1', { currency, unitPriceMinor, unitPrice, priceBaseQuantity });
@@ -113,7 +113,7 @@ function unitPriceMinorOf({ currency, includesVat }: Priced, line: PricedLine): 
   return isWithVat ? priceMinor - vatWithinMinor(priceMinor, vatRateBasisPoints) : priceMinor;
 }
 
-/** The amounts for which the API has no place. */
+/** Returns a document's amounts that the API has no member for. */
 export function documentAmounts({ includesVat, given, lines, adjustments }: Priced): DocumentAmounts {
   return {
     given: { ...(includesVat ? { pricesIncludeVat: true } : {}), ...given },
@@ -124,16 +124,16 @@ export function documentAmounts({ includesVat, given, lines, adjustments }: Pric
   };
 }
 
-/** Amounts as they are kept: not at all where there are none. */
+/** Returns amounts as they are stored; the member is left out when there is nothing to store. */
 export function keptAmounts(amounts: DocumentAmounts): Pick<Unpublished, 'amounts'> {
   const { given, lines, allowances, charges, roundingMinor } = amounts;
   const isPlain = [given, lines, allowances, charges].every((members) => Object.keys(members).length === 0);
   return isPlain && roundingMinor === 0 ? {} : { amounts };
 }
 
-/** A line as a document shows it. @throws RangeError for a price beyond 2^53 - 1. */
+/** Returns a line as a document shows it. @throws RangeError for a price beyond 2^53 - 1. */
 export function lineOf(priced: Priced, line: PricedLine, index: number): Line {
-  // In the order of the contract.
+  // Members are in the contract's order.
   return {
     id: line.id,
     position: index + 1,
@@ -149,7 +149,7 @@ export function lineOf(priced: Priced, line: PricedLine, index: number): Line {
   };
 }
 
-/** The rates that lines state under reverse charge, by the ids of the lines. */
+/** Returns the reverse-charge VAT rates that lines state, by line id, in basis points. */
 export function reverseChargeRatesOf({ lines }: Composition): Record<string, number> {
   return Object.fromEntries(
     lines.flatMap(({ id, vatCategory, reverseChargeRateBasisPoints: rate }) =>
@@ -158,7 +158,7 @@ export function reverseChargeRatesOf({ lines }: Composition): Record<string, num
   );
 }
 
-/** The data of a quote that the API doesn't show, which is about its lines and amounts. */
+/** Returns the data of a quote's lines and amounts that the API doesn't show. */
 export function quoteUnpublishedOf(priced: Priced): QuoteUnpublished {
   const terms = lineTermsOf(priced);
   return {
@@ -168,7 +168,7 @@ export function quoteUnpublishedOf(priced: Priced): QuoteUnpublished {
   };
 }
 
-/** The lines of a document as they could be drafted again. */
+/** Returns a stored document's lines in the form of a draft. */
 export function asDraft(
   lines: readonly Line[],
   { reverseChargeRates = {}, amounts, terms }: Partial<QuoteUnpublished> = {},
@@ -177,7 +177,7 @@ export function asDraft(
     ...line,
     ...terms?.lines?.[line.id],
     ...(amounts?.lines[line.id]?.given ?? { unitPriceMinor }),
-    // Lines are stored with the categories of the feed alone.
+    // Only the feed's VAT categories are ever stored.
     vatCategory: vatCategory as DraftLine['vatCategory'],
     ...(reverseChargeRates[line.id] === undefined
       ? {}
@@ -185,7 +185,7 @@ export function asDraft(
   }));
 }
 
-/** The facts that the words on a document's lines depend on. */
+/** Returns the facts that the legal wording on a document's lines depends on. */
 async function legendTermsOf(
   move: Move,
   { currency, conversion }: Pick<Composition, 'currency' | 'conversion'>,
@@ -197,8 +197,8 @@ async function legendTermsOf(
 }
 
 /**
- * Why a line has no VAT: what its draft says, or else the words of the law; null where the draft has to say it. A credit
- * note takes its lines over from its invoice, but not the words on them that ask for the VAT.
+ * Returns a line's VAT exemption reason: the draft's own, or else the legal wording; null where the draft must give it.
+ * A credit note drops its invoice's wording that asks the customer to pay the VAT.
  */
 function reasonOf(line: PricedLine, terms: LegendTerms, lines: readonly PricedLine[]): string | null {
   const given = line.vatExemptionReason ?? null;
@@ -207,8 +207,8 @@ function reasonOf(line: PricedLine, terms: LegendTerms, lines: readonly PricedLi
 }
 
 /**
- * The lines of a stored document as they could be drafted again, without the words that were filled in: these are filled in
- * anew for the amounts as they are then.
+ * Returns a stored document's lines in the form of a draft, without legal wording that was filled in automatically:
+ * it is filled in again for the new amounts.
  */
 export async function linesAgain(
   move: Move,

@@ -27,7 +27,7 @@ import { Refusal } from './refusal.ts';
 import { refuseBackwards, refuseDayOutside } from './times.ts';
 import type { CustomerUnpublished } from './unpublished.ts';
 
-/** The terms of an invoice that its credit notes have too: what was sold, where, and on which agreement. */
+/** The terms that a credit note inherits from its invoice: what was sold, where, and under which agreement. */
 const inheritedNames = [
   'projectReference',
   'contractReference',
@@ -55,10 +55,10 @@ const documentTermNames = [
 ] as const;
 
 /**
- * Puts together what a document shows beside the contract's members, of the terms that it is given or else has from the
- * invoice that it credits; nothing where there is nothing.
- * @param buyer with the customer's own terms, or those that the document names.
- * @throws Refusal `invalid_change` for a code that is in no list, a check digit, and a period that ends before it starts.
+ * Returns the terms that a document shows in addition to the contract's members: its own, or else those of the invoice
+ * it credits. Returns an empty object where there are none.
+ * @param buyer the buyer, with the customer's terms or those that the document names.
+ * @throws Refusal `invalid_change` for an unknown code, a wrong check digit, and a period that ends before it starts.
  */
 export function keptTerms(
   composition: Composition,
@@ -79,12 +79,12 @@ export function keptTerms(
   return Object.keys(kept).length > 0 ? { terms: kept } : {};
 }
 
-/** The terms of a document as they could be given again. */
+/** Returns a stored document's terms in the form of a draft. */
 export function termsAgain(kept: KeptTerms | undefined): DocumentTerms {
   return withValue(kept ?? {}, documentTermNames);
 }
 
-/** The terms of lines by the lines' ids. */
+/** Returns the terms of lines, by line id. */
 export function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'lines'> {
   const numbers = lines.map(({ lineNumber }, index) => lineNumber?.trim() ?? String(index + 1));
   const entries = lines.flatMap((line, index) => {
@@ -98,11 +98,11 @@ export function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'line
   return entries.length > 0 ? { lines: Object.fromEntries(entries) } : {};
 }
 
-/** EAS codes for the VAT numbers of the two countries whose law the documents follow. */
+/** EAS codes for the VAT numbers of the two supported supplier countries. */
 const vatSchemes: Partial<Record<string, string>> = { IE: '9935', GB: '9932' };
 
 /**
- * A party with its town and postcode, where its address lines say them, and with its VAT number as its electronic address,
+ * Returns a party with the town and postcode found in its address lines, and with its VAT number as electronic address
  * unless it has another.
  */
 export function derivedTerms<T extends BuyerTerms & { addressLines?: string[]; vatId?: string | null }>(
@@ -121,12 +121,12 @@ interface Place {
 type Party = Partial<Pick<Supplier, 'companyNumberScheme' | 'electronicAddress' | 'identifiers'>> &
   Place & { identifier?: PartyIdentifier; site?: Place | null; sites?: Place[] };
 
-/** The members of a company's profile as a change names them: null, which takes one away, becomes undefined. */
+/** Returns the profile members that a change gives; null, which removes a member, becomes undefined. */
 export function namedProfile(named: { [Member in keyof Supplier]: Supplier[Member] | null }): Supplier {
   return Object.fromEntries(Object.entries(named).map(([member, value]) => [member, value ?? undefined]));
 }
 
-/** @throws Refusal `invalid_change` for a country or a scheme that is in no list, and a wrong check digit. */
+/** @throws Refusal `invalid_change` for an unknown country or scheme, and a wrong check digit. */
 export function refuseBadParty(party: Party, path: string): void {
   refuseBadPlace(party, path);
   refuseBadPlace(party.site ?? {}, `${path}/site`);
@@ -142,7 +142,7 @@ export function refuseBadParty(party: Party, path: string): void {
   );
 }
 
-/** @throws Refusal `invalid_change` for a country that no e-invoice could name (BR-CL-14). */
+/** @throws Refusal `invalid_change` for a country code that isn't valid in an e-invoice (BR-CL-14). */
 function refuseBadPlace({ countryCode }: Place, path: string): void {
   refuseUnknown(countryCodes, countryCode, 'ISO 3166-1', `${path}/countryCode`);
 }
@@ -179,7 +179,7 @@ function refuseBadCodes(kind: Invoice['kind'], terms: DocumentTerms, path: strin
   }
 }
 
-/** EN 16931 BT-126: each line has an identifier of its own. */
+/** Refuses a line number that another line has (EN 16931 BT-126). */
 function refuseTwinNumber(numbers: readonly string[], index: number, path: string): void {
   const twin = numbers.findIndex((number, other) => other !== index && number === numbers[index]);
   if (twin < 0) return;
@@ -198,7 +198,7 @@ function refuseBadLineTerms(terms: LineTerms, vatCategory: string, path: string)
   refuseUnknown(countryCodes, originCountryCode, 'ISO 3166-1', `${path}/originCountryCode`);
 }
 
-/** The codes of the other categories without VAT follow from these (BT-121). */
+/** Refuses a bad exemption code. Only category E has one: the codes of other categories follow from them (BT-121). */
 export function refuseBadExemptionCode(code: string | undefined, vatCategory: string, path: string): void {
   const at = `${path}/vatExemptionReasonCode`;
   refuseUnknown(exemptionCodes, code, 'VATEX for category E', at);
@@ -218,7 +218,7 @@ function refuseUnknown(
   throw new Refusal('invalid_change', message, path);
 }
 
-/** GLN and GTIN, the identifiers of GS1, by their codes of ISO 6523. */
+/** The GS1 identifiers GLN and GTIN, by their ISO 6523 codes. */
 const GLN = '0088';
 const gs1 = {
   [GLN]: { name: 'GLN', digits: /^\d{13}$/ },
@@ -240,13 +240,13 @@ function refuseBadIdentifier(
   throw new Refusal('invalid_change', message, `${path}/id`);
 }
 
-/** GS1 General Specifications, 7.9: from the right, each digit counts once and three times by turns. */
+/** Whether the check digit is right; digits from the right weigh 1 and 3 in turn (GS1 General Specifications, 7.9). */
 function hasCheckDigit(digits: string): boolean {
   const weighted = [...digits].reverse().map((digit, index) => Number(digit) * (index % 2 === 0 ? 1 : 3));
   return weighted.reduce((sum, value) => sum + value, 0) % 10 === 0;
 }
 
-/** The last name in a path, with the number of the item. */
+/** Returns the last member name of a path, with its item's index if any. */
 function nameAt(path: string): string {
   return /[^/]+(?:\/\d+)?$/.exec(path)?.[0] ?? path;
 }

@@ -14,7 +14,7 @@ import { findTexts } from '../store/records/record-writes.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 
-/** @throws Refusal `duplicate_id` when the change with the same id said something else. */
+/** @throws Refusal `duplicate_id` when the earlier change with this id had different contents. */
 export function refuseOther(
   { id = '', change: name }: Change,
   contentDigest: string,
@@ -30,8 +30,8 @@ export function refuseOther(
 }
 
 /**
- * Moves the change's source on.
- * @throws Refusal `out_of_sequence` for a change that isn't behind the last one that was applied.
+ * Advances the position of a change's source to its sequence number.
+ * @throws Refusal `out_of_sequence` unless the number exceeds that of the last applied change.
  */
 export async function moveSource(
   transaction: StoreTransaction,
@@ -49,7 +49,7 @@ export async function moveSource(
   throw new Refusal('out_of_sequence', message, '/sequence');
 }
 
-/** A change that was applied, with its record as the API returns it now; undefined where none with that id is known. */
+/** Finds an applied change, with its record as the API returns it now; undefined for an unknown id. */
 export async function findChangeRecord(
   { engine }: Backoffice,
   company: string,
@@ -63,7 +63,7 @@ export async function findChangeRecord(
   return { ...noted, record: record ?? null };
 }
 
-/** The record that a change was about, as the API returns it now; null when it is gone, undefined when it isn't known. */
+/** Returns a change's record as the API returns it now; null when it was removed, undefined when the change names none. */
 export async function recordOf(
   db: Connection,
   company: string,
@@ -71,14 +71,14 @@ export async function recordOf(
   today: string,
 ): Promise<JsonText<unknown> | null | undefined> {
   if (resource === null || recordId === null) return undefined;
-  // It may have expired meanwhile.
+  // A quote may have expired in the meantime.
   if (resource === 'quotes') return (await findQuote(db, company, recordId, today))?.body ?? null;
   const texts = await findTexts(db, resource, company, recordId);
   return texts ? wholeText(texts) : null;
 }
 
 /**
- * The digest of a change. It doesn't depend on the order of members or on white space. The change's own id isn't in it.
+ * Returns the digest of a change's contents without its id, regardless of member order and white space.
  */
 export function digestOfChange({ id: _id, ...content }: Change): string {
   return createHash('sha256')

@@ -2,28 +2,28 @@ import { unkeptIn } from './kept-json.ts';
 import { Refusal } from './refusal.ts';
 
 export interface FeedLine {
-  /** From 1; blank lines count. */
+  /** The line number, from 1; blank lines count. */
   number: number;
   /** Bytes of the feed up to the end of this line. */
   bytesRead: number;
-  /** Whether the next line has come with it. */
+  /** Whether the next line has already arrived. */
   hasNext?: boolean;
-  /** The value that the line states; undefined where it can't be read. */
+  /** The parsed value of the line; undefined where it can't be parsed. */
   value?: unknown;
-  /** The fault in how the line states it. */
+  /** The error in the line's JSON. */
   problem?: Refusal | undefined;
 }
 
 /**
- * It bounds the memory that one line can take, and records with it: five hundred long answers would be longer. What a
- * change makes is sent in one delivery, whose limit (`deliveryBytesMax`) leaves room for what a job has already.
+ * The longest line, in bytes. It bounds the memory for one line, and the size of records. An event about a change is
+ * sent in one delivery, whose limit (`deliveryBytesMax`) leaves room for what a job has already.
  */
 export const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** Deeper nesting is refused, because recursive code would overflow the stack. */
+/** The deepest nesting allowed, because recursive code could overflow the stack. */
 const DEPTH_MAX = 100;
 
-/** Reads a stream of bytes as JSON Lines, holding one line at a time. A byte order mark at the beginning is ignored. */
+/** Reads a byte stream as JSON Lines, holding one line in memory at a time. A leading byte order mark is ignored. */
 export async function* readFeedLines(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
@@ -41,9 +41,9 @@ export async function* readFeedLines(
 export interface RawLine {
   number: number;
   bytesRead: number;
-  /** Whether a line that isn't blank has come with it. */
+  /** Whether a further line that isn't blank has already arrived. */
   hasNext: boolean;
-  /** Without the line feed; undefined when there are too many of them. */
+  /** The line without its line feed; undefined when it is too long. */
   bytes: Buffer | undefined;
 }
 
@@ -51,7 +51,7 @@ const LINE_FEED = 0x0a;
 /** Line feed, carriage return, tab and space. */
 const BLANK = new Set<number | undefined>([LINE_FEED, 0x0d, 0x09, 0x20]);
 
-/** Splits bytes at line feeds; after the last one there may be a line without. */
+/** Splits bytes at line feeds; the last line needs none. */
 export async function* splitLines(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
@@ -63,7 +63,7 @@ export async function* splitLines(
   const add = (part: Uint8Array) => {
     size += part.length;
     parts.push(part);
-    // Keeps only the length of a line that is too long.
+    // Of a line that is too long, only the length is kept.
     if (size > bytesMax) parts = [];
   };
   const take = (hasNext: boolean): RawLine => {
@@ -88,7 +88,7 @@ export async function* splitLines(
   if (size > 0) yield take(false);
 }
 
-/** Where the last whole line that isn't blank ends; -1 where there is none. */
+/** Returns the index at which the last complete non-blank line ends; -1 without one. */
 function lastTextIn(chunk: Uint8Array): number {
   let index = chunk.lastIndexOf(LINE_FEED);
   while (index >= 0 && BLANK.has(chunk[index])) index -= 1;
@@ -111,7 +111,7 @@ function readFeedLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | unde
   return /^[ \t\r]*$/.test(text) ? undefined : readChange(text);
 }
 
-/** Reads the text of one change. */
+/** Parses the text of one change. */
 export function readChange(text: string): Pick<FeedLine, 'value' | 'problem'> {
   try {
     // The caller narrows the value.
@@ -119,10 +119,10 @@ export function readChange(text: string): Pick<FeedLine, 'value' | 'problem'> {
     if (isDeeperThan(DEPTH_MAX, value)) {
       return { problem: tooDeep() };
     }
-    // Comparing is quicker than looking, and most programs write JSON as JSON.stringify does.
+    // Comparing is faster than scanning, and most programs write JSON as JSON.stringify does.
     return { value, problem: JSON.stringify(value) === text ? undefined : unkeptIn(text) };
   } catch (error) {
-    // Reading what a later member of the same name hides takes a call for each level.
+    // A member hidden by a later one of its name can still be nested too deeply, and overflow the stack.
     const isDeep = error instanceof RangeError;
     return {
       problem: isDeep ? tooDeep() : malformed(`The line is not JSON: ${(error as SyntaxError).message}.`),

@@ -12,21 +12,20 @@ export interface FeedAnswer {
   /** Bytes of the feed up to the end of that line. */
   bytesRead: number;
   status: Answer['status'];
-  /** The answer as feed.yaml describes it, in which a record stands as it is stored. */
+  /** The answer as feed.yaml describes it; a record in it is the stored text. */
   text: JsonText<Answer>;
-  /** Why nothing further is applied: the error of the database or of the program. */
+  /** The database or program error that ends the feed. */
   fault?: unknown;
 }
 
 /**
- * Applies a feed, one line after the other, each in a transaction of its own, but imports that come together in one. A
- * line is applied when its answer is asked for: the reader of the answers sets the pace, and ends the feed by asking no
- * more.
+ * Applies a feed line by line, each line in its own transaction; imports that arrive together share one. A line is
+ * applied only when its answer is requested, so the consumer of the answers sets the pace, and can end the feed early.
  *
- * A refused line costs that line only, unless the reason is that the database can't be used: then the feed ends with
- * that answer, because later lines may build on the line.
- * @param isBack waits for the database after a fault; a line with an id is tried again when it is back.
- * @throws what reading the input throws.
+ * A refused line doesn't stop the feed, unless the database is unavailable: then the feed ends with that answer,
+ * because later lines may depend on the line.
+ * @param isBack waits for the database after a fault; a line with an id is retried when the database is back.
+ * @throws any error from reading the input.
  */
 export async function* applyFeed(
   backoffice: Backoffice,
@@ -38,7 +37,7 @@ export async function* applyFeed(
     yield* together ?? [];
     for (const line of together ? [] : group) {
       let answer = await answerLine(backoffice, line);
-      // Only a change with an id can be tried again safely.
+      // Only a change with an id can be retried safely.
       while ('fault' in answer && 'id' in idOf(line) && (await isBack(answer.fault)))
         answer = await answerLine(backoffice, line);
       yield answer;
@@ -47,10 +46,10 @@ export async function* applyFeed(
   }
 }
 
-/** As many imports as share a transaction. */
+/** The most imports that share a transaction. */
 const GROUP_MAX = 100;
 
-/** Puts imports that come together into groups, and any other line into one of its own. */
+/** Groups imports that arrive together; any other line gets a group of its own. */
 export async function* groupsOf(
   lines: AsyncIterable<FeedLine> | Iterable<FeedLine>,
 ): AsyncGenerator<FeedLine[]> {
@@ -62,7 +61,7 @@ export async function* groupsOf(
       group = [];
     }
     group.push(line);
-    // A line that is here doesn't wait for one that isn't.
+    // A line that has arrived doesn't wait for one that hasn't.
     if (isShared && line.hasNext && group.length < GROUP_MAX) continue;
     yield group;
     group = [];
@@ -70,15 +69,15 @@ export async function* groupsOf(
   if (group.length > 0) yield group;
 }
 
-/** History is imported, and comes in much quicker together. */
+/** Whether a line is an import that can share a transaction, which is much faster. */
 function mayShare(line: FeedLine): boolean {
   const change = (line.value as { change?: unknown } | null | undefined)?.change;
   return line.problem === undefined && 'id' in idOf(line) && isImport(change);
 }
 
 /**
- * Applies some imports in one transaction, and answers each of them. Undefined when that can't be, for whatever reason:
- * nothing is changed then, or has come in already, and each has to be applied by itself to be answered.
+ * Applies imports in one transaction and returns an answer for each. Returns undefined when that fails for any reason;
+ * each import must then be applied by itself to get its answer.
  */
 export async function answerTogether(
   backoffice: Backoffice,
@@ -103,13 +102,13 @@ function answerOf(line: FeedLine, outcome: Outcome): FeedAnswer {
   return { line: number, bytesRead, status, text: text as JsonText<Answer> };
 }
 
-/** The answer to a change that isn't tried, because the database went away before. */
+/** Returns the answer to a change that isn't tried, because the feed stopped before it. */
 export function notTried(line: FeedLine): { status: 'not_tried'; text: string } {
   const status = 'not_tried';
   return { status, text: JSON.stringify({ line: line.number, ...idOf(line), status }) };
 }
 
-/** Applies one change, and answers it, unless the token of who sends it over HTTP was revoked. */
+/** Applies one change and returns its answer, or `revoked` if the HTTP sender's token was revoked. */
 export function answerLine(backoffice: Backoffice, line: FeedLine): Promise<FeedAnswer>;
 export function answerLine(
   backoffice: Backoffice,
@@ -137,21 +136,21 @@ export async function answerLine(
   } catch (error) {
     if (error instanceof Refusal) return refuse(error);
     if (error instanceof AppError && error.code === 'revoked_key') return 'revoked';
-    // Nobody elsewhere is told about the database.
+    // Senders over HTTP aren't told details of the database.
     const reason = sender ? '' : reasonOf(error);
     const message = `The database can't be used${reason}. Send this line again, and those after it.`;
     return { ...refuse(new Refusal('unavailable', message)), fault: error };
   }
 }
 
-/** The reason that the database gave, as the end of a sentence; empty for a fault of the program. */
+/** Returns the database's reason as the end of a sentence; empty for a program error. */
 function reasonOf(error: unknown): string {
   return error instanceof AppError && error.cause instanceof Error
     ? `: ${error.cause.message.replace(/\.$/, '')}`
     : '';
 }
 
-/** The id of a change that may be wrong in everything else. */
+/** Returns the id of a change, which may be invalid otherwise. */
 function idOf({ value }: FeedLine): { id?: string } {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
   return typeof id === 'string' ? { id } : {};

@@ -15,8 +15,8 @@ import { refuseDayOutside, refuseDayToCome } from './times.ts';
 type Imported = WithOf<'quote.import'>;
 
 /**
- * Takes a version of a quote as the business system has sent it; the version before is revised from then on. Sends
- * quote.accepted when it is to notify of one that is accepted.
+ * Imports a version of a quote that the business system has sent; the previous version becomes `revised`. Publishes
+ * quote.accepted for an accepted quote imported with `notify`.
  * @throws Refusal `wrong_sums`, or `wrong_state` while quotes are issued here.
  */
 export async function importQuote(move: Move, given: Imported): Promise<RenderedRecord> {
@@ -41,7 +41,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
     lines,
     vatBreakdown: checkedAmounts(given, priced).vatBreakdown,
     totals: given.totals,
-    // The version before is written first, as in `reviseQuote`, and stamped later.
+    // The previous version is written first, as in `reviseQuote`, but gets the later stamp.
     updatedAt: move.stamp(),
   };
   if (before) await move.putStamped('quotes', { ...before, status: 'revised' });
@@ -50,7 +50,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   return rendered;
 }
 
-/** The version that this one takes the place of. */
+/** Returns the quote that an imported quote replaces, if any. */
 async function supersededBy(
   move: Move,
   { supersedesQuoteId, number, customerId }: Imported,
@@ -100,7 +100,7 @@ async function refuseOtherGroup(
   throw new Refusal('duplicate_id', message, '/with/quoteGroupId');
 }
 
-/** @throws Refusal `invalid_change` for an answer to a quote that has none, or before it was sent. */
+/** @throws Refusal `invalid_change` for a response to an unanswered quote, or one dated before the quote was sent. */
 function respondedAtOf(move: Move, { status, respondedAt, sentDate }: Imported): string | null {
   if (status === 'sent') {
     if (respondedAt === undefined) return null;

@@ -25,17 +25,17 @@ import { Refusal, withinRange } from './refusal.ts';
 import { daysAfter, refuseDayOutside, refuseDayToCome } from './times.ts';
 import type { CustomerUnpublished, Unpublished } from './unpublished.ts';
 
-/** openapi.yaml, `PaymentTermsDays`. */
+/** The maximum in openapi.yaml, `PaymentTermsDays`. */
 const PAYMENT_TERMS_DAYS_MAX = 3650;
 
 type ImportedKind = 'invoice' | 'credit_note';
 
-/** The members of an invoice or a credit note that comes in. */
+/** The members of an imported invoice or credit note. */
 type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.import'>, 'creditsInvoiceId'>>;
 
 /**
- * Takes an invoice or a credit note as the business system has issued it, and takes the note off its invoice. Sends
- * invoice.issued or credit_note.issued, and invoice.paid if that settles the invoice, when it is to notify.
+ * Imports an invoice or credit note that the business system has issued, and deducts a credit note from its invoice.
+ * With `notify`, publishes invoice.issued or credit_note.issued, and invoice.paid if that settles the invoice.
  * @throws Refusal `wrong_sums`, `exceeds_invoice`, or `wrong_state` while such documents are issued here.
  */
 export async function importIssued(move: Move, kind: ImportedKind, given: Imported): Promise<RenderedRecord> {
@@ -107,7 +107,7 @@ function refuseBelowZero(kind: ImportedKind, { grossMinor }: Invoice['totals']):
   throw new Refusal('invalid_change', message, '/with/totals/grossMinor');
 }
 
-/** @throws Refusal `invalid_change` for a credit note that is older than its invoice, or converted at another rate. */
+/** @throws Refusal `invalid_change` for a credit note dated before its invoice, or converted at a different rate. */
 function refuseContradiction({ issueDate, accountingCurrency }: Imported, invoice: Invoice): void {
   if (issueDate < (invoice.issueDate ?? '')) {
     const message = `issueDate is ${issueDate}, before the invoice was issued on ${invoice.issueDate}.`;
@@ -141,7 +141,7 @@ function refuseBadDays(move: Move, kind: ImportedKind, given: Imported): void {
   refuseDayOutside(rateDay, '/with/accountingCurrency/exchangeRateDate');
 }
 
-/** @throws Refusal `invalid_change` for a moment of issue that isn't on the day of issue, or next to it in another time zone. */
+/** @throws Refusal `invalid_change` for a time of issue over a day from the issue date; a day allows for time zones. */
 function refuseOtherDay(move: Move, { issueDate, issuedAt }: Imported): void {
   if (issuedAt === undefined) return;
   const day = move.dayOf(move.readTime(issuedAt, '/with/issuedAt'));
@@ -150,7 +150,7 @@ function refuseOtherDay(move: Move, { issueDate, issuedAt }: Imported): void {
   throw new Refusal('invalid_change', message, '/with/issuedAt');
 }
 
-/** The dates of a document that is issued already; a credit note isn't due. */
+/** Returns the dates of an imported document; a credit note has no due date. */
 function datesOf(move: Move, kind: ImportedKind, given: Imported, customer: Customer) {
   const { issueDate, supplyPeriod = null } = given;
   const isInvoice = kind === 'invoice';
@@ -167,7 +167,7 @@ function datesOf(move: Move, kind: ImportedKind, given: Imported, customer: Cust
   };
 }
 
-/** The days of payment that a due date says, as many as the contract has; undefined without one. */
+/** Returns the payment terms in days that a due date implies, within the contract's bounds; undefined without one. */
 function daysUntil(issueDate: string, dueDate: string | null | undefined): number | undefined {
   if (dueDate === null || dueDate === undefined) return undefined;
   const days = Math.round((Date.parse(dueDate) - Date.parse(issueDate)) / DAY_MS);

@@ -11,10 +11,10 @@ import { refuseBackwards, refuseDayOutside } from './times.ts';
 import type { DocumentRecord, Drafted, StoredDocument, Unpublished } from './unpublished.ts';
 import { type CurrencyConversion, totals } from '../../contract/vat.ts';
 
-/** Members of a document that an edit of its draft doesn't change. */
+/** Members of a document that editing its draft doesn't change. */
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 
-/** A stored draft as the change that would draft it again. An edit replaces members of it. */
+/** Returns a stored draft as the change that would create it. An edit replaces some of its members. */
 async function draftOf(move: Move, { record, unpublished }: StoredDocument): Promise<NewInvoice> {
   const { accountingCurrency, currency, supplyPeriod, creditsInvoiceId } = record;
   const accounts = accountsOf(move, record.kind === 'credit_note' ? record : undefined);
@@ -28,7 +28,7 @@ async function draftOf(move: Move, { record, unpublished }: StoredDocument): Pro
     siteId: record.siteId,
     currency,
     supplyPeriod,
-    // The end of a period is the day of the supply, and follows the period.
+    // The supply date of a period is its end, and is derived from it.
     supplyDate: supplyPeriod ? null : record.supplyDate,
     buyerReference: record.buyerReference,
     purchaseOrderReference: record.purchaseOrderReference,
@@ -42,7 +42,7 @@ async function draftOf(move: Move, { record, unpublished }: StoredDocument): Pro
   };
 }
 
-/** Works out a stored draft anew, for the customer, the supplier and the jobs as they are now. */
+/** Recomputes a stored draft with the current customer, supplier and jobs. */
 export async function recompose(
   move: Move,
   stored: StoredDocument,
@@ -54,8 +54,8 @@ export async function recompose(
 }
 
 /**
- * Works out a document from its draft.
- * @throws Refusal when the draft is wrong; `path` is where the draft is within the change.
+ * Computes a document from its draft.
+ * @throws Refusal for an invalid draft; `path` is the draft's place within the change.
  */
 export async function composeInvoice(
   move: Move,
@@ -102,7 +102,7 @@ export async function composeInvoice(
   return { record, unpublished, credited };
 }
 
-/** The members of a new document that say where it is, and which invoice it credits. */
+/** Returns the initial members of a new document, such as its links and the invoice it credits. */
 export function newDocument(kind: Invoice['kind'], id: string, credited: Credited | undefined) {
   return {
     id,
@@ -122,14 +122,14 @@ export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates
 };
 
 /**
- * The currency of a document's accounts.
- * @param credited the invoice of a credit note, which stays in that one's accounting currency when the company's changes.
+ * Returns the accounting currency of a document.
+ * @param credited the invoice of a credit note, which keeps that invoice's accounting currency if the company's changes.
  */
 export function accountsOf(move: Move, credited: Pick<Invoice, 'accountingCurrency'> | undefined): string {
   return credited?.accountingCurrency?.currency ?? move.company.currency;
 }
 
-/** How a document's amounts are converted into the currency of its accounts. */
+/** Returns the conversion of a document's amounts to its accounting currency; null without one. */
 export function conversionOf(
   from: string,
   accounting: Pick<Accounting, 'currency' | 'exchangeRate'> | null | undefined,
@@ -156,11 +156,11 @@ export function refuseBadDates(draft: Dated, path: string): void {
   }
 }
 
-/** A credit note takes from its invoice the terms that its draft doesn't give. */
+/** Returns a draft's terms, completed for a credit note with those of its invoice. */
 function inheritedBy(draft: NewInvoice, credited: Invoice | undefined) {
   const own = <Name extends 'siteId' | 'buyerReference' | 'purchaseOrderReference'>(name: Name) =>
     draft[name] === undefined ? (credited?.[name] ?? null) : draft[name];
-  // A day and a period of supply belong together, so they are inherited together.
+  // A supply date and a supply period belong together, so they are inherited together.
   const isSupplyGiven = draft.supplyDate !== undefined || draft.supplyPeriod !== undefined;
   const { supplyDate, supplyPeriod } = isSupplyGiven ? draft : (credited ?? draft);
   return {
@@ -172,7 +172,7 @@ function inheritedBy(draft: NewInvoice, credited: Invoice | undefined) {
   };
 }
 
-/** The members of a document that its draft gives or leaves to the customer. */
+/** Returns the terms of a document: its draft's own, or else those of its invoice or customer. */
 function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | undefined) {
   return {
     ...inheritedBy(draft, credited),
@@ -185,7 +185,7 @@ function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | unde
 
 type Accounting = GivenExchange & { currency: string };
 
-/** The currency and the rate that a document is accounted for at: its own rate, or that of the invoice it corrects. */
+/** Returns a document's accounting currency and exchange rate: its own rate, or that of the invoice it corrects. */
 function accountingOf(
   move: Move,
   { exchange }: NewInvoice,
@@ -206,9 +206,9 @@ function accountingOf(
   return { currency: accountsOf(move, credited?.record), exchangeRate, exchangeRateDate, exchangeRateSource };
 }
 
-/** How an issued document is named by the one that it credits, or that credits it. */
+/** Returns the reference to an issued document that its invoice or credit note shows. */
 export function referenceTo(issued: DocumentRecord): NonNullable<Invoice['creditedInvoice']> {
   const { id, number, status, issueDate, totals: sums } = issued;
-  // It has both.
+  // An issued document has both a number and an issue date.
   return { id, number: number ?? '', status, issueDate: issueDate ?? '', grossMinor: sums.grossMinor };
 }

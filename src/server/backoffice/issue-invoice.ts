@@ -18,13 +18,13 @@ import { daysAfter, refuseDayOutside } from './times.ts';
 import { type Supplier, supplierOn } from '../store/records/suppliers.ts';
 import type { DocumentRecord, Drafted } from './unpublished.ts';
 
-/** As many as the contract lets an invoice show. */
+/** The most credit notes that the contract lets an invoice show. */
 const CREDIT_NOTES_MAX = 1000;
 
 /**
- * Issues a draft: names buyer and supplier as they are now, checks all that the law asks for, and numbers it. Nothing
- * changes what it shows from then on. Sends invoice.issued or credit_note.issued; a credit note moves the invoice it
- * corrects, and sends invoice.paid if it settles it.
+ * Issues a draft: fixes the current buyer and supplier details, checks the legal requirements and assigns a number.
+ * Publishes invoice.issued or credit_note.issued. A credit note also updates the invoice it corrects, and publishes
+ * invoice.paid if it settles that invoice.
  * @throws Refusal `incomplete_document` naming everything that is missing, `unsupported_country`, or `wrong_state`.
  */
 export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
@@ -44,8 +44,8 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
 }
 
 /**
- * Sends that a document is issued, and does what follows from that: an invoice uses up its prepayments, and a credit note is
- * taken off its invoice. `path` is the member that named these.
+ * Publishes the issued event and applies its consequences: an invoice uses up its prepayments, and a credit note is
+ * deducted from its invoice. `path` is the member that named these.
  */
 export async function followIssue(
   move: Move,
@@ -64,7 +64,7 @@ export async function followIssue(
   }
 }
 
-/** The draft with its dates of issue. A credit note isn't due. */
+/** Returns a draft with its dates of issue. A credit note has no due date. */
 export function asIssued(
   move: Pick<Move, 'today' | 'at'>,
   { record: draft, unpublished: { amounts, terms } }: Drafted,
@@ -75,7 +75,7 @@ export function asIssued(
       .map((one) => one.paidOn)
       .sort()
       .at(-1) ?? null;
-  // The supply of a pro forma, and of a payment on account, may still be to come.
+  // The supply of a pro forma, or of a payment on account, can still be in the future.
   const suppliedOn = isDeposit(terms) ? paidOn : move.today;
   return {
     ...draft,
@@ -100,7 +100,7 @@ function refuseIncomplete(checked: CheckedDocument): void {
   );
 }
 
-/** @throws Refusal `unsupported_country` unless the check-list knows what the supplier's country asks for. */
+/** @throws Refusal `unsupported_country` unless the check-list covers the supplier's country. */
 export function refuseUnsupported({ countryCode }: Supplier): void {
   if (isSupported(countryCode)) return;
   const country = countryCode === undefined ? 'no country' : `the country ${quote(countryCode)}`;
@@ -108,7 +108,7 @@ export function refuseUnsupported({ countryCode }: Supplier): void {
   throw new Refusal('unsupported_country', message, '/company');
 }
 
-/** Takes an issued credit note off the invoice that it corrects. */
+/** Deducts an issued credit note from the invoice that it corrects. */
 async function creditInvoice(
   move: Move,
   invoice: Credited,

@@ -25,24 +25,24 @@ import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
 import type { AnyUnpublished, Stored } from './unpublished.ts';
 
-/** A record whose time of change is known only when it is put. */
+/** A record without `updatedAt`, which is set when the record is written. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
 
-/** Resources whose records say when they last changed. */
+/** Resources whose records have `updatedAt`. */
 type StampedResource = { [R in Resource]: RecordOf[R] extends { updatedAt: string } ? R : never }[Resource];
 
 /**
- * One move of one company while its transaction is open and the company locked. Records, and then events, are written
- * when the move is over.
+ * One move of one company, while its transaction is open and the company locked. Records are written as they are put,
+ * and events by `finish`.
  */
 export class Move {
   readonly company: LockedCompany;
   readonly transaction: StoreTransaction;
-  /** When it happened: the time of the change, in UTC with milliseconds. */
+  /** The time of the change, in UTC with milliseconds. */
   readonly at: string;
-  /** The company's calendar day of that time, `YYYY-MM-DD`. */
+  /** The company's calendar day at the time of the change, `YYYY-MM-DD`. */
   readonly today: string;
-  /** The time of the clock; undefined where the change gives one of its own. */
+  /** The clock's time; undefined where the change gives a time of its own. */
   readonly clock: Date | undefined;
   readonly #backoffice: Backoffice;
   readonly #ids;
@@ -73,26 +73,26 @@ export class Move {
   }
 
   /**
-   * The next time of change: now, or a millisecond after the company's last one, whichever is later. So stamps grow
-   * strictly within a company, even when the clock goes back, and none is earlier than a time that
-   * readers were told in `Date`.
+   * Returns the next `updatedAt`: now, or a millisecond after the company's last one, whichever is later. Stamps thus
+   * grow strictly within a company, even when the clock goes back. None is earlier than a time that readers were given
+   * in a `Date` header.
    */
   stamp(): string {
     this.#lastStampMs = Math.max(this.#nowMs, this.#lastStampMs + 1);
     return new Date(this.#lastStampMs).toISOString();
   }
 
-  /** Reads a time of the business system. @throws Refusal `invalid_change`. */
+  /** Parses a time given by the business system. @throws Refusal `invalid_change`. */
   readTime(time: string, path: string): string {
     return readTime(time, this.#now, path).toISOString();
   }
 
-  /** The company's calendar day of a time. */
+  /** Returns the company's calendar day at a time. */
   dayOf(time: string): string {
     return companyDay(this.company.timeZone, new Date(time));
   }
 
-  /** An id for a record that came without one. */
+  /** Generates an id for a record sent without one. */
   mintUuid(): string {
     return this.#ids.uuid(this.#mintMs());
   }
@@ -101,7 +101,7 @@ export class Move {
     return this.#ids.prefixed(prefix, this.#mintMs());
   }
 
-  /** Ids carry the move's own time, which grows from move to move: so they are in the order of creation. */
+  /** Returns the time to put into a new id; it grows from move to move, so that ids sort by creation. */
   #mintMs(): number {
     this.#mintedMs = Math.max(this.#nowMs, this.company.lastStampMs + 1);
     return this.#mintedMs;
@@ -111,7 +111,7 @@ export class Move {
   async find<R extends Resource>(resource: R, id: string): Promise<Stored<R> | undefined> {
     const texts = await findTexts(this.transaction, resource, this.company.id, id);
     if (!texts) return undefined;
-    // A quote that was loaded in another way states no rates.
+    // A quote that wasn't stored by `put` has no rates.
     const blank = resource === 'quotes' ? { reverseChargeRates: {} } : {};
     const unpublished = { ...blank, ...(JSON.parse(texts.unpublished ?? '{}') as object) };
     // Both were written by `put`.
@@ -119,8 +119,8 @@ export class Move {
   }
 
   /**
-   * Reads one that has to be there.
-   * @throws Refusal `unknown_record`, the same for another company's record as for none.
+   * Reads a record that must exist, with the data that the API doesn't show.
+   * @throws Refusal `unknown_record`, also for another company's record.
    */
   async getStored<R extends Resource>(resource: R, id: string, path: string): Promise<Stored<R>> {
     const found = await this.find(resource, id);
@@ -128,7 +128,7 @@ export class Move {
     return found;
   }
 
-  /** The record alone. @throws Refusal `unknown_record`. */
+  /** Reads a record that must exist, as the API shows it. @throws Refusal `unknown_record`. */
   async get<R extends Resource>(resource: R, id: string, path: string): Promise<RecordOf[R]> {
     return (await this.getStored(resource, id, path)).record;
   }
@@ -148,7 +148,7 @@ export class Move {
   }
 
   /**
-   * Stamps a record and writes it. The contract's own schema has the last word.
+   * Sets a record's `updatedAt` and writes it, after validating it against the contract's schema.
    * @throws Refusal `invalid_change` when the contract refuses the record.
    */
   async putStamped<R extends StampedResource>(
@@ -156,14 +156,13 @@ export class Move {
     record: Unstamped<R>,
     unpublished?: AnyUnpublished,
   ): Promise<RenderedRecord> {
-    // Together they are a whole record.
+    // With `updatedAt` the record is complete.
     return this.put(resource, { ...record, updatedAt: this.stamp() } as unknown as RecordOf[R], unpublished);
   }
 
   /**
-   * Stamps a changed record, writes it and sends the `event` about it, unless it is what is stored already: when nothing
-   * has changed, nothing is written and no stamp is used.
-   * @returns the record as it is from then on.
+   * Stamps and writes a changed record, and publishes `event`. An unchanged record isn't written and uses no stamp.
+   * @returns the record as it is now stored.
    */
   async putChanged<R extends StampedResource>(
     resource: R,
@@ -180,7 +179,7 @@ export class Move {
     return changed;
   }
 
-  /** Writes a record as it is. @throws Refusal `invalid_change` when the contract refuses it. */
+  /** Writes a record without stamping it. @throws Refusal `invalid_change` when the contract refuses it. */
   async put<R extends Resource>(
     resource: R,
     record: RecordOf[R],
@@ -196,12 +195,12 @@ export class Move {
     await removeRecord(this.transaction, resource, this.company.id, id);
   }
 
-  /** The company as a document of now names it. */
+  /** Returns the company's details as a document issued now would show them. */
   async supplier(): Promise<Supplier> {
     return (await this.#shownSupplier()).supplier;
   }
 
-  /** The supplier as it is, or as a document names it, kept with its logo for a document that is issued. */
+  /** Stores the supplier's details and logo for an issued document; `named` replaces the company's current details. */
   async keepSupplier(named?: Supplier): Promise<KeptSupplier> {
     const shown = await this.#shownSupplier();
     const supplier = derivedTerms(named ?? shown.supplier);
@@ -213,25 +212,25 @@ export class Move {
     return (this.#supplier ??= await findSupplier(this.transaction, this.company.id, null));
   }
 
-  /** Has a document that is issued now go to the access point, if the company's documents go there. */
+  /** Queues an issued document for the access point, if the company sends its documents there. */
   async handOver(id: string): Promise<void> {
     const { id: company, handOver } = this.company;
     if (handOver) await addHandOver(this.transaction, { company, id, now: this.#now });
   }
 
-  /** Sends no event from now on: what happens is history. */
+  /** Suppresses all further events, for imports that don't notify. */
   keepQuiet(): void {
     this.#isQuiet = true;
   }
 
-  /** Adds an event about the record that was stamped last. */
+  /** Adds an event about the last stamped record, which `finish` publishes. */
   send(kind: MoveEventKind, data: JsonText<unknown>): void {
     if (this.#isQuiet) return;
     const createdAt = new Date(this.#lastStampMs).toISOString();
     this.#events.push({ id: this.#ids.prefixed('evt_', this.#lastStampMs), kind, createdAt, data });
   }
 
-  /** Writes the company's last stamp and the events of the move. @returns the last stamp. */
+  /** Writes the company's last stamp and the move's events. @returns the last stamp, in epoch milliseconds. */
   async finish(): Promise<number> {
     const { id, lastStampMs } = this.company;
     const lastMs = Math.max(this.#lastStampMs, this.#mintedMs);

@@ -21,12 +21,12 @@ const NUMBER = /\{number(?::(\d))?\}/;
 const NUMBER_MAX = 999_999_999;
 const FORMAT_CHARACTERS_MAX = 60;
 
-/** Stamps of many changes at once run ahead of the clock by less. */
+/** The tolerated lag of the clock behind the last stamp; many changes at once push stamps ahead by less. */
 const CLOCK_BACK_MS = 10 * 60_000;
 
 /**
- * Takes the next number of a kind's series. It is given out for good with the move, and not at all if the move fails:
- * so a series has no gaps (Irish VAT regulation 20(2)(b), British regulation 14(1)(a)).
+ * Takes the next number of a kind's series. A failed move uses no number, so that a series has no gaps
+ * (Irish VAT regulation 20(2)(b), British regulation 14(1)(a)).
  * @throws Refusal `wrong_state` when the clock was set back by a day or more, `limit_reached` and `duplicate_id`.
  */
 export async function takeNumber(move: Move, kind: Numbered, day: string): Promise<string> {
@@ -46,7 +46,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   };
   const next = await takeAfter(0);
   if (next.isFree) return next.number;
-  // Numbers of another system may have come in, under whatever format; two formats can also come to the same number.
+  // Imported numbers can have any format, and two formats can produce one number.
   const { number, isFree } = await takeAfter(
     await highestIn(transaction, company.id, series, company.numberFormats),
   );
@@ -55,7 +55,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   throw new Refusal('duplicate_id', message, '/with/id');
 }
 
-/** A number and its day can't be taken back, so a day before the company's last one has to be meant. */
+/** Refuses to number on a day before the company's last one, since a number and its date can't be undone. */
 function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }: Move): void {
   if (clock === undefined || lastStampMs < clock.getTime() + CLOCK_BACK_MS) return;
   const day = companyDay(timeZone, new Date(lastStampMs));
@@ -64,7 +64,7 @@ function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
-/** The name of a kind's series: its format with the year of a day filled in. */
+/** Returns the name of a kind's series: its format with the year of a day filled in. */
 function seriesOf(kind: Numbered, formats: Numbering['formats'], day: string): string {
   return formatOf(kind, formats).replaceAll('{year}', day.slice(0, 4));
 }
@@ -73,7 +73,7 @@ function inSeries(series: string, number: number): string {
   return series.replace(NUMBER, (_placeholder, width = '1') => String(number).padStart(Number(width), '0'));
 }
 
-/** How a kind of document is numbered, and the number that the next one issued today would get. */
+/** The number format of a kind of document, and the number that the next one issued today would get. */
 export interface KindNumbering {
   kind: Numbered;
   format: string;
@@ -81,7 +81,7 @@ export interface KindNumbering {
 }
 
 /**
- * How a company's documents are numbered.
+ * Returns the numbering of each kind of a company's documents.
  * @throws UsageError when there is no such company.
  */
 export async function getNumbering(engine: Engine, company: string, now: Date): Promise<KindNumbering[]> {
@@ -95,11 +95,11 @@ export async function getNumbering(engine: Engine, company: string, now: Date): 
 }
 
 /**
- * Sets how a kind of document is numbered, and where its series goes on, as when the numbers of an earlier system are
- * continued.
- * @param given.last the last number that was given out elsewhere.
- * @throws UsageError naming the value that is refused: a series goes back to the highest number that a document has, so that
- *   none is given out twice.
+ * Sets a kind of document's number format and the point where its series continues, such as after an earlier system's
+ * numbers.
+ * @param given.last the last number assigned elsewhere.
+ * @throws UsageError naming the invalid value; a series can't go back below the highest number of a document, so that
+ *   none is assigned twice.
  */
 export async function setNumbering(
   engine: Engine,
@@ -113,8 +113,8 @@ export async function setNumbering(
 }
 
 /**
- * The same in a transaction that also does something else.
- * @param given.day the day whose year the series has, if it has one.
+ * Sets a kind of document's numbering like `setNumbering`, but within the caller's transaction.
+ * @param given.day the day whose year fills `{year}` in the format.
  */
 export async function setSeriesOf(
   transaction: StoreTransaction,
@@ -144,7 +144,7 @@ export async function setSeriesOf(
   });
 }
 
-/** Sets the present series of a kind to the highest number that was given out in it elsewhere. */
+/** Advances a kind's current series to the highest number that was assigned in it elsewhere. */
 export async function passNumbers(
   transaction: StoreTransaction,
   company: string,
@@ -158,7 +158,7 @@ export async function passNumbers(
   });
 }
 
-/** The highest number of a series that a document has. */
+/** Returns the highest number of a series that any document has. */
 function highestIn(
   transaction: StoreTransaction,
   company: string,
@@ -173,7 +173,7 @@ function isNumbered(kind: string): kind is Numbered {
   return Object.hasOwn(defaultNumberFormats, kind);
 }
 
-/** Says what is wrong with a format; undefined when nothing is. */
+/** Returns the problem with a number format; undefined for a valid one. */
 function numberFormatProblem(format: string): string | undefined {
   if (format.length > FORMAT_CHARACTERS_MAX) return `must have at most ${FORMAT_CHARACTERS_MAX} characters`;
   if (!NUMBER.test(format)) return 'must contain {number} or {number:4}';

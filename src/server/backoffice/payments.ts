@@ -7,12 +7,12 @@ import { movementsOf, putRebalanced } from './settlement.ts';
 import { isToCome, refuseDayOutside } from './times.ts';
 import type { StoredDocument } from './unpublished.ts';
 
-/** As many as the contract lets an invoice show. */
+/** The most payments, and the most refunds, that the contract lets an invoice show. */
 const RECORDED_MAX = 1000;
 
 /**
- * Records a payment; sends payment.recorded, and invoice.paid if it settles the invoice.
- * @throws Refusal `invalid_change` when its day is still to come.
+ * Records a payment; publishes payment.recorded, and invoice.paid if it settles the invoice.
+ * @throws Refusal `invalid_change` when its day is in the future.
  */
 export async function recordPayment(move: Move, given: WithOf<'payment.record'>): Promise<RenderedRecord> {
   if (given.notify === false) move.keepQuiet();
@@ -26,7 +26,7 @@ export async function recordPayment(move: Move, given: WithOf<'payment.record'>)
 }
 
 /**
- * Voids a payment, which is then no longer shown; sends invoice.paid if the invoice becomes settled by that.
+ * Voids a payment, which is then no longer shown; publishes invoice.paid if that settles the invoice.
  * @throws Refusal `unknown_record`, or `wrong_state` when it is voided already.
  */
 export async function voidPayment(
@@ -40,9 +40,9 @@ export async function voidPayment(
 }
 
 /**
- * Records a refund; sends invoice.paid if the invoice becomes settled by that.
- * @throws Refusal `exceeds_payments` when more would be given back than was received, and `invalid_change` when its day
- *   is still to come.
+ * Records a refund; publishes invoice.paid if that settles the invoice.
+ * @throws Refusal `exceeds_payments` when more would be refunded than was received, and `invalid_change` when its day
+ *   is in the future.
  */
 export async function recordRefund(move: Move, given: WithOf<'refund.record'>): Promise<RenderedRecord> {
   if (given.notify === false) move.keepQuiet();
@@ -66,7 +66,7 @@ export async function recordRefund(move: Move, given: WithOf<'refund.record'>): 
 }
 
 /**
- * Voids a refund, which is then no longer shown; sends invoice.paid if the invoice becomes settled by that.
+ * Voids a refund, which is then no longer shown; publishes invoice.paid if that settles the invoice.
  * @throws Refusal `unknown_record`, or `wrong_state` when it is voided already.
  */
 export async function voidRefund(
@@ -87,7 +87,7 @@ async function getIssuedInvoice(move: Move, id: string): Promise<StoredDocument>
   throw new Refusal('wrong_state', message, '/with/invoiceId');
 }
 
-/** The rules of both payments and refunds. The id of a voided one stays taken. */
+/** Refuses a payment or refund that breaks the rules for both. The id of a voided one stays taken. */
 function refuseBadMoney(
   name: 'payment' | 'refund',
   { id, currency }: { id?: string; currency: string },
@@ -109,7 +109,7 @@ function refuseBadMoney(
   }
 }
 
-/** The day on which money moved: that of the change, unless it is given. */
+/** Returns the day on which money moved: the given one, or else the day of the change. */
 function dayOf(move: Move, given: string | undefined, member: string): string {
   refuseDayOutside(given, `/with/${member}`);
   refuseDayOutside(move.today, '/at');
@@ -120,7 +120,7 @@ function dayOf(move: Move, given: string | undefined, member: string): string {
   return given ?? move.today;
 }
 
-/** Takes one out of those that are shown, and adds it to the voided ones. */
+/** Moves a payment or refund from the shown list to the voided list. */
 function takeOut<T extends { id: string }>(
   name: string,
   id: string,

@@ -2,7 +2,7 @@ import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import type { Move } from './move.ts';
 
-/** Adds a member of the company, replaces one, or makes one active again. */
+/** Adds or replaces a member of the company, or reactivates one. */
 export async function savePerson(move: Move, person: WithOf<'person.save'>): Promise<RenderedRecord> {
   return move.put('people', {
     id: person.id ?? move.mintId('per_'),
@@ -16,7 +16,7 @@ export async function savePerson(move: Move, person: WithOf<'person.save'>): Pro
   });
 }
 
-/** Takes a person from the list of active members; what they made keeps their id. */
+/** Removes a person from the active members; the records they created keep their id. */
 export async function deactivatePerson(move: Move, { id }: WithOf<'person.deactivate'>): Promise<undefined> {
   await move.mustHave('people', id, '/with/id');
   await move.remove('people', id);

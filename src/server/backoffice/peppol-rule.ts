@@ -3,14 +3,14 @@ import { peppolProblems } from '../e-invoice/peppol.ts';
 import { readDocument } from '../e-invoice/reading.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 
-/** No document goes to a customer over Peppol that Peppol would refuse. */
+/** The rule that a document for a customer on Peppol must pass Peppol's own checks. */
 export const peppolRule: LegalRule = {
   item: 'what Peppol asks for, where the customer has its documents by it',
   source: 'Peppol BIS Billing 3',
   problem: (checked) => (checked.terms?.isPeppol ? problemOf(checked) : undefined),
 };
 
-/** The document as it would be printed; its number is taken when all else is right. */
+/** Returns a document as it would be printed, with a stand-in number: the real one is assigned after all checks. */
 export function asPrinted({ document, ...others }: CheckedDocument) {
   return {
     ...others,

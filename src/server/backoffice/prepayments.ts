@@ -1,4 +1,4 @@
-/** The steps from a document's total to the amount to pay: prepayments, and rounding. */
+/** Prepayments and rounding, which lead from a document's total to the amount to pay. */
 import { minorDigits } from '../../contract/currencies.ts';
 import type { DocumentAmounts, GivenAmounts, Prepayment } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
@@ -17,13 +17,13 @@ import type { Drafted, StoredDocument } from './unpublished.ts';
 
 type Payable = Pick<Invoice, 'id' | 'kind' | 'customer' | 'currency' | 'totals'>;
 
-/** Irish shops round to it what is paid in cash. */
+/** The multiple, in cents, to which Irish shops round cash payments. */
 const CASH_MINOR = 5;
 
 /**
- * Works out what was paid before a document whose sums are known, and its rounding.
+ * Computes the prepayments and the rounding of a document whose sums are known.
  * @returns its amounts with both.
- * @throws Refusal for a prepayment that isn't this invoice's, and for rounding below zero.
+ * @throws Refusal for a prepayment of another invoice, and for rounding below zero.
  */
 export async function payableAmounts(
   move: Move,
@@ -50,11 +50,11 @@ export async function payableAmounts(
   return amounts;
 }
 
-/** More may have been paid before than the total comes to: that is owed back. */
+/** Refuses rounding that takes the total below zero. Prepayments can exceed the total, and the excess is owed back. */
 function refuseBelowZero({ totals }: Payable, amounts: DocumentAmounts, path: string): void {
   withinRange(path, () => payableMinor(totals, amounts));
   const roundedMinor = withinRange(path, () => payableMinor(totals, { ...amounts, prepayments: [] }));
-  // A credit note may be of less than the rounding that it takes back.
+  // A credit note's total can be less than the rounding that it reverses.
   if (roundedMinor >= 0 || (amounts.given.roundingMinor ?? 0) === 0) return;
   const message = `The total is ${totals.grossMinor}, and ${-roundedMinor} more than that is rounded.`;
   throw new Refusal('invalid_change', message, `${path}/roundingMinor`);
@@ -87,7 +87,7 @@ async function prepaymentsOf(
   return paid;
 }
 
-/** The issued pro forma or invoice that asked for a prepayment. */
+/** Returns the issued pro forma or invoice that requested a prepayment. */
 async function askingDocument(
   move: Move,
   documentId: string,
@@ -113,7 +113,7 @@ async function askingDocument(
   throw new Refusal('wrong_state', message, path);
 }
 
-/** Whether an issued invoice still has a payment that a document asked for. A payment that is voided isn't shown any more. */
+/** Whether an issued invoice still has a prepayment that a document requested, because it wasn't voided. */
 async function isPrepaidWith(move: Move, invoiceId: string, documentId: string): Promise<boolean> {
   const { record, unpublished } = await move.getStored('invoices', invoiceId, '');
   const shown = new Set(record.payments?.map(({ id }) => id));
@@ -121,7 +121,7 @@ async function isPrepaidWith(move: Move, invoiceId: string, documentId: string):
   return prepayments.some((one) => one.documentId === documentId && shown.has(one.id));
 }
 
-/** A document asks for its rounded total, less what credit notes took of it. */
+/** Refuses prepayments of more than a document requested: its rounded total less its credit notes. */
 function refuseMoreThanAsked(
   { record, unpublished }: StoredDocument,
   paid: readonly Prepayment[],
@@ -154,7 +154,7 @@ function roundingOf(
   return roundingMinor ?? roundingLeft(document, credited);
 }
 
-/** A credit note of all that is left takes the rounding back. */
+/** Returns the rounding that a credit note reverses: the remaining rounding if it credits the rest of its invoice. */
 function roundingLeft({ totals }: Payable, credited: Credited | undefined): number {
   if (!credited) return 0;
   const creditedMinor = sumMinor(
@@ -184,7 +184,7 @@ async function refuseCashRounding(
   throw new Refusal('invalid_change', `cashRounding can't be: ${problem}.`, `${path}/cashRounding`);
 }
 
-/** Says of the documents that asked for the prepayments of an issued invoice that they are used. */
+/** Marks the documents that requested an issued invoice's prepayments as used by it. */
 export async function usePrepayments(
   move: Move,
   { record: { id }, unpublished: { amounts } }: Drafted,
@@ -193,7 +193,7 @@ export async function usePrepayments(
   const ids = new Set(amounts?.prepayments.flatMap(({ documentId }) => documentId ?? []));
   for (const documentId of ids) {
     const { record, unpublished } = await move.getStored('invoices', documentId, path);
-    // Nothing that the API shows of it changes, so it keeps its stamp.
+    // The document keeps its stamp, because nothing that the API shows changes.
     await move.put('invoices', record, { ...unpublished, prepaidInvoiceId: id });
   }
 }

@@ -8,7 +8,7 @@ import { draftOf, getInState } from './quotes.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * Makes the job of an accepted quote, for its customer; sends job.created.
+ * Creates a job from an accepted quote, for its customer; publishes job.created.
  * @returns the quote, with the job's id.
  * @throws Refusal `wrong_state` unless it is accepted and has no job yet.
  */
@@ -24,7 +24,7 @@ export async function convertToJob(
 }
 
 /**
- * Drafts the invoice of an accepted quote, with the quote's lines unless others are given.
+ * Drafts an invoice from an accepted quote, with the quote's lines unless others are given.
  * @returns the quote, with the invoice's id.
  * @throws Refusal `wrong_state` unless it is accepted and has no invoice yet.
  */
@@ -41,7 +41,7 @@ export async function convertToInvoice(
     currency: accepted.currency,
     buyerReference: accepted.buyerReference,
     ...(invoice.lines ? {} : { pricesIncludeVat, allowances, charges }),
-    // Lines of another document are other lines, and have the words that belong on an invoice.
+    // The invoice's lines get ids of their own, and the wording that belongs on an invoice.
     lines: lines.map(({ id: _id, ...line }) => ({
       ...line,
       jobId: line.jobId ?? accepted.convertedJobId,

@@ -8,7 +8,7 @@ import type { Move } from './move.ts';
 import { withinRange } from './refusal.ts';
 import type { DocumentRecord, Drafted, Payment, StoredDocument, Unpublished } from './unpublished.ts';
 
-/** The amounts invoiced, credited, paid and refunded so far. */
+/** Returns the amounts invoiced, credited, paid and refunded so far, in minor units. */
 export function movementsOf(
   { totals, creditNotes, payments = [], refunds = [] }: DocumentRecord,
   { amounts, creditedRoundingMinor = 0 }: Pick<Unpublished, 'amounts' | 'creditedRoundingMinor'>,
@@ -23,9 +23,9 @@ export function movementsOf(
 }
 
 /**
- * Writes an issued invoice whose payments, refunds or credit notes have changed, with its balance. Sends
+ * Writes an issued invoice whose payments, refunds or credit notes have changed, with its new balance. Publishes
  * payment.recorded for a new `payment`, and invoice.paid each time that the invoice becomes settled.
- * @param path where the amount is within the change, should the balance be beyond what a number can hold.
+ * @param path the amount's place within the change, for a refusal when the balance exceeds what a number can hold.
  */
 export async function putRebalanced(
   move: Move,
@@ -45,7 +45,7 @@ export async function putRebalanced(
   return rendered;
 }
 
-/** Sends payment.recorded for each payment before the issue of an invoice, and invoice.paid if they settle it. */
+/** Publishes payment.recorded for each prepayment of an issued invoice, and invoice.paid if they settle it. */
 export function sendPrepaid(move: Move, { record: invoice, unpublished }: Drafted): void {
   const { payments = [] } = invoice;
   for (const [index, payment] of payments.entries()) {
@@ -56,7 +56,7 @@ export function sendPrepaid(move: Move, { record: invoice, unpublished }: Drafte
   }
 }
 
-/** An issued invoice has a number, in both events. */
+/** Publishes payment.recorded for an issued invoice. */
 function sendRecorded(move: Move, invoice: DocumentRecord, { id: paymentId, ...payment }: Payment): void {
   const { amountMinor, currency, paidOn, method } = payment;
   const recorded: PaymentRecorded = {
@@ -74,7 +74,7 @@ function sendRecorded(move: Move, invoice: DocumentRecord, { id: paymentId, ...p
   move.send('payment.recorded', JSON.stringify(recorded) as JsonText<PaymentRecorded>);
 }
 
-/** Names the payment that settles the invoice: the latest one, when something else does. A settled invoice has one. */
+/** Publishes invoice.paid with the settling payment, or with the latest one if something else settled the invoice. */
 function sendPaid(move: Move, invoice: DocumentRecord, payment: Payment | undefined): void {
   const { grossMinor, paidMinor, creditedMinor } = movementsOf(invoice, {});
   const paid: InvoicePaid = {

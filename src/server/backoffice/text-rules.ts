@@ -4,13 +4,13 @@ import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 /** Characters that XML can't hold (XML 1.0 section 2.2); the e-invoice would show a replacement. */
 const UNWRITABLE = /[\0-\u0008\v\f\u000e-\u001f]/g;
 
-/** A text of the document, and whose it is. */
+/** A text of the document, and where it appears. */
 interface PlacedText {
   place: string;
   text: string;
 }
 
-/** Rules about the texts of a document, which stay for ever as they are printed. */
+/** Rules about the texts of a document, which can't be corrected after it is issued. */
 export const textRules: LegalRule[] = [
   {
     item: "the customer's full name",
@@ -35,7 +35,7 @@ export const textRules: LegalRule[] = [
   },
 ];
 
-/** So many places are named, which keeps a refusal readable. */
+/** The most places, and letters, that a refusal names, to stay readable. */
 const PLACES_MAX = 5;
 const LETTERS_MAX = 5;
 
@@ -52,7 +52,7 @@ function listed(names: readonly string[], countMax: number): string {
   return [...names.slice(0, countMax), ...(more > 0 ? [`${more} more`] : [])].join(', ');
 }
 
-/** A letter with its code points; an invisible one is named by them alone. */
+/** Returns a letter with its code points, or the code points alone if it is invisible. */
 function nameOf(letter: string): string {
   const codes = [...letter].map(
     (character) => `U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}`,
@@ -60,7 +60,7 @@ function nameOf(letter: string): string {
   return isVisible(letter) ? `${letter} (${codes.join(' ')})` : codes.join(' ');
 }
 
-/** Every text that the document shows, without ids, codes and the logo. */
+/** Returns every text that the document shows, except ids, codes and the logo. */
 function textsOf({ document, supplier, amounts, terms = {} }: CheckedDocument): PlacedText[] {
   const { buyer, lines, buyerReference, purchaseOrderReference, note, accountingCurrency } = document;
   const { site, ...customer } = buyer;
@@ -98,19 +98,19 @@ function placed(whose: string, members: object): PlacedText[] {
   );
 }
 
-/** The texts of a member that may be a list or an object. */
+/** Returns the texts in a value, including those nested in lists and objects. */
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value];
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
 }
 
 /**
- * A visible character: a letter, a digit or a sign, but no space, control, format or filling character and no mark
- * alone.
+ * A visible character: a letter, digit, punctuation mark or symbol, but no space, control or filler character and no
+ * combining mark alone.
  */
 const VISIBLE = /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]/v;
 
-/** Whether a text has a visible character. Where the law asks for a text, it asks for one that can be read. */
+/** Whether a text has a visible character. A text that the law requires must be readable. */
 export function isVisible(text: string | null | undefined): boolean {
   return VISIBLE.test(text ?? '');
 }

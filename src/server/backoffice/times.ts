@@ -2,22 +2,22 @@ import { instantOf } from '../../contract/times.ts';
 import { quote } from '../../errors.ts';
 import { Refusal } from './refusal.ts';
 
-/** The days of the contract: there is no year 0 (ISO 8601-1 has it by agreement only). */
+/** The first and last days that the contract allows; there is no year 0 (ISO 8601-1 has it by agreement only). */
 export const CALENDAR_DAYS = { first: '0001-01-01', last: '9999-12-31' };
 
-/** The days of documents and quotes: those that a business can mean. Others are mistyped. */
+/** The first and last plausible days of documents and quotes; days outside are taken for typing errors. */
 const DOCUMENT_DAYS = { first: '1900-01-01', last: '2200-12-31' };
 
-/** How far the business system's clock may be ahead of ours. */
+/** The furthest that the business system's clock may be ahead of ours. */
 const AHEAD_MS_MAX = 5 * 60_000;
 
-/** How far another time zone's calendar may be ahead of the company's. */
+/** The furthest that another time zone's calendar may be ahead of the company's. */
 const AHEAD_DAYS_MAX = 1;
 
 /**
- * Reads a time of the business system: the service's own where it is a little ahead, because nothing has happened in the
- * future. `path` is where it is within the change.
- * @throws Refusal `invalid_change` when it is still to come, or in no year from 1 to 9999.
+ * Parses a time given by the business system; a time slightly in the future becomes the current time. `path` is the
+ * time's place within the change.
+ * @throws Refusal `invalid_change` for a time further in the future, or outside the years 1 to 9999.
  */
 export function readTime(time: string, now: Date, path: string): Date {
   const instant = instantOf(time);
@@ -34,7 +34,7 @@ export function readTime(time: string, now: Date, path: string): Date {
   return new Date(Math.min(instant, now.getTime()));
 }
 
-/** @throws Refusal `invalid_change` for a day that is given and isn't one of these. */
+/** @throws Refusal `invalid_change` for a given day outside the range. */
 export function refuseDayOutside(
   day: string | null | undefined,
   path: string,

@@ -5,11 +5,11 @@ import { isVisible } from './text-rules.ts';
 
 type Line = Invoice['lines'][number];
 
-/** VAT is charged in one category, and two others need no reason for charging none. */
+/** The only VAT category in which VAT is charged, and then the categories that need no exemption reason. */
 const CHARGED = 'S';
 const WITHOUT_REASON = ['S', 'Z'];
 
-/** The rules of EN 16931 about each category of VAT. They hold for a pro forma too, which announces an invoice. */
+/** The EN 16931 rules for each VAT category. They apply to a pro forma too, since it announces an invoice. */
 export const vatRules: LegalRule[] = [
   {
     item: 'a rate above zero in category S, and of zero in the others',
@@ -91,7 +91,7 @@ function reasonProblem({ vatCategory, vatExemptionReason }: Line): string | unde
   return hasReason ? undefined : `is in category ${vatCategory} and has no vatExemptionReason`;
 }
 
-/** A category has one reason in words and one as a code, whichever lines and charges say them. */
+/** Checks that the lines and charges of a VAT category all give the same reason, in words and as a code. */
 function otherReasonProblem({ document, amounts, terms }: CheckedDocument): string | undefined {
   const reasons = [
     ...document.lines.map(({ id, position, vatCategory, vatExemptionReason }) => {
@@ -114,7 +114,7 @@ function has({ document }: CheckedDocument, category: string): boolean {
   return document.vatBreakdown.some((item) => item.category === category);
 }
 
-/** Where goods go: to the site, or else to the customer. */
+/** Returns the country that goods go to: the site's, or otherwise the customer's. */
 function destinationOf({ document: { buyer } }: CheckedDocument): string {
   return buyer.site?.countryCode ?? buyer.countryCode;
 }
@@ -142,7 +142,7 @@ function exportProblem(checked: CheckedDocument): string | undefined {
   }
   if (isInEu(destination))
     return `in category G the goods must leave the European Union, and not go to ${destination}`;
-  // For goods Northern Ireland is as a member of the Union.
+  // For goods, Northern Ireland is treated as part of the European Union.
   const isNorthernIreland = destination === 'GB' && checked.document.buyer.vatId?.startsWith('XI');
   return isNorthernIreland ? 'goods that go to Northern Ireland are in category K, and not G' : undefined;
 }

@@ -1,8 +1,8 @@
-/** How a document is paid: by which means, into which accounts, and with which reference. */
+/** Payment details of a document: the means of payment, the accounts to pay into, and the reference. */
 import { compactAccount, isIban } from '../../contract/ibans.ts';
 import type { PrintedDocument } from './printed-document.ts';
 
-/** Means of payment by their codes of UNTDID 4461, in the words of people. */
+/** Plain-English names of means of payment, by UNTDID 4461 code. */
 const names: Partial<Record<string, string>> = {
   10: 'In cash',
   20: 'By cheque',
@@ -20,12 +20,12 @@ const names: Partial<Record<string, string>> = {
   97: 'Clearing between partners',
 };
 
-/** Credit transfers, which need an account (EN 16931 BR-61), and payments into one. */
+/** Codes of credit transfers, which need an account (EN 16931 BR-61), and of payments to a bank account. */
 const TRANSFERS = ['30', '42', '58'];
 const DIRECT_DEBITS = ['49', '59'];
 const CARDS = ['48', '54', '55'];
 
-/** Not defined, for a transfer to an account that nobody has named. */
+/** The code for "not defined", used for a transfer when no account is known. */
 const UNDEFINED = '1';
 
 export interface PayeeAccount {
@@ -37,19 +37,19 @@ export interface PayeeAccount {
 export interface MeansOfPayment {
   /** A code of UNTDID 4461 (BT-81). */
   code: string;
-  /** The means in words (BT-82): as the document says, or by its code. Undefined where the document states none. */
+  /** The means in words (BT-82): the document's own, or the name of its code. Undefined where the document states none. */
   text: string | undefined;
   /** The accounts to pay into (BG-17): the document's own, or for a transfer the company's. */
   accounts: readonly PayeeAccount[];
-  /** Whether these are the company's. */
+  /** Whether `accounts` are the company's, because the document names none. */
   isOwn: boolean;
-  /** What the payer states (BT-83). */
+  /** The reference that the payer quotes (BT-83). */
   reference: string | null;
-  /** How the money is taken, where nobody is asked to pay: the end of "€10.00 will be". */
+  /** The end of a sentence such as "€10.00 will be", where the money is collected instead of paid by the customer. */
   taken: string | undefined;
 }
 
-/** How a document is paid: as it says, or else into the company's account. */
+/** Returns a document's means of payment: the one it states, or else a transfer to the company's account. */
 export function meansOf({ record, supplier, terms }: PrintedDocument): MeansOfPayment {
   const { iban: id, bankAccountName: name, bic } = supplier;
   const own = id === undefined ? [] : [{ id, name, bic }];
@@ -82,7 +82,7 @@ function takenBy(
   return code === '97' ? 'cleared between partners' : undefined;
 }
 
-/** The number of an account in groups of four, as people write it. */
+/** Formats an account number in groups of four characters. */
 export function inGroups(account: string): string {
   return compactAccount(account).replace(/(.{4})(?=.)/g, '$1 ');
 }

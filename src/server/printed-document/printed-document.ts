@@ -9,15 +9,15 @@ import type { ShownSupplier } from '../store/records/suppliers.ts';
 export interface PrintedDocument extends ShownSupplier {
   record: Invoice;
   /**
-   * The rate in basis points that the customer accounts for, of each line under reverse charge that states one, by the
-   * line's id.
+   * VAT rates in basis points that the customer accounts for under reverse charge, by the id of each line that states
+   * one.
    */
   reverseChargeRates: Readonly<Record<string, number>>;
-  /** The terms that it shows beside the contract's members. */
+  /** Terms that the document shows in addition to the contract's members. */
   terms?: KeptTerms | undefined;
   /** Amounts that the record doesn't show, where there are any. */
   amounts?: DocumentAmounts | undefined;
-  /** Whether the business system has issued it: this is made from its data then, and isn't the original. */
+  /** Whether the business system issued the document; this is then a copy made from its data. */
   isImported?: boolean;
   /** The calendar day of a statement of account about the invoice; undefined for the document itself. */
   statementOn?: string | undefined;

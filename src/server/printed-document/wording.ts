@@ -11,7 +11,7 @@ const titles: Record<Invoice['kind'], string> = {
   pro_forma: 'Pro forma invoice',
 };
 
-/** Kinds of invoices that say so themselves (UNTDID 1001). */
+/** Names of invoice types that an invoice may state, by code (UNTDID 1001). */
 export const typeNames: Partial<Record<string, string>> = {
   204: 'Payment valuation',
   326: 'Partial invoice',
@@ -26,14 +26,14 @@ export const typeNames: Partial<Record<string, string>> = {
   877: 'Final construction invoice',
 };
 
-/** When VAT becomes chargeable (UNTDID 2005). */
+/** Names of the dates on which VAT can become chargeable, by code (UNTDID 2005). */
 export const taxPoints: Partial<Record<string, string>> = {
   3: 'Date of issue',
   35: 'Date of delivery',
   432: 'Date of payment',
 };
 
-/** The kind of a document in words. */
+/** Returns the plain-English name of a document's kind. */
 export function titleOf({ kind }: Invoice): string {
   return titles[kind];
 }
@@ -42,23 +42,23 @@ export function isDraft({ status }: Invoice): boolean {
   return status === 'draft';
 }
 
-/** Whether a statement of account can be made of a document. */
+/** Whether a statement of account can be made for a document. */
 export function hasStatement({ kind, status }: Invoice): boolean {
   return kind === 'invoice' && status === 'issued';
 }
 
-/** Whether a document asks for money: neither a credit note nor one on which nothing is to pay does. */
+/** Whether a document asks for money; a credit note, or a document with nothing to pay, doesn't. */
 export function asksForPayment({ record, amounts }: PrintedDocument): boolean {
   return record.kind !== 'credit_note' && payableMinor(record.totals, amounts) > 0;
 }
 
-/** The day on which a document is due, also if all of it was paid before. An invoice of zero, as under a warranty, has none. */
+/** Returns a document's due date, even if it was prepaid in full; null for an invoice of zero, as under a warranty. */
 export function dueDateOf(printed: PrintedDocument): string | null {
   const { dueDate, totals } = printed.record;
   return totals.grossMinor > 0 || asksForPayment(printed) ? dueDate : null;
 }
 
-/** The amount paid before an invoice beyond its total, which is owed back. */
+/** Returns the amount, in minor units, by which prepayments exceed an invoice's total and which is owed back. */
 export function overpaidMinor({ record, amounts }: PrintedDocument): number {
   const isPrepaid = (amounts?.prepayments ?? []).length > 0;
   return isPrepaid ? Math.max(0, -payableMinor(record.totals, amounts)) : 0;
@@ -68,23 +68,23 @@ export function pricesIncludeVat({ amounts }: PrintedDocument): boolean {
   return amounts?.given.pricesIncludeVat === true;
 }
 
-/** The number, or the word that stands for it on a draft. */
+/** Returns a document's number, or `DRAFT` for a draft. */
 export function numberOf({ number }: Invoice): string {
   return number ?? 'DRAFT';
 }
 
-/** The document with its number, or the statement about it, as heads, feet and the title of the PDF name it. */
+/** Returns the name of a document or statement for page headers, footers and the PDF's title. */
 export function documentName({ record, statementOn }: PrintedDocument): string {
   if (statementOn === undefined) return `${titleOf(record)} ${numberOf(record)}`;
   return `Statement of account for invoice ${numberOf(record)} as of ${dateText(statementOn)}`;
 }
 
-/** The balance of an issued invoice, in words and as an amount. */
+/** Returns an issued invoice's balance: its label, and its amount in minor units. */
 export function balanceOf({ amountDueMinor = 0, creditBalanceMinor = 0 }: Invoice): [string, number] {
   return creditBalanceMinor > 0 ? ['Credit balance', creditBalanceMinor] : ['Balance due', amountDueMinor];
 }
 
-/** The warning under the title of what could be mistaken for a VAT invoice; undefined on what can't. */
+/** Returns the warning for a document that could be mistaken for a VAT invoice; undefined for any other. */
 export function warningOf(record: Invoice): string | undefined {
   const warnings = [
     ...(isDraft(record) ? ['DRAFT – not a VAT invoice'] : []),
@@ -93,17 +93,17 @@ export function warningOf(record: Invoice): string | undefined {
   return warnings.length === 0 ? undefined : warnings.join('\n');
 }
 
-/** The supplier's name: the trading name, where there is one. */
+/** Returns the supplier's trading name, or else its legal name. */
 export function supplierName({ supplier }: PrintedDocument): string {
   return supplier.tradingName ?? supplier.legalName ?? '';
 }
 
-/** The documents of an unregistered supplier have no columns for VAT. */
+/** Whether a document has VAT columns; an unregistered supplier's document has none. */
 export function showsVat({ lines }: Invoice): boolean {
   return lines.some(({ vatCategory }) => vatCategory !== 'O');
 }
 
-/** The day of issue, of an invoice before the end of its supply (UK VATA 1994 s.6(4), IE VATCA 2010 s.74). */
+/** The issue date as tax point, for an invoice issued before its supply ends (UK VATA 1994 s.6(4), IE VATCA 2010 s.74). */
 export function taxPointOf(record: Invoice): string | null {
   const { kind, supplyPeriod, issueDate } = record;
   const isInAdvance = supplyPeriod !== null && issueDate !== null && supplyPeriod.endDate > issueDate;
@@ -116,19 +116,19 @@ export function isDomestic({ record, supplier }: PrintedDocument): boolean {
 }
 
 /**
- * Irish construction under reverse charge: the document may show neither rate nor amount (Revenue, Tax Briefing 69).
+ * Whether reverse-charge VAT must not be shown, as for Irish construction (Revenue, Tax Briefing 69).
  */
 export function hidesReverseCharge(printed: PrintedDocument): boolean {
   return printed.supplier.countryCode === 'IE' && isDomestic(printed);
 }
 
-/** Whether all lines are such construction: then no rate and no amount of VAT is shown, not even zero. */
+/** Whether all lines are Irish construction under reverse charge, so that no VAT rate or amount is shown, not even zero. */
 export function isSilent(printed: PrintedDocument): boolean {
   const isReverseCharge = printed.record.lines.every(({ vatCategory }) => vatCategory === 'AE');
   return isReverseCharge && hidesReverseCharge(printed);
 }
 
-/** Whether all lines are sold under a margin scheme: the VAT in the price may not be shown (Directive art. 325). */
+/** Whether all lines are sold under a margin scheme, so that VAT in the price must not be shown (Directive art. 325). */
 export function isMarginOnly({ lines }: Invoice): boolean {
   return lines.length > 0 && lines.every(isMargin);
 }
@@ -161,7 +161,7 @@ const categoryTexts: Partial<Record<string, string>> = {
   O: 'Outside scope',
 };
 
-/** A VAT category (UNCL 5305) and its rate in words. */
+/** Returns a VAT category (UNCL 5305) and its rate in words. */
 export function categoryText(category: string, rateBasisPoints: number): string {
   return categoryTexts[category] ?? rateText(rateBasisPoints);
 }
@@ -175,18 +175,18 @@ export function countryName(code: string): string {
 
 const days = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** A calendar date of the contract, such as '2026-11-09', as '9 November 2026'. */
+/** Formats a calendar date such as '2026-11-09' as '9 November 2026'. */
 export function dateText(date: string): string {
   return days.format(new Date(date));
 }
 
-/** A period as '9 to 13 November 2026', naming month and year once where both days have the same; or with one day alone. */
+/** Formats a period as '9 to 13 November 2026', naming a shared month and year once, or with one day alone. */
 export function periodText({ startDate, endDate }: { startDate?: string; endDate?: string }): string {
   if (startDate === undefined || endDate === undefined)
     return `${startDate === undefined ? 'until' : 'from'} ${dateText(startDate ?? endDate ?? '')}`;
   if (startDate === endDate) return dateText(endDate);
   const [start, end] = [dateText(startDate).split(' '), dateText(endDate).split(' ')];
-  // The year is left out where it is the same, and so is the month.
+  // Drops the year, and then the month, from the start where the end has the same.
   while (start.at(-1) === end[start.length - 1]) start.pop();
   return `${start.join(' ')} to ${end.join(' ')}`;
 }
