@@ -12,13 +12,13 @@ import { daysAfter } from './times.ts';
 
 const YEAR_DAYS = 365;
 
-/** Adds the company that a change saves, unless it is there. It may use nothing yet. */
+/** Adds the company of a `company.save`, unless it exists. The API and invoicing are off at first. */
 export async function addCompany(transaction: StoreTransaction, id: string, now: Date): Promise<void> {
   const settings = { apiEnabled: false, invoicingEnabled: false };
   await refusing('', () => insertNewCompany(transaction, id, settings, now));
 }
 
-/** Changes how a company is called, and what stands on its documents; members that aren't given stay, and null takes one away. */
+/** Changes a company's name, settings and profile; members that aren't given keep their values, and null removes one. */
 export async function saveCompany(
   move: Move,
   { name, timeZone, currency, ...profile }: WithOf<'company.save'>,
@@ -29,8 +29,8 @@ export async function saveCompany(
 }
 
 /**
- * Changes what a company may use, and what its business system issues, and whether documents go to the access point; members that aren't given stay. Numbers of a kind
- * that is issued here again go on behind those that were imported.
+ * Changes a company's features, the documents issued elsewhere, and hand-over to the access point; members not given
+ * keep their values. A kind that is issued here again is numbered on from its imported documents.
  */
 export async function switchCompanyFeatures(
   move: Move,
@@ -46,12 +46,12 @@ export async function switchCompanyFeatures(
   const { transaction, company, today } = move;
   const isBack = (kind: string) => issuedElsewhere?.some((other) => other === kind) === false;
   for (const kind of company.issuedElsewhere.filter(isBack))
-    // Documents of last year may still be issued.
+    // Documents dated last year can still be issued.
     for (const day of [today, daysAfter(today, -YEAR_DAYS)])
       await passNumbers(transaction, company.id, { kind, day });
 }
 
-/** Sets the logo of documents that are issued from now on, or takes it away. */
+/** Sets or removes the logo of documents issued from now on. */
 export async function setLogo(move: Move, { logo }: WithOf<'logo.set'>): Promise<undefined> {
   await change(move, { profile: { logo: logo === null ? undefined : readable(logo) } as CompanyProfile });
 }
@@ -65,7 +65,7 @@ function readable(logo: string): string {
   }
 }
 
-/** Sets how a kind of document is numbered, or where its numbers go on. */
+/** Sets a kind of document's number format, or the number from which its series continues. */
 export async function setSeries(move: Move, what: WithOf<'numbering.set'>): Promise<undefined> {
   const { transaction, company, today: day } = move;
   await refusing('/with', () => setSeriesOf(transaction, company.id, { ...what, day }));
@@ -75,12 +75,12 @@ async function change({ transaction, company }: Move, settings: Partial<CompanyS
   await refusing('/with', () => changeCompany(transaction, company.id, settings));
 }
 
-/** Without the members that are undefined, which would take away what is there. */
+/** Drops undefined members, which would overwrite existing values. */
 function given<T extends object>(members: { [K in keyof T]: T[K] | undefined }): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Runs a part of a move that is also a command: what that refuses is a member of the change. */
+/** Runs code shared with a command, turning its UsageError into a refusal of a member of the change. */
 async function refusing<T>(around: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -10,17 +10,17 @@ import { convertBreakdown, vatOf, vatWithinMinor } from '../../contract/vat.ts';
 
 export type VatBreakdownItem = Invoice['vatBreakdown'][number];
 
-/** An invoice that is corrected. */
+/** An invoice that a credit note corrects. */
 export interface Credited extends StoredDocument {
   /** Its issued credit notes. */
   notes: StoredDocument[];
-  /** The amounts that these took, in its currency and in the accounting one. */
+  /** The amounts that its credit notes took, in its own currency and then in the accounting currency. */
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
 }
 
 /**
- * The invoice that a credit note corrects; undefined for another kind of document.
+ * Returns the invoice that a credit note corrects; undefined for any other kind of document.
  * @throws Refusal unless a credit note, and no other document, names an issued invoice of its customer and currency.
  */
 export async function creditedInvoiceOf(
@@ -50,7 +50,7 @@ export async function creditedInvoiceOf(
   }
   const notes: StoredDocument[] = [];
   for (const { id } of record.creditNotes) notes.push(await move.getStored('invoices', id, at));
-  // Release 1.0.0 kept no sum in the accounting currency.
+  // Release 1.0.0 stored no sum in the accounting currency.
   const summed = () =>
     notes.reduce<VatBreakdownItem[]>(
       (sum, note) => addCredit(sum, note.record.accountingCurrency?.vatBreakdown ?? []),
@@ -66,9 +66,9 @@ export function hasPricesWithVat({ unpublished }: Credited): boolean {
 }
 
 /**
- * Holds a credit note to the `pricesIncludeVat` of its invoice. Parts with VAT and parts without it are rounded differently, so
- * all of them could be some minor units more or less than the invoice. An imported note comes in as it is.
- * @throws Refusal `invalid_change` for another one.
+ * Requires a credit note to have its invoice's `pricesIncludeVat`. Parts with and without VAT round differently, so that
+ * their sum could differ from the invoice by some minor units. Imported notes aren't checked.
+ * @throws Refusal `invalid_change` for a different one.
  */
 export function refuseOtherPrices(credited: Credited, pricesIncludeVat: boolean, path: string): void {
   const its = hasPricesWithVat(credited);
@@ -79,9 +79,9 @@ export function refuseOtherPrices(credited: Credited, pricesIncludeVat: boolean,
 }
 
 /**
- * Holds a credit note to what is left of its invoice in each VAT category and rate: net, from which the VAT follows, or
- * with the VAT where its prices include it.
- * @throws Refusal `exceeds_invoice` naming the category, the rate and what is left.
+ * Limits a credit note to the remainder of its invoice in each VAT category and rate: the net, from which the VAT
+ * follows, or the amount with VAT where its prices include it.
+ * @throws Refusal `exceeds_invoice` naming the category, the rate and the remainder.
  */
 export function refuseExcess(
   { credited, path, includesVat }: Pick<Composition, 'credited' | 'path' | 'includesVat'>,
@@ -100,12 +100,12 @@ export function refuseExcess(
   }
 }
 
-/** Whether an amount lies between zero and what is left, which is negative for a discount. */
+/** Whether an amount lies between zero and the remainder, which is negative for a discount. */
 export function isWithin<Amount extends number | bigint>(minor: Amount, leftMinor: Amount): boolean {
   return leftMinor >= 0 ? minor >= 0 && minor <= leftMinor : minor <= 0 && minor >= leftMinor;
 }
 
-/** The amounts credited on an invoice, with one more credit note. */
+/** Returns the amounts credited on an invoice, including one more credit note. */
 export function addCredit(
   earlier: readonly VatBreakdownItem[],
   credit: readonly VatBreakdownItem[],
@@ -126,17 +126,17 @@ function plus(
   };
 }
 
-/** The VAT that a document charges, in its currency and in the accounting one. */
+/** The VAT that a document charges, in its own currency and in the accounting currency. */
 export interface Charged {
   vatBreakdown: VatBreakdownItem[];
   accounted: VatBreakdownItem[];
 }
 
 /**
- * The amounts that a credit note takes in the categories and rates of its lines, in the currency of its invoice and in the
- * accounting one: the VAT on all the net credited so far, with this note, less the VAT credited before. So notes
- * that credit all the net of an invoice give back the VAT that it charged, however each is rounded.
- * @param breakdown with VAT where prices include it.
+ * Returns the amounts that a credit note credits per VAT category and rate, in the invoice's and the accounting
+ * currency. Its VAT is that on all net credited so far, including this note, less the VAT credited before. So notes that
+ * credit an invoice's whole net credit exactly its VAT, however each is rounded.
+ * @param breakdown the note's breakdown, with VAT where prices include it.
  */
 export function amountsTaken(
   { record, earlier, earlierAccounted }: Pick<Credited, 'record' | 'earlier' | 'earlierAccounted'>,
@@ -147,7 +147,7 @@ export function amountsTaken(
     const [before, invoiced] = [itemLike(earlier, item), itemLike(record.vatBreakdown, item)];
     const upTo = sumMinor([item.taxableMinor, creditableMinor(before, includesVat)]);
     const charged = chargedOn({ ...item, taxableMinor: upTo }, includesVat);
-    // The VAT of an imported invoice may be some minor units less than that on the net.
+    // An imported invoice's VAT can be some minor units less than the VAT on its net.
     const isMore = Math.abs(charged.vatMinor) > Math.abs(invoiced.vatMinor);
     return isMore && !includesVat ? { ...charged, vatMinor: invoiced.vatMinor } : charged;
   });
@@ -176,12 +176,12 @@ export function amountsTaken(
   };
 }
 
-/** Notes are held to the net of an item, or to all of it where prices include VAT. */
+/** Returns the amount of an item that limits credit notes: its net, or its gross where prices include VAT. */
 function creditableMinor({ taxableMinor, vatMinor }: VatBreakdownItem, includesVat: boolean): number {
   return includesVat ? sumMinor([taxableMinor, vatMinor]) : taxableMinor;
 }
 
-/** An item with its VAT, which is in `taxableMinor` and taken out of it where prices include VAT. */
+/** Returns an item with its VAT. Where prices include VAT, the VAT is taken out of `taxableMinor`. */
 export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBreakdownItem {
   const { category, rateBasisPoints, taxableMinor } = item;
   if (!includesVat) return { ...item, vatMinor: vatOf(item) };
@@ -190,15 +190,15 @@ export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBrea
 }
 
 /**
- * Amounts with the sign of a note's net, or zero: the notes of release 1.0.0, each rounded by itself, may have given back
- * more VAT than is on all their net.
+ * Returns amounts bounded at zero to the sign of a note's net: notes of release 1.0.0, each rounded by itself, may have
+ * credited more VAT than their whole net bears.
  */
 function ofSign(netMinor: number, { taxableMinor, vatMinor, ...item }: VatBreakdownItem): VatBreakdownItem {
   const bound = (minor: number) => (netMinor < 0 ? Math.min(0, minor) : Math.max(0, minor));
   return { ...item, taxableMinor: bound(taxableMinor), vatMinor: bound(vatMinor) };
 }
 
-/** The item of the same category and rate; one of nothing where there is none. */
+/** Returns the item of a category and rate; an item of zero where there is none. */
 export function itemLike(items: readonly VatBreakdownItem[], like: VatBreakdownItem): VatBreakdownItem {
   return items.find((item) => isLike(item, like)) ?? { ...like, taxableMinor: 0, vatMinor: 0 };
 }

@@ -15,15 +15,15 @@ import type { StoredDocument, Unpublished } from './unpublished.ts';
 export interface CheckedRecord {
   record: Invoice;
   items: ChecklistItem[];
-  /** Why it has no e-invoice, which a document may be without; null where it has one, and for a pro forma. */
+  /** The reason that it has no e-invoice, which is allowed; null where it has one, and for a pro forma. */
   eInvoiceProblem: string | null;
 }
 
 /**
- * Goes through the legal check-list of a stored document: of an issued one as it was issued, of a draft as it would be
- * issued now. Nothing is changed.
+ * Checks a stored document against the legal check-list: an issued one as it was issued, a draft as it would be issued
+ * now. Changes nothing.
  * @throws UsageError when there is no such company or document, when the company's country has no check-list, or when
- *   the draft can't be made out any more, for example because its customer is gone.
+ *   the draft can no longer be computed, for example because its customer is gone.
  */
 export async function checkStored(
   backoffice: Backoffice,
@@ -53,7 +53,7 @@ export async function checkStored(
 }
 
 /**
- * A document that no move made, such as a loaded one, has no supplier of its own: it is printed with the present one.
+ * Returns an issued document as it was issued. One that no move made has no stored supplier and takes the current one.
  */
 async function wasIssued(move: Move, { record, unpublished }: StoredDocument): Promise<CheckedDocument> {
   const { supplier, ...others } = unpublished as Partial<Unpublished>;
@@ -65,7 +65,7 @@ async function wasIssued(move: Move, { record, unpublished }: StoredDocument): P
   };
 }
 
-/** The buyer, the legends and the sums are worked out anew, as they are when it is issued. */
+/** Returns a draft as it would be issued now, with its buyer, legal wording and sums recomputed. */
 async function wouldBeIssued(move: Move, stored: StoredDocument): Promise<CheckedDocument> {
   const composed = await recompose(move, stored, '');
   const document = asIssued(move, composed);

@@ -9,11 +9,11 @@ import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
 
 /**
- * Adds a form or replaces one. A new form has revision 1; the revision grows when the fields change. Whether it is
- * published stays.
+ * Adds or replaces a form, keeping its published state. A new form has revision 1; the revision grows when the fields
+ * change.
  */
 export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<RenderedRecord> {
-  // Answers are keyed by the ids of fields.
+  // Answers are keyed by field id, so ids must be unique.
   refuseTwins('fields', given.fields, '/with/fields');
   const before = given.id === undefined ? undefined : (await move.find('forms', given.id))?.record;
   const form = {
@@ -29,7 +29,7 @@ export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<
   return move.putChanged('forms', { record: before }, { record: form });
 }
 
-/** Lets a form be submitted. @throws Refusal `wrong_state` when it is published already. */
+/** Publishes a form, so that it can be submitted. @throws Refusal `wrong_state` when it is published already. */
 export async function publishForm(move: Move, { id }: WithOf<'form.publish'>): Promise<RenderedRecord> {
   const form = await move.get('forms', id, '/with/id');
   if (form.published)
@@ -38,8 +38,8 @@ export async function publishForm(move: Move, { id }: WithOf<'form.publish'>): P
 }
 
 /**
- * Keeps a form that was filled in, with the form's revision of this moment; sends form.submitted.
- * @throws Refusal `wrong_state` when the form isn't published, and `invalid_change` for what its fields don't take.
+ * Stores a submission with the form's current revision; publishes form.submitted.
+ * @throws Refusal `wrong_state` when the form isn't published, and `invalid_change` for answers that its fields reject.
  */
 export async function submitForm(move: Move, given: WithOf<'form.submit'>): Promise<RenderedRecord> {
   if (given.id !== undefined) await move.mustBeNew('submissions', given.id, '/with/id');
@@ -59,7 +59,7 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
     ...(given.jobId === undefined ? {} : { jobId: given.jobId }),
     submittedBy: given.submittedBy,
     submittedAt: submittedAt === undefined ? move.at : move.readTime(submittedAt, '/with/submittedAt'),
-    // A submission never changes: `updatedSince` compares the time at which it came.
+    // A submission never changes, so `updatedSince` compares its creation time.
     createdAt: move.stamp(),
     answers: given.answers ?? {},
     files: given.files ?? {},
@@ -70,7 +70,7 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
 
 type Filled = Required<Pick<WithOf<'form.submit'>, 'answers' | 'files'>>;
 
-/** Holds answers against the fields of the form, type by type. A field may be left without an answer. */
+/** Checks answers against the types of the form's fields. A field can be left without an answer. */
 function refuseStrangeAnswers(form: Form, answers: Filled['answers']): void {
   for (const [id, answer] of Object.entries(answers)) {
     const path = `/with/answers/${pointerPart(id)}`;

@@ -18,31 +18,31 @@ type Amounts = Pick<Invoice, 'vatBreakdown' | 'totals'>;
 type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> & Amounts;
 
 /**
- * Works out the lines, discounts and charges of an imported document as its prices give them, without VAT.
- * @throws Refusal for bad prices, discounts and charges, and `amount_out_of_range`.
+ * Computes an imported document's lines, discounts and charges from its prices, without VAT.
+ * @throws Refusal for invalid prices, discounts and charges, and `amount_out_of_range`.
  */
 export function pricedImport(composition: Composition): Priced {
   return withinRange('/with', () => {
-    // A note that comes in is worked out by itself.
+    // An imported note is computed without regard to its invoice.
     const whole = priced({ ...composition, credited: undefined });
     const charged = whole.breakdown.map((item) => chargedOn(item, whole.includesVat));
     return { ...withoutVat(whole, charged), credited: composition.credited };
   });
 }
 
-/** An amount that isn't what it has to be; `path` leads to it within the change. */
+/** A wrong amount; `path` is its place within the change. */
 interface Difference {
   path: string;
   problem: string;
 }
 
-/** As many differences as a message names. */
+/** The most differences that a message names. */
 const NAMED_MAX = 20;
 
 /**
- * Holds the amounts of an imported document to arithmetic: each line, each item of the breakdown, the totals, and the
- * same in the accounting currency. The VAT of a credit note may also be what is left of its invoice.
- * @returns the breakdowns in the order that documents of Fieldledger have.
+ * Checks the arithmetic of an imported document: each line, the breakdown's items and the totals, also in the accounting
+ * currency. A credit note's VAT can instead be the remaining VAT of its invoice.
+ * @returns the breakdowns in Fieldledger's own order.
  * @throws Refusal `wrong_sums` naming each difference, and `amount_out_of_range`.
  */
 export function checkedAmounts(given: Given, worked: Priced): Charged {
@@ -55,14 +55,14 @@ export function checkedAmounts(given: Given, worked: Priced): Charged {
       ...itemDifferences(expected, stated, '/with/vatBreakdown'),
       ...(own ? itemDifferences(expected, own.vatBreakdown, '/with/accountingCurrency/vatBreakdown') : []),
     ];
-    // Amounts of an item that is missing depend on too much to be named.
+    // While items are missing, further differences would only be consequences of that.
     const wrong = unmatched.length > 0 ? unmatched : amountDifferences(given, worked, expected, amounts);
     refuse([...lineDifferences(given, worked), ...wrong]);
     return amounts;
   });
 }
 
-/** The differences between the amounts of items and of totals, and what they have to be. */
+/** Returns the differences between stated and expected amounts of the breakdown's items and the totals. */
 function amountDifferences(
   given: Given,
   worked: Priced,
@@ -93,7 +93,7 @@ function amountDifferences(
 
 type AmountOfItem = 'taxableMinor' | 'vatMinor';
 
-/** A value that an amount may have, and why. */
+/** An acceptable value of an amount, in minor units, and the rule that gives it. */
 interface Expected {
   minor: number;
   rule: string;
@@ -110,13 +110,13 @@ function lineDifferences({ lines, tolerate }: Given, worked: Priced): Difference
       ...(worked.includesVat ? ['without VAT'] : []),
     ].join(' ');
     const expected = [{ minor: worked.lines[index]?.amountMinor ?? 0, rule }];
-    // Another program may share out the rounding of VAT in another way.
+    // The business system may distribute the rounding of VAT differently.
     const slack = tolerate !== undefined || worked.includesVat ? 1 : 0;
     return difference(`/with/lines/${index}/amountMinor`, amountMinor, expected, slack);
   });
 }
 
-/** The VAT of an item: on its net, or in its total where prices include VAT. */
+/** Returns the expected VAT of an item: on its net, or within its gross where prices include VAT. */
 function vatIn(item: Item, { includesVat, breakdown }: Priced): Expected {
   const { taxableMinor } = includesVat ? itemLike(breakdown, item) : item;
   const { vatMinor: minor } = chargedOn({ ...item, taxableMinor }, includesVat);
@@ -124,7 +124,7 @@ function vatIn(item: Item, { includesVat, breakdown }: Priced): Expected {
   return { minor, rule: `the VAT ${includesVat ? 'in' : 'on'} ${at}` };
 }
 
-/** Holds the items that are given to one for each category and rate of the lines. */
+/** Returns the differences between the stated items and one item for each category and rate of the lines. */
 function itemDifferences(expected: readonly Item[], stated: readonly Item[], path: string): Difference[] {
   const wrong = stated.flatMap((item, index) => {
     const at = `${path}/${index}`;
@@ -143,7 +143,7 @@ function rateOf({ category, rateBasisPoints }: Item): string {
   return `category ${category} at ${rateBasisPoints} basis points`;
 }
 
-/** Tolerance for the amounts of an item: nothing, or a minor unit for each of its lines. */
+/** Returns the tolerance for the amounts of an item: zero, or one minor unit for each of its lines. */
 function slackOf({ lines, tolerate }: Given, { category, rateBasisPoints }: Item): number {
   if (tolerate === undefined) return 0;
   const item = { vatCategory: category, vatRateBasisPoints: rateBasisPoints };
@@ -153,13 +153,13 @@ function slackOf({ lines, tolerate }: Given, { category, rateBasisPoints }: Item
   ).length;
 }
 
-/** Whether rounding can tell about the VAT of an item: there is some on it, and not the other way round. */
+/** Whether rounding could explain an item's VAT: the item is taxed, and its VAT doesn't have the opposite sign. */
 function mayBeRounded({ category, rateBasisPoints, taxableMinor, vatMinor }: Item): boolean {
   const isTaxed = category === 'S' && rateBasisPoints > 0 && taxableMinor !== 0;
   return isTaxed && (vatMinor === 0 || vatMinor > 0 === taxableMinor > 0);
 }
 
-/** The differences within a breakdown, and between it and the totals. */
+/** Returns the differences within a breakdown, and between it and the totals. */
 function breakdownDifferences(
   given: Given,
   { vatBreakdown: items, totals }: Amounts,

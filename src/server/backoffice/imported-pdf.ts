@@ -7,13 +7,13 @@ import { Refusal } from './refusal.ts';
 
 const PDF_BYTES_MAX = 5 * 1024 * 1024;
 
-/** A reader looks for the end of the file in its last bytes (ISO 32000-1, annex H.3, note 18). */
+/** The number of last bytes in which readers look for the end-of-file marker (ISO 32000-1, annex H.3, note 18). */
 const TRAILER_BYTES = 1024;
 
 /**
- * Keeps the PDF that came with a document, which is served from then on.
- * @param base64 undefined where none came: one is printed when it is asked for.
- * @throws Refusal `invalid_change` for what isn't a PDF that everybody can open.
+ * Stores the PDF that came with an imported document, which is served from then on.
+ * @param base64 the PDF; undefined without one, in which case one is printed on request.
+ * @throws Refusal `invalid_change` for anything but a PDF that everybody can open.
  */
 export async function keepImportedPdf(
   move: Move,
@@ -22,7 +22,7 @@ export async function keepImportedPdf(
 ): Promise<void> {
   if (base64 === undefined) return;
   const bytes = Buffer.from(base64, 'base64');
-  // Node passes over what isn't base64.
+  // Node ignores characters that aren't base64, so the decoded bytes are encoded again to compare.
   const problem = bytes.toString('base64') === base64 ? pdfProblem(bytes) : 'is not in base64';
   if (problem !== undefined) throw new Refusal('invalid_change', `pdf ${problem}.`, '/with/pdf');
   await insertPdf(move.transaction, {
@@ -41,9 +41,9 @@ function pdfProblem(bytes: Buffer): string | undefined {
   if (!/^%PDF-[12]\.\d/.test(text)) return "doesn't begin with %PDF, as a PDF does";
   const [, offset] = /startxref\s+(\d+)\s+%%EOF(?![^]*startxref)/.exec(text.slice(-TRAILER_BYTES)) ?? [];
   if (offset === undefined) return "doesn't end with startxref and %%EOF, as a PDF does; it may be cut off";
-  // Where it is off by a little, readers look for the objects themselves.
+  // A slightly wrong offset is accepted, because readers then search for the objects themselves.
   if (Number(offset) >= bytes.length || !/\d\s+\d+\s+obj\b/.test(text) || !/\/Root\b/.test(text))
     return 'has no objects or no root, as a PDF has; a part of it may be missing';
-  // The trailer isn't compressed, nor is the dictionary of a stream that takes its place.
+  // The trailer is never compressed, and nor is the dictionary of a cross-reference stream that replaces it.
   return /\/Encrypt\s*(?:\d+\s+\d+\s+R\b|<<)/.test(text) ? 'is encrypted; send it without' : undefined;
 }

@@ -181,8 +181,8 @@ function issuedAtOf(move: Move, { issueDate, issuedAt }: Imported): string {
 }
 
 /**
- * The customer as the document names it, or as it is now.
- * @throws Refusal `invalid_change` for a site beside another one, and `unknown_record` when the customer has no such site.
+ * Returns the customer's naming on the document: the document's own, or else the customer's current details.
+ * @throws Refusal `invalid_change` for two different sites, and `unknown_record` when the customer has no such site.
  */
 export function importedNaming(
   customer: Customer,
@@ -199,12 +199,12 @@ export function importedNaming(
   return {
     ...naming,
     siteId: named?.id ?? siteId,
-    // The present naming comes first for the order of its members, which is the contract's.
+    // The current naming comes first because its members are in the contract's order.
     buyer: { ...naming.buyer, ...UNNAMED, ...without(buyer, buyerTermNames), site: named ?? site },
   };
 }
 
-/** What the document shows beside the contract's members: of the customer what it names, or else what is known. */
+/** Returns the terms that an imported document shows, with the buyer terms that it names or else the customer's own. */
 function importedTerms(
   priced: Priced,
   given: Imported & { kind: ImportedKind },
@@ -216,10 +216,10 @@ function importedTerms(
   return keptTerms(priced, given, { ...party, ...(buyer ? withValue(buyer, buyerTermNames) : known) });
 }
 
-/** Members that a buyer may be without. */
+/** Defaults of the optional members of a buyer. */
 const UNNAMED = { legalName: null, vatId: null, contactName: null, email: null };
 
-/** The lines as they are given. @throws Refusal `amount_out_of_range`. */
+/** Returns the lines with their given amounts. @throws Refusal `amount_out_of_range`. */
 export function importedLines(priced: Priced, { lines }: Pick<Imported, 'lines'>): Invoice['lines'] {
   return priced.lines.map((line, index) =>
     withinRange(`/with/lines/${index}`, () =>
@@ -228,7 +228,7 @@ export function importedLines(priced: Priced, { lines }: Pick<Imported, 'lines'>
   );
 }
 
-/** The amounts as they are given, once they are found to be right. */
+/** Returns the given amounts of an imported document, after checking them. */
 function amountsOf(
   move: Move,
   given: Imported,
@@ -246,7 +246,7 @@ function amountsOf(
     }
   }
   const { vatBreakdown, accounted } = checkedAmounts(given, priced);
-  // The net of a note that comes in is held to what is left, whatever its prices include.
+  // The net of an imported note can't exceed what remains, whether or not its prices include VAT.
   refuseExcess({ ...priced, includesVat: false }, given.vatBreakdown);
   return {
     vatBreakdown,

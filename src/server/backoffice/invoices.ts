@@ -9,8 +9,8 @@ import type { StoredDocument } from './unpublished.ts';
 
 /**
  * Drafts an invoice, credit note or pro forma.
- * @param quoteId the quote that it is made of.
- * @param path where the draft is within the change.
+ * @param quoteId the id of the quote that was converted, if any.
+ * @param path the draft's place within the change.
  */
 export async function draftInvoice(
   move: Move,
@@ -25,7 +25,7 @@ export async function draftInvoice(
 }
 
 /**
- * Changes the members of a draft that are given.
+ * Changes the given members of a draft.
  * @throws Refusal `wrong_state` when it is issued.
  */
 export async function editInvoice(
@@ -34,7 +34,7 @@ export async function editInvoice(
 ): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
   const after = await recompose(move, before, '/with', {
-    // A period brings its own day of supply, and another currency another rate.
+    // A supply period determines the supply date, and another currency needs another exchange rate.
     ...(changes.supplyPeriod ? { supplyDate: null } : {}),
     ...(changes.currency === undefined ? {} : { exchange: null }),
     ...changes,
@@ -43,7 +43,7 @@ export async function editInvoice(
 }
 
 /**
- * Throws a draft away. The quote it was made from can be converted again.
+ * Discards a draft. The quote it was converted from can be converted again.
  * @throws Refusal `wrong_state` when it is issued.
  */
 export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard'>): Promise<undefined> {
@@ -53,7 +53,7 @@ export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard
   if (source) await move.putStamped('quotes', { ...source.record, convertedInvoiceId: null });
 }
 
-/** @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */
+/** Reads a draft. @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */
 export async function getDraft(move: Move, id: string): Promise<StoredDocument> {
   const document = await move.getStored('invoices', id, '/with/id');
   const { status, kind, number } = document.record;

@@ -5,7 +5,7 @@ import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { CALENDAR_DAYS, refuseDayOutside } from './times.ts';
 
-/** Makes a job; sends job.created. `path` is where the job is within the change. */
+/** Creates a job; publishes job.created. `path` is the job's place within the change. */
 export async function createJob(move: Move, job: NewJob, path = '/with'): Promise<RenderedRecord> {
   if (job.id !== undefined) await move.mustBeNew('jobs', job.id, `${path}/id`);
   await refuseBadMembers(move, job, [], path);
@@ -30,7 +30,7 @@ export async function createJob(move: Move, job: NewJob, path = '/with'): Promis
   return rendered;
 }
 
-/** Changes the members that are given; sends job.updated, unless nothing the API shows has changed. */
+/** Changes the given members of a job; publishes job.updated, unless nothing the API shows has changed. */
 export async function updateJob(
   move: Move,
   { id, ...changes }: WithOf<'job.update'>,
@@ -41,8 +41,8 @@ export async function updateJob(
 }
 
 /**
- * Completes a job, or takes it up again; sends job.updated, and job.completed.
- * @throws Refusal `wrong_state` when it is so already.
+ * Completes or reopens a job; publishes job.updated, and job.completed on completion.
+ * @throws Refusal `wrong_state` when it is already in that state.
  */
 export async function setCompleted(
   move: Move,
@@ -64,7 +64,7 @@ export async function setCompleted(
   return rendered;
 }
 
-/** A person who was assigned before may stay, even if no longer active. */
+/** Refuses bad days and unknown customers or people. A person who was assigned before can stay, even if no longer active. */
 async function refuseBadMembers(
   move: Move,
   job: Partial<Pick<NewJob, 'customerId' | 'createdBy' | 'assignedTo' | 'dates'>>,

@@ -4,10 +4,10 @@ import { pointerPart, shown } from '../../contract/feed.ts';
 import { Refusal } from './refusal.ts';
 
 /**
- * The first thing in a JSON text that `JSON.parse` changes without a word: a number that isn't the decimal that a double
- * is written as, or a member that an object has twice, of which the last one wins. RFC 8259 sections 4 and 6 leave both
- * open. A zero below zero is a zero.
- * @param text has been parsed as JSON before.
+ * Returns a refusal for the first value in a JSON text that `JSON.parse` silently changes: a number that a double can't
+ * hold as written, or a duplicate member, of which only the last is kept. RFC 8259 sections 4 and 6 leave both open.
+ * Negative zero counts as zero.
+ * @param text a text that is known to be valid JSON.
  */
 export function unkeptIn(text: string): Refusal | undefined {
   let found: Refusal | undefined;
@@ -32,14 +32,14 @@ function pointerOf(path: JSONPath): string {
   return path.map((place) => `/${pointerPart(String(place))}`).join('');
 }
 
-/** Whether a double is written as the same decimal. With at most 15 significant digits it always is. */
+/** Whether a number survives conversion to a double and back, which any with up to 15 significant digits does. */
 function isKept(source: string): boolean {
   if (/^-?\d{1,15}$/.test(source)) return true;
   const [given, written] = [decimalOf(source), decimalOf(String(Number(source)))];
   return given !== undefined && given === written;
 }
 
-/** A decimal in one form: its significant digits and its exponent of ten. Undefined for what is none. */
+/** Returns a decimal in canonical form, as significant digits and power of ten; undefined for anything else. */
 function decimalOf(source: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
@@ -64,8 +64,8 @@ function givenTwice(path: string): Refusal {
 }
 
 /**
- * The JSON of a value, without the methods and getters of the caller's object.
- * @throws Refusal for what JSON.stringify would leave out or write as null, and TypeError for what has no JSON.
+ * Returns a value as plain JSON, without the methods and getters of the caller's object.
+ * @throws Refusal for values that JSON.stringify would omit or write as null, and TypeError for values without JSON.
  */
 export function plainJson(value: unknown): unknown {
   const paths = new Map<unknown, string>();

@@ -15,24 +15,24 @@ export interface CheckedDocument extends Pick<Unpublished, 'reverseChargeRates' 
   supplier: Supplier;
 }
 
-/** One thing that the law asks for, and what is wrong with it; `problem` is undefined when it is there. */
+/** A legal requirement and the document's problem with it; `problem` is undefined when the requirement is met. */
 export interface ChecklistItem<Problem = string | undefined> {
   item: string;
-  /** The rule that asks for it. */
+  /** The legal rule that requires the item. */
   source: string;
   problem: Problem;
 }
 
 export type LegalRule = ChecklistItem<(checked: CheckedDocument) => string | undefined>;
 
-/** The currency in which each country wants its VAT stated. */
+/** The currency in which each country requires VAT to be stated. */
 const nationalCurrencies: Record<SupportedCountry, string> = { IE: 'EUR', GB: 'GBP' };
 const vatIdPatterns: Record<SupportedCountry, RegExp> = { IE: /^IE/, GB: /^(?:GB|XI)/ };
-/** Up to these amounts a simplified invoice does, which needn't name the customer's address. */
+/** The highest totals, in minor units, for a simplified invoice, which needs no customer address. */
 const simplifiedMinorMax: Record<SupportedCountry, number> = { IE: 100_00, GB: 250_00 };
 
 /**
- * Goes through all that Irish and British law ask of a document of its kind
+ * Checks a document against all requirements of Irish and British law for its kind
  * (Irish VAT Regulations 2010 reg. 20; British VAT Regulations 1995 reg. 14 and 15C; EN 16931).
  */
 export function checkDocument(checked: CheckedDocument): ChecklistItem[] {
@@ -41,7 +41,7 @@ export function checkDocument(checked: CheckedDocument): ChecklistItem[] {
   return ofKind.map(({ item, source, problem }) => ({ item, source, problem: problem(checked) }));
 }
 
-/** A document of a supported country: `issueInvoice` refuses the others before. */
+/** Returns the supplier's country, which is supported: `issueInvoice` refuses any other beforehand. */
 function countryOf({ supplier }: CheckedDocument): SupportedCountry {
   return supplier.countryCode as SupportedCountry;
 }
@@ -245,7 +245,7 @@ function reverseChargeProblem(checked: CheckedDocument): string | undefined {
 function notionalRateProblem(checked: CheckedDocument): string | undefined {
   if (countryOf(checked) !== 'GB' || !isDomesticDocument(checked)) return undefined;
   const { allowances = [], charges = [] } = checked.amounts ?? {};
-  // The words state the VAT of lines.
+  // The legal wording states only the VAT of lines.
   if ([...allowances, ...charges].some(({ vatCategory }) => vatCategory === 'AE'))
     return 'a discount or charge in category AE is on the document, and must be on its lines';
   const isWithout = linesUnderReverseCharge(checked).some(

@@ -6,12 +6,12 @@ import { type CurrencyConversion, reverseChargeVat } from '../../contract/vat.ts
 /** The countries whose documents can be issued (openapi.yaml, "Invoices"). */
 export type SupportedCountry = 'IE' | 'GB';
 
-/** Prescribed by Revenue, Tax Briefing 69; neither rate nor amount may stand beside it. */
+/** The wording prescribed by Revenue, Tax Briefing 69; no rate or amount must be shown with it. */
 export const PRINCIPAL_CONTRACTOR = 'VAT on this supply to be accounted for by the Principal Contractor.';
 const REVERSE_CHARGE = 'Reverse charge';
 /** One of the wordings that HMRC accepts (VATREVCON37100). */
 const DOMESTIC_REVERSE_CHARGE = 'Reverse charge: Customer to pay the VAT to HMRC';
-/** HMRC suggests it for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
+/** HMRC's suggested wording for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
 const DOMESTIC_ADJUSTMENT = (amount: string) =>
   `Reverse charge: Customer to account for the output tax adjustment${amount} to HMRC`;
 const INTRA_COMMUNITY = 'Intra-Community supply of goods';
@@ -23,15 +23,15 @@ interface Parties {
   buyerCountry: string;
 }
 
-/** The facts that the words on a document depend on. A quote has neither exchange nor a kind. */
+/** The facts that a document's legal wording depends on. A quote has neither an exchange rate nor a kind. */
 export interface LegendTerms extends Parties {
   currency: string;
   isCreditNote: boolean;
-  /** From the document's currency to the company's own, in which the VAT is stated too. */
+  /** The conversion to the company's own currency, in which the VAT is stated too. */
   conversion: CurrencyConversion | null;
 }
 
-/** A line with the amount that words about its VAT state. */
+/** A line with the amount on which legal wording about its VAT is based. */
 type StatedLine = Pick<DraftLine, 'vatCategory' | 'reverseChargeRateBasisPoints'> & {
   amountMinor: number;
 };
@@ -40,12 +40,12 @@ export function isSupported(country: string | undefined): country is SupportedCo
   return country === 'IE' || country === 'GB';
 }
 
-/** Whether a reverse charge between these is the one on construction within a country. */
+/** Whether both parties are in one country, where a reverse charge is the one on construction. */
 export function isWithinCountry({ supplierCountry, buyerCountry }: Parties): boolean {
   return supplierCountry === buyerCountry;
 }
 
-/** The margin schemes in the words of Directive 2006/112/EC, art. 226 (13) and (14), by the ends of their codes. */
+/** Wordings for margin schemes from Directive 2006/112/EC, art. 226 (13) and (14), by the ends of their codes. */
 const MARGIN_SCHEMES: Partial<Record<string, string>> = {
   D: 'Margin scheme: travel agents',
   F: 'Margin scheme: second-hand goods',
@@ -53,7 +53,7 @@ const MARGIN_SCHEMES: Partial<Record<string, string>> = {
   J: "Margin scheme: collector's items and antiques",
 };
 
-/** A code of VATEX in words, such as VATEX-EU-132-1B for article 132(1)(b); null where there is none. */
+/** Returns a VATEX code in words, such as VATEX-EU-132-1B for article 132(1)(b); null for any other code. */
 export function exemptionText(code: string | undefined): string | null {
   const [, end = ''] = /^VATEX-EU-(.*)/.exec(code ?? '') ?? [];
   const [, article, paragraph, point] = /^(\d+)-?(\d+)?([A-Z]+)?$/.exec(end) ?? [];
@@ -63,8 +63,8 @@ export function exemptionText(code: string | undefined): string | null {
 }
 
 /**
- * The words that the law asks for on a line without VAT; null where they depend on more than the parties (an exemption
- * without a code), where VAT is charged, and where the supplier's country isn't supported.
+ * Returns the wording that the law requires on a line without VAT. It is null where VAT is charged, for an exemption
+ * without a code, and where the supplier's country isn't supported.
  */
 export function legendOf(
   { vatCategory: category, vatExemptionReasonCode }: DraftLine,
@@ -82,12 +82,12 @@ export function legendOf(
   return supplierCountry === 'IE' ? PRINCIPAL_CONTRACTOR : domesticLegend(terms, lines);
 }
 
-/** How somebody is told to pay, in whatever wording. */
+/** Matches any wording that tells somebody to pay. */
 const TO_PAY = /\b(?:pay|paid|account|remit|owe|due|liable)/i;
 
 /**
- * Whether a line of a British credit note has the words of its invoice, which tell the customer to pay the VAT: a credit
- * note has to tell the opposite (VATREVCON39100). Words that only name the law may stay, as HMRC accepts them.
+ * Whether a British credit note's line has its invoice's wording, which tells the customer to pay the VAT: a credit note
+ * must say the opposite (VATREVCON39100). Wording that only names the law can stay, as HMRC accepts it.
  */
 export function asksForReverseCharge(
   { vatCategory, vatExemptionReason }: DraftLine,
@@ -98,8 +98,8 @@ export function asksForReverseCharge(
 }
 
 /**
- * A British document states the VAT that the customer accounts for, and leaves it out of its totals; in sterling too
- * where it is in another currency (reg. 14(1)(l)).
+ * Returns the British reverse-charge wording with the VAT that the customer accounts for, which the totals leave out; in
+ * sterling too where the document is in another currency (reg. 14(1)(l)).
  */
 function domesticLegend(
   { currency, isCreditNote, conversion }: LegendTerms,

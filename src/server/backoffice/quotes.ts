@@ -12,16 +12,16 @@ import { pointingAt, Refusal } from './refusal.ts';
 import { refuseDayOutside } from './times.ts';
 import type { QuoteUnpublished, Stored } from './unpublished.ts';
 
-/** The members of a quote that its draft gives. The others record its history. */
+/** The members of a quote that its draft gives. Its other members record its history. */
 type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
 
-/** Members of a version that an edit of its draft doesn't change. */
+/** Members of a quote that editing its draft doesn't change. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
 
-/** As many as the contract lets a quote have. */
+/** The most versions that the contract lets a quote have. */
 const VERSIONS_MAX = 1000;
 
-/** Drafts a quote, and numbers it. */
+/** Drafts a quote and assigns its number. */
 export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Promise<RenderedRecord> {
   const { id, quoteGroupId } = draft;
   mustBeIssuedHere(move, 'quote');
@@ -43,7 +43,7 @@ export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Prom
   return move.putStamped('quotes', record, composed.unpublished);
 }
 
-/** Changes the members of a draft that are given. @throws Refusal `wrong_state` when it was sent. */
+/** Changes the given members of a draft. @throws Refusal `wrong_state` when it was sent. */
 export async function editQuote(
   move: Move,
   { id, ...changes }: WithOf<'quote.edit'>,
@@ -54,8 +54,8 @@ export async function editQuote(
 }
 
 /**
- * Sends a draft to its customer. It names the customer as they are now.
- * @throws Refusal `wrong_state` when it was sent before, `invalid_change` when its validity is over already.
+ * Marks a draft as sent, with the customer's current details.
+ * @throws Refusal `wrong_state` when it was sent before, `invalid_change` when it has already expired.
  */
 export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promise<RenderedRecord> {
   mustBeIssuedHere(move, 'quote');
@@ -73,8 +73,8 @@ export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promi
 }
 
 /**
- * Makes a new version of a sent, expired or declined quote, a draft with an id of its own; the old one is revised from
- * then on.
+ * Drafts a new version, with its own id, of a sent, expired or declined quote; the old version's status becomes
+ * `revised`.
  */
 export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Promise<RenderedRecord> {
   const { id, newId, ...changes } = given;
@@ -87,7 +87,7 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
     throw new Refusal('limit_reached', message, '/with/id');
   }
   const { lines = [], ...draft } = { ...(await draftOf(move, stored)), validUntil: null, ...changes };
-  // Lines of another version are other lines.
+  // The new version's lines get ids of their own.
   const ownLines = changes.lines ?? lines.map(({ id: _id, ...line }) => line);
   const version = await compose(
     move,
@@ -101,8 +101,8 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
       createdAt: move.at,
     },
   );
-  // The new version has the earlier stamp, but the old one goes first into the database, where one version of a quote
-  // alone isn't revised.
+  // The new version has the earlier stamp, but the old one is written first, because the database allows only one
+  // version of a quote that isn't `revised`.
   const updatedAt = move.stamp();
   await move.putStamped('quotes', { ...old, status: 'revised' });
   const record = { ...version.record, updatedAt };
@@ -110,7 +110,7 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
 }
 
 /**
- * Records that the customer accepted; sends quote.accepted.
+ * Records the customer's acceptance; publishes quote.accepted.
  * @throws Refusal `wrong_state` unless the quote was sent and is still valid on the company's calendar day.
  */
 export async function acceptQuote(move: Move, { id }: WithOf<'quote.accept'>): Promise<RenderedRecord> {
@@ -120,13 +120,13 @@ export async function acceptQuote(move: Move, { id }: WithOf<'quote.accept'>): P
   return rendered;
 }
 
-/** Records that the customer declined. @throws Refusal `wrong_state` unless the quote was sent. */
+/** Records that the customer declined a quote. @throws Refusal `wrong_state` unless the quote was sent. */
 export async function declineQuote(move: Move, { id }: WithOf<'quote.decline'>): Promise<RenderedRecord> {
   const sent = await getAnswerable(move, id, ['sent', 'expired'], 'declined');
   return move.putStamped('quotes', { ...sent, status: 'declined', respondedAt: move.at });
 }
 
-/** @throws Refusal also when it would be answered before the day on which it was sent. */
+/** Reads a quote as `getInState` does. @throws Refusal also for a response dated before the quote was sent. */
 async function getAnswerable(...[move, ...which]: Parameters<typeof getInState>): Promise<Quote> {
   const { record: sent } = await getInState(move, ...which);
   if (sent.sentDate === null || sent.sentDate <= move.today) return sent;
@@ -135,7 +135,7 @@ async function getAnswerable(...[move, ...which]: Parameters<typeof getInState>)
 }
 
 /**
- * Reads a quote as it stands on the company's calendar day: sent past its validity it is expired.
+ * Reads a quote as of the company's calendar day; a sent quote past its validity is expired.
  * @throws Refusal `wrong_state` naming the state that doesn't allow the move.
  */
 export async function getInState(
@@ -152,7 +152,7 @@ export async function getInState(
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
-/** A stored quote as the change that would draft it again. An edit replaces members of it. */
+/** Returns a stored quote as the change that would draft it. An edit replaces some of its members. */
 export async function draftOf(
   move: Move,
   { record: quote, unpublished }: Stored<'quotes'>,
@@ -170,7 +170,7 @@ export async function draftOf(
   };
 }
 
-/** A quote before it is stamped, with the data that the API doesn't show. */
+/** A quote without `updatedAt`, with the data that the API doesn't show. */
 interface Composed {
   record: Omit<Quote, 'updatedAt'>;
   unpublished: QuoteUnpublished;
@@ -192,7 +192,7 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   return { record, unpublished: quoteUnpublishedOf(sums) };
 }
 
-/** The members of a new version of a quote that are the same for one that is drafted here and one that comes in. */
+/** Returns the initial members shared by drafted and imported versions of a quote. */
 export function quoteRecord(
   { id, quoteGroupId, number, version, supersedesQuoteId, createdAt }: Fixed,
   given: Pick<QuoteDraft, 'title' | 'validUntil' | 'buyerReference' | 'note'>,

@@ -2,8 +2,8 @@ import type { RefusalCode } from '../../contract/feed.ts';
 import { quote } from '../../errors.ts';
 
 /**
- * A move that can't be made, and why; nothing has changed. `code` is from the closed list of feed.yaml, `message` is a
- * sentence that names the value and the rule, and `path` is a JSON Pointer to the value within the change, such as
+ * The error for a move that can't be made and changed nothing. `code` is from the closed list of feed.yaml, `message`
+ * names the value and the rule, and `path` is a JSON Pointer to the value within the change, such as
  * `/with/lines/0/quantity`; empty for the change as a whole.
  */
 export class Refusal extends Error {
@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** @throws Refusal `duplicate_id` when two things of a record, such as its lines, have the same id. */
+/** @throws Refusal `duplicate_id` when two items of a record, such as its lines, have the same id. */
 export function refuseTwins(name: string, things: readonly { id?: string }[], path: string): void {
   const ids = new Set<string>();
   for (const [index, { id }] of things.entries()) {
@@ -30,8 +30,8 @@ export function refuseTwins(name: string, things: readonly { id?: string }[], pa
 }
 
 /**
- * Runs a part of a move that works on stored data. A mistake there isn't in the change, so a refusal points at the
- * member that named the record.
+ * Runs part of a move on stored data. An error there isn't in the change, so a refusal points at the member that named
+ * the record.
  */
 export async function pointingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -42,7 +42,7 @@ export async function pointingAt<T>(path: string, work: () => Promise<T>): Promi
   }
 }
 
-/** Runs arithmetic that throws a RangeError where a number can't hold an amount exactly. */
+/** Runs arithmetic, turning its RangeError for an amount that a number can't hold exactly into a refusal. */
 export function withinRange<T>(path: string, compute: () => T): T {
   try {
     return compute();

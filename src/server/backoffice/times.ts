@@ -44,7 +44,7 @@ export function refuseDayOutside(
   throw new Refusal('invalid_change', `${path} is ${day}, and must be from ${first} to ${last}.`, path);
 }
 
-/** @throws Refusal `invalid_change` for the `supplyPeriod` at a path that ends before it starts. */
+/** @throws Refusal `invalid_change` for a `supplyPeriod` that ends before it starts. */
 export function refuseBackwards(
   period: { startDate?: string; endDate?: string } | null | undefined,
   path: string,
@@ -55,7 +55,7 @@ export function refuseBackwards(
   throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
 }
 
-/** @throws Refusal `invalid_change` for a day that is outside those of documents, or still to come. */
+/** @throws Refusal `invalid_change` for a day in the future, or outside the range for documents. */
 export function refuseDayToCome({ today }: { today: string }, day: string, path: string): void {
   refuseDayOutside(day, path);
   if (!isToCome(day, today)) return;
@@ -63,14 +63,14 @@ export function refuseDayToCome({ today }: { today: string }, day: string, path:
   throw new Refusal('invalid_change', message, path);
 }
 
-/** The calendar day `YYYY-MM-DD` that comes so many days after another. */
+/** Returns the calendar day `YYYY-MM-DD` that is a number of days after another. */
 export function daysAfter(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() + days);
   return date.toISOString().slice(0, 10);
 }
 
-/** Whether a calendar day, if there is one, is after `today` in every time zone in which it may have been written down. */
+/** Whether a calendar day, if given, is after `today` in every time zone. */
 export function isToCome(day: string | null, today: string | null): boolean {
   return day !== null && today !== null && day > daysAfter(today, AHEAD_DAYS_MAX);
 }

@@ -7,47 +7,47 @@ import type { KeptSupplier } from '../store/records/suppliers.ts';
 export type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
 
-/** Data of a quote that the API doesn't show: what it and its lines share with those of a document. */
+/** Data of a quote that the API doesn't show, in the same members as an invoice's. */
 export interface QuoteUnpublished extends Pick<Unpublished, 'reverseChargeRates' | 'amounts'> {
   terms?: Pick<KeptTerms, 'lines'>;
 }
 
-/** Data of a customer that the API doesn't show. It is stored beside the customer's record. */
+/** Data of a customer that the API doesn't show, stored beside the customer's record. */
 export interface CustomerUnpublished extends BuyerTerms {
   peppol?: boolean;
 }
 
-/** Data of a document that the API doesn't show. It is stored beside the document's record. */
+/** Data of a document that the API doesn't show, stored beside the document's record. */
 export interface Unpublished {
-  /** The rate that the customer accounts for, of each line under reverse charge that states one, by the line's id. */
+  /** VAT rates in basis points that the customer accounts for under reverse charge, by the id of each line stating one. */
   reverseChargeRates: Record<string, number>;
-  /** Amounts that the API has no place for, where there are any. */
+  /** Amounts that the API has no member for, where there are any. */
   amounts?: DocumentAmounts;
-  /** For an issued document that asked for money: the last issued invoice that had this as paid before. */
+  /** For an issued document that requested a prepayment: the id of the last issued invoice that used it. */
   prepaidInvoiceId?: string;
-  /** For an issued invoice: the rounding of its credit notes. */
+  /** For an issued invoice: the total rounding of its credit notes, in minor units. */
   creditedRoundingMinor?: number;
-  /** The quote that was converted to it, which can be converted again when the draft is discarded. */
+  /** The id of the quote that was converted to the document; discarding the draft allows another conversion. */
   quoteId: string | null;
-  /** The terms that the feed gave beside the contract's members, where it gave any. */
+  /** The terms that the feed gave in addition to the contract's members, if any. */
   terms?: KeptTerms;
-  /** Set when the document is issued. */
+  /** The supplier as stored at issue; null for a draft. */
   supplier: KeptSupplier | null;
-  /** Whether the business system has issued it. */
+  /** Whether the business system issued the document. */
   isImported?: boolean;
-  /** For an issued invoice: the amounts that its credit notes took from each VAT category and rate. */
+  /** For an issued invoice: the amounts credited so far in each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
-  /** Amounts taken, in the accounting currency, where the invoice has one; a credit note keeps them up to date. */
+  /** The amounts credited so far in the accounting currency, where the invoice has one. */
   creditedAccounted?: Invoice['vatBreakdown'];
   /** For an issued invoice: its voided payments and refunds. */
   voidedPayments: Payment[];
   voidedRefunds: Refund[];
 }
 
-/** A document before it is stamped. */
+/** A document without `updatedAt`. */
 export type DocumentRecord = Omit<Invoice, 'updatedAt'>;
 
-/** A document that is drafted, or comes in, with the data that the API doesn't show. */
+/** A drafted or imported document, with the data that the API doesn't show. */
 export interface Drafted {
   record: DocumentRecord;
   unpublished: Unpublished;
@@ -55,7 +55,7 @@ export interface Drafted {
   credited: Credited | undefined;
 }
 
-/** Data that the API doesn't show, of the kinds of records that have such. */
+/** The type of data that the API doesn't show, by resource. */
 interface UnpublishedOf {
   invoices: Unpublished;
   quotes: QuoteUnpublished;
@@ -64,7 +64,7 @@ interface UnpublishedOf {
 
 export type AnyUnpublished = UnpublishedOf[keyof UnpublishedOf];
 
-/** A stored record with that data. */
+/** A stored record with the data that the API doesn't show. */
 export interface Stored<R extends Resource> {
   record: RecordOf[R];
   unpublished: R extends keyof UnpublishedOf ? UnpublishedOf[R] : object;

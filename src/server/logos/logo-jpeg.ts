@@ -1,35 +1,35 @@
 import { decode, encode } from 'jpeg-js';
 import { orientationIn, type Picture, refuseBadSize, type StoredPicture, UPRIGHT } from './logo-picture.ts';
 
-/** Baseline, extended and progressive, with Huffman coding. */
+/** Markers of supported frames: baseline, extended and progressive, with Huffman coding. */
 const SUPPORTED_FRAMES = [0xc0, 0xc1, 0xc2];
-/** The other frames: lossless, hierarchical, and with arithmetic coding. */
+/** Markers of unsupported frames: lossless, hierarchical, and with arithmetic coding. */
 const OTHER_FRAMES = [0xc3, 0xc5, 0xc6, 0xc7, 0xc9, 0xca, 0xcb, 0xcd, 0xce, 0xcf];
 const SCAN = 0xda;
 const END = 0xd9;
 const APP1 = 0xe1;
 const EXIF = 'Exif\0\0';
-/** The largest picture needs some 400 MB. */
+/** The memory limit for decoding; the largest picture needs some 400 MB. */
 const DECODING_MB_MAX = 512;
-/** A progressive picture of 16,000,000 pixels has a dozen scans, and takes three seconds. */
+/** The most pixels decoded over all scans; 16,000,000 pixels in a dozen progressive scans take three seconds. */
 const SCANNED_PIXELS_MAX = 250_000_000;
 const DAMAGED = 'the JPEG picture is damaged';
 
 interface Segment {
   marker: number;
   content: Buffer;
-  /** All of it, with the coded data behind a scan's. */
+  /** The whole segment, including the coded data that follows a scan header. */
   raw: Buffer;
 }
 
 const [TABLES, HUFFMAN, RESTART] = [0xdb, 0xc4, 0xdd];
-/** JFIF, and how the colours are coded. */
+/** Markers of the JFIF segment and of the colour coding. */
 const [APP0, APP14] = [0xe0, 0xee];
-/** The segments that a decoder needs. */
+/** Markers of the segments that a decoder needs. */
 const DECODED = [APP0, APP14, TABLES, HUFFMAN, RESTART, SCAN, ...SUPPORTED_FRAMES];
 const [BEGIN_BYTES, END_BYTES] = [Buffer.from([0xff, 0xd8]), Buffer.from([0xff, END])];
 
-/** The bytes that the content of a segment has to have by what it says itself (B.2.2 to B.2.4); undefined for any number. */
+/** Returns the length that a segment's content declares (B.2.2 to B.2.4); undefined where any length is valid. */
 function bytesNeeded(marker: number, content: Buffer): number | undefined {
   if (SUPPORTED_FRAMES.includes(marker)) return 6 + 3 * (content[5] ?? 0);
   if (marker === SCAN) return 4 + 2 * (content[0] ?? 0);
@@ -45,12 +45,12 @@ function bytesNeeded(marker: number, content: Buffer): number | undefined {
   return at;
 }
 
-/** @throws Error for a segment in which a decoder would read another number of bytes, and then find other segments. */
+/** @throws Error for a segment whose declared length differs, because a decoder would then read different segments. */
 function refuseOtherLength(marker: number, content: Buffer): void {
   if ((bytesNeeded(marker, content) ?? content.length) !== content.length) throw new Error(DAMAGED);
 }
 
-/** The marker segments of a JPEG picture (ITU-T T.81, B.1.1), without the coded data between them. */
+/** Returns the marker segments of a JPEG picture (ITU-T T.81, B.1.1). */
 function segmentsOf(bytes: Buffer): Segment[] {
   if (bytes.length < 4 || bytes.readUInt16BE(0) !== 0xffd8) throw new Error('it is not a JPEG picture');
   const segments: Segment[] = [];
@@ -59,7 +59,7 @@ function segmentsOf(bytes: Buffer): Segment[] {
     const marker = bytes[offset + 1] ?? 0;
     if (bytes[offset] !== 0xff) throw new Error(DAMAGED);
     if (marker === END) break;
-    // A marker may be preceded by any number of fill bytes.
+    // Any number of fill bytes can precede a marker.
     if (marker === 0xff) {
       offset += 1;
       continue;
@@ -75,7 +75,7 @@ function segmentsOf(bytes: Buffer): Segment[] {
   return segments;
 }
 
-/** The next marker that is neither a stuffed byte nor a restart marker. */
+/** Returns the offset of the next marker that is neither a stuffed byte nor a restart marker. */
 function afterCodedData(bytes: Buffer, start: number): number {
   let at = bytes.indexOf(0xff, start);
   while (at >= 0) {
@@ -88,13 +88,13 @@ function afterCodedData(bytes: Buffer, start: number): number {
 
 /**
  * Decodes a JPEG picture.
- * @throws Error for one that is damaged, cut short or too large, or has more scans than a picture needs.
+ * @throws Error for a picture that is damaged, cut short or too large, or has too many scans for its size.
  */
 export function decodeJpeg(bytes: Buffer): StoredPicture {
   const segments = segmentsOf(bytes);
   const { width, height } = frameOf(segments);
   const scanned = segments.filter(({ marker }) => marker === SCAN);
-  // Each scan goes through the components that it names.
+  // Each scan makes one pass for each component that it names.
   const passes = scanned.reduce((sum, { content }) => sum + (content[0] ?? 0), 0);
   if (passes * width * height > SCANNED_PIXELS_MAX) {
     throw new Error(`the JPEG picture has ${scanned.length} scans, which is too many for its size`);
@@ -112,7 +112,7 @@ export function decodeJpeg(bytes: Buffer): StoredPicture {
   }
 }
 
-/** The size of a picture, from its one frame (B.2.2). */
+/** Returns the size of a picture in pixels, from its single frame (B.2.2). */
 function frameOf(segments: readonly Segment[]): { width: number; height: number } {
   if (segments.some(({ marker }) => OTHER_FRAMES.includes(marker))) {
     throw new Error('the JPEG picture has a coding that few readers know');
@@ -137,13 +137,13 @@ function orientationOf(segments: readonly Segment[]): number {
 /** The segments that jpeg-js writes: JFIF, quantization, a baseline frame, Huffman tables, and one scan. */
 const PLAIN = [0xe0, 0xdb, 0xc0, 0xc4, SCAN].join();
 
-/** The size of a picture as this service writes it, which needs no decoding; undefined for any other one. */
+/** Returns, without decoding, the size of a JPEG in the form this service writes; undefined for any other JPEG. */
 export function plainJpegSize(bytes: Buffer): { width: number; height: number } | undefined {
   const segments = segmentsOf(bytes);
   return segments.map(({ marker }) => marker).join() === PLAIN ? frameOf(segments) : undefined;
 }
 
-/** A photograph has more pixels than paper shows, and at this quality takes half the bytes of 92. */
+/** The JPEG quality; it is good enough for print and takes half the bytes of quality 92. */
 const QUALITY = 80;
 
 /** Writes a picture as a plain JPEG. */

@@ -1,7 +1,7 @@
-/** Smaller pictures can't be recognised in print. */
+/** The shortest side in pixels; smaller pictures are unrecognisable in print. */
 const SIDE_MIN = 16;
 const SIDE_MAX = 8_000;
-/** Larger ones take seconds and hundreds of megabytes to decode, even from a file of a few kilobytes. */
+/** The most pixels; larger pictures take seconds and hundreds of megabytes to decode, even from a small file. */
 const PIXELS_MAX = 16_000_000;
 
 /** @throws Error for a picture that is too small or too large for a logo; `width` and `height` are in pixels. */
@@ -16,7 +16,7 @@ export function refuseBadSize({ width, height }: { width: number; height: number
   }
 }
 
-/** How a picture's rows and columns stand, from 1 to 8; 1 is upright (CIPA DC-008, 4.6.4, tag 274). */
+/** The EXIF orientation of a picture, from 1 to 8; 1 is upright (CIPA DC-008, 4.6.4, tag 274). */
 export type Orientation = number;
 
 export const UPRIGHT: Orientation = 1;
@@ -24,7 +24,7 @@ export const UPRIGHT: Orientation = 1;
 const ORIENTATION = 274;
 const ENTRY_LENGTH = 12;
 
-/** Finds the orientation in EXIF data, which begin as a TIFF file does. A picture without a readable one is upright. */
+/** Returns the orientation in EXIF data, which has a TIFF header; upright where none can be read. */
 export function orientationIn(exif: Buffer): Orientation {
   const isLittleEndian = exif.toString('latin1', 0, 2) === 'II';
   const bytesAt = (offset: number, count: number) => {
@@ -41,30 +41,30 @@ export function orientationIn(exif: Buffer): Orientation {
   return UPRIGHT;
 }
 
-/** A picture with a byte each for red, green, blue and opacity of each pixel. */
+/** A picture with one byte each for the red, green, blue and opacity of every pixel. */
 export interface Picture {
   width: number;
   height: number;
   rgba: Buffer;
 }
 
-/** A picture as its file holds it. */
+/** A picture as its file stores it, before it is turned upright. */
 export interface StoredPicture extends Picture {
   orientation: Orientation;
 }
 
-/** Enough for 300 dots to the inch at the size in which documents show a logo. */
+/** The size in pixels that gives 300 dots per inch where documents show a logo. */
 const SIZE_MAX = { width: 1200, height: 400 };
 
-/** The factor by which a picture is shrunk; 1 if it isn't much larger than needed. */
+/** Returns the factor by which a picture is shrunk; 1 if it isn't much larger than needed. */
 export function shrinkFactor(width: number, height: number): number {
   return Math.max(1, Math.floor(Math.max(width / SIZE_MAX.width, height / SIZE_MAX.height)));
 }
 
 /**
- * Turns a picture upright, lays it on white, and makes it not much larger than documents can show it: each pixel is the
+ * Turns a picture upright, puts it on white, and shrinks it to about the size that documents show: each pixel is the
  * mean of a square.
- * @throws Error for one that can't be seen on white paper.
+ * @throws Error for a picture that is invisible on white paper.
  */
 export function uprightPicture({ orientation, rgba: stored, ...size }: StoredPicture): Picture {
   // From 5 on, columns and rows are swapped.
@@ -101,9 +101,9 @@ export function uprightPicture({ orientation, rgba: stored, ...size }: StoredPic
 }
 
 const WHITE = 255;
-/** A lighter colour can hardly be told from white. */
+/** The lightest visible colour value; lighter ones look white. */
 const LIGHTEST = 240;
-/** Fewer pixels are noise. */
+/** The smallest share of visible pixels; fewer are noise. */
 const VISIBLE_SHARE_MIN = 1 / 2_000;
 
 function refuseInvisible(rgba: Buffer): void {

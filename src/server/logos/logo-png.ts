@@ -3,9 +3,9 @@ import { PNG } from 'pngjs';
 import { orientationIn, type Picture, refuseBadSize, type StoredPicture, UPRIGHT } from './logo-picture.ts';
 
 const SIGNATURE = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
-/** Bytes of 16,000,000 pixels with 8 bits for each of four channels, and of their filters. */
+/** The most decompressed bytes: 16,000,000 pixels with four 8-bit channels, and their filter bytes. */
 const DATA_BYTES_MAX = 65_000_000;
-/** Samples of each pixel, by the colour type (PNG, third edition, 11.2.1). */
+/** The number of samples per pixel, by colour type (PNG, third edition, 11.2.1). */
 const CHANNELS: Readonly<Record<number, number>> = { 0: 1, 2: 3, 3: 1, 4: 2, 6: 4 };
 const TRUE_COLOUR = 2;
 const PALETTE = 3;
@@ -17,9 +17,9 @@ interface Chunk {
 }
 
 /**
- * Decodes a PNG of any colour type and depth. Nothing but its pixels is decompressed, and no more of them than its
- * header allows.
- * @throws Error when it isn't one, or is damaged or too large.
+ * Decodes a PNG of any colour type and depth. Only its pixels are decompressed, and no more of them than its header
+ * allows.
+ * @throws Error for a file that isn't a PNG, or is damaged or too large.
  */
 export function decodePng(bytes: Buffer): StoredPicture {
   const isPng = bytes.subarray(0, SIGNATURE.length).equals(SIGNATURE);
@@ -30,7 +30,7 @@ export function decodePng(bytes: Buffer): StoredPicture {
   refuseBadSize(size);
   const find = (type: string) => others.find((chunk) => chunk.type === type);
   if (find('IHDR')) throw new Error(DAMAGED);
-  // The other chunks may hold anything, and are left out. A picture of true colours may suggest a palette.
+  // Other chunks can hold anything and are dropped, including the palette that a true-colour picture can suggest.
   const palette = header.content[9] === PALETTE ? paletteOf(others) : undefined;
   const needed = [header, palette, find('tRNS'), pixelChunk(header.content, others)];
   const rgba = decodeOrRefuse(needed.filter((chunk) => chunk !== undefined));
@@ -38,7 +38,7 @@ export function decodePng(bytes: Buffer): StoredPicture {
   return { ...size, orientation: exif ? orientationIn(exif) : UPRIGHT, rgba };
 }
 
-/** The parts of a file (PNG, third edition, 5.3), up to its end. */
+/** Returns the chunks of a file (PNG, third edition, 5.3), up to its end chunk. */
 function chunksOf(bytes: Buffer): Chunk[] {
   const chunks: Chunk[] = [];
   let offset = SIGNATURE.length;
@@ -61,7 +61,7 @@ function pixelChunk(header: Buffer, others: readonly Chunk[]): Chunk {
   const [width, height] = [header.readUInt32BE(0), header.readUInt32BE(4)];
   const [depth = 0, colourType = 0] = header.subarray(8);
   const rowBytes = Math.ceil((width * depth * (CHANNELS[colourType] ?? 0)) / 8);
-  // Each row begins with a byte for its filter. An interlaced picture has up to twice as many, which are padded too.
+  // Each row begins with a filter byte. An interlaced picture has up to twice as many rows, which are padded too.
   const maxOutputLength = height * (rowBytes + 4) + 8;
   if (maxOutputLength > DATA_BYTES_MAX) throw new Error('the PNG picture has more bits than a logo needs');
   const compressed = others.filter(({ type }) => type === 'IDAT').map(({ content }) => content);

@@ -9,13 +9,13 @@ export interface Logo {
   file: Buffer;
 }
 
-/** The data URL of a larger file would be too long to store. */
+/** The largest logo file, in bytes; the data URL of a larger one would be too long to store. */
 const FILE_BYTES_MAX = 750_000;
 
 /**
- * Makes of a picture's file the `data:` URL that is kept as the company's logo: decoded, laid on white and written anew,
- * so that documents and their readers never decode what somebody else has written.
- * @throws Error that says what is wrong with the picture.
+ * Converts a picture file to the `data:` URL stored as the company's logo. The picture is decoded, put on white and
+ * re-encoded, so that documents and their readers never decode untrusted files.
+ * @throws Error describing the problem with the picture.
  */
 export function logoFromFile(bytes: Buffer): string {
   if (bytes.length > FILE_BYTES_MAX) {
@@ -26,8 +26,8 @@ export function logoFromFile(bytes: Buffer): string {
 }
 
 /**
- * The same from a picture's `data:` URL.
- * @throws Error that says what is wrong with it.
+ * Converts a picture's `data:` URL to the one stored as the company's logo, like `logoFromFile`.
+ * @throws Error describing the problem with the URL or picture.
  */
 export function logoFromDataUrl(dataUrl: string): string {
   const [, base64] = /^data:image\/(?:png|jpeg);base64,([A-Za-z0-9+/]+=*)$/.exec(dataUrl) ?? [];
@@ -36,9 +36,9 @@ export function logoFromDataUrl(dataUrl: string): string {
 }
 
 /**
- * Reads a logo from its `data:` URL to embed it. One that an earlier version kept as it came is decoded within the same
- * bounds as a new one.
- * @throws Error that says what is wrong with the picture.
+ * Reads a stored logo from its `data:` URL for embedding. A logo that an earlier version stored unchanged is decoded
+ * within the same bounds as a new one.
+ * @throws Error describing the problem with the picture.
  */
 export function readLogo(dataUrl: string): Logo {
   const [, base64 = ''] = /^data:image\/(?:png|jpeg);base64,(.*)$/s.exec(dataUrl) ?? [];
@@ -48,7 +48,7 @@ export function readLogo(dataUrl: string): Logo {
   return isPlain ? { ...size, file: bytes } : logoOf(bytes);
 }
 
-/** Stores photographs as JPEG, which is much smaller than PNG. */
+/** The largest PNG, in bytes; a larger picture is probably a photograph and is stored as JPEG, which is much smaller. */
 const PNG_BYTES_MAX = 400_000;
 
 function logoOf(bytes: Buffer): Logo {
