@@ -90,7 +90,7 @@ function setCommand(terminal: Terminal): Command {
     .option('--revoke', 'end the keys and webhooks that they made and that go beyond it')
     .inDatabase(async ({ engine }, company: string, email: string, options: SetOptions) => {
       const people = await listAdministrators(engine, company);
-      // Of several with the address, all but the last were removed.
+      // If several people have had the address, all but the last were removed.
       const last = people.findLast((one) => one.email === canonicalEmail(email));
       const { id, scopes: held, mayInvite } = last ?? (await getByEmail(engine.db, company, email));
       const { administrator, ended, left } = await changeAccess(engine, {
@@ -171,7 +171,7 @@ function showLink(terminal: Terminal, config: Config, token: string, of: PortalL
   terminal.show({ link, ...of }, link);
 }
 
-/** The address of a link: at BASE_URL, or where a server with these settings listens. */
+/** Builds the URL of a portal link: at BASE_URL, or at the host and port on which a server with these settings listens. */
 export function linkOf({ baseUrl, host, port }: Config, token: string): string {
   return `${baseUrl ?? httpAddress(host, port)}/portal/invitation#${token}`;
 }

@@ -17,7 +17,7 @@ import { type ApiKey, listKeysMadeBy } from '../keys/stored-keys.ts';
 import { getOther } from './change-access.ts';
 
 /**
- * The administrators of a company, oldest first, former ones included.
+ * Lists a company's administrators, former ones included, oldest first.
  * @throws UsageError when there is no such company.
  */
 export async function listAdministrators(engine: Engine, company: string): Promise<Administrator[]> {
@@ -26,13 +26,13 @@ export async function listAdministrators(engine: Engine, company: string): Promi
 }
 
 /**
- * Takes an administrator's access away at once: their sessions end, and so do the links that they made. Webhooks stay, and
- * so do their keys, but for those that are named. An administrator needs the right to invite to remove others and can't
- * remove themselves, so a company always keeps one who may invite, also when two remove each other at once. An operator may
+ * Removes an administrator's access at once, ending their sessions and the links that they made. Their webhooks stay, and so
+ * do their keys, except those listed in `revoke`. An administrator needs the right to invite to remove others and can't
+ * remove themselves, so a company always keeps one who may invite, even when two remove each other at once. An operator may
  * remove the last one.
  * @param options.revoke ids of keys that they made, which are revoked too.
- * @returns who was removed, and the keys that they had made: those that were revoked now, and those that keep working.
- * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
+ * @returns the removed administrator, and the keys that they had made: those revoked now, and those that keep working.
+ * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not remove them; the
  *   errors of `authorisedTransaction`.
  */
 export async function removeAdministrator(
@@ -64,7 +64,7 @@ export async function removeAdministrator(
 }
 
 /**
- * Signs an administrator out wherever they are signed in. Only an operator can.
+ * Ends all of an administrator's sessions. Only an operator can do this.
  * @returns the number of sessions that ended.
  * @throws UsageError when nobody of that e-mail address administers the company.
  */
@@ -80,8 +80,8 @@ export async function signOutEverywhere(
 }
 
 /**
- * The administrator of a company with an e-mail address.
- * @throws UsageError when nobody of that address administers the company.
+ * Finds a company's administrator by e-mail address.
+ * @throws UsageError when no administrator of the company has that address.
  */
 export async function getByEmail(db: Connection, company: string, email: string): Promise<Administrator> {
   const account = await findAccount(db, { company, email: canonicalEmail(email) });

@@ -70,7 +70,7 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
 function filterOf(query: URLSearchParams): AuditFilter {
   const action = query.get('action') ?? '';
   return {
-    // Only an action that is recorded.
+    // Unknown actions in the query are ignored.
     action: Object.hasOwn(auditActions, action) ? (action as AuditAction) : undefined,
     administrator: query.get('who') || undefined,
   };

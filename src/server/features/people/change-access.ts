@@ -26,12 +26,13 @@ import {
 import { revokeIn } from '../keys/keys.ts';
 
 /**
- * Changes an administrator's access, for less or more, within that of whoever changes it. An operator also lets in again
- * somebody who was removed, who then has no password until a link for a new one is used. Where they lose access, the
+ * Changes an administrator's access, within the access of the person making the change. An operator can also readmit a
+ * removed administrator, who then has no password until they use a reset link. If the administrator loses access, the
  * invitations that they made end.
- * @param options.revoke ids of keys and webhooks that they made, which end too when they go beyond the access.
- * @returns who it is now, and what they made that goes beyond: that which ended now, and that which keeps working.
- * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not do that; the
+ * @param options.revoke ids of keys and webhooks that they made, which end too if they go beyond the new access.
+ * @returns the changed administrator, and the keys and webhooks of theirs beyond the new access: those ended now, and those
+ *   that keep working.
+ * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not change them; the
  *   errors of `authorisedTransaction`.
  */
 export async function changeAccess(
@@ -52,13 +53,13 @@ export async function changeAccess(
     await updateAdministratorRow(transaction, before, { scopes, mayInvite, disabledAt: null });
     await endWiderInvitations(transaction, before, administrator);
     const isBack = before.disabledAt !== null;
-    // Their former password may be the reason why they were removed.
+    // A leaked password may be why they were removed.
     if (isBack) await updateAdministratorRow(transaction, before, { password: NO_PASSWORD });
     const details = {
       ...{ name: before.name, access: accessText(administrator), before: accessText(before) },
       ...(isBack && { 'let in again': 'yes' }),
     };
-    // Saving what was there is no news.
+    // Saving unchanged access isn't recorded.
     if (isBack || details.access !== details.before)
       await authorised.record({ action: 'administrator.access_changed', subject: id, details });
     const [ended, left]: [Made[], Made[]] = [[], []];
@@ -77,7 +78,7 @@ export async function changeAccess(
   });
 }
 
-/** Ends the invitations that an administrator made, where they lose access. */
+/** Ends all invitations that an administrator made, if the administrator has lost access. */
 export async function endWiderInvitations(
   transaction: StoreTransaction,
   before: Administrator,
@@ -86,13 +87,13 @@ export async function endWiderInvitations(
   if (goesBeyond(before, after)) await deleteLinksOf(transaction, 'made_by', before);
 }
 
-/** A key or a webhook, by the name or the host by which people know it. */
+/** A key or webhook, with the key's name or the webhook's host for display. */
 interface Made {
   id: string;
   name: string;
 }
 
-/** The administrator whom an authorised transaction changes. */
+/** Finds the administrator that an authorised transaction is about to change, and checks that its author may do so. */
 export async function getOther(
   { transaction, company, by }: AuthorisedTransaction,
   id: string,
@@ -106,7 +107,7 @@ export async function getOther(
   return found;
 }
 
-/** The reason why somebody may not remove an administrator or change their access; undefined when they may. */
+/** Explains why a person isn't allowed to remove an administrator or change their access; undefined if allowed. */
 export function whyNotManage(
   administrator: Administrator,
   by: Administrator | 'operator',

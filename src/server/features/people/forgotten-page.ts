@@ -19,7 +19,7 @@ export const showForgotten: GuestPage = (visit, { isMailing, passwordsOff }) => 
   );
 };
 
-/** Answers alike after like work, whoever asks: the rest is done afterwards. */
+/** Gives every visitor the same answer after the same amount of work. Account look-ups happen after the response. */
 export const mailReset: GuestPage = async (visit, { engine, limits, isMailing }) => {
   if (!isMailing) throw notFound();
   const { form: filled, address, client, now } = visit;

@@ -14,9 +14,9 @@ import { COMPANIES_PATH } from '../sign-in/choose-company-page.ts';
 import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from '../../views/visit.ts';
 
 /**
- * The page of a link. Its code stands behind a `#`, which browsers don't send: it gets into no log, cache or Referer, and
- * a mail program that opens the link doesn't use it up. A script puts the code into the field and sends it; without scripts
- * people paste it.
+ * The page that a link opens. The code follows a `#`, which browsers don't send, so it appears in no log, cache or Referer,
+ * and a mail program that opens the link doesn't use it up. A script puts the code into the field and submits it; without
+ * scripts, people paste it.
  */
 export const showInvitation: GuestPage = (visit, _services, problems = {}) => {
   const [problem] = Object.values(problems);
@@ -37,7 +37,7 @@ export const showInvitation: GuestPage = (visit, _services, problems = {}) => {
   return page('Use your link', content);
 };
 
-/** Shows the purpose of a code, without using it up. A portal link has one purpose, so it signs in at once. */
+/** Shows what a code is for, without using it up. A portal link has only one purpose, so it signs in at once. */
 export const openInvitation = action(showInvitation, async (visit, services) => {
   const { engine, passwordsOff, sessionLengths: lengths } = services;
   const code = codeOf(visit);
@@ -54,7 +54,7 @@ export const openInvitation = action(showInvitation, async (visit, services) => 
   return linkPage(engine, visit, link);
 });
 
-/** Somebody else's link must not take a browser out of the account that it works in. */
+/** Asks for confirmation, so that another person's link can't sign a browser out of the account in use. */
 function surePage(visit: GuestVisit, code: string, name: string): PageReply {
   const content = form(
     visit,
@@ -67,7 +67,7 @@ function surePage(visit: GuestVisit, code: string, name: string): PageReply {
   return page('Sign in by the link', content);
 }
 
-/** The page of a link again; a link that was used up or has expired meanwhile is asked for anew. */
+/** Shows the link's page again with its problems. If the link has since been used up or has expired, asks for a new one. */
 const showRefused: GuestPage = async (visit, services, problems = {}) => {
   const { engine } = services;
   const { form: filled, now } = visit;
@@ -80,7 +80,7 @@ const showRefused: GuestPage = async (visit, services, problems = {}) => {
   return linkPage(engine, visit, link, { ...more, ...problems });
 };
 
-/** Uses a code up, and signs its owner in. */
+/** Uses up a code and signs its owner in. */
 export const acceptInvitation = action(showRefused, async (visit, services) => {
   const { engine, limits, serviceName, sessionLengths: lengths } = services;
   const { form: filled, tokens: formerTokens } = visit;
@@ -92,7 +92,7 @@ export const acceptInvitation = action(showRefused, async (visit, services) => {
   return { ...redirect(to), sessions: [token], browser };
 });
 
-/** The code that was filled in: people paste it alone or with the whole link. */
+/** Reads the entered code, which people paste alone or as part of the whole link. */
 function codeOf({ form: filled }: GuestVisit): string {
   const given = (filled.get('code') ?? '').trim();
   return given.slice(given.lastIndexOf('#') + 1);

@@ -47,23 +47,23 @@ import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
 const INVITATION_HOURS = 72;
 const RESET_HOURS = 24;
-/** Open invitations of one company. */
+/** Maximum number of open invitations per company. */
 export const INVITATIONS_MAX = 20;
-/** Administrators that a company can have at once. */
+/** Maximum number of active administrators per company. */
 const ADMINISTRATORS_MAX = 50;
 
-/** One sentence for every reason, because the link may be somebody else's. */
+/** A single message covers every reason, because the link may be somebody else's. */
 export const UNUSABLE =
   "This link can't be used: it was used already, has expired, or was replaced. If you have set your password with it, " +
   'sign in with your e-mail address and that password. Otherwise get a new one where you got it.';
 
 /**
- * Invites somebody to administer a company.
- * @param options.isMailed whether the link is mailed to them, with a code of its own (`linkForMail`).
- * @returns the token of the link, which can't be shown again. A second invitation of the same person replaces the
- *   first, unless that one gives access that `by` doesn't have.
- * @throws UsageError naming the value that is refused, when `by` may not invite, and when there are too many; the
- *   errors of `authorisedTransaction`.
+ * Invites a person to administer a company.
+ * @param options.isMailed whether they are mailed a link, with a code of its own (`linkForMail`).
+ * @returns the token of the link, which can't be shown again. A second invitation of the same person replaces the first,
+ *   unless the first gives access that `by` doesn't have.
+ * @throws UsageError naming the refused value, when `by` may not invite, and when there are too many; the errors of
+ *   `authorisedTransaction`.
  */
 export async function invite(
   engine: Engine,
@@ -98,7 +98,7 @@ export async function invite(
   });
 }
 
-/** @throws UsageError when the address can't be invited, or not by this administrator. */
+/** @throws UsageError when the address can't be invited, or `by` may not invite it. */
 async function refuseInvitation(
   { transaction, company, by, now }: AuthorisedTransaction,
   email: string,
@@ -120,13 +120,15 @@ async function refuseInvitation(
     );
 }
 
-/** @throws UsageError when a company with so many administrators has no place for another. */
+/** @throws UsageError when the company already has the maximum number of administrators. */
 export function refuseAnother(active: readonly Administrator[]): void {
   if (active.length >= ADMINISTRATORS_MAX)
     throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
 }
 
-/** The reason why somebody may not end an open invitation, such as access that they don't have; undefined when they may. */
+/**
+ * Explains why an administrator isn't allowed to end an open invitation, such as access that they lack; undefined if allowed.
+ */
 export function whyNotWithdraw(
   { email, scopes }: Pick<PortalLink, 'email' | 'scopes'>,
   by: Pick<Administrator, 'mayInvite' | 'scopes'> | 'operator',
@@ -138,7 +140,7 @@ export function whyNotWithdraw(
 }
 
 /**
- * Makes a link for an administrator to set a new password. Only an operator can, after checking who asks for it.
+ * Creates a password-reset link for an administrator. Only an operator can, after checking the identity of the person asking.
  * @throws UsageError when nobody of that e-mail address administers the company.
  */
 export async function inviteToReset(
@@ -160,7 +162,7 @@ export async function inviteToReset(
 }
 
 /**
- * Finds a link, without using it.
+ * Finds a link without using it up.
  * @throws UsageError when it can't be used.
  */
 export async function getLink(engine: Engine, token: string, now: Date): Promise<PortalLink> {
@@ -170,10 +172,11 @@ export async function getLink(engine: Engine, token: string, now: Date): Promise
 }
 
 /**
- * Uses a link: an invited person becomes an administrator, or an administrator gets a new password and all their
- * sessions end. Then they are signed in, or their session waits for a code of their second factor.
+ * Uses up a link: an invited person becomes an administrator, or an administrator gets a new password and all their sessions
+ * end. They are then signed in, or their session waits for a second-factor code.
  * @param use.name the name of an invited person.
- * @throws UsageError when the link can't be used, or the name or the password is refused; the link stays usable then.
+ * @throws UsageError when the link can't be used, or the name or the password is refused; after a refused name or password
+ *   the link stays usable.
  */
 export async function acceptLink(
   engine: Engine,
@@ -204,7 +207,8 @@ export async function acceptLink(
     return { token, administrator };
   });
   await endBrowserSessions(engine, formerTokens);
-  // The browser is known even before a code is given: somebody else's guesses must not keep out who has just proved their mailbox.
+  // The browser counts as known even before a code is given. Otherwise other people's guesses could lock out a person who has
+  // just proved that the mailbox is theirs.
   return { ...begun, browser: rememberBrowser(use.browser, { ...begun, password }, now) };
 }
 
@@ -236,9 +240,9 @@ async function resetPassword(
 }
 
 /**
- * Takes an invitation back.
- * @throws AppError `not_found` when the company has no such invitation; UsageError when `by` may not invite, or lacks
- *   some of the access that it gives; the errors of `authorisedTransaction`.
+ * Withdraws an open invitation.
+ * @throws AppError `not_found` when the company has no such invitation; UsageError when `by` may not invite, or lacks some of
+ *   the access that it gives; the errors of `authorisedTransaction`.
  */
 export async function withdrawInvitation(
   engine: Engine,

@@ -14,10 +14,10 @@ import { recordArrival } from '../sign-in/sessions.ts';
 import { mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
 const MAILED_RESET_HOURS = 1;
-/** Invitations that one administrator makes in a day if they are mailed: the addresses are confirmed by nobody. */
+/** Mailed invitations per administrator in 24 hours, because nobody has confirmed the addresses. */
 const MAILED_INVITATIONS_MAX = 20;
 
-/** Lets an invitation be mailed. @throws UsageError after too many of a day. */
+/** Queues the mail for an invitation. @throws UsageError beyond the daily limit. */
 export async function mailInvitation(authorised: AuthorisedTransaction, { id }: PortalLink): Promise<void> {
   const { transaction, company, by, now } = authorised;
   if (by === 'operator') return;
@@ -32,18 +32,18 @@ export async function mailInvitation(authorised: AuthorisedTransaction, { id }: 
 }
 
 /**
- * The link that a mail brings. Its code is in no database, so each attempt to send the mail makes another, which ends the one
- * before. Undefined when the link was withdrawn, or its administrator removed.
+ * Creates the link for a mail. Its code is stored nowhere, so each attempt to send the mail makes a new code, which ends the
+ * previous one. Returns undefined when the link was withdrawn or its administrator removed.
  */
 export async function linkForMail(
   transaction: StoreTransaction,
   { company, kind, administrator: id, details, createdAt }: Notice,
   now: Date,
 ): Promise<{ token: string; link: PortalLink } | undefined> {
-  // Somebody who asked for a link and changed their password meanwhile must not get one days later.
+  // A reset link must not arrive days after the request: its owner may have changed their password by then.
   const askedMs = now.getTime() - Date.parse(createdAt);
   if (kind === 'reset.asked' && askedMs > MAILED_RESET_HOURS * HOUR_MS) return undefined;
-  // Two mails at once must not leave two links.
+  // Two mails sent at once must not create two valid links.
   await lockCompany(transaction, company);
   const token = mintTokenOf(company);
   const account = await findAccount(transaction, { company, id: id ?? '' });
@@ -57,8 +57,8 @@ export async function linkForMail(
 }
 
 /**
- * Asks for a link by mail that sets a new password, for each account of an e-mail address. It is called after the answer, so
- * that nobody learns whether there are any.
+ * Requests a mailed password-reset link for each account with an e-mail address. Callers run it after the response, so that
+ * its duration doesn't reveal whether there are any.
  */
 export async function askForReset(
   engine: Engine,
@@ -71,7 +71,7 @@ export async function askForReset(
     });
 }
 
-/** A link for an administrator to set a new password. @param options.madeBy themselves, or null for an operator. */
+/** Builds a password-reset link for an administrator. @param options.madeBy their own id, or null for an operator. */
 export function resetLink(
   { id, company, email }: Administrator,
   { madeBy, hours, now }: { madeBy: string | null; hours: number; now: Date },

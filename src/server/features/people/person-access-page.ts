@@ -21,7 +21,7 @@ export const removeSomebody: PortalPage = async ({ act, params, form: filled }, 
   return redirect('/portal/people', sentences.filter(Boolean).join(' '));
 };
 
-/** Changes somebody's access, and ends what they made beyond it. */
+/** Changes a person's access, and ends the ticked keys and webhooks of theirs that go beyond it. */
 export const changeSomebody: PortalPage = async ({ act, params, form: filled }, { engine }) => {
   const { administrator, ended, left } = await changeAccess(engine, {
     ...act,
@@ -41,7 +41,7 @@ function namesOf(keys: readonly { name: string }[]): string {
   return keys.map(({ name }) => `“${name}”`).join(', ');
 }
 
-/** The acts of an administrator on another one's access. */
+/** Renders the forms with which one administrator changes or removes another's access, or the reason why there are none. */
 export function accessActions(
   visit: Visit,
   person: Administrator,
@@ -93,12 +93,12 @@ function accessForm(
   });
 }
 
-/** The access that was filled into `accessFields`. */
+/** Reads the access that was entered in `accessFields`. */
 export function accessIn(filled: URLSearchParams): { scopes: string[]; mayInvite: boolean } {
   return { scopes: filled.getAll('scopes'), mayInvite: filled.get('may-invite') === 'yes' };
 }
 
-/** The fields for the access that an administrator gives to another one. */
+/** Renders the form fields for the access that one administrator gives another. */
 export function accessFields(
   { administrator }: Visit,
   { scopes, mayInvite }: { scopes: readonly string[]; mayInvite: boolean },

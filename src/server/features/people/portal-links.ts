@@ -30,11 +30,11 @@ import { beginSession, endBrowserSessions, type Entry, recordArrival } from '../
 import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
 /**
- * Makes a link by which a business system signs an administrator in, good for a minute (feed.yaml, "Portal links"). It takes
- * the place of one that was made for the same person before.
+ * Makes a link that a business system uses to sign an administrator in, valid for one minute (feed.yaml, "Portal links"). It
+ * replaces any earlier link for the same person.
  * @returns the code of the link, which can't be shown again.
- * @throws UsageError naming the value that is refused; AppError `missing_scope` for access that the token may not give, and
- *   `not_found` when there is no such company, or the token isn't for it.
+ * @throws UsageError naming the refused value; AppError `missing_scope` for access that the token may not give, and
+ *   `not_found` when the company doesn't exist or the token doesn't cover it.
  */
 export async function makePortalLink(
   engine: Engine,
@@ -72,9 +72,9 @@ export async function makePortalLink(
 }
 
 /**
- * Signs somebody in by a portal link, with the access that it gives. Its business system vouches for them, so it is their
- * proof of who they are; where they are new, it makes them an administrator without a password.
- * @throws UsageError when the link can't be used, its feed token was revoked, or its person was removed meanwhile.
+ * Signs a person in by a portal link, with the access that it gives. Their business system vouches for them, so the link is
+ * their proof of identity. A new person becomes an administrator without a password.
+ * @throws UsageError when the link can't be used, its feed token was revoked, or the person has since been removed.
  */
 export async function signInByLink(
   engine: Engine,
@@ -94,7 +94,7 @@ export async function signInByLink(
   return begun;
 }
 
-/** Gives the person of a link its access, and makes them an administrator when they come for the first time. */
+/** Gives the person named in a link its access, and makes them an administrator on their first visit. */
 async function admit(
   transaction: StoreTransaction,
   link: PortalLink,
@@ -120,7 +120,7 @@ async function admit(
     });
   } else if (accessText(present) !== access || present.name !== name) {
     await updateAdministratorRow(transaction, administrator, granted);
-    // Sessions of earlier links would gain the new access.
+    // Sessions begun by earlier links would otherwise gain the new access.
     await deleteSessionRows(transaction, administrator);
     await endWiderInvitations(transaction, present, administrator);
     const before = { before: accessText(present), 'name before': present.name };
@@ -131,9 +131,9 @@ async function admit(
 }
 
 /**
- * The administrator of a link's e-mail address; undefined when there is none yet.
- * @throws UsageError when they were removed, the company has no place for another, or they have access that the token may not
- *   give: whoever holds it would act with that.
+ * Finds the administrator with a link's e-mail address; undefined when there is none yet.
+ * @throws UsageError when they were removed, when the company already has the maximum number of administrators, or when they
+ *   have access that the token may not give: the token's holder could then act with it.
  */
 async function findPerson(
   transaction: StoreTransaction,

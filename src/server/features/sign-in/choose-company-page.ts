@@ -20,7 +20,7 @@ import {
 
 export const COMPANIES_PATH = '/portal/companies';
 
-/** Chooses among the companies whose accounts the sign-in opened, and asks for the code of a second factor. */
+/** Offers the companies whose accounts the sign-in opened, and asks for a second-factor code. */
 export const showCompanies: GuestPage = async (visit, services, problems = {}) => {
   if (problems.code !== undefined)
     return codePage(visit, services, visit.form.get('company') ?? '', problems.code);
@@ -49,7 +49,7 @@ export const showCompanies: GuestPage = async (visit, services, problems = {}) =
   );
 };
 
-/** Goes on with the account of another company, or signs out of all. */
+/** Switches to the account of another company, or signs out of all of them. */
 export const chooseOneCompany = action(
   showCompanies,
   async (visit, services) => {
@@ -71,7 +71,7 @@ export const chooseOneCompany = action(
   { guessed: 'code' },
 );
 
-/** A form that goes on with a company, to the page that was asked for before the sign-in. */
+/** Renders a form that continues with a company, to the page requested before the sign-in. */
 function companyForm(visit: GuestVisit, company: string, content: Html): Html {
   const next = visit.form.get('next') ?? visit.query.get('next');
   return form(

@@ -25,19 +25,18 @@ interface Choice extends Omit<Entry, 'formerTokens'> {
 }
 
 interface Entered {
-  /** The token of the company's session, followed by the browser's others. */
+  /** The token of the chosen company's session, followed by the tokens of the browser's other sessions. */
   tokens: string[];
   administrator: Administrator;
-  /** The cookie's new value, where the session waited. */
+  /** The new value of the known-browser cookie, if the session was waiting. */
   browser?: string;
 }
 
 /**
- * Makes the session of a company the one that a browser uses, of those that its sign-in began. The company's audit trail
- * says that its administrator signed in, when it is chosen for the first time. If the account has a second factor, a code
- * is needed then.
- * @throws UsageError when the browser has no session of the company; of the field `code` when that is wrong; AppError
- *   `rate_limited` after too many codes.
+ * Switches a browser to the session of one company, among those that its sign-in began. On the first switch, the company's
+ * audit trail records the sign-in, and an account with a second factor needs a code.
+ * @throws UsageError when the browser has no session of the company; UsageError for the field `code` when that is wrong;
+ *   AppError `rate_limited` after too many codes.
  */
 export async function chooseCompany(
   engine: Engine,
@@ -63,7 +62,7 @@ async function findChosen(db: Connection, { tokens, company, lengths, now }: Cho
   return chosen;
 }
 
-/** A code counts like a password. A browser that has signed in wholly before has a count of its own. */
+/** Counts a code like a password attempt. A browser that has completed a sign-in before has its own count. */
 async function countCode(
   { db }: Engine,
   limits: SignInLimits,
@@ -97,7 +96,7 @@ async function enter(
   if (code === undefined) return 'code needed';
   const taken = await takeCode(transaction, secrets, account, { given: code, now });
   if (!taken) return 'wrong code';
-  // Somebody else may have begun the session, and left its cookie in this browser to be let in with it.
+  // An attacker may have begun the session and planted its cookie in this browser, hoping to be let in with it.
   await deleteSessionRows(transaction, { company, id }, { id: session.id });
   const token = await beginSession(transaction, { ...arrival, details: { code: taken } });
   const browser = await meetBrowser(transaction, account, choice);

@@ -5,23 +5,23 @@ import type { Account, Administrator } from '../../store/accounts/administrator-
 
 /** Browsers forget a cookie after 400 days (RFC 6265bis section 5.5); each sign-in renews it. */
 export const KNOWN_DAYS_MAX = 400;
-/** Accounts that one browser is remembered for: several people may use it. */
+/** Maximum number of accounts remembered per browser, which several people may share. */
 const PROOFS_MAX = 5;
 const SEPARATOR = '~';
 
-/** An account: the stored form of its password is the key of the proofs, so a new password makes them invalid. */
+/** An account whose stored password is the key for its proofs, so that a new password invalidates them. */
 interface KnownAccount extends Pick<Account, 'password'> {
   administrator: Pick<Administrator, 'id'>;
 }
 
-/** The account that stands in where there is none, so that timing doesn't reveal accounts. */
+/** Placeholder used when there is no account, so that timing doesn't reveal accounts. */
 const nobody: KnownAccount = { administrator: { id: '' }, password: '' };
 
 /**
- * The cookie of a browser after a sign-in. It holds a proof for each of the last accounts: the browser's number for that
- * account, the end of the proof, and an HMAC of these and the account under the stored password. Every process that
- * reads the database can check it, and nothing is stored.
- * @param cookie the browser's former cookie; its proofs for other accounts stay.
+ * Computes a browser's cookie after a sign-in. It holds a proof for each of the most recent accounts: the browser's number
+ * for that account, the expiry of the proof, and an HMAC of both and the account id, keyed with the stored password. Every
+ * process that reads the database can check it, and nothing is stored.
+ * @param cookie the browser's previous cookie; its proofs for other accounts are kept.
  */
 export function rememberBrowser(cookie: string | undefined, account: KnownAccount, now: Date): string {
   const proofs = proofsOf(cookie);
@@ -32,7 +32,7 @@ export function rememberBrowser(cookie: string | undefined, account: KnownAccoun
   return [proof, ...proofs.filter((one) => one !== old)].slice(0, PROOFS_MAX).join(SEPARATOR);
 }
 
-/** The number of a browser that signed in to this account before; undefined without a valid proof in its cookie. */
+/** Finds the number of a browser that has signed in to this account before; undefined if its cookie has no valid proof. */
 export function knownBrowserOf(
   cookie: string | undefined,
   account: KnownAccount | undefined,

@@ -8,20 +8,20 @@ import type { Estimate, Estimated } from './password-thread.ts';
 
 const CHARACTERS_MIN = 12;
 const CHARACTERS_MAX = 200;
-/** Longer texts take the estimator seconds, and a strong beginning is enough. */
+/** Only the beginning of a password is estimated: longer texts take seconds, and a strong beginning is enough. */
 const ESTIMATED_CHARACTERS_MAX = 32;
 const ESTIMATE_MS_MAX = 20_000;
-/** The thread is kept this long, because people try again after a refusal. */
+/** How long the idle thread is kept, because people try again after a refusal. */
 const IDLE_MS_MAX = 60_000;
-/** The estimator's highest: not found in 10^10 guesses, which would take decades with this service's hash. */
+/** The estimator's highest score: not found in 10^10 guesses, which would take decades with this service's hash. */
 const SCORE_MIN = 4;
-/** Many passwords contain shorter words by chance. */
+/** Shortest word removed anywhere in a password: many passwords contain shorter ones by chance. */
 const ANYWHERE_CHARACTERS_MIN = 4;
-/** Single letters are ignored. */
+/** Shortest known word: single letters are ignored. */
 const KNOWN_CHARACTERS_MIN = 2;
 /** Letters with a stroke, which Unicode doesn't decompose. */
 const STROKED: Readonly<Record<string, string>> = { ł: 'l', ø: 'o', đ: 'd' };
-/** Letters that people write as two on another keyboard. */
+/** Letters written as two on keyboards that lack them. */
 const SPELLED_OUT: Readonly<Record<string, string>> = {
   ä: 'ae',
   ö: 'oe',
@@ -54,12 +54,12 @@ export interface PasswordOwner {
 }
 
 /**
- * Refuses a password that is easy to guess (NIST SP 800-63B section 3.1.1.2): by its length, by lists of common
- * passwords, and by words that are known about its owner and this service, which are left out of the estimate.
- * @throws UsageError of the field `password`, naming the rule.
+ * Refuses a password that is easy to guess (NIST SP 800-63B section 3.1.1.2): by its length, by lists of common passwords,
+ * and by words related to its owner and this service, which are left out of the estimate.
+ * @throws UsageError for the field `password`, naming the rule.
  */
 export async function refuseWeakPassword(password: string, owner: PasswordOwner): Promise<void> {
-  // Characters that nobody sees make nothing harder to guess.
+  // Invisible characters make nothing harder to guess.
   const given = password.normalize('NFKC').replaceAll(/\p{Default_Ignorable_Code_Point}/gu, '');
   const length = [...given].length;
   if (length < CHARACTERS_MIN || length > CHARACTERS_MAX)
@@ -83,7 +83,7 @@ function refuse(reason: string): never {
   throw new UsageError(`${reason.trim()} ${advice}`, { field: 'password' });
 }
 
-/** The words of texts in each of their spellings, the longest first, so that a name goes before its parts. */
+/** Lists the words of texts in each of their spellings, longest first, so that a full name is removed before its parts. */
 function knownWords(texts: readonly string[]): string[] {
   const spellings = texts.flatMap((text) => [plain(text), plain(spelledOut(text))]);
   const words = spellings.flatMap((text) => {
@@ -95,7 +95,7 @@ function knownWords(texts: readonly string[]): string[] {
     .sort((one, other) => other.length - one.length);
 }
 
-/** Small letters without accents: people leave accents out where they are hard to type. */
+/** Converts to lower case without accents, which people leave out where they are hard to type. */
 function plain(text: string): string {
   return text
     .normalize('NFKD')
@@ -112,7 +112,7 @@ function spelledOut(text: string): string {
     .replace(/[äöüßæøå]/g, (letter) => SPELLED_OUT[letter] ?? letter);
 }
 
-/** Removes known words; short ones only if a run of letters consists of them alone. */
+/** Removes known words. Short ones are removed only from runs of letters that consist of nothing else. */
 function withoutKnown(text: string, words: readonly string[]): string {
   const isShort = (word: string) => word.length < ANYWHERE_CHARACTERS_MIN;
   const rest = words
@@ -127,7 +127,7 @@ function withoutKnown(text: string, words: readonly string[]): string {
 let thread: Tinypool | undefined;
 
 /**
- * Estimates in a thread, one text after the other. The thread ends, and its memory is free, when nobody has set a
+ * Estimates a password's strength in a thread, one text at a time. The thread ends and frees its memory when nobody has set a
  * password for a while.
  * @throws Error when the thread fails or takes too long.
  */

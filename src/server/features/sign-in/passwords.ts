@@ -4,13 +4,13 @@ import { isDeepStrictEqual, promisify } from 'node:util';
 import { AppError } from '../../../errors.ts';
 import { NO_PASSWORD } from '../../store/accounts/administrator-rows.ts';
 
-/** The refusal of everything that needs a password, where people come in by portal links alone (PORTAL_SIGN_IN). */
+/** Refusal of anything that needs a password, when sign-in is by portal links alone (PORTAL_SIGN_IN). */
 export const PASSWORDS_OFF =
   'Nobody has a password here. Sign in to your business system, and come in from there.';
 
 /**
- * One of the equally strong settings of OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a second.
- * The setting with 128 MB would double the memory of a server.
+ * One of the equally strong scrypt settings in OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a
+ * second; the 128 MB setting would double a server's memory use.
  */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const KEY_BYTES = 32;
@@ -18,18 +18,18 @@ const SALT_BYTES = 16;
 /** Node's own limit is 32 MiB, and scrypt needs a little more than 128 * N * r bytes. */
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Hashes at once: each takes a core, and one of the few threads that also look up names and read files. */
+/** Concurrent hashes: each occupies a core, and one of the few threads that also look up names and read files. */
 const AT_ONCE_MAX = 2;
-/** Sign-ins that may wait: one more would wait for some ten seconds, and is refused. */
+/** Length of the queue of sign-ins. Another would wait for some ten seconds, so it is refused. */
 const WAITING_MAX = 40;
 
-/** Different salts that are tried for one sign-in. All accounts of an address have the same one; see `hashPassword`. */
+/** Maximum number of different salts tried per sign-in. All accounts of an address share one salt; see `hashPassword`. */
 const SALTS_MAX = 8;
 
 /**
- * The form in which a password is stored: `scrypt$N$r$p$salt$key`, the last two in base64url.
- * @param like the stored password of another account of the same e-mail address, whose salt it takes: one hash then
- *   checks a password against all of them, so that the time doesn't tell how many there are.
+ * Hashes a password for storage as `scrypt$N$r$p$salt$key`, the last two in base64url.
+ * @param like the stored password of another account with the same e-mail address, whose salt is reused. One hash then checks
+ *   a password against all these accounts, so that the time doesn't reveal their number.
  */
 export async function hashPassword(password: string, like?: string): Promise<string> {
   const other = like === undefined ? nobody : parseStored(like);
@@ -40,10 +40,11 @@ export async function hashPassword(password: string, like?: string): Promise<str
 }
 
 /**
- * Whether a password is each of the stored ones. The work is the same for none and for any number with the same salt, so
- * that the time doesn't tell whether there are accounts.
- * @param options.isKnown whether the browser signed in to such an account before. Then it goes ahead of the others.
- * @throws AppError `unavailable` when too many wait for their turn.
+ * Checks a password against each of the stored ones. The work is the same for no account and for any number with the same
+ * salt, so that the time doesn't reveal whether there are accounts.
+ * @param options.isKnown whether the browser has signed in to such an account before, which puts it at the front of the
+ *   queue.
+ * @throws AppError `unavailable` when the queue is full.
  */
 export async function arePasswords(
   password: string,
@@ -64,10 +65,10 @@ export async function arePasswords(
   });
 }
 
-/** The stored password that stands in where there is no account. */
+/** Placeholder used in place of a stored password when there is no account. */
 const nobody = { salted: '', cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
 
-/** `salted` is all that stands before the key. */
+/** `salted` is everything before the key. */
 function parseStored(stored: string): typeof nobody {
   if (stored === NO_PASSWORD) return nobody;
   const [, N, r, p, salt = '', key = ''] = stored.split('$');
@@ -84,7 +85,7 @@ const scryptLater = promisify<string, Buffer, number, ScryptOptions, Buffer>(scr
 let underWay = 0;
 const waiting: (() => void)[] = [];
 
-/** Normalises the password, because a letter with an accent can be typed as one character or as two. */
+/** Derives a key from the normalised password, because an accented letter can be typed as one character or as two. */
 async function derive(password: string, salt: Buffer, cost: typeof COST, isKnown = false): Promise<Buffer> {
   await turn(isKnown);
   try {
@@ -92,7 +93,7 @@ async function derive(password: string, salt: Buffer, cost: typeof COST, isKnown
     return await scryptLater(password.normalize('NFKC'), salt, KEY_BYTES, options);
   } finally {
     const next = waiting.shift();
-    // The next in the queue gets the place.
+    // The next sign-in in the queue takes over the slot.
     if (next) next();
     else underWay -= 1;
   }

@@ -21,10 +21,10 @@ interface Proof extends Act<SignedIn> {
 }
 
 /**
- * Checks that a session is used by its owner, who gives their password, or a code of their authenticator app. For ten
- * minutes the session may make changes then (../../store/accounts/authorised-transaction.ts).
- * @param proof.secrets opens second factors; without it only the password counts.
- * @throws UsageError of the proof's field when it is wrong; AppError `rate_limited` after too many attempts;
+ * Checks that a session is used by its owner, by their password or a code of their authenticator app. The session may then
+ * make changes for ten minutes (../../store/accounts/authorised-transaction.ts).
+ * @param proof.secrets decrypts second-factor secrets; if absent, only the password counts.
+ * @throws UsageError for the proof's field when the proof is wrong; AppError `rate_limited` after too many attempts;
  *   AuthorityEndedError.
  */
 export async function prove(engine: Engine, limits: SignInLimits, proof: Proof): Promise<Account> {
@@ -61,7 +61,7 @@ async function proveAccount(
   const act = { company, by: { ...by, form: undefined }, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async ({ transaction, by: owner }) => {
     if (!codes && !(await withSamePassword(transaction, account))) throw wrong;
-    // A form that is sent twice brings its code twice: nothing is proved anew.
+    // A form submitted twice repeats its code; the first submission was proof enough.
     if (codes && owner !== 'operator' && owner.isProved) return;
     if (codes) {
       const current = await findAccount(transaction, { company, id: by.administrator });
@@ -77,9 +77,9 @@ export const COME_AGAIN =
   'You have no password here. Come in from your business system again: for ten minutes that is proof enough.';
 
 /**
- * The administrator whose password was checked, as they are now; undefined when it isn't theirs any more. It may have been
- * reset or changed, and they may have been removed, while the check waited for its turn. The company stays locked, so that
- * neither happens until the transaction ends.
+ * Rereads the administrator whose password was checked; undefined if that password is no longer theirs. While the check was
+ * queued, the password may have been reset or changed, or the administrator removed. The company stays locked, so that none
+ * of these can happen before the transaction ends.
  */
 export async function withSamePassword(
   transaction: StoreTransaction,

@@ -22,7 +22,7 @@ import { page, type PortalPage, redirect, type RedirectReply, type Visit } from 
 export const SECOND_FACTOR_PATH = '/portal/account/second-factor';
 
 export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, problems = {}) => {
-  // What isn't wrong with the code can't be mended in the form.
+  // Problems other than a wrong code can't be fixed in the form.
   if (problems.form !== undefined) throw new UsageError(problems.form);
   const { company, administrator } = visit;
   const title = 'Set up a second factor';
@@ -80,7 +80,7 @@ function withRecoveryCodes(text: string, codes: readonly string[]): RedirectRepl
 const withoutFactor = ({ hasPassword }: Administrator) =>
   `Your ${hasPassword ? 'password' : 'business system'} alone signs you in then.`;
 
-/** The part of the account page about it. */
+/** Renders the account page's part about the second factor. */
 export function secondFactorPart(visit: Visit, factor: Account['secondFactor']): Html {
   const { hasPassword } = visit.administrator;
   if (!factor)

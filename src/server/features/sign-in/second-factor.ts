@@ -22,22 +22,22 @@ import { refuseInviting } from '../../access/checked-input.ts';
 import { changeCompany } from '../../backoffice/companies.ts';
 import { tokenHash } from '../../access/tokens.ts';
 
-/** RFC 6238 as every authenticator app has it. */
+/** RFC 6238 parameters that every authenticator app supports. */
 const TIMED = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
-/** Codes of the steps before and after are taken too, because clocks differ (RFC 6238 section 5.2). */
+/** Codes of the previous and next time step are accepted too, because clocks differ (RFC 6238 section 5.2). */
 const STEPS_OFF_MAX = 1;
 /** RFC 4226 section 4. */
 const SECRET_BYTES = 20;
 const RECOVERY_CODES = 10;
-/** 80 bits, so that their digests need no slow hash: 16 letters and digits. */
+/** Bytes per recovery code: 80 bits (16 letters and digits), so that a fast hash is safe. */
 const RECOVERY_CODE_BYTES = 10;
 
 export const WRONG_CODE = 'This code is wrong, or was used before. Wait for the next one that the app shows.';
 
 /**
- * A second factor that an administrator may set up with `addSecondFactor`. Nothing is stored yet.
- * @param sealed the same as before, after a wrong code.
- * @returns the secret, as people type it and as an app reads it from a QR code, and sealed for the form.
+ * Generates a second factor for an administrator to confirm with `addSecondFactor`. Nothing is stored yet.
+ * @param sealed the sealed secret proposed before, when the form is shown again after a wrong code.
+ * @returns the secret as text to type, as a URI for a QR code, and sealed for the form.
  * @throws UsageError when there is no key to seal it with, or `sealed` isn't theirs.
  */
 export function proposeSecondFactor(
@@ -52,11 +52,11 @@ export function proposeSecondFactor(
 }
 
 /**
- * Gives an administrator a second factor, in place of a former one. Their other sessions end.
- * @param options.sealed of `proposeSecondFactor`.
- * @param options.code of the app, which shows that it has the secret.
+ * Gives an administrator a second factor, replacing any earlier one. Their other sessions end.
+ * @param options.sealed the sealed secret from `proposeSecondFactor`.
+ * @param options.code a code from the app, which shows that it has the secret.
  * @returns the recovery codes, which can't be shown again.
- * @throws UsageError of the field `code` when it is wrong; the errors of `authorisedTransaction`.
+ * @throws UsageError for the field `code` when the code is wrong; the errors of `authorisedTransaction`.
  */
 export async function addSecondFactor(
   engine: Engine,
@@ -75,8 +75,8 @@ export async function addSecondFactor(
 }
 
 /**
- * Makes new recovery codes in place of those that are left.
- * @returns them; they can't be shown again.
+ * Replaces the remaining recovery codes with new ones.
+ * @returns the new codes, which can't be shown again.
  * @throws UsageError when the administrator has no second factor; the errors of `authorisedTransaction`.
  */
 export async function renewRecoveryCodes(engine: Engine, act: Act<SignedIn>): Promise<string[]> {
@@ -106,8 +106,8 @@ async function renewCodes(
 }
 
 /**
- * Takes a second factor away: an administrator's own, or by an operator anybody's.
- * @throws UsageError when they have none, or their company requires it and `by` is no operator; the errors of
+ * Removes a second factor: an administrator's own, or anyone's when an operator asks.
+ * @throws UsageError when they have none, or when their company requires it and `by` isn't an operator; the errors of
  *   `authorisedTransaction`.
  */
 export async function removeSecondFactor(
@@ -129,9 +129,10 @@ export async function removeSecondFactor(
 }
 
 /**
- * Requires a second factor of all administrators of a company, or no longer does. Whoever has none then reaches nothing
- * in the portal until they have set one up.
- * @throws UsageError when `by` may not invite, or requires what they don't have; the errors of `authorisedTransaction`.
+ * Turns the requirement of a second factor for all of a company's administrators on or off. While it is on, an administrator
+ * without one can use nothing else in the portal until they have set one up.
+ * @throws UsageError when `by` may not invite, or requires a second factor without having one; the errors of
+ *   `authorisedTransaction`.
  */
 export async function requireSecondFactor(
   engine: Engine,
@@ -155,15 +156,15 @@ async function getSecondFactor(
   return { ...account, secondFactor };
 }
 
-/** Whether a text is like a code of an authenticator app. A password is longer. */
+/** Whether a text looks like a code of an authenticator app. Passwords are longer. */
 export function isAppCode(given: string): boolean {
   return /^\d{6}$/.test(plainCode(given));
 }
 
 /**
- * Takes a code of an account's second factor, once: the app's of this moment, or a recovery code. The company is locked,
- * and the account was read since, so that of simultaneous requests with one code one gets it.
- * @returns what it is a code of; undefined when it is wrong, or was taken before.
+ * Uses up a code of an account's second factor: the app's current code, or a recovery code. The caller has locked the company
+ * and read the account after that, so only one of several simultaneous requests can use a code.
+ * @returns the kind of code; undefined when it is wrong or was used before.
  * @throws UsageError when the secret can't be opened. Recovery codes need no key.
  */
 export async function takeCode(
@@ -184,18 +185,19 @@ export async function takeCode(
   }
   if (!isAppCode(code)) return undefined;
   const step = stepOf(openSecret(box, secondFactor.secret, { company, id }), code, now);
-  // RFC 6238 section 5.2: not a second time. An earlier step's code was seen before this one, too.
+  // RFC 6238 section 5.2: a code works only once. Codes of earlier time steps are refused too, as somebody may have seen
+  // them.
   if (step === undefined || step <= secondFactor.lastStep) return undefined;
   await take({ lastStep: step });
   return 'authenticator app';
 }
 
-/** People type codes in groups, and in small letters. */
+/** Normalises a code, which people type in groups and in lower case. */
 function plainCode(given: string): string {
   return given.replaceAll(/[\s-]/g, '').toUpperCase();
 }
 
-/** The time step of an app's code; undefined when it is of none near now. */
+/** Finds the time step of an app's code; undefined when it matches no step near now. */
 function stepOf(secret: Secret, code: string, now: Date): number | undefined {
   const [token, timestamp] = [plainCode(code), now.getTime()];
   const off = new TOTP({ ...TIMED, secret }).validate({ token, timestamp, window: STEPS_OFF_MAX });

@@ -34,11 +34,11 @@ import {
 } from '../../store/accounts/session-rows.ts';
 import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
-/** A browser in which somebody is to be let in. */
+/** The browser in which a person is signing in. */
 export interface Entry extends Origin {
-  /** The cookie that proves earlier sign-ins from it; see known-browsers.ts. */
+  /** The cookie that proves the browser's earlier sign-ins; see known-browsers.ts. */
   browser?: string | undefined;
-  /** Tokens of this browser's other sessions; they are ended. */
+  /** Tokens of the browser's existing sessions, which end on entry. */
   formerTokens?: readonly string[];
   now: Date;
   lengths: SessionLengths;
@@ -49,13 +49,14 @@ interface BrowserSession {
   administrator: Administrator;
 }
 
-/** Failed sign-ins to one account that are recorded in a day, so that somebody who guesses can't fill the audit trail. */
+/** Failed sign-ins recorded per account and day, so that a person guessing passwords can't fill the audit trail. */
 const FAILED_SIGN_INS_RECORDED_MAX = 20;
 
 /**
- * Begins the session of an administrator who has proved who they are, and gives its token.
- * @param options.isWaiting whether it can be used only when its company is chosen, and a code given; see choose-company.ts.
- * @param options.details what the audit trail says about how they came in.
+ * Begins a session for an administrator who has proved their identity, and returns its token.
+ * @param options.isWaiting whether the session stays unusable until its company is chosen and any code given; see
+ *   choose-company.ts.
+ * @param options.details details of the sign-in for the audit trail.
  */
 export async function beginSession(
   transaction: StoreTransaction,
@@ -82,7 +83,7 @@ export async function beginSession(
 
 type Arrival = Origin & { administrator: Administrator; now: Date };
 
-/** Records an act of somebody who proved to be an administrator, or failed to, and has no session yet. */
+/** Records an action of an administrator who has no session yet, such as a successful or failed sign-in. */
 export async function recordArrival(
   transaction: StoreTransaction,
   { administrator: { company, id, name }, address, client, now }: Arrival,
@@ -108,8 +109,8 @@ export async function endBrowserSessions(engine: Engine, tokens: readonly string
 }
 
 /**
- * Records a wrong password or code for an account in the audit trail, up to a number of times a day (UTC). The last entry
- * of a day says so.
+ * Records a wrong password or code for an account in the audit trail, up to a daily limit (UTC). The day's last entry says
+ * that later ones aren't recorded.
  */
 export async function recordFailedSignIn(
   engine: Engine,
@@ -121,7 +122,7 @@ export async function recordFailedSignIn(
   const action = 'administrator.sign_in_failed';
   const dayStart = new Date(now.toISOString().slice(0, 10));
   await engine.transaction(async (transaction) => {
-    // The lock has simultaneous attempts counted.
+    // The lock ensures that simultaneous attempts are all counted.
     await lockCompany(transaction, company);
     const of = { company, administrator: id, action } as const;
     const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
@@ -132,7 +133,7 @@ export async function recordFailedSignIn(
   });
 }
 
-/** The sessions of one browser that haven't ended, in the order of its tokens, of which the first is in use. */
+/** Lists a browser's sessions that haven't ended, in the order of its tokens; the first token is the one in use. */
 export async function listBrowserSessions(
   db: Connection,
   tokens: readonly string[],
@@ -149,8 +150,8 @@ export async function listBrowserSessions(
 }
 
 /**
- * The session that a browser uses; undefined when it has none. Records the use of all its sessions, once a minute at most,
- * so that reading pages writes little.
+ * Finds the session that a browser is using; undefined when it has none. Records the use of all the browser's sessions, at
+ * most once a minute, so that reading pages causes few writes.
  */
 export async function useSession(
   engine: Engine,
@@ -167,7 +168,7 @@ export async function useSession(
   return first;
 }
 
-/** A session that was last used at this time or before has ended. */
+/** Computes the cut-off for idle sessions: a session last used at this time or earlier has ended. */
 function idleSince({ idleMinutes }: SessionLengths, now: Date): string {
   return new Date(now.getTime() - idleMinutes * MINUTE_MS).toISOString();
 }
@@ -176,7 +177,7 @@ function hasEnded({ seenAt, expiresAt }: Session, lengths: SessionLengths, now: 
   return expiresAt <= now.toISOString() || seenAt <= idleSince(lengths, now);
 }
 
-/** The sessions of an administrator that haven't ended, the newest first. */
+/** Lists an administrator's sessions that haven't ended, newest first. */
 export async function listSessions(
   engine: Engine,
   administrator: AccountKey,
@@ -188,10 +189,10 @@ export async function listSessions(
 }
 
 /**
- * Ends an administrator's own sessions: one by its id, or all of them. To end the session of the browser that asks
- * needs no fresh proof.
- * @param options.tokens the browser's other sessions, which end too.
- * @throws AppError `not_found` when they have no session of that id; what `authorisedTransaction` throws.
+ * Ends an administrator's own sessions: one by its id, or all of them. Ending the session in use needs no fresh proof of
+ * identity.
+ * @param options.tokens tokens of further sessions in the browser, which end too.
+ * @throws AppError `not_found` when they have no session with that id; the errors of `authorisedTransaction`.
  */
 export async function endSessions(
   engine: Engine,

@@ -20,7 +20,7 @@ import { arePasswords, hashPassword } from './passwords.ts';
 import { prove, withSamePassword } from './proof.ts';
 import { beginSession, endBrowserSessions, type Entry, recordFailedSignIn } from './sessions.ts';
 
-/** Accounts that one sign-in opens, the oldest first: each adds to the browser's cookie. */
+/** Maximum number of accounts that one sign-in opens, oldest first: each lengthens the browser's cookie. */
 export const OPENED_MAX = 20;
 
 const WRONG = 'The e-mail address or the password is wrong.';
@@ -28,20 +28,19 @@ const WRONG = 'The e-mail address or the password is wrong.';
 interface Attempt extends Entry {
   email: string;
   password: string;
-  /** Called with the account before the password is checked, if the address has one alone. */
+  /** Receives the account before the password is checked, if the address has exactly one. */
   onAccount: (administrator: Administrator) => void;
-  /** Does some work after the answer, so that its duration reveals nothing. */
+  /** Runs work after the response, so that its duration reveals nothing. */
   afterwards: (work: () => Promise<void>) => void;
 }
 
 /**
  * Signs an administrator in by e-mail address and password. They may open accounts of several companies; the sessions then
- * wait until one is chosen, and the session of an account with a second factor waits until a code is given. The accounts
- * that they don't open stay unknown: neither words, nor time, nor what is counted depend on them.
- * @returns the tokens of the new sessions, whether they wait, and the new value of the cookie that proves sign-ins from
- *   the browser.
- * @throws UsageError for a wrong address or a wrong password, in the same words and after the same time; AppError
- *   `rate_limited` after too many attempts.
+ * wait until one is chosen. The session of an account with a second factor waits until a code is given. Accounts that the
+ * password doesn't open stay hidden: they affect neither messages, nor timing, nor counts.
+ * @returns the tokens of the new sessions, whether they wait, and the new known-browser cookie.
+ * @throws UsageError for a wrong address or password, with the same message and after the same time; AppError `rate_limited`
+ *   after too many attempts.
  */
 export async function signIn(
   engine: Engine,
@@ -50,7 +49,7 @@ export async function signIn(
 ): Promise<{ tokens: string[]; isWaiting: boolean; browser: string }> {
   const { address, client, now, lengths, formerTokens = [] } = attempt;
   const { opened, isNewBrowser } = await openAccounts(engine, limits, attempt);
-  // Sessions wait also where one account is left, because the password of another has changed meanwhile.
+  // Sessions wait even if only one account remains, because another's password has just changed.
   let isWaiting = opened.length > 1;
   const tokens: string[] = [];
   for (const account of opened)
@@ -59,7 +58,7 @@ export async function signIn(
       if (!administrator) return;
       isWaiting ||= administrator.hasSecondFactor;
       const begun = { administrator, address, client, now, lengths, isWaiting };
-      // Nobody is in a company that waits to be chosen, or for a code.
+      // A waiting session is not yet signed in to its company.
       if (!isWaiting && isNewBrowser) await tellOfBrowser(transaction, begun);
       tokens.push(await beginSession(transaction, begun));
     });
@@ -69,11 +68,11 @@ export async function signIn(
   return { tokens, isWaiting, browser: own && !isWaiting ? remember(attempt, own) : (attempt.browser ?? '') };
 }
 
-/** The cookie's value once a browser has signed in to an account wholly. */
+/** Computes the browser's cookie after a complete sign-in to an account. */
 const remember = ({ browser, now }: Pick<Entry, 'browser' | 'now'>, account: Account) =>
   rememberBrowser(browser, account, now);
 
-/** Tells the account's owner where it is a new browser that has signed in. @returns the new value of its cookie. */
+/** Notifies the account's owner of a sign-in from a new browser. @returns the new value of its cookie. */
 export async function meetBrowser(
   transaction: StoreTransaction,
   account: Account,
@@ -96,8 +95,8 @@ async function tellOfBrowser(
 }
 
 /**
- * The accounts that an e-mail address and a password open, and whether the browser has signed in to none of the address
- * before. A failure is recorded in the companies of all others alike.
+ * Finds the accounts that an e-mail address and a password open, and whether the browser is new to all accounts of the
+ * address. If none opens, the failure is recorded in every company whose account was tried.
  */
 async function openAccounts(
   engine: Engine,
@@ -135,9 +134,9 @@ async function openAccounts(
 }
 
 /**
- * Changes an administrator's own password, and ends their other sessions and the links that would set it. Their other
- * browsers have to prove themselves anew.
- * @returns the new value of the cookie that proves sign-ins from the browser.
+ * Changes an administrator's own password, and ends their other sessions and their reset links. Their other browsers stop
+ * being known.
+ * @returns the new value of the known-browser cookie.
  * @throws UsageError when the present password is wrong, or the new one too weak; the errors of `authorisedTransaction`.
  */
 export async function changePassword(
