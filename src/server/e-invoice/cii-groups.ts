@@ -1,4 +1,4 @@
-/** Groups of terms that stand in several places of Cross Industry Invoice. */
+/** Groups of terms that occur in several places of Cross Industry Invoice. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
 import { type Attributes, type TermGroup, type TermRow, type Rows, within } from './rows.ts';
 
@@ -24,7 +24,7 @@ export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Part
   ];
 }
 
-/** CII tells identifiers of a scheme from others, which come first. */
+/** Returns the rows of identifiers: CII has separate elements for those without a scheme, which come first. */
 export function identifiers(term: TermRow[0], all: readonly (Identifier | undefined)[] = []): TermRow[] {
   return [
     [term, 'ram:ID', all.filter((one) => one?.scheme === undefined)],
@@ -32,7 +32,7 @@ export function identifiers(term: TermRow[0], all: readonly (Identifier | undefi
   ];
 }
 
-/** BG-5, BG-8, BG-12, BG-15. */
+/** Returns the rows of a postal address (BG-5, BG-8, BG-12, BG-15). */
 export function ciiAddress(address: PostalAddress): Rows {
   return [
     ['BT-38, 53, 67, 78', 'ram:PostcodeCode', address.postcode],
@@ -45,7 +45,7 @@ export function ciiAddress(address: PostalAddress): Rows {
   ];
 }
 
-/** A discount or charge of a line (BG-27, BG-28), or with its VAT of the document (BG-20, BG-21). */
+/** Returns the rows of a line's discount or charge (BG-27, BG-28), or a document's with its VAT (BG-20, BG-21). */
 export function ciiAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllowanceCharge>): Rows {
   return [
     ['BG-20, 21, 27, 28', 'ram:ChargeIndicator/udt:Indicator', String(given.isCharge)],
@@ -62,7 +62,7 @@ export function ciiAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllo
   ];
 }
 
-/** A kind of referenced documents, from UNTDID 1001. */
+/** The code of an invoiced object among referenced documents, from UNTDID 1001. */
 const OBJECT = '130';
 
 /** The object of the document (BT-18) or of a line (BT-128). */
@@ -74,7 +74,7 @@ export function objectReference(object: Identifier | undefined): TermGroup {
   ]);
 }
 
-/** A day as the value of a row, in format 102 of UNTDID 2379. */
+/** Returns a day as the value of a row, in format 102 of UNTDID 2379. */
 export function day(date: string | undefined): [value: string | undefined, attributes: Attributes] {
   return [date?.replaceAll('-', ''), { format: '102' }];
 }

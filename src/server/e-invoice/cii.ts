@@ -19,11 +19,11 @@ const namespaces = {
   'xmlns:udt': 'urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100',
 };
 
-/** Kinds of referenced documents, from UNTDID 1001. */
+/** Codes for kinds of referenced documents, from UNTDID 1001. */
 const SUPPORTING = '916';
 const TENDER = '50';
 
-/** CII has BT-8 from UNTDID 2475, and the norm from UNTDID 2005. */
+/** Codes of BT-8 in CII, from UNTDID 2475, by those of the standard, from UNTDID 2005. */
 const dueDateTypes: Partial<Record<string, string>> = { '3': '5', '35': '29', '432': '72' };
 
 /** Writes an e-invoice as Cross Industry Invoice D22B in the profile EN 16931. */
@@ -128,7 +128,7 @@ function agreement(invoice: EInvoice): Rows {
       ['-', 'ram:TypeCode', TENDER],
     ]),
     objectReference(invoice.invoicedObject),
-    // The schema asks for a name too, which the norm doesn't know.
+    // The schema requires a name too, for which the standard has no term.
     within('ram:SpecifiedProcuringProject', [
       ['BT-11', 'ram:ID', invoice.projectReference],
       ['-', 'ram:Name', 'Project reference'],
@@ -149,7 +149,7 @@ function delivery({ delivery: { name, locationId, address, date }, ...invoice }:
   ];
 }
 
-/** The amounts due, and how to pay them. */
+/** Returns the rows of the amounts due and the payment details. */
 function settlement(invoice: EInvoice): Rows {
   const { payment, payee, vatAccounting, invoicingPeriod: period } = invoice;
   const { creditorId, mandate } = payment?.directDebit ?? {};
@@ -171,7 +171,7 @@ function settlement(invoice: EInvoice): Rows {
       ['BT-116', 'ram:BasisAmount', item.taxable],
       ['BT-118', 'ram:CategoryCode', item.category],
       ['BT-121', 'ram:ExemptionReasonCode', item.exemptionReasonCode],
-      // A document has one day on which VAT becomes chargeable (CII-SR-461).
+      // A document has a single tax point date (CII-SR-461).
       ['BT-7', 'ram:TaxPointDate/udt:DateString', ...day(index === 0 ? invoice.vatPointDate : undefined)],
       ['BT-8', 'ram:DueDateTypeCode', dueDateTypes[invoice.vatPointDateCode ?? '']],
       ['BT-119', 'ram:RateApplicablePercent', item.rate],
@@ -195,7 +195,7 @@ function settlement(invoice: EInvoice): Rows {
   ];
 }
 
-/** One for each account (BG-17); a card (BG-18) and a direct debit (BG-19) are in the first. */
+/** Returns a group for each account (BG-17); the first also has any card (BG-18) and direct debit (BG-19). */
 function paymentMeans(payment: PaymentInstructions): TermGroup {
   const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
   return each('ram:SpecifiedTradeSettlementPaymentMeans', accounts, (account, index) => {
@@ -218,7 +218,7 @@ function paymentMeans(payment: PaymentInstructions): TermGroup {
   });
 }
 
-/** The totals (BG-22). BT-110 and BT-111 are told apart by their currencies. */
+/** Returns the rows of the totals (BG-22). BT-110 and BT-111 differ in their currencies. */
 function summation({ totals, currency, vatAccounting }: EInvoice): Rows {
   return [
     ['BT-106', 'ram:LineTotalAmount', totals.lines],

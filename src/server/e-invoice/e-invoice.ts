@@ -9,7 +9,7 @@ export type EInvoiceFormat = 'cii' | 'ubl';
 
 const writers = { cii: ciiText, ubl: ublText };
 
-/** Whether a document has an e-invoice: an invoice or credit note that was issued here, unless EN 16931 can't express it. */
+/** Whether a document has an e-invoice: it is an invoice or credit note issued here that EN 16931 can express. */
 export function hasEInvoice(document: PrintedDocument): boolean {
   const { record, isImported = false } = document;
   const isOwn = record.status === 'issued' && !isImported && typeCodes[record.kind] !== undefined;
@@ -17,9 +17,9 @@ export function hasEInvoice(document: PrintedDocument): boolean {
 }
 
 /**
- * The e-invoice of a document as XML: `cii` for the file `factur-x.xml` within its PDF, `ubl` for networks. It states the
- * amounts at issue. Later payments and credit notes aren't in it, so it is the same text whenever it is made.
- * @throws Error for a document that has none; see `hasEInvoice`.
+ * Returns a document's e-invoice as XML: `cii` for the file `factur-x.xml` within its PDF, `ubl` for networks. It states
+ * the amounts at issue, without later payments and credit notes, so its text never changes.
+ * @throws Error for a document without an e-invoice; see `hasEInvoice`.
  */
 export function eInvoiceText(document: PrintedDocument, format: EInvoiceFormat): string {
   if (!hasEInvoice(document)) throw new Error(`The document ${document.record.id} has no e-invoice.`);

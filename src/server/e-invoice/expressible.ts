@@ -1,29 +1,29 @@
-/** What EN 16931 can't express of a document. */
+/** Checks for document contents that EN 16931 can't express. */
 import { countryCodes, currencyCodes, vatPrefixes } from '../../contract/code-lists.ts';
 import { minorDigits } from '../../contract/currencies.ts';
 import { quote } from '../../errors.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { oneLine } from './xml-text.ts';
 
-/** The categories of UNCL 5305 whose rules the back office keeps. */
+/** The VAT categories (UNCL 5305) whose rules the back office applies. */
 const categories = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
-/** The validators round a smaller rate to zero, and then refuse its VAT (BR-CO-17). */
+/** The lowest rate; validators round a lower one to zero, and then refuse its VAT (BR-CO-17). */
 const RATE_BASIS_POINTS_MIN = 50;
 
 /**
- * The validators add amounts up as doubles (BR-CO-10). Up to this total, a thousand rounding errors stay below half a cent.
+ * The highest sum. Validators add amounts as doubles (BR-CO-10); up to it, a thousand rounding errors stay below half a cent.
  */
 const SUM_MINOR_MAX = 5_000_000_000_000;
 
-/** A value of a document with its path in the record, its profile or its terms. */
+/** A value of a document, with its path in the record, the supplier's profile or the terms. */
 type Found = readonly [path: string, value: string | null | undefined];
 
 /**
- * The first value that EN 16931 has no terms for, by its path and with its rule; undefined where there is none. It can't express
- * a supply outside the scope of VAT by a supplier who has a VAT number or a tax representative: the norm forbids their numbers
- * there (BR-O-02), and without them the e-invoice would differ from the page. It can't express amounts with three decimals
- * (BR-DEC), rates below 0.5 %, sums beyond fifty thousand million, codes of countries and currencies that are in no list
+ * Returns the path and rule of the first value that EN 16931 can't express; undefined where there is none. It can't express
+ * a supply outside the scope of VAT by a supplier with a VAT number or a tax representative: the standard forbids their
+ * numbers there (BR-O-02), and without them the e-invoice would differ from the page. It can't express amounts with three
+ * decimals (BR-DEC), rates below 0.5 %, sums above fifty thousand million, unlisted country and currency codes
  * (BR-CL), or blank names, numbers and properties (BR-06, BR-07, BR-17, BR-18, BR-25, BR-52, BR-54, BR-55).
  */
 export function inexpressible(document: PrintedDocument): string | undefined {

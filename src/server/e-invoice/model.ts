@@ -1,6 +1,6 @@
 /**
- * The semantic model of an electronic invoice, EN 16931-1: its business groups (BG) and terms (BT) under names of the norm. Texts
- * stand on one line unless a term says otherwise, and none is blank: an absent term is undefined. Days are `YYYY-MM-DD`.
+ * The semantic model of an electronic invoice, EN 16931-1: its business groups (BG) and terms (BT), named as in the standard.
+ * Texts are one line unless a term says otherwise, and never blank: an absent term is undefined. Days are `YYYY-MM-DD`.
  * Amounts, quantities and rates are decimal texts; amounts have as many decimals as their currency.
  */
 export interface EInvoice {
@@ -12,11 +12,11 @@ export interface EInvoice {
   typeCode: string;
   /** BT-5. */
   currency: string;
-  /** BT-6, another one than BT-5 (BR-53), with its VAT (BT-111). */
+  /** BT-6, which differs from BT-5 (BR-53), with its VAT (BT-111). */
   vatAccounting?: { currency: string; totalVat: string } | undefined;
-  /** BT-7: the day on which VAT becomes chargeable. It stands alone or BT-8 does (BR-CO-03). */
+  /** BT-7: the day on which VAT becomes chargeable. Excludes BT-8 (BR-CO-03). */
   vatPointDate?: string | undefined;
-  /** BT-8, from UNTDID 2005: the same as a code. */
+  /** BT-8, from UNTDID 2005: the code of the date on which VAT becomes chargeable. */
   vatPointDateCode?: string | undefined;
   /** BT-9. */
   paymentDueDate?: string | undefined;
@@ -72,7 +72,7 @@ export interface EInvoice {
   lines: readonly Line[];
 }
 
-/** An identifier, with the scheme that it belongs to: a code of ISO 6523, unless its term says otherwise. */
+/** An identifier, with its scheme: an ISO 6523 code unless its term says otherwise. */
 export interface Identifier {
   id: string;
   scheme?: string | undefined;
@@ -101,7 +101,7 @@ export interface SupportingDocument {
   url?: string | undefined;
 }
 
-/** BG-4 or BG-7, with the numbers of the terms in this order. */
+/** BG-4 or BG-7; members give their term for the seller first, then for the buyer. */
 export interface Party {
   /** BT-27, BT-44. */
   name: string;
@@ -189,7 +189,7 @@ export interface PaymentInstructions {
 export interface CreditTransfer {
   /** BT-84, without spaces. */
   id: string;
-  /** Whether it is an IBAN. */
+  /** Whether `id` is an IBAN. */
   isIban: boolean;
   /** BT-85. */
   name?: string | undefined;
@@ -197,7 +197,7 @@ export interface CreditTransfer {
   serviceProvider?: string | undefined;
 }
 
-/** BG-20 or BG-27, and as a charge BG-21 or BG-28. */
+/** BG-20 or BG-27 for a discount, BG-21 or BG-28 for a charge. */
 export interface AllowanceCharge {
   isCharge: boolean;
   /** BT-92, BT-99, BT-136, BT-141. */
@@ -212,7 +212,7 @@ export interface AllowanceCharge {
   reasonCode?: string | undefined;
 }
 
-/** With its VAT: BT-95 and BT-96, BT-102 and BT-103. */
+/** A document's discount or charge with its VAT: BT-95 and BT-96, BT-102 and BT-103. */
 export interface DocumentAllowanceCharge extends AllowanceCharge, VatRate {}
 
 export interface Totals {

@@ -4,11 +4,11 @@ import type { AllowanceCharge, EInvoice, Identifier, Line, Period } from './mode
 /** Direct debits of UNTDID 4461. */
 const DIRECT_DEBITS = ['49', '59'];
 
-/** Peppol's list of schemes has neither letters, such as EM for e-mail, nor these (PEPPOL-EN16931-CL008). */
+/** The EAS schemes that Peppol accepts: no letters, such as EM for e-mail, and not these numbers (PEPPOL-EN16931-CL008). */
 const PEPPOL_SCHEME =
   /^(?!0037|0147|0154|0158|0170|0177|0193|0194|0202|0203|0205|0212|0213|0215|0217|0219|0220)\d{4}$/;
 
-/** Registers whose numbers Peppol checks (PEPPOL-COMMON-R041 to R053): by their form, or as stdnum does. */
+/** Registers whose numbers Peppol checks (PEPPOL-COMMON-R041 to R053), with the number's form or its stdnum validator. */
 const registers: Partial<Record<string, RegExp | string>> = {
   '0007': 'se/orgnr',
   '0096': /^\d{10}$/,
@@ -19,10 +19,10 @@ const registers: Partial<Record<string, RegExp | string>> = {
   '0208': 'be/vat',
 };
 
-/** Invoices that Peppol takes between German companies alone, or in another process (PEPPOL-EN16931-P0100 and P0112). */
+/** Types that Peppol accepts only between German companies or in other processes (PEPPOL-EN16931-P0100 and P0112). */
 const OTHER_TYPES = ['204', '326', '384', '387', '389'];
 
-/** The members of Peppol BIS Billing 3 that an e-invoice lacks, beyond the norm, in the words of the feed. */
+/** Returns an e-invoice's violations of Peppol BIS Billing 3 beyond EN 16931, in terms of the feed's members. */
 export function peppolProblems(invoice: EInvoice): string[] {
   const { seller, buyer, payment, invoicingPeriod, lines } = invoice;
   const isDirectDebit = payment !== undefined && DIRECT_DEBITS.includes(payment.meansCode);
@@ -33,7 +33,7 @@ export function peppolProblems(invoice: EInvoice): string[] {
     ...(hasReference ? [] : ['it has neither a buyerReference nor a purchaseOrderReference']),
     ...(OTHER_TYPES.includes(invoice.typeCode) ? [`it has the typeCode ${invoice.typeCode}`] : []),
     ...(isDirectDebit && !payment.directDebit?.mandate ? ['its payment has no mandateReference'] : []),
-    // Each account has its payment means, and one of them the mandate (UBL-SR-55, PEPPOL-EN16931-R061).
+    // Each account has its own payment means, and only one has the mandate (UBL-SR-55, PEPPOL-EN16931-R061).
     ...(isDirectDebit && payment.accounts.length > 1 ? ['its direct debit has several accounts'] : []),
     ...[invoice, ...lines]
       .flatMap(({ allowanceCharges }) => allowanceCharges)
@@ -45,14 +45,14 @@ export function peppolProblems(invoice: EInvoice): string[] {
   ];
 }
 
-/** PEPPOL-EN16931-R010 and R020. */
+/** Returns the problems with a party's electronic address (PEPPOL-EN16931-R010 and R020). */
 function addressProblems(whose: string, { electronicAddress }: EInvoice['seller']): string[] {
   if (!electronicAddress) return [`${whose} electronicAddress is missing`];
   const { scheme = '' } = electronicAddress;
   return PEPPOL_SCHEME.test(scheme) ? [] : [`${whose} electronicAddress has the scheme ${scheme}`];
 }
 
-/** PEPPOL-EN16931-R042. */
+/** Whether a discount or charge has a base without a percentage (PEPPOL-EN16931-R042). */
 function isShareless({ base, percent }: AllowanceCharge): boolean {
   return base !== undefined && percent === undefined;
 }
@@ -61,7 +61,7 @@ function shareProblem({ isCharge, amount, base }: AllowanceCharge): string {
   return `its ${isCharge ? 'charge' : 'discount'} of ${amount} has a base, ${base}, and no percent`;
 }
 
-/** PEPPOL-EN16931-R110 and R111. */
+/** Whether a line's period extends beyond the invoice's (PEPPOL-EN16931-R110 and R111). */
 function isOutside({ period }: Line, whole: Period | undefined): boolean {
   const { startDate = '', endDate = '' } = whole ?? {};
   return (
@@ -74,7 +74,7 @@ function periodProblem({ id }: Line): string {
   return `line ${id} has a supplyPeriod that isn't within the document's`;
 }
 
-/** PEPPOL-EN16931-R120. Amounts in yen, and the like, are rounded to whole ones. */
+/** Whether a line's net differs from its computed amount, as rounding to whole yen can cause (PEPPOL-EN16931-R120). */
 function isRounded({ net, quantity, netPrice, priceBaseQuantity = '1', allowanceCharges }: Line): boolean {
   const added = allowanceCharges.reduce(
     (sum, { isCharge, amount }) => sum + (isCharge ? Number(amount) : -Number(amount)),

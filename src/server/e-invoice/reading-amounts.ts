@@ -11,7 +11,7 @@ import { optionalText } from './xml-text.ts';
 type RecordLine = Invoice['lines'][number];
 type Category = Pick<RecordLine, 'vatCategory' | 'vatRateBasisPoints'>;
 
-/** The totals with the amounts at issue: later payments aren't in them. */
+/** Returns the totals at issue, without later payments. */
 export function totalsOf({ record, amounts }: PrintedDocument): Totals {
   const { totals, currency, lines } = record;
   const { allowances = [], charges = [], prepayments = [], roundingMinor = 0 } = amounts ?? {};
@@ -40,7 +40,7 @@ export function documentAllowanceCharges({ record, amounts }: PrintedDocument): 
   return [...(amounts?.allowances ?? []).map(read(false)), ...(amounts?.charges ?? []).map(read(true))];
 }
 
-/** The amount of a line, its discounts and charges, and its price. */
+/** Returns a line's amount, discounts, charges and price. */
 export function lineAmounts(
   line: RecordLine,
   document: PrintedDocument,
@@ -61,7 +61,7 @@ export function lineAmounts(
 
 type Price = Pick<Line, 'netPrice' | 'priceBaseQuantity'>;
 
-/** The discount as it was given, or without VAT; of a price that is worked out for one unit. */
+/** Returns a line's price discount, without VAT and converted to one unit where its price is. */
 function priceDiscountOf(
   { id, vatCategory, vatRateBasisPoints }: RecordLine,
   { amounts, terms }: PrintedDocument,
@@ -77,8 +77,8 @@ function priceDiscountOf(
 }
 
 /**
- * The price as it was given, or without VAT so exact that the quantity times it is the amount of the line: where prices include
- * VAT, and of a credited part whose amount follows from the whole line.
+ * Returns the given price. Where prices include VAT, and for a credited part of a line, returns instead a price without
+ * VAT, exact enough that multiplying it by the quantity gives the line's amount.
  */
 function priceOf(
   { quantity, unitPriceMinor, amountMinor }: RecordLine,
@@ -104,11 +104,11 @@ function allowanceCharge(
   { amountMinor, grossMinor, percent, baseMinor, reason, reasonCode }: Adjustment,
   { isCharge, currency, vatCategory, vatRateBasisPoints }: Category & { isCharge: boolean; currency: string },
 ): AllowanceCharge {
-  // The base of prices with VAT has VAT in it too.
+  // Where prices include VAT, so does the base.
   const isWithVat = grossMinor !== undefined && vatCategory === 'S';
   const base =
     baseMinor && (isWithVat ? baseMinor - vatWithinMinor(baseMinor, vatRateBasisPoints) : baseMinor);
-  // A share is stated where it comes to the amount within 0.02 (PEPPOL-EN16931-R040), which one of whole yen may not.
+  // A percentage is stated only if it gives the amount within 0.02 (PEPPOL-EN16931-R040); in whole yen it can miss.
   const roundedMinor = Math.abs(amountMinor - ((base ?? 0) * Number(percent ?? 0)) / 100);
   const isStated = percent === undefined || roundedMinor <= 0.02 * 10 ** minorDigits(currency);
   return {

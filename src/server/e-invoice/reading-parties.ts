@@ -23,7 +23,7 @@ export function sellerOf({ supplier }: PrintedDocument): Party {
   };
 }
 
-/** The customer. Its name is the registered one, where there is one; the other is the trading name then. */
+/** Returns the customer as buyer. Its name is the registered one if known; the other is then the trading name. */
 export function buyerOf({ record, terms }: PrintedDocument): Party {
   const { name, legalName, vatId, contactName, email, addressLines, countryCode } = record.buyer;
   const own = terms?.buyer ?? {};
@@ -34,7 +34,7 @@ export function buyerOf({ record, terms }: PrintedDocument): Party {
     identifiers: [identifierOf(own.identifier)].filter((one) => one !== undefined),
     registration: registrationOf(own),
     electronicAddress: identifierOf(own.electronicAddress),
-    // Outside the scope of VAT the norm wants no VAT number of either side (BR-O-02).
+    // Outside the scope of VAT, the standard allows neither party a VAT number (BR-O-02).
     vatId: isOutside ? undefined : optionalText(vatId),
     address: addressOf({ ...own, addressLines, countryCode }),
     contact: {
@@ -45,7 +45,7 @@ export function buyerOf({ record, terms }: PrintedDocument): Party {
   };
 }
 
-/** Whom to pay, if not the supplier (BG-10): the norm takes one of its name, or one of its numbers, for it (BR-17). */
+/** Returns the payee (BG-10); undefined for the supplier, whom the standard recognises by its name or numbers (BR-17). */
 export function payeeOf(document: PrintedDocument): Payee | undefined {
   const given = document.terms?.payee;
   if (!given) return undefined;
@@ -59,15 +59,15 @@ export function payeeOf(document: PrintedDocument): Payee | undefined {
   return isSeller ? undefined : payee;
 }
 
-/** The supplier's tax representative (BG-11). */
+/** Returns the supplier's tax representative (BG-11). */
 export function representativeOf({ terms }: PrintedDocument): EInvoice['taxRepresentative'] {
   const { taxRepresentative: given } = terms ?? {};
   return given && { name: oneLine(given.name), vatId: optionalText(given.vatId), address: addressOf(given) };
 }
 
 /**
- * When and where it was delivered. The day is the one that is given, or else that of the supply: with a period, its last
- * one. The place is the one that is given, or else the site. Goods that go to another member state need a place of delivery (BR-IC-12), which without a site is the customer's address.
+ * Returns the delivery. Its day is the given one, or else the supply date. Its place is the given one, or else the site;
+ * goods for another member state need a place (BR-IC-12), which without a site is the customer's address.
  */
 export function readDelivery({ record, terms }: PrintedDocument): Delivery {
   const { buyer, supplyDate, vatBreakdown } = record;
@@ -98,7 +98,7 @@ function registrationOf(given: {
   return id === undefined ? undefined : { id, scheme: given.companyNumberScheme };
 }
 
-/** The norm has three lines, so the third takes the rest. */
+/** Returns a postal address. The standard has three lines, so the third takes the rest. */
 function addressOf(given: GivenAddress & { countryCode?: string }): PostalAddress {
   const [line1, line2, ...others] = linesBeside(given);
   return {

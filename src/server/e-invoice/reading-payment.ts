@@ -6,7 +6,7 @@ import { asksForPayment } from '../printed-document/wording.ts';
 import type { CreditTransfer, PaymentInstructions } from './model.ts';
 import { optionalText } from './xml-text.ts';
 
-/** How it is paid: as the document says, or else into the supplier's bank account, where something is to be paid. */
+/** Returns the payment instructions: the document's, or else the supplier's account if there is an amount to pay. */
 export function paymentOf(document: PrintedDocument): PaymentInstructions | undefined {
   const { code: meansCode, reference, accounts } = meansOf(document);
   const stated = document.terms?.payment;

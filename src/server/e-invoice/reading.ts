@@ -18,16 +18,16 @@ import {
 import { paymentOf } from './reading-payment.ts';
 import { oneLine, optionalText } from './xml-text.ts';
 
-/** BT-3, from UNTDID 1001. A draft and a pro forma are no invoices, and have no code. */
+/** Codes of BT-3, from UNTDID 1001. A pro forma isn't an invoice, and has none. */
 export const typeCodes: Partial<Record<Invoice['kind'], string>> = { invoice: '380', credit_note: '381' };
 
-/** "Mutually defined": the code of Recommendation 20 for units that it doesn't know. */
+/** "Mutually defined": the Recommendation 20 code for unlisted units. */
 const OTHER_UNIT = 'ZZ';
 
-/** BT-8, from UNTDID 2005: the tax point is the day of the invoice. */
+/** The code of BT-8 for the invoice date as tax point, from UNTDID 2005. */
 const DAY_OF_ISSUE = '3';
 
-/** Codes of the VATEX list. That of an exemption (E) is given: which article it rests on isn't known here. */
+/** VATEX codes by VAT category. An exemption (E) has none here, because its code depends on the article of law. */
 const vatexCodes: Partial<Record<string, string>> = {
   AE: 'VATEX-EU-AE',
   K: 'VATEX-EU-IC',
@@ -35,7 +35,7 @@ const vatexCodes: Partial<Record<string, string>> = {
   O: 'VATEX-EU-O',
 };
 
-/** Reads a document that has an e-invoice into the terms of EN 16931, with the amounts at issue. */
+/** Converts a document to the terms of EN 16931, with the amounts at issue. */
 export function readDocument(document: PrintedDocument): EInvoice {
   const { record, terms = {} } = document;
   const { currency } = record;
@@ -47,7 +47,7 @@ export function readDocument(document: PrintedDocument): EInvoice {
     vatAccounting: vatAccountingOf(record),
     vatPointDate: terms.taxPointDate,
     vatPointDateCode: taxPointCodeOf(record, terms),
-    // One of BT-9 and BT-20 is required of positive amounts (BR-CO-25): a credit note names its invoice.
+    // Positive amounts require BT-9 or BT-20 (BR-CO-25), so a credit note's payment terms name its invoice.
     paymentDueDate: dueDateOf(document) ?? undefined,
     paymentTerms: paymentTermsOf(document),
     buyerReference: optionalText(record.buyerReference),
@@ -73,7 +73,7 @@ export function readDocument(document: PrintedDocument): EInvoice {
   };
 }
 
-/** The terms that are given, and the supplier's own for late payment where the page has them too. */
+/** Returns the given payment terms, with the supplier's late payment terms where the page shows them too. */
 function paymentTermsOf(document: PrintedDocument): string | undefined {
   const { record, supplier, terms } = document;
   const given = optionalText(terms?.paymentTerms) && terms?.paymentTerms;
@@ -87,7 +87,7 @@ function taxPointCodeOf(record: Invoice, { taxPointDate, taxPointCode }: KeptTer
   return taxPointDate === undefined && taxPointOf(record) !== null ? DAY_OF_ISSUE : undefined;
 }
 
-/** BG-3: of a credit note its own invoice first. */
+/** Returns the preceding invoices (BG-3); a credit note's own invoice comes first. */
 function precedingOf({ creditedInvoice: credited }: Invoice, terms: KeptTerms): PrecedingInvoice[] {
   return [...(credited ? [credited] : []), ...(terms.precedingInvoices ?? [])].map(
     ({ number, issueDate }) => ({ number: oneLine(number), issueDate }),
@@ -130,19 +130,19 @@ function vatAccountingOf({ accountingCurrency, currency }: Invoice): EInvoice['v
   return { currency: other, totalVat: decimalAmount(totals.vatMinor, other) };
 }
 
-/** EN 16931 has a term for the VAT in the accounting currency (BT-111), but none for the exchange rate. */
+/** Returns the exchange rate as a note: EN 16931 has a term for the VAT in accounting currency (BT-111), but none for it. */
 function exchangeNote({ currency, accountingCurrency }: Invoice): string {
   if (!accountingCurrency) return '';
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = accountingCurrency;
   return `1 ${currency} = ${exchangeRate} ${accountingCurrency.currency} (${exchangeRateSource}, ${exchangeRateDate})`;
 }
 
-/** The VAT of a category and rate. */
+/** Returns the VAT breakdown of a category and rate. */
 function breakdownOf(item: Invoice['vatBreakdown'][number], document: PrintedDocument): VatBreakdown {
   const { record, supplier } = document;
   const { category, rateBasisPoints, taxableMinor, vatMinor } = item;
   const { vatExemptionReason, vatExemptionReasonCode } = exemptionOf(category, document);
-  // The codes name articles of the Union's VAT directive. Of British documents only goods from Northern Ireland follow it.
+  // The codes name articles of the EU's VAT directive, which applies in the UK only to goods from Northern Ireland.
   const isOfUnion = isInEu(supplier.countryCode ?? '') || category === 'K';
   return {
     taxable: decimalAmount(taxableMinor, record.currency),
@@ -154,7 +154,7 @@ function breakdownOf(item: Invoice['vatBreakdown'][number], document: PrintedDoc
   };
 }
 
-/** Why a category has no VAT. The back office makes sure that all its lines, or all its charges without lines, say the same. */
+/** Returns a category's exemption reason. The back office ensures that all its lines, or else its charges, agree. */
 function exemptionOf(
   category: string,
   { record, amounts, terms }: PrintedDocument,
@@ -164,7 +164,7 @@ function exemptionOf(
   return { ...(line ?? amounts?.charges.find(isOwn)), ...(line && terms?.lines?.[line.id]) };
 }
 
-/** The first line of a description names the item, the others describe it. */
+/** Returns a line. The first line of its description is the item's name, the rest the item's description. */
 function lineOf(line: Invoice['lines'][number], document: PrintedDocument): Omit<Line, keyof ReadTerms> {
   const { position, quantity, unitCode, vatCategory, vatRateBasisPoints } = line;
   const texts = line.description.split(/\r\n?|\n/).map(oneLine);

@@ -1,15 +1,15 @@
-/** XML from tables: a syntax has the terms of EN 16931 as rows, in the order of its schema. */
+/** Writes XML from tables: a syntax lists the terms of EN 16931 as rows, in the order of its schema. */
 import type { Identifier } from './model.ts';
 import { escapeXml } from './xml-text.ts';
 
-/** Attributes by their names; undefined ones are left out. */
+/** Attributes by name; undefined ones are omitted. */
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
 type Value = string | Identifier | undefined;
 
 /**
- * A term by its number, the path of its element, and its value: none makes no element, and several make several. The scheme
- * of an identifier is an attribute. `-` marks what a schema asks for besides: it stands beside terms, and never alone.
+ * A term's number, the path of its element, and its values, each of which makes an element. An identifier's scheme becomes
+ * an attribute. `-` marks an element that only the schema requires; it is written only beside terms.
  */
 export type TermRow = readonly [
   term: `${'BT' | 'BG'}-${string}` | '-',
@@ -18,7 +18,7 @@ export type TermRow = readonly [
   attributes?: Attributes,
 ];
 
-/** An element for each list of rows; one without any term is left out, unless the schema asks for it. */
+/** An element for each list of rows; one without any term is omitted, unless the schema requires it. */
 export interface TermGroup {
   path: string;
   contents: readonly Rows[];
@@ -27,12 +27,12 @@ export interface TermGroup {
 
 export type Rows = readonly (TermRow | TermGroup)[];
 
-/** An element around rows. */
+/** Returns a group with one element around rows. */
+/** Returns a group with an element for each item, around its rows. */
 export function within(path: string, rows: Rows = []): TermGroup {
   return { path, contents: [rows] };
 }
 
-/** An element for each item, around its rows. */
 export function each<T>(
   path: string,
   items: readonly T[],
@@ -41,16 +41,16 @@ export function each<T>(
   return { path, contents: items.map(rowsOf) };
 }
 
-/** The attributes that elements have wherever they stand, by their path. */
+/** Returns the attributes common to all elements with a path. */
 type Common = (path: string) => Attributes;
 
-/** A document around rows, with its declaration. `common` gives attributes, and a row its own besides or instead. */
+/** Returns an XML document of rows. Attributes from `common` are merged with a row's own, which take precedence. */
 export function xmlText(root: string, namespaces: Attributes, rows: Rows, common?: Common): string {
   const document = element(root, contentOf(rows, common), namespaces);
   return `<?xml version="1.0" encoding="UTF-8"?>\n${document}\n`;
 }
 
-/** The text of rows; none without a term. */
+/** Returns the XML of rows; empty where no term has a value. */
 function contentOf(rows: Rows, common?: Common): string {
   const texts = rows.map((part) => ('path' in part ? groupText(part, common) : rowText(part, common)));
   const hasTerm = rows.some((part, index) => texts[index] !== '' && ('path' in part || part[0] !== '-'));
@@ -71,7 +71,7 @@ function rowText([, path, value, attributes]: TermRow, common?: Common): string 
   return texts.join('');
 }
 
-/** Elements one within the other, as a path names them; the innermost has the content and the attributes. */
+/** Returns nested elements named by a path; the innermost has the content and the attributes. */
 function element(path: string, content: string, attributes: Attributes = {}): string {
   const names = path.split('/');
   const written = Object.entries(attributes).map(([name, text]) =>

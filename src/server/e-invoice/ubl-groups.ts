@@ -1,12 +1,12 @@
-/** Groups of terms that stand in several places of UBL. */
+/** Groups of terms that occur in several places of UBL. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
 import { type TermRow, type Rows, within } from './rows.ts';
 
-/** The schemes of PartyTaxScheme: of the VAT number, and of another number of the tax office. */
+/** Schemes of PartyTaxScheme: for a VAT number, and for any other tax number. */
 export const VAT_SCHEME: TermRow = ['-', 'cac:TaxScheme/cbc:ID', 'VAT'];
 const OTHER_SCHEME: TermRow = ['-', 'cac:TaxScheme/cbc:ID', 'TAX'];
 
-/** The seller or the buyer (BG-4, BG-7). `creditorId` is BT-90, of a seller. */
+/** Returns the rows of the seller or the buyer (BG-4, BG-7). `creditorId` is BT-90, for a seller. */
 export function accountingParty(party: Party, creditorId?: string): Rows {
   return [
     ['BT-34, 49', 'cbc:EndpointID', party.electronicAddress],
@@ -29,12 +29,12 @@ export function accountingParty(party: Party, creditorId?: string): Rows {
   ];
 }
 
-/** UBL has BT-90 as an identifier of the seller, or of the payee, under this scheme. */
+/** Returns BT-90 as UBL has it: an identifier of the seller or the payee, under this scheme. */
 export function creditor(id: string | undefined): Identifier | undefined {
   return id === undefined ? undefined : { id, scheme: 'SEPA' };
 }
 
-/** BG-5, BG-8, BG-12, BG-15. */
+/** Returns the rows of a postal address (BG-5, BG-8, BG-12, BG-15). */
 export function ublAddress(address: PostalAddress): Rows {
   return [
     ['BT-35, 50, 64, 75', 'cbc:StreetName', address.line1],
@@ -47,7 +47,7 @@ export function ublAddress(address: PostalAddress): Rows {
   ];
 }
 
-/** A discount or charge of a line (BG-27, BG-28), or with its VAT of the document (BG-20, BG-21). */
+/** Returns the rows of a line's discount or charge (BG-27, BG-28), or a document's with its VAT (BG-20, BG-21). */
 export function ublAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllowanceCharge>): Rows {
   return [
     ['BG-20, 21, 27, 28', 'cbc:ChargeIndicator', String(given.isCharge)],

@@ -3,23 +3,23 @@ import { peppolProblems } from './peppol.ts';
 import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
 import { accountingParty, ublAllowanceCharge, creditor, ublAddress, VAT_SCHEME } from './ubl-groups.ts';
 
-/** BT-24 of the norm alone, and BT-24 and BT-23 of Peppol BIS Billing 3. */
+/** BT-24 for plain EN 16931, and BT-24 and BT-23 for Peppol BIS Billing 3. */
 const CUSTOMIZATION = 'urn:cen.eu:en16931:2017';
 const PEPPOL_CUSTOMIZATION = `${CUSTOMIZATION}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0`;
 const PEPPOL_PROFILE = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0';
 
-/** BT-3 of a credit note. */
+/** The code of a credit note (BT-3). */
 const CREDIT_NOTE = '381';
 
-/** Kinds of referenced documents, from UNTDID 1001. */
+/** Codes for kinds of referenced documents, from UNTDID 1001. */
 const OBJECT = '130';
 const PROJECT = '50';
 
 const SCHEMAS = 'urn:oasis:names:specification:ubl:schema:xsd:';
 
 /**
- * Writes an e-invoice as UBL 2.1 in the syntax binding of EN 16931 (CEN/TS 16931-3-2): by Peppol BIS Billing 3 where it
- * has what that asks for. A credit note has a schema of its own.
+ * Writes an e-invoice as UBL 2.1 in the syntax binding of EN 16931 (CEN/TS 16931-3-2), and as Peppol BIS Billing 3 where
+ * it meets Peppol's rules. A credit note has its own schema.
  */
 export function ublText(invoice: EInvoice): string {
   const isCreditNote = invoice.typeCode === CREDIT_NOTE;
@@ -54,7 +54,7 @@ function heading(invoice: EInvoice, isCreditNote: boolean): Rows {
     ['BT-7', 'cbc:TaxPointDate', isCreditNote ? vatPointDate : undefined],
     ['BT-9', 'cbc:DueDate', isCreditNote ? undefined : invoice.paymentDueDate],
     ['BT-3', isCreditNote ? 'cbc:CreditNoteTypeCode' : 'cbc:InvoiceTypeCode', invoice.typeCode],
-    // Peppol has one note (PEPPOL-EN16931-R002).
+    // Peppol allows only one note (PEPPOL-EN16931-R002).
     ['BT-21, 22', 'cbc:Note', isPeppol && notes.length > 0 ? notes.join('\n') : notes],
     ['BT-7', 'cbc:TaxPointDate', isCreditNote ? undefined : vatPointDate],
     ['BT-5', 'cbc:DocumentCurrencyCode', invoice.currency],
@@ -69,13 +69,13 @@ function heading(invoice: EInvoice, isCreditNote: boolean): Rows {
   ];
 }
 
-/** References to documents in the order of each schema. A credit note has the project as one of them. */
+/** Returns references to documents, in the schema's order. A credit note's project is one of them. */
 function references(invoice: EInvoice, isCreditNote: boolean): Rows {
   const { purchaseOrderReference: order, tenderReference: tender, projectReference: project } = invoice;
   return [
     within('cac:OrderReference', [
       ['BT-13', 'cbc:ID', order],
-      // UBL has no order of the seller's without one of the buyer's.
+      // UBL requires the buyer's order where there is a seller's order.
       ['-', 'cbc:ID', order === undefined ? 'NA' : undefined],
       ['BT-14', 'cbc:SalesOrderID', invoice.salesOrderReference],
     ]),
@@ -132,7 +132,7 @@ function parties({ seller, buyer, payee, taxRepresentative, payment, delivery }:
   ];
 }
 
-/** The amounts due, and how to pay them. */
+/** Returns the rows of the amounts due and the payment details. */
 function settlement(invoice: EInvoice): Rows {
   const { payment, totals } = invoice;
   const { totalVat, currency: currencyID } = invoice.vatAccounting ?? {};
@@ -168,7 +168,7 @@ function settlement(invoice: EInvoice): Rows {
   ];
 }
 
-/** One for each account (BG-17); text, card (BG-18) and direct debit (BG-19, UBL-SR-55) are in the first. */
+/** Returns a group for each account (BG-17); the first also has text, card (BG-18) and direct debit (BG-19, UBL-SR-55). */
 function paymentMeans(payment: PaymentInstructions): TermGroup {
   const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
   return each('cac:PaymentMeans', accounts, (account, index) => {
@@ -178,7 +178,7 @@ function paymentMeans(payment: PaymentInstructions): TermGroup {
       ['BT-83', 'cbc:PaymentID', payment.remittance],
       within('cac:CardAccount', [
         ['BT-87', 'cbc:PrimaryAccountNumberID', card?.number],
-        // The schema asks for it, and the norm has no term for it.
+        // The schema requires it, but the standard has no term for it.
         ['-', 'cbc:NetworkID', 'NA'],
         ['BT-88', 'cbc:HolderName', card?.holder],
       ]),
