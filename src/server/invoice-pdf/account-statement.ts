@@ -11,14 +11,14 @@ import { balanceOf, dateText, numberOf } from '../printed-document/wording.ts';
 export interface StatementEntry {
   day: string;
   kind: 'Payment' | 'Refund' | 'Credit note';
-  /** The method in words; undefined for a credit note. */
+  /** The payment method in words; undefined for a credit note. */
   method?: string;
   creditNote?: Invoice['creditNotes'][number];
-  /** The amount that it takes off the balance; below zero for a refund. */
+  /** The amount deducted from the balance, in minor units; negative for a refund. */
   settledMinor: number;
 }
 
-/** The payments, refunds and credits of an invoice since its issue, day by day. */
+/** Returns the payments, refunds and credits of an invoice since its issue, by day. */
 export function entriesOf({ payments = [], refunds = [], creditNotes }: Invoice): StatementEntry[] {
   const entries: StatementEntry[] = [
     ...payments.map(({ paidOn, method, amountMinor }) => ({
@@ -41,7 +41,7 @@ const PADDING = 4.5;
 const GAP = 14;
 const SPACE = { x: LEFT_MARGIN, width: CONTENT_WIDTH };
 
-/** Draws an invoice, all its entries and the balance after each, and what is left. */
+/** Draws an invoice, all its entries with the balance after each, and the final balance. */
 export function drawAccount(sheet: Sheet, { record }: PrintedDocument): void {
   const columns: NaturalColumn[] = [
     { head: 'Entry', align: 'left', widthMax: CONTENT_WIDTH },
@@ -66,7 +66,7 @@ function textsOf(record: Invoice): string[][] {
   const { plain } = moneyFormat(record.currency);
   const entries = entriesOf(record);
   const { amountDueMinor = 0, creditBalanceMinor = 0, issueDate } = record;
-  // The sum of what is left and what was settled: the amount with which the invoice began.
+  // The opening balance is the current balance plus everything settled.
   const settledMinor = entries.reduce((sum, entry) => sum + entry.settledMinor, 0);
   let balanceMinor = amountDueMinor - creditBalanceMinor + settledMinor;
   const begun = plain(balanceMinor);

@@ -4,13 +4,13 @@ import { moneyFormat, quantityText } from './amounts.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { InvoiceLine } from '../printed-document/wording.ts';
 
-/** A discount or charge in words, with its amount, which is below zero for a discount. */
+/** The label of a discount or charge, with its amount in minor units, negative for a discount. */
 interface AdjustmentText {
   label: string;
   countedMinor: number;
 }
 
-/** Names a discount or charge by its reason, or else by its code, with its percentage and base. */
+/** Returns the label and amount of a discount or charge: its reason or else its code, with any percentage and base. */
 export function adjustmentText(
   kind: 'discount' | 'charge',
   { amountMinor, grossMinor = amountMinor, percent, baseMinor, reason, reasonCode = '' }: Adjustment,
@@ -24,7 +24,7 @@ export function adjustmentText(
   return { label: `${name}${share}`, countedMinor: kind === 'discount' ? -grossMinor : grossMinor };
 }
 
-/** The amount of a line: with VAT where the prices include it. */
+/** Returns the amount of a line in minor units, with VAT where prices include it. */
 export function shownMinor({ id, amountMinor }: InvoiceLine, { amounts }: PrintedDocument): number {
   return amounts?.lines[id]?.grossMinor ?? amountMinor;
 }

@@ -9,7 +9,7 @@ import type { Engine } from '../store/engines/engine.ts';
 import type { Print, Printed } from './printing.ts';
 import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
 
-/** A PDF to answer with: the values of its headers, and a function for its bytes, which not every answer needs. */
+/** A PDF to serve: the values for its headers, and a function that reads its bytes, which not every response needs. */
 export interface DocumentFile {
   /** The file's name before `.pdf`: the document's number, or `draft-<id>`. */
   name: string;
@@ -20,22 +20,22 @@ export interface DocumentFile {
 }
 
 export interface Documents {
-  /** Undefined when the company has no document with that id: the same for another company's document as for none. */
+  /** Finds a document; undefined when the company has none with that id, even if another company has. */
   find: (company: string, id: string) => Promise<LocatedDocument | undefined>;
   /**
-   * The PDF of a document that was found: at once when it is stored, otherwise after printing. Resolves to undefined
-   * when a draft was discarded meanwhile.
+   * Returns the PDF of a document, printing it first unless it is stored. Resolves to undefined when a draft has been
+   * discarded in the meantime.
    * @throws AppError `unavailable` when it can't be printed now.
    */
   prepare: (found: LocatedDocument) => Promise<DocumentFile | undefined>;
   /**
-   * The statement of account of an issued invoice as of a calendar day, made anew each time; undefined for any other
-   * document. @throws AppError `unavailable` when it can't be printed now.
+   * Prints the statement of account of an issued invoice as of a calendar day; undefined for any other document.
+   * @throws AppError `unavailable` when it can't be printed now.
    */
   prepareStatement: (found: LocatedDocument, day: string) => Promise<DocumentFile | undefined>;
 }
 
-/** Opens the documents of a database; the processes that print them end with it. */
+/** Opens the documents of a database; disposing of the result ends the processes that print them. */
 export function openDocuments({
   engine,
   ...options
@@ -81,17 +81,17 @@ export function createDocuments(engine: Engine, print: Print): Documents {
   };
 }
 
-/** A PDF that isn't stored. */
+/** Returns the file for a PDF that isn't stored. */
 function passingFile(name: string, { bytes, sha256 }: { bytes: Uint8Array; sha256: string }): DocumentFile {
   return { name, sha256, byteCount: bytes.length, read: async () => Buffer.from(bytes) };
 }
 
-/** Bytes of drafts' PDFs that are cached: hundreds of them. */
+/** The most bytes of drafts' PDFs that are cached, which is enough for hundreds. */
 const DRAFT_BYTES_MAX = 32 * 1024 * 1024;
 
 /**
- * Requests for the same document at the same time share one printing, and a draft is printed once while it stays the
- * same. A draft that was edited meanwhile is printed anew for later requests.
+ * Returns a print function that shares one printing among concurrent requests for a document, and caches drafts until
+ * they are edited.
  */
 function sharingPrints({ db }: Engine, print: Print): (found: LocatedDocument) => Promise<Printed> {
   const printings = new Map<string, { version: string; printed: Promise<Printed>; byteCount: number }>();

@@ -3,40 +3,40 @@ import { type Glyph, wordsOf } from '../typefaces/glyphs.ts';
 import type { Outlined } from '../typefaces/outlines.ts';
 import type { Run } from '../typefaces/shaping.ts';
 
-/** The members of a document's font that pdfkit keeps, and its types lack. */
+/** Members of a pdfkit font that pdfkit's types lack. */
 interface PdfFont {
-  /** Its name among the fonts of a page. */
+  /** The font's name among the fonts of a page. */
   id: string;
   ref: () => unknown;
-  /** The width and the characters of each glyph. The first glyph marks a missing letter, and no document shows it. */
+  /** The width of each glyph; `unicode` has its characters. The first glyph, for a missing letter, is never shown. */
   widths: number[];
   unicode: number[][];
   subset: { glyphs: (number | Outlined)[] };
 }
 
-/** Glyphs are numbered with 16 bits. Glyphs that others are made of get numbers too. */
+/** The most glyphs in one font. Glyph numbers have 16 bits, and components of glyphs need numbers too. */
 const GLYPHS_MAX = 30_000;
 
-/** A font as one document embeds it: with the glyphs that the document shows. */
+/** A font as embedded in one document, with only the glyphs that the document shows. */
 export class EmbeddedFont {
-  /** How many fonts before it the document's glyphs of this face fill. */
+  /** The number of full fonts of this face that the document already has. */
   readonly part: number;
   readonly #face: Face;
   readonly #font: PdfFont;
-  /** The number of each glyph as it is shown. */
+  /** The hexadecimal code of each glyph, by the glyph's key. */
   readonly #codes = new Map<string, string>();
-  /** To thousandths of the font size. */
+  /** The factor from font units to thousandths of the font size. */
   readonly #scale: number;
 
   /**
-   * Adds a font to a document. pdfkit embeds it; we place the text ourselves, because `document.text` takes as long as all
-   * the rest of a document.
+   * Adds a font to a document. pdfkit embeds it, but the text is placed here, because `document.text` would double the
+   * time to print a document.
    */
   constructor(document: PDFKit.PDFDocument, face: Face, part = 0) {
     this.#face = face;
     this.#scale = 1000 / face.source.unitsPerEm;
     this.part = part;
-    // pdfkit takes two fonts of one name for the same.
+    // pdfkit treats two fonts with one name as the same font.
     const name = `${face.source.postscriptName}${part === 0 ? '' : `-${part}`}`;
     const source: unknown = Object.create(face.source, { postscriptName: { value: name } });
     // pdfkit accepts fontkit's interface and keeps the current font in a field, but its types lack both.
@@ -50,7 +50,7 @@ export class EmbeddedFont {
     return this.#font.id;
   }
 
-  /** Whether more glyphs need another font. */
+  /** Whether the font is full, so that further glyphs need another one. */
   get isFull(): boolean {
     return this.#font.unicode.length > GLYPHS_MAX;
   }
@@ -60,8 +60,8 @@ export class EmbeddedFont {
   }
 
   /**
-   * The operators that show a run of text (ISO 32000-1, 9.4). A page's y axis points down here, so the letters are turned
-   * over. What goes from right to left is marked as shown in reverse (14.8.2.3.3).
+   * Returns the operators that show a run of text (ISO 32000-1, 9.4). The page's y axis points down here, so letters are
+   * flipped. Right-to-left text is marked as shown in reverse (14.8.2.3.3).
    */
   show({ text, isRtl }: Run, { x, y, size }: Place): string {
     let shown = '';

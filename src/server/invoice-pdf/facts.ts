@@ -122,7 +122,7 @@ function named(names: Partial<Record<string, string>>, code = ''): string | null
   return names[code] ?? null;
 }
 
-/** The amount due or credited. An issued document shows it as at its issue: later payments don't change it. */
+/** Returns the row of the amount due or credited. An issued document shows the amount at issue, before later payments. */
 function amountRow(printed: PrintedDocument): Row {
   const { record, amounts } = printed;
   const { withSymbol } = moneyFormat(record.currency);
@@ -135,7 +135,7 @@ function amountRow(printed: PrintedDocument): Row {
 
 function drawRows(sheet: Sheet, rows: Row[]): void {
   const behind = () => sheet.rule(sheet.y, SPACE, RULE);
-  // The small label stands on the line of its value.
+  // Lowers the small label onto the line of its value.
   const drop = (STYLES.body.leading - STYLES.small.leading) / 2;
   layTable(sheet, {
     columns: [

@@ -1,14 +1,14 @@
 /** Characters that cause trouble in file systems or headers: controls, separators, quotes, wildcards, non-ASCII. */
 const ODD = /[^0-9A-Za-z !#$&'()+,;=@[\]^_`{}~.-]/gu;
-/** The characters that `filename*` takes as they are (RFC 8187 section 3.2.1, attr-char). */
+/** Characters that encodeURIComponent keeps but `filename*` must encode (RFC 8187 section 3.2.1, attr-char). */
 const NOT_ATTRIBUTE = /['()*]/g;
-/** Both keep the header within the contract's length. */
+/** The longest name, plain and encoded, that keeps the header within the contract's length. */
 const NAME_CHARACTERS_MAX = 100;
 const ENCODED_CHARACTERS_MAX = 300;
 
 /**
- * The Content-Disposition of a document's file (RFC 6266): `attachment; filename="<number>.pdf"`. Characters that don't
- * belong into a file name are replaced there; the exact name goes into `filename*` (RFC 8187), which clients prefer.
+ * Returns the Content-Disposition of a document's file (RFC 6266): `attachment; filename="<number>.pdf"`. Characters
+ * unsuitable for a file name are replaced; the exact name goes into `filename*` (RFC 8187), which clients prefer.
  */
 export function contentDisposition(name: string, ending: 'pdf' | 'xml' = 'pdf'): string {
   const exact = shortened(name);
@@ -18,7 +18,7 @@ export function contentDisposition(name: string, ending: 'pdf' | 'xml' = 'pdf'):
   return plain === exact ? attachment : `${attachment}; filename*=UTF-8''${encoded(exact)}.${ending}`;
 }
 
-/** Shortens a name. Documents' numbers are far shorter. */
+/** Shortens a name to the limits, which documents' numbers never reach. */
 function shortened(name: string): string {
   let characters = [...name.toWellFormed()].slice(0, NAME_CHARACTERS_MAX);
   while (encoded(characters.join('')).length > ENCODED_CHARACTERS_MAX) characters = characters.slice(0, -1);

@@ -16,17 +16,17 @@ import {
   vatOfLine,
 } from '../printed-document/wording.ts';
 
-/** The unit of things that are only counted (UN/ECE Recommendation 20). */
+/** The unit code for counted things (UN/ECE Recommendation 20). */
 const ONE = 'C62';
-/** Above and below the text of a row. */
+/** The space above and below the text of a row, in points. */
 const PADDING = 4.5;
-/** Height of the sum that is carried to the next page, on both pages. */
+/** The height of the row that carries a subtotal to the next page, in points; both pages show one. */
 const CARRIED_HEIGHT = STYLES.cellStrong.leading + 2 * PADDING;
 const SPACE = { x: LEFT_MARGIN, width: CONTENT_WIDTH };
 
 /**
- * Draws the lines of a document. Where they don't fit on a page, the sum so far is carried to the next one, which
- * repeats the heads. The last row stays together with `tailHeight` points of what follows it.
+ * Draws the lines of a document. At a page break the subtotal is carried to the next page, which repeats the headings.
+ * The last row stays on one page with the `tailHeight` points that follow it.
  */
 export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: number): void {
   const { lines, currency } = printed.record;
@@ -52,7 +52,7 @@ export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: nu
   table.draw(sheet.root, { tailHeight, keptLinesMax: 12, carried });
 }
 
-/** The lines of a document as they are shown, in texts of one or more lines. */
+/** Returns a document's lines as a table of texts, each of one or more lines. */
 export function linesOf(printed: PrintedDocument): TextTable {
   const rows = printed.record.lines.map((line) => textsOf(printed, line));
   return { columns: columnsOf(printed), rows };
@@ -79,7 +79,7 @@ function textsOf(printed: PrintedDocument, line: InvoiceLine): string[] {
     ...allowances.map((one) => adjustmentText('discount', one, printed.record.currency)),
     ...charges.map((one) => adjustmentText('charge', one, printed.record.currency)),
   ];
-  // A negative part of one is a discount, and -0.05 units are shown as -5 %.
+  // A quantity between minus one and zero is a discount: -0.05 units are shown as -5 %.
   const share = line.unitCode === ONE ? shareText(line.quantity) : undefined;
   return [
     [
@@ -96,10 +96,10 @@ function textsOf(printed: PrintedDocument, line: InvoiceLine): string[] {
   ];
 }
 
-/** GTIN, by its code of ISO 6523. */
+/** The ISO 6523 code of GTIN. */
 const GTIN = '0160';
 
-/** The facts about a line that a person reads beside its description: numbers and properties of the article, its period, a note. */
+/** Returns the texts shown with a line's description: the article's numbers and properties, its period, and a note. */
 function aboutItem(terms: LineTerms): string[] {
   const { sellerItemId, buyerItemId, standardItemId, attributes = [], supplyPeriod } = terms;
   const numbers = [
@@ -116,7 +116,7 @@ function aboutItem(terms: LineTerms): string[] {
   return texts.flatMap((text) => text || []);
 }
 
-/** The price as it was given: exact, and with VAT where the prices include it. */
+/** Returns a line's price as it was given: exact, and with VAT where prices include it. */
 function givenPrice({ id, unitPriceMinor }: InvoiceLine, { record, amounts }: PrintedDocument): string {
   const { given, grossMinor, unitPrice, priceBaseQuantity } = amounts?.lines[id] ?? {};
   const priceMinor =
@@ -130,7 +130,7 @@ function unitPriceText(line: InvoiceLine, printed: PrintedDocument): string {
   return base === undefined ? price : `${price} per ${quantityText(base)}`;
 }
 
-/** The price before its discount, and the discount (BT-148, BT-147). */
+/** Returns the texts of a price before its discount, and of the discount (BT-148, BT-147). */
 function discountTexts(line: InvoiceLine, printed: PrintedDocument): string[] {
   const discount = printed.terms?.lines?.[line.id]?.priceDiscount;
   if (discount === undefined) return [];

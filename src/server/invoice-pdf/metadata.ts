@@ -1,6 +1,6 @@
 import { escapeXml } from '../e-invoice/xml-text.ts';
 
-/** The embedded file, as `file()` of pdfkit wants it described. The pages and the file are alternatives of each other. */
+/** The description of the embedded e-invoice for pdfkit's `file()`. The pages and the file are alternatives of each other. */
 export const E_INVOICE_FILE = {
   name: 'factur-x.xml',
   type: 'text/xml',
@@ -19,8 +19,8 @@ const facturXProperties = [
 ] as const;
 
 /**
- * Metadata (XMP) for `appendXML()` of pdfkit. They claim PDF/UA-1 (ISO 14289-1, 5) and, for a document with an e-invoice,
- * Factur-X, and describe the schemas that aren't PDF/A's own, as it asks (ISO 19005-3, 6.6.2.3.3).
+ * Returns XMP metadata for pdfkit's `appendXML()`. It claims PDF/UA-1 (ISO 14289-1, 5) and, with an e-invoice, Factur-X,
+ * and describes the schemas that aren't PDF/A's own, as PDF/A requires (ISO 19005-3, 6.6.2.3.3).
  */
 export function metadata(hasEInvoice: boolean): string {
   const ua = schemaXml(

@@ -1,38 +1,38 @@
 import { LIGHT_GROUND } from '../process/vendor-look.ts';
 import type { TextStyle } from './text-blocks.ts';
 
-/** In points; a millimetre is 2.8346 of them. */
+/** Page sizes in points; a millimetre is 2.8346 points. */
 export const PAGE_SIZES = {
   A4: { width: 595.28, height: 841.89 },
   Letter: { width: 612, height: 792 },
 };
 
-/** All is laid out in the width of A4. A wider page has it in its middle. */
+/** The layout width, which is that of A4. A wider page has its content centred. */
 export const PAGE_WIDTH = PAGE_SIZES.A4.width;
 export const LEFT_MARGIN = 56.7;
 export const RIGHT = PAGE_WIDTH - LEFT_MARGIN;
 export const CONTENT_WIDTH = RIGHT - LEFT_MARGIN;
-/** Where the second column of the head begins. */
+/** The left edge of the header's second column. */
 export const COLUMN = 322;
 export const TOP = 45;
-/** Content ends so far above the lower edge; the foot of the page is below it. */
+/** The distance from the end of the content to the page's lower edge; the footer is below the content. */
 export const BOTTOM_MARGIN = 74;
-/** How far above the lower edge the foot of the page begins. */
+/** The distance from the top of the footer to the page's lower edge. */
 export const FOOT_MARGIN = 42;
-/** The customer's name and address begin here, where the window of a DL envelope shows them. */
+/** The top of the customer's name and address, where the window of a DL envelope shows them. */
 export const ADDRESS_TOP = 150;
 
 const INK = '#1b2328';
-/** 5.9 to 1 against white, more than accessible text needs. */
+/** The colour of secondary text; its contrast on white is 5.9 to 1, more than accessible text needs. */
 const GREY = '#5a666e';
-/** Names of the two colours that differ between documents; a sheet knows which they are. */
+/** Placeholders for the two colours that differ between documents; a sheet resolves them. */
 export const ACCENT = 'accent';
 export const TINT = 'tint';
 export const RULE = '#c8d0d4';
-/** Behind the text, which has to stay legible on it. */
+/** The colour of the watermark, on which text must stay legible. */
 export const WATERMARK = '#ebedee';
 
-/** The colours of a document. A vendor's accent stands on the ground on which its contrast was checked. */
+/** Returns the colours of a document. An operator's accent is used on the background against which it was checked. */
 export function coloursOf(accent: string | undefined): Partial<Record<string, string>> {
   return accent === undefined
     ? { [ACCENT]: '#0b5566', [TINT]: '#eef4f5' }

@@ -4,7 +4,7 @@ import type { Sheet } from './sheet.ts';
 import type { TextBlock } from './text-blocks.ts';
 import { isDraft, documentName, supplierName } from '../printed-document/wording.ts';
 
-/** Draws the head of every page but the first, and the mark across each page of a draft. */
+/** Draws the header of every page but the first, and the watermark on each page of a draft. */
 export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
   if (isDraft(printed.record)) drawWatermark(sheet);
   if (sheet.pageCount === 1) return TOP;
@@ -18,7 +18,7 @@ export function drawPageHead(sheet: Sheet, printed: PrintedDocument): number {
   return TOP + Math.max(left.height, right.height) + 14;
 }
 
-/** The mark is an artifact: the warning under the title says the same. */
+/** Draws the watermark as an artifact, since the warning under the title already says it. */
 function drawWatermark(sheet: Sheet): void {
   const { height } = sheet.size;
   const block = sheet.text('DRAFT', STYLES.watermark, height);
@@ -34,7 +34,7 @@ function drawWatermark(sheet: Sheet): void {
   }, 'Pagination');
 }
 
-/** Draws the foot of every page, once it is known how many there are. */
+/** Draws the footer of every page, when the number of pages is known. */
 export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
   const { supplier } = printed;
   const registered = [
@@ -58,7 +58,7 @@ export function drawPageFeet(sheet: Sheet, printed: PrintedDocument): void {
   }
 }
 
-/** The first page says all of it in full, and a third line would reach the edge of the paper. */
+/** Cuts a footer to two lines: a third would reach the edge of the paper, and the first page has the full text. */
 function atMostTwoLines(block: TextBlock): TextBlock {
   return { ...block, lines: block.lines.slice(0, 2) };
 }

@@ -8,16 +8,16 @@ import { balancedBlock, type TextStyle } from './text-blocks.ts';
 import { countryName, supplierName } from '../printed-document/wording.ts';
 
 const LOGO_BOX = { width: 190, height: 62 };
-/** A browser's size of 96 pixels to the inch: larger, a small picture is a blur of squares. */
+/** The largest scale of a logo, 96 pixels to the inch as in browsers; a small picture would look blurred beyond it. */
 const POINTS_PER_PIXEL_MAX = 0.75;
 const LEFT_WIDTH = COLUMN - LEFT_MARGIN - 30;
 
-/** Draws the supplier: the logo on the left, all that the law asks for in the right column. */
+/** Draws the supplier: the logo on the left, and the details that the law requires in the right column. */
 export function drawSupplier(sheet: Sheet, printed: PrintedDocument, logo: Logo | undefined): void {
   const { supplier } = printed;
   const name = supplierName(printed);
   const wordmark = logo ? undefined : balancedBlock(name, STYLES.wordmark, LEFT_WIDTH, sheet.fonts);
-  // Longer ones would come down to the customer's address.
+  // A longer name would reach down to the customer's address.
   const isShown = wordmark !== undefined && wordmark.height <= LOGO_BOX.height + 1;
   if (logo) drawLogo(sheet, logo, name);
   else if (isShown)
@@ -69,7 +69,7 @@ function joined(separator: string, ...texts: readonly (string | undefined)[]): s
   return texts.filter((text) => text !== undefined && text !== '').join(separator);
 }
 
-/** As many as fit on each line, with a dot between two. */
+/** Joins texts with dots, putting as many as fit on each line. */
 function inLines(sheet: Sheet, texts: readonly (string | undefined)[]): string {
   let last = '';
   const before: string[] = [];

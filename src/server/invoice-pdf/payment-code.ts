@@ -5,16 +5,16 @@ import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
 import { type PayeeAccount, meansOf } from '../printed-document/means-of-payment.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 
-/** A QR code as its dark modules: where each run of them begins, and how long it is. */
+/** A QR code as horizontal runs of dark modules. */
 export interface PaymentCode {
-  /** Modules to each side, without the light border. */
+  /** The number of modules per side, without the light border. */
   size: number;
   runs: readonly { x: number; y: number; length: number }[];
 }
 
-/** Countries of the EEA, whose banks are found without a BIC. */
+/** EEA countries, whose banks need no BIC. */
 const EEA = 'AT BE BG CY CZ DE DK EE ES FI FR GR HR HU IE IS IT LI LT LU LV MT NL NO PL PT RO SE SI SK';
-/** The other countries of SEPA (EPC409-09). */
+/** SEPA countries outside the EEA, whose banks need a BIC (EPC409-09). */
 const OTHERS = 'AD AL CH GB GI MC MD ME MK RS SM VA';
 
 const BYTES_MAX = 331;
@@ -23,9 +23,9 @@ const REFERENCE_MAX = 140;
 const AMOUNT_MINOR_MAX = 99_999_999_999;
 
 /**
- * The QR code from which a banking app takes a SEPA credit transfer (EPC069-12, version 002). A transfer carries 70
- * characters of a name, and so does the code. Undefined for a document that can't have one: in another currency, without
- * a transfer to an IBAN of SEPA, without the BIC that a bank outside the EEA needs, or with a number or an amount beyond the limits.
+ * Returns the QR code with which a banking app starts a SEPA credit transfer (EPC069-12, version 002). Transfers and code
+ * hold 70 characters of a name. Undefined for a document in another currency, without a transfer to a SEPA IBAN,
+ * without the BIC that a bank outside the EEA needs, or with a number or an amount beyond the limits.
  */
 export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): PaymentCode | undefined {
   const text = transferText(printed, amountMinor);
@@ -34,7 +34,7 @@ export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): Pa
   return { size, runs: data.flatMap(runsOf) };
 }
 
-/** The lines of the code; undefined where a rule of EPC069-12 can't be met. */
+/** Returns the text of the code, line by line; undefined where a rule of EPC069-12 can't be met. */
 export function transferText(printed: PrintedDocument, amountMinor: number): string | undefined {
   const { record } = printed;
   const means = meansOf(printed);
@@ -48,7 +48,7 @@ export function transferText(printed: PrintedDocument, amountMinor: number): str
   if (name === '' || reference === '' || reference.length > REFERENCE_MAX) return undefined;
   const amount = `EUR${decimalAmount(amountMinor, 'EUR')}`;
   const payee = [...name].slice(0, NAME_MAX).join('').trim();
-  // No purpose and no structured reference.
+  // The empty elements are the purpose and the structured reference.
   const text = ['BCD', '002', '1', 'SCT', bic, payee, iban, amount, '', '', reference].join('\n');
   return Buffer.byteLength(text) > BYTES_MAX ? undefined : text;
 }
@@ -67,7 +67,7 @@ function bicOf(given: string | undefined): string {
   return isBic(bic) ? bic : '';
 }
 
-/** A line break would begin the next element. */
+/** Puts text on one line, because a line break would begin the next element of the code. */
 function oneLine(text: string | null | undefined): string {
   return (text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim();
 }

@@ -11,20 +11,20 @@ import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Renderer } from './render.ts';
 import { hasStatement, isDraft } from '../printed-document/wording.ts';
 
-/** Even 1,000 lines and a large logo stay far below it, so a larger PDF is a fault. */
+/** The largest PDF; even one with 1,000 lines and a large logo is far smaller, so exceeding it is a bug. */
 const PDF_BYTES_MAX = 16 * 1024 * 1024;
 
 export type Printed =
-  /** It is issued and its PDF is stored: by this call, which then has its head, or by another one. */
+  /** An issued document whose PDF is stored; `head` is set if this call stored it. */
   | { outcome: 'stored'; head: DocumentHead | undefined }
-  /** It is a draft, or a statement of account. Its PDF is only for this request. A draft has its id as its number. */
+  /** A draft or a statement of account, whose PDF isn't stored. `number` is a draft's id. */
   | { outcome: 'draft' | 'statement'; number: string; bytes: Uint8Array; sha256: string }
   | { outcome: 'absent' };
 
 /**
- * Makes the PDF of a document. For an issued one it takes the contents fixed at issue, and stores the PDF. For a draft
- * it takes the draft and the company's profile as they are now. With the calendar day `statementOn` it makes a statement
- * of account of an issued invoice instead, from invoice and profile as they are now; of another document there is none.
+ * Prints the PDF of a document. An issued document is printed with its contents as of issue, and its PDF is stored. A
+ * draft is printed with the company's current profile. With the calendar day `statementOn` a statement of account of an
+ * issued invoice is printed instead, with current data; other documents have none.
  */
 export type Print = (company: string, id: string, statementOn?: string) => Promise<Printed>;
 
@@ -52,15 +52,15 @@ export function createPrint(engine: Engine, renderer: Renderer, accent?: string)
 
 /** A stored document, read once. */
 export interface KeptDocument {
-  /** As it is now, with its payments, refunds and credit notes. */
+  /** The current record, with its payments, refunds and credit notes. */
   current: Invoice;
-  /** Everything that it shows. */
+  /** Everything that the document shows. */
   printed: PrintedDocument;
 }
 
 /**
- * Reads a document with everything that it shows: as of its issue, unless it is a draft or `asOf` is `now`. Undefined when
- * the company has none with that id.
+ * Reads a document with everything that it shows, as of its issue unless it is a draft or `asOf` is `now`. Undefined
+ * when the company has none with that id.
  */
 export async function findPrinted(
   db: Connection,
@@ -80,14 +80,13 @@ export async function findPrinted(
 }
 
 /**
- * An issued document as it was when it was issued. Payments, refunds and credit notes come later and change only the
- * members that are set back here: the PDF is the same before and after a payment (VAT law: an issued document doesn't
- * change).
+ * Returns an issued document as it was at issue. Later payments, refunds and credit notes change only the members reset
+ * here, so that a payment doesn't change the PDF (VAT law: an issued document doesn't change).
  */
 export function asOfIssue(record: Invoice, amounts: DocumentAmounts | undefined): Invoice {
   return {
     ...record,
-    // Every later change moves it. An issued document has a time of issue.
+    // Every later change updates it. An issued document has a time of issue.
     updatedAt: record.issuedAt ?? record.createdAt,
     creditNotes: [],
     ...balanceAtIssue(record, amounts),

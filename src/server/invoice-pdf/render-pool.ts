@@ -10,32 +10,32 @@ import type { DocumentMetrics } from '../process/metrics.ts';
 import type { Printed } from './printing.ts';
 import type { Failure, PrintTask, WorkerAnswer } from './render-worker.ts';
 
-/** On two cores the server keeps one for itself. */
+/** The most printing processes; on two cores, one core is left for the server. */
 const PROCESSES_MAX = availableParallelism() > 2 ? 2 : 1;
-/** As many as a process prints in some ten seconds. */
+/** The most waiting documents, which a process prints in some ten seconds. */
 const WAITING_MAX = 256;
 const RETRY_SECONDS = 5;
-/** A document takes hundredths of a second, and seconds on a machine whose cores are all busy. */
+/** The time limit for a document, which usually takes hundredths of a second, and seconds on a busy machine. */
 const DOCUMENT_MS_MAX = 30_000;
-/** A process without work ends after ten minutes, which frees its memory. The next document waits for a new one. */
+/** The time after which an idle process ends, to free its memory; the next document then waits for a new process. */
 const IDLE_MS_MAX = 600_000;
 /**
- * A document that needs more heap than the first ends its process, not the machine. Without the second, V8 makes so much
- * room for short-lived objects that the process takes 370 MB; with it, 190 MB in the same time.
+ * Memory limits of a process. A document that exceeds the first ends only its process. The second limits the space for
+ * short-lived objects: the process takes 190 MB instead of 370 MB, at the same speed.
  */
 const PROCESS_OPTIONS = ['--max-old-space-size=384', '--max-semi-space-size=8'];
 
 const ENDED_TWICE: { failure: Failure } = { failure: { name: 'ended two processes', frames: [] } };
 const TOO_LATE: { failure: Failure } = { failure: { name: 'too late', frames: [] } };
 
-/** Time before a document that ended two processes, or blocked one, is tried again. */
+/** The time before a document that ended two processes, or blocked one, can be tried again. */
 const PAUSE_MS = 60_000;
 
 export interface RenderPoolOptions {
   databaseUrl: string;
   log: Logger;
   metrics: DocumentMetrics;
-  /** The operator's accent colour, for drafts. */
+  /** The operator's accent colour, for drafts and statements of account. */
   portalAccent?: string | undefined;
   processesMax?: number;
   waitingMax?: number;
@@ -43,19 +43,19 @@ export interface RenderPoolOptions {
 }
 
 /**
- * Prints documents in processes of the lowest priority, so that a burst of them doesn't slow the API down, and a fault in
- * one doesn't end the server. A process starts when a document is asked for, and prints one document at a time. When the
- * process ends, another one prints the document; a document that ends two processes, or takes too long, fails.
+ * A pool of lowest-priority processes that print documents, so that a burst doesn't slow down the API, and a crash doesn't
+ * end the server. A process starts on demand, and prints one document at a time. If it ends, another process prints the
+ * document; a document that ends two processes, or exceeds the time limit, fails.
  */
 export class RenderPool implements AsyncDisposable {
   readonly #options: Required<RenderPoolOptions>;
   readonly #processes: Tinypool;
   /**
-   * Documents that wait for a process, by company; the company that comes first has the next turn. They wait here, so that
-   * a document's time limit begins with its printing.
+   * Documents waiting for a process, by company; the first company has the next turn. They wait here, so that a
+   * document's time limit starts with its printing.
    */
   readonly #waiting = new Map<string, PromiseWithResolvers<undefined>[]>();
-  /** Documents that aren't tried again before a time, in milliseconds. */
+  /** Paused documents, each with the time in milliseconds before which it isn't tried again. */
   readonly #paused = new Map<string, number>();
   #underWay = 0;
   #isClosed = false;
@@ -80,7 +80,7 @@ export class RenderPool implements AsyncDisposable {
       maxThreads: this.#options.processesMax,
       idleTimeout: IDLE_MS_MAX,
     });
-    // A process that ends while idle is no fault: the system may have stopped it with the server.
+    // An idle process that ends isn't an error: the system may have stopped it with the server.
     this.#processes.on('error', (error: Error) =>
       options.log.info({ reason: error.message }, 'document.process-ended'),
     );
@@ -88,8 +88,8 @@ export class RenderPool implements AsyncDisposable {
   }
 
   /**
-   * Prints a document when it is its turn; companies take turns.
-   * @throws AppError `unavailable` when too many documents wait already, and when it can't be printed; the log says why.
+   * Prints a document in its turn; companies take turns.
+   * @throws AppError `unavailable` when too many documents are waiting, or when printing fails; the log says why.
    */
   async print(company: string, id: string, statementOn?: string): Promise<Printed> {
     const { metrics } = this.#options;
@@ -108,7 +108,7 @@ export class RenderPool implements AsyncDisposable {
     return answer.printed;
   }
 
-  /** Whether another document of a company may wait. When all places are taken, the company with the most gives one up. */
+  /** Whether another document of a company can wait. When all places are taken, the company with the most loses one. */
   #hasPlace(company: string): boolean {
     if (this.#waitingCount() < this.#options.waitingMax) return true;
     const [most] = [...this.#waiting.values()].sort((a, b) => b.length - a.length);
@@ -150,7 +150,7 @@ export class RenderPool implements AsyncDisposable {
     turn?.resolve(undefined);
   }
 
-  /** @returns undefined when the process ended, perhaps by a signal that it got just before the document. */
+  /** @returns undefined when the process ended, for example from a signal just before it received the document. */
   async #printNow(
     document: Pick<PrintTask, 'company' | 'id' | 'statementOn'>,
   ): Promise<WorkerAnswer | undefined> {
@@ -161,7 +161,7 @@ export class RenderPool implements AsyncDisposable {
     try {
       return (await this.#processes.run(task, { signal })) as WorkerAnswer;
     } catch (error) {
-      // The process catches its own errors: this one is tinypool's, whose messages say what happened to the process.
+      // The process catches its own errors, so this one is tinypool's, whose message describes the fate of the process.
       if (!signal.aborted) {
         this.#options.log.info({ reason: (error as Error).message }, 'document.process-ended');
         return undefined;
@@ -184,12 +184,12 @@ export class RenderPool implements AsyncDisposable {
     return busy();
   }
 
-  /** Ends the processes. A document that is being printed gets a second to be finished. */
+  /** Ends the processes. A document being printed gets a second to finish. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     for (const turn of [...this.#waiting.values()].flat()) turn.reject(busy());
     this.#waiting.clear();
-    // tinypool lets this process end before them, and so before what is closed after them.
+    // Without `ref`, this process could end before them, and so before anything that is closed after them.
     for (const worker of this.#processes.threads) worker.ref?.();
     await this.#processes.destroy();
   }

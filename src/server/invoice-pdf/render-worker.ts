@@ -14,13 +14,13 @@ export interface PrintTask {
   databaseUrl: string;
   company: string;
   id: string;
-  /** Alike for every document of a process. */
+  /** The operator's accent colour, which is fixed for the life of a process. */
   accent: string | undefined;
-  /** The day of a statement of account, which is printed instead. */
+  /** The calendar day of a statement of account to print instead of the document. */
   statementOn: string | undefined;
 }
 
-/** Why a document can't be printed. It has no message, which may quote the document. */
+/** The reason that a document can't be printed. It omits the error's message, which could quote the document. */
 export interface Failure {
   name: string;
   frames: string[];
@@ -34,7 +34,7 @@ const IDLE_MS_BEFORE_END = 200;
 
 let opened: Promise<Print> | undefined;
 let isFirst = true;
-/** Since when no document is being printed; undefined while one is. */
+/** The time at which the process became idle, in milliseconds; undefined while it prints. */
 let idleSince: number | undefined = performance.now();
 
 /*
@@ -51,14 +51,14 @@ function endWhenIdle(): void {
   }, IDLE_MS_BEFORE_END / 2);
 }
 
-/** Prints one document; called by the pool, which waits for one before it asks for the next. */
+/** Prints one document. The pool calls this for one document at a time. */
 export async function print(task: PrintTask): Promise<WorkerAnswer> {
   idleSince = undefined;
   const answer = await printed(task).then(
     (printed): WorkerAnswer => ({ printed }),
     (error: unknown): WorkerAnswer => ({ failure: failureOf(error) }),
   );
-  // Lowered only now, so that loading the modules for the first document is quick.
+  // Lowers the priority only now, so that loading the modules for the first document is fast.
   if (isFirst) lowerPriority();
   isFirst = false;
   idleSince = performance.now();
@@ -77,7 +77,7 @@ async function printed({ databaseUrl, company, id, accent, statementOn }: PrintT
   return print(company, id, statementOn);
 }
 
-/** On Linux each thread has a priority, and V8 has several threads. Elsewhere the process has one. */
+/** Lowers the priority of all threads on Linux, where each has its own, and otherwise of the process. */
 function lowerPriority(): void {
   try {
     const threads = process.platform === 'linux' ? readdirSync('/proc/self/task').map(Number) : [0];

@@ -19,20 +19,20 @@ import { vatSummary } from './vat-summary.ts';
 import { isDraft, documentName, supplierName, titleOf } from '../printed-document/wording.ts';
 import { escapeXml } from '../e-invoice/xml-text.ts';
 
-/** Makes PDFs. It keeps its fonts and the last logos, so a process makes one renderer. */
+/** A renderer of PDFs. It caches fonts and recent logos, so a process creates only one. */
 export interface Renderer {
   /**
-   * Makes the PDF of a document: PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1). The same document gives the same
-   * bytes. A logo that can't be embedded is left out; `logoFromFile` refuses such ones. With `statementOn` it makes the
-   * statement of account of an issued invoice as of that day.
+   * Renders a document as PDF/A-3a (ISO 19005-3) and PDF/UA-1 (ISO 14289-1). Identical documents give identical bytes. A
+   * logo that can't be embedded is omitted; `logoFromFile` refuses such logos. With `statementOn`, renders the statement
+   * of account of an issued invoice as of that day.
    */
   render: (document: PrintedDocument) => Promise<Buffer>;
 }
 
-/** Logos kept ready to embed; a renderer mostly serves few companies at a time. */
+/** The most logos cached; a renderer usually serves few companies at a time. */
 const KEPT_LOGOS_MAX = 16;
 
-/** Its fonts are parsed with the first text that needs them. */
+/** Creates a renderer, which parses a font when a text first needs it. */
 export function createRenderer(): Renderer {
   const fonts = loadFonts();
   const logos = new Map<string, Logo | undefined>();
@@ -51,7 +51,7 @@ function logoOf(dataUrl: string | undefined, kept: Map<string, Logo | undefined>
   return kept.get(dataUrl);
 }
 
-/** A broken logo is left out, so that the invoice can be sent. */
+/** Reads a logo; undefined for a broken one, so that the invoice can still be sent. */
 function readOrLeaveOut(dataUrl: string): Logo | undefined {
   try {
     return readLogo(dataUrl);
@@ -83,7 +83,7 @@ async function render(printed: PrintedDocument, fonts: Fonts, logo: Logo | undef
 
 function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
   const { record, supplier, statementOn } = printed;
-  // Uses the document's own time, so that its bytes are the same each time.
+  // Uses the document's own time, so that its bytes are always identical.
   const at = new Date(statementOn ?? record.issuedAt ?? record.updatedAt);
   const document = new PDFDocument({
     pdfVersion: '1.7',
@@ -93,7 +93,7 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
     displayTitle: true,
     autoFirstPage: false,
     bufferPages: true,
-    // Without it, pdfkit would begin with a font that isn't embedded.
+    // Prevents pdfkit from starting with a font that isn't embedded.
     font: null as unknown as string,
     info: {
       Title: isDraft(record) ? `${titleOf(record)} (draft)` : documentName(printed),
@@ -107,13 +107,13 @@ function openDocument(printed: PrintedDocument): PDFKit.PDFDocument {
   escapeMetadata(document);
   const isHybrid = statementOn === undefined && hasEInvoice(printed);
   document.appendXML(metadata(isHybrid));
-  // A Factur-X document: the XML says the same as the pages, for programs.
+  // In a Factur-X document, the XML holds the contents of the pages for programs.
   const file = { ...E_INVOICE_FILE, creationDate: at, modifiedDate: at };
   if (isHybrid) document.file(Buffer.from(eInvoiceText(printed, 'cii')), file);
   return document;
 }
 
-/** pdfkit puts the information into XML as it is, where '&' and '<' would break it. */
+/** Escapes the document information, which pdfkit copies into XML unescaped. */
 function escapeMetadata(document: PDFKit.PDFDocument): void {
   const end = document.endMetadata.bind(document);
   document.endMetadata = () => {
@@ -152,7 +152,7 @@ function drawBody(sheet: Sheet, printed: PrintedDocument): void {
   sheet.makeRoom(height);
   const { page, y } = sheet;
   totals.draw(sheet.root);
-  // Many discounts or prepayments go on from page to page.
+  // Many discounts or prepayments can continue over several pages.
   const end = sheet.page === page ? { page, y: y + height } : { page: sheet.page, y: sheet.y };
   sheet.goTo(summary?.isNarrow === true ? { page, y } : end);
   if (summary?.isNarrow === false) sheet.y += TABLE_GAP;

@@ -5,15 +5,15 @@ import type { PrintedDocument } from '../printed-document/printed-document.ts';
 
 type Line = PrintedDocument['record']['lines'][number];
 
-/** HMRC's words for a document on which only some lines are under the domestic reverse charge (VATREVCON37100). */
+/** HMRC's wording for a document with only some lines under the domestic reverse charge (VATREVCON37100). */
 const MARKED_LINES =
   'Customer to account to HMRC for the reverse charge output tax on the VAT-exclusive price of items marked reverse charge.';
-/** Words for a credit note (VATREVCON39200). */
+/** HMRC's wording for a credit note (VATREVCON39200). */
 const MARKED_LINES_CREDITED =
   'Customer to account to HMRC for the adjustment to reverse charge output tax on the VAT exclusive price of items marked reverse charge.';
 
 /**
- * Statements about the domestic reverse charge that a British document needs beside the reasons on its lines: the VAT
+ * Returns the domestic reverse charge statements that a British document needs beside the reasons on its lines: the VAT
  * that the customer accounts for at each rate, where no reason states it, and the lines concerned.
  */
 export function reverseChargeStatements(printed: PrintedDocument, reasons: readonly string[]): string[] {

@@ -12,14 +12,14 @@ type TagOptions = PDFKit.Mixins.StructureElementOptions & {
   bbox?: [number, number, number, number];
 };
 
-/** Where text stands: its upper left corner and its width, in points from the upper left corner of the page. */
+/** The place of text: its upper left corner and width, in points from the upper left corner of the page. */
 export interface Box {
   x: number;
   y: number;
   width: number;
 }
 
-/** A height on a page. */
+/** A vertical position on a page. */
 export interface SheetPlace {
   page: number;
   y: number;
@@ -27,14 +27,14 @@ export interface SheetPlace {
 
 export interface SheetOptions {
   pageSize: keyof typeof PAGE_SIZES;
-  /** The colour of titles and rules, as `#rrggbb`; undefined for our own. */
+  /** The colour of titles and rules, as `#rrggbb`; undefined for the default. */
   accent: string | undefined;
-  /** Draws the head of a new page, and returns the height at which the content begins. */
+  /** Draws the header of a new page, and returns the position at which the content begins. */
   pageHead: (sheet: Sheet) => number;
 }
 
 /**
- * The pages of one document, drawn from top to bottom. All that is drawn is either tagged, for screen readers and other
+ * The pages of one document, drawn from top to bottom. Everything drawn is either tagged, for screen readers and other
  * programs, or marked as an artifact, which they skip (ISO 14289-1, 7.1).
  */
 export class Sheet {
@@ -42,17 +42,17 @@ export class Sheet {
   readonly fonts: Fonts;
   readonly root: Tag;
   readonly size: { width: number; height: number };
-  /** Content ends above it. */
+  /** The lowest position of content. */
   readonly bottom: number;
-  /** Where the next thing is drawn. */
+  /** The position at which the next block is drawn. */
   y = 0;
   pageCount = 0;
-  /** The page that is drawn on, of which the first is 0. */
+  /** The current page, from 0. */
   page = -1;
   readonly #tops: number[] = [];
   readonly #pageHead: SheetOptions['pageHead'];
   readonly #colours: ReturnType<typeof coloursOf>;
-  /** How far a page's content is moved to its middle. */
+  /** The horizontal offset that centres the content on the page. */
   readonly #shift: number;
   readonly #embedded = new Map<Face, EmbeddedFont>();
   #color = '';
@@ -85,13 +85,13 @@ export class Sheet {
     if (this.y + height > this.bottom) this.nextPage();
   }
 
-  /** Continues on the next page, which is begun if there is none. */
+  /** Continues on the next page, adding one if necessary. */
   nextPage(): void {
     if (this.page + 1 === this.pageCount) this.addPage();
     else this.goTo({ page: this.page + 1, y: this.#tops[this.page + 1] ?? 0 });
   }
 
-  /** Continues at another place, such as beside what was drawn. */
+  /** Continues at another place, such as beside earlier content. */
   goTo({ page, y }: SheetPlace): void {
     this.document.switchToPage(page);
     this.page = page;
@@ -99,12 +99,12 @@ export class Sheet {
     this.#color = '';
   }
 
-  /** How many lines still fit on the page. */
+  /** Returns the number of lines that still fit on the page, at least 1. */
   linesLeft({ leading }: TextStyle): number {
     return Math.max(1, Math.floor((this.bottom - this.y) / leading));
   }
 
-  /** @param goesOn whether it goes on in another block of the same tag. */
+  /** @param goesOn whether the text continues in another block of the same tag. */
   text(text: string, style: TextStyle, width: number, goesOn = false): TextBlock {
     return textBlock(text, style, width, this.fonts, goesOn);
   }
@@ -113,7 +113,7 @@ export class Sheet {
     return textWidth(text, style, this.fonts);
   }
 
-  /** Adds a tag that holds others, or nothing, as an empty cell does. It has to be ended before its parent is. */
+  /** Adds a tag for other tags, or for nothing, as in an empty cell. It must be ended before its parent. */
   group(parent: Tag, type: string, options: TagOptions = {}): Tag {
     const tag = this.document.struct(type, options);
     parent.add(tag);
@@ -127,14 +127,14 @@ export class Sheet {
     tag.end();
   }
 
-  /** Adds content to a tag, which may go on from page to page. */
+  /** Adds content to a tag; the tag can span several pages. */
   content(tag: Tag, type: string, draw: () => void): void {
     tag.add(this.document.markStructureContent(type));
     draw();
     this.document.endMarkedContent();
   }
 
-  /** Draws something that carries no meaning, or repeats other content. */
+  /** Draws content that carries no meaning, or repeats other content. */
   artifact(draw: () => void, type: 'Pagination' | 'Layout' = 'Layout'): void {
     this.document.markContent('Artifact', { type });
     draw();
@@ -148,7 +148,7 @@ export class Sheet {
     });
   }
 
-  /** Draws a block where the sheet is, and goes on below it. */
+  /** Draws a block at the current position, and continues below it. */
   drawDown(block: TextBlock, space: Omit<Box, 'y'>): void {
     this.draw(block, { ...space, y: this.y });
     this.y += block.height;
@@ -157,7 +157,7 @@ export class Sheet {
   /** Draws one line whose space begins at `y`. */
   drawLine(line: TextLine, style: TextStyle, x: number, y: number): void {
     this.#fill(style.color);
-    // Centres letters vertically, so that two sizes in one row align.
+    // Centres letters vertically, so that different sizes in one row align.
     const baseline = y + style.leading / 2 + style.size * 0.33;
     for (const run of line.runs) {
       const place = { x: x + run.left * style.size, y: baseline, size: style.size * run.face.sizeFactor };
@@ -175,7 +175,7 @@ export class Sheet {
     return font;
   }
 
-  /** Adds a picture with a text for those who don't see it. */
+  /** Adds a picture with alternative text. */
   figure(
     parent: Tag,
     { x, y, width, height }: Box & { height: number },
@@ -186,13 +186,13 @@ export class Sheet {
     this.tagged(parent, 'Figure', draw, { alt, bbox: [left, y, left + width, y + height] });
   }
 
-  /** Draws a block where the sheet is, as a paragraph that leads to an address. */
+  /** Draws a block at the current position as a paragraph that links to a URL. */
   link(parent: Tag, block: TextBlock, { x, width }: Omit<Box, 'y'>, url: string): void {
     const paragraph = this.group(parent, 'P');
     const link = this.group(paragraph, 'Link');
     const { y } = this;
     this.content(link, 'Link', () => this.drawDown(block, { x, width }));
-    // The description is for those who hear the link alone (ISO 14289-1, 7.18.5). pdfkit tells texts from names by their type.
+    // The description is for screen readers (ISO 14289-1, 7.18.5). A String object makes pdfkit write a text, not a name.
     const options = { structParent: link, Contents: new String(`Payment at ${url}`) as string };
     this.document.link(x, y, width, block.height, url, options);
     link.end();

@@ -4,31 +4,31 @@ import type { Sheet, Tag } from './sheet.ts';
 import { layTable } from './table.ts';
 import type { TextBlock } from './text-blocks.ts';
 
-/** A part of the document that is a heading and text under it. */
+/** A section of the document with a heading and text. */
 export interface Statement {
   heading: string;
   paragraphs: readonly string[];
-  /** An address to which its text leads, under the paragraphs. */
+  /** A link shown under the paragraphs. */
   link?: { text: string; url: string } | undefined;
-  /** Set as a table under both. */
+  /** Rows of a table shown under the paragraphs and the link. */
   details: readonly (readonly [label: string, value: string])[];
-  /** Symbol beside the text; those who don't see it get `alt`. */
+  /** A QR code beside the text, with `alt` as its alternative text. */
   code?: (PaymentCode & { alt: string }) | undefined;
 }
 
 const GAP = 16;
 
-/** As wide as is read with ease. */
+/** The text width in points, limited for readability. */
 const TEXT_WIDTH = CONTENT_WIDTH * 0.82;
 const LABEL_WIDTH = 92;
-/** A statement up to this height is kept on one page. */
+/** The greatest height, in points, of a statement that is kept on one page. */
 const KEPT_HEIGHT = 200;
-/** The width that the text leaves for a code. Even the largest one has modules of 0.4 mm there, which telephones read. */
+/** The width beside the text for a code. Even the largest code has modules of 0.4 mm there, which phones can read. */
 const CODE_WIDTH = CONTENT_WIDTH - TEXT_WIDTH;
-/** Modules that stay light around a code (ISO/IEC 18004); on the other sides are the margin and the gap above. */
+/** Light modules around a code (ISO/IEC 18004); on other sides, the page margin and the gap above serve as border. */
 const LIGHT_MODULES = 4;
 
-/** Draws a statement; one that doesn't fit on the page begins on the next, and goes on from page to page. */
+/** Draws a statement; one that doesn't fit on the page begins on the next, and can span several pages. */
 export function drawStatement(sheet: Sheet, statement: Statement): void {
   const { heading, paragraphs, link, details, code } = statement;
   const title = sheet.text(heading, STYLES.label, CONTENT_WIDTH);

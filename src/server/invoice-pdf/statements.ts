@@ -23,12 +23,12 @@ import {
   titleOf,
 } from '../printed-document/wording.ts';
 
-/** The statements of a statement of account: how to pay what is left. */
+/** Returns the sections of a statement of account: how to pay the balance. */
 export function accountStatementsOf(printed: PrintedDocument): Statement[] {
   return [paymentStatement(printed)].filter((statement) => statement !== undefined);
 }
 
-/** The statements beside the amounts: why no VAT is charged, a note, and how to pay. */
+/** Returns a document's sections of text, such as why no VAT is charged, a note, and how to pay. */
 export function statementsOf(printed: PrintedDocument): Statement[] {
   return [
     vatStatement(printed),
@@ -40,7 +40,7 @@ export function statementsOf(printed: PrintedDocument): Statement[] {
   ].filter((statement) => statement !== undefined);
 }
 
-/** A document that is issued elsewhere has its original there. */
+/** Returns the section saying that the original of an imported document is elsewhere. */
 function originStatement({ record, isImported = false }: PrintedDocument): Statement | undefined {
   if (!isImported) return undefined;
   const document = titleOf(record).toLowerCase();
@@ -65,7 +65,7 @@ function vatStatement(printed: PrintedDocument): Statement | undefined {
 
 type Exempt = Parameters<typeof isMargin>[0] & { vatRateBasisPoints: number };
 
-/** The reason, with its category in front where the reason doesn't say it. */
+/** Returns an exemption reason, preceded by its VAT category unless the reason names it. */
 function reasonText(line: Exempt, reason: string): string {
   if (isMargin(line) || line.vatCategory === 'O') return reason;
   const category = categoryText(line.vatCategory, line.vatRateBasisPoints).replace(/ 0%$/, '');
@@ -99,7 +99,7 @@ function payeeText({ name, companyNumber, identifier }: NonNullable<DocumentTerm
   return `The payee is ${name}${numbers === '' ? '' : ` (${numbers})`}.`;
 }
 
-/** How a document is paid that says so itself. */
+/** Returns the payment details of a document that states its means of payment. */
 function statedDetails(
   payment: NonNullable<DocumentTerms['payment']>,
   printed: PrintedDocument,
@@ -136,7 +136,7 @@ function documentsStatement({ terms }: PrintedDocument): Statement | undefined {
   return { heading: 'Documents that go with this one', paragraphs: [], details };
 }
 
-/** The request for payment of a document. Where it says itself how, no account, link or code of the supplier's may lead elsewhere. */
+/** Returns a document's request for payment. Stated means of payment exclude the supplier's own account, link and code. */
 function requestOf(printed: PrintedDocument): Statement | undefined {
   const { record, supplier, terms = {} } = printed;
   if (record.kind === 'credit_note') return undefined;
@@ -157,7 +157,7 @@ function requestOf(printed: PrintedDocument): Statement | undefined {
   };
 }
 
-/** The link and the code by which customers pay, unless the money goes to somebody else, or is taken. */
+/** Returns the payment link and QR code, unless the money goes to somebody else or is collected. */
 function quickWaysOf(printed: PrintedDocument, amountMinor: number): Pick<Statement, 'link' | 'code'> {
   const { isOwn, taken } = meansOf(printed);
   const isToPayee = printed.terms?.payee !== undefined && isOwn;
@@ -168,14 +168,14 @@ function quickWaysOf(printed: PrintedDocument, amountMinor: number): Pick<Statem
   };
 }
 
-/** The amount to pay: by a statement of account, what is left of it. */
+/** Returns the amount to pay in minor units; on a statement of account, the amount still due. */
 function askedMinor(printed: PrintedDocument): number {
   const { record, statementOn, amounts } = printed;
   if (statementOn !== undefined) return record.amountDueMinor ?? 0;
   return asksForPayment(printed) ? payableMinor(record.totals, amounts) : 0;
 }
 
-/** The sentences that ask for an amount by a day. */
+/** Returns the sentences that request an amount by a due date. */
 function askedFor(printed: PrintedDocument, amountMinor: number): string[] {
   const { taken } = meansOf(printed);
   const { statementOn = '' } = printed;
@@ -230,7 +230,7 @@ function nothingDue(printed: PrintedDocument): Statement {
   return { heading: 'Payment', paragraphs, details: [] };
 }
 
-/** An account as people of its country write it: with sort code and number where a British IBAN holds them. */
+/** Returns the details of an account; a British IBAN is also shown as sort code and account number. */
 function bankDetails({ id, name, bic }: PayeeAccount): (readonly [string, string])[] {
   const compact = compactAccount(id);
   const [, sortCode, account] = /^GB\d\d[A-Z]{4}(\d{6})(\d{8})$/.exec(compact) ?? [];

@@ -6,14 +6,14 @@ import type { Engine } from '../store/engines/engine.ts';
 import { findPrinted } from './printing.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 
-/** The e-invoice of a stored document, or why it has none, as a sentence. */
+/** The e-invoice of a stored document, or in `absence` a sentence saying why it has none. */
 export interface StoredEInvoice {
   /** The document's number, or `draft-<id>`. */
   name: string;
   absence: string | undefined;
-  /** The reasons why Peppol BIS Billing 3 would refuse it, in the words of the feed. */
+  /** Returns the violations of Peppol BIS Billing 3, in terms of the feed's members. */
   peppolProblems: () => string[];
-  /** @throws Error for a document that has none. */
+  /** @throws Error for a document without an e-invoice. */
   text: (format: EInvoiceFormat) => string;
 }
 

@@ -7,19 +7,19 @@ export interface PrintedColumn {
   x: number;
   width: number;
   align?: Align;
-  /** The style of its texts, if it differs from the row's. */
+  /** The style of its texts, if different from the row's. */
   style?: TextStyle;
-  /** How much lower its texts stand than those beside them. */
+  /** The distance by which its texts are lowered. */
   drop?: number;
 }
 
-/** A table before it is laid out, for the page and for whoever shows the same elsewhere. */
+/** A table before layout, for the page and for other ways of showing it. */
 export interface TextTable {
   columns: readonly NaturalColumn[];
   rows: readonly (readonly string[])[];
 }
 
-/** A column that is as wide as its widest text, up to `widthMax`; beyond, its text goes on in the next line. */
+/** A column as wide as its widest text, up to `widthMax`; longer text is wrapped. */
 export interface NaturalColumn {
   head: string;
   align: Align;
@@ -31,10 +31,10 @@ type Rule = readonly [color: string, thickness?: number];
 export interface PrintedRow {
   texts: readonly string[];
   style: TextStyle;
-  /** The height of one line, if it is another than that of the style. */
+  /** The height of one line, if different from the style's. */
   leading?: number;
   padding: number;
-  /** Draws what stands behind the text, from where the sheet is. */
+  /** Draws the background of the text, from the current position. */
   behind?: () => void;
   below?: Rule;
 }

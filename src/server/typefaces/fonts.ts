@@ -7,39 +7,39 @@ import { type LayOut, layingOut, type Shaping, wordsOf } from './glyphs.ts';
 import { anySlice, covers as coversHan, type Han, layingOutHan } from './han.ts';
 import { embeddable } from './outlines.ts';
 
-/** Fontkit is loaded with the fonts: a server's start needs neither. */
+/** Loads fontkit together with the fonts, neither of which a server needs at startup. */
 const load = createRequire(import.meta.url);
 
 export type Weight = 'regular' | 'semibold';
 
-/** One font of a chain, parsed for the first text that needs it and once for all documents. */
+/** One font of a fallback chain, parsed once, when a text first needs it. */
 export interface Face {
   name: string;
   /** The font that pdfkit embeds. */
   readonly source: Font;
-  /** Scales its x-height to the main font's. */
+  /** The factor that scales its x-height to the main font's. */
   sizeFactor: number;
   /** Whether it has all characters of a text, and is for its script. */
   covers: (text: string) => boolean;
   layOut: LayOut;
-  /** In units of the font size. */
+  /** Returns the width of a text in units of the font size. */
   width: (text: string, isRtl?: boolean) => number;
-  /** For a Chinese, Japanese or Korean one, the countries whose forms it has. */
+  /** For a Chinese, Japanese or Korean font, the countries whose letter forms it has. */
   countries?: readonly string[];
 }
 
-/** For each weight the main font, after it those of single scripts, and at the end the one for what all of them lack. */
+/** The font chain of each weight: the main font, then fonts for single scripts, and last a fallback for everything else. */
 export type Fonts = Readonly<Record<Weight, readonly Face[]>>;
 
-/** The ways in which a font differs from the main one. */
+/** The properties in which a font differs from the main one. */
 interface Kind {
   sizeFactor?: number;
   shaping?: Shaping;
-  /** One of them has to be in a text: there are signs that several fonts have. */
+  /** Letters of which a text must contain one to use the font, because several fonts share some signs. */
   letters?: RegExp;
 }
 
-/** Makes the small letters of DejaVu Sans as high as those of Source Sans. */
+/** The fallback font's kind, scaled so that small letters of DejaVu Sans are as high as those of Source Sans. */
 const FALLBACK: Kind = { sizeFactor: 0.89 };
 
 const noto = {
@@ -49,7 +49,7 @@ const noto = {
   Thai: { shaping: 'clusters', letters: /\p{scx=Thai}/u },
 } satisfies Record<string, Kind>;
 
-/** Signs that stand between Chinese and Japanese letters, and are as wide. */
+/** Punctuation used between Chinese and Japanese letters, with their width. */
 const SIGNS = String.raw`\u3001-\u303f\uff01-\uff0f\uff1a-\uff20\uff3b-\uff40\uff5b-\uff65`;
 
 const han: Record<Han, { letters: RegExp; countries: readonly string[] }> = {
@@ -62,7 +62,7 @@ function only(letters: string): RegExp {
   return new RegExp(`^[${letters}${SIGNS}]+$`, 'u');
 }
 
-/** The fonts of all scripts, of which none is parsed yet. */
+/** Returns the fonts of all scripts, none of them parsed yet. */
 export function loadFonts(): Fonts {
   return {
     regular: facesOf('400Regular', 400, import.meta.resolve('dejavu-fonts-ttf/ttf/DejaVuSans.ttf')),
@@ -84,7 +84,7 @@ function facesOf(style: string, weight: number, fallback: string): Face[] {
   ];
 }
 
-/** Fonts in the order in which a country's readers need them: those with its own forms of Chinese letters first. */
+/** Returns fonts in order of preference for a country: those with its own forms of Chinese letters come first. */
 export function fontsFor(country: string, fonts: Fonts): Fonts {
   const isOf = ({ countries = [] }: Face) => Number(countries.includes(country));
   const sorted = ([main, ...others]: readonly Face[]) =>
@@ -94,7 +94,7 @@ export function fontsFor(country: string, fonts: Fonts): Fonts {
 
 let shared: Fonts | undefined;
 
-/** The fonts for those who ask what they have forms for; parsed at the first question. */
+/** Returns fonts shared by checks of which letters can be printed, parsed when first needed. */
 export function sharedFonts(): Fonts {
   return (shared ??= loadFonts());
 }
@@ -108,7 +108,7 @@ interface Parsed {
 function fontFace(url: string, { sizeFactor = 1, shaping = 'letters', letters }: Kind = {}): Face {
   let kept: Parsed | undefined;
   const parsed = () => (kept ??= parse(url, shaping));
-  // Only the fonts of single scripts are known to be right for what goes from right to left.
+  // Only the fonts for single scripts are known to set right-to-left text correctly.
   const isFor = (text: string) => letters?.test(text) ?? !RIGHT_TO_LEFT.test(text);
   return face(url, {
     sizeFactor,
@@ -120,7 +120,7 @@ function fontFace(url: string, { sizeFactor = 1, shaping = 'letters', letters }:
 
 function parse(url: string, shaping: Shaping): Parsed {
   const { create } = load('fontkit') as { create: typeof Create };
-  // A file of one font has no collection.
+  // The file has a single font, so this isn't a collection.
   const font = create(readFileSync(fileURLToPath(url))) as Font;
   return { source: embeddable(font), has: new Set(font.characterSet), layOut: layingOut(font, shaping) };
 }

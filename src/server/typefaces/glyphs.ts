@@ -1,26 +1,26 @@
 import type { Font } from 'fontkit';
 import { mirrored } from './direction.ts';
 
-/** A glyph, moved from where the pen stands. Measures are in units of the font, here and below. */
+/** A glyph with its offset from the pen. Measures are in font units, here and below. */
 export interface PlacedGlyph {
   id: number;
   x: number;
   y: number;
-  /** The font that has it, if it isn't the one that is embedded. */
+  /** The glyph's font, if not the embedded one. */
   font?: Font;
 }
 
 /** A letter as a document shows it. */
 export interface Glyph {
-  /** Tells it from all others of its face: a form that stands for two letters is two glyphs. */
+  /** A key unique within the face: one form that stands for two letters counts as two glyphs. */
   key: string;
-  /** None for what is drawn with the letter before it, such as an accent. */
+  /** The glyphs that draw the letter; empty for one drawn with the letter before it, such as an accent. */
   parts: readonly PlacedGlyph[];
   advanceWidth: number;
   codePoint: number;
 }
 
-/** The glyphs of a text from left to right, and how far the pen goes on after each, which kerning changes. */
+/** The glyphs of a text from left to right, and the pen's advance after each, with kerning. */
 export interface Layout {
   glyphs: Glyph[];
   advances: number[];
@@ -29,39 +29,39 @@ export interface Layout {
 
 export type LayOut = (word: string, isRtl: boolean) => Layout;
 
-/** Words whose layout is kept for each font; a company's documents mostly say the same ones. */
+/** The most words whose layouts are cached per font; a company's documents mostly repeat the same words. */
 const KEPT_LAYOUTS_MAX = 20_000;
 
-/** Longer ones are seldom met again, and take memory by their length. */
+/** The longest cached word; longer ones are rarely repeated, and take more memory. */
 const KEPT_WORD_MAX = 40;
 
-/** Ligatures would be found as one odd character by who searches or copies the text. Kerning and marks stay. */
+/** Features without ligatures, which would break searching and copying of text. Kerning and marks stay on. */
 const NO_LIGATURES = Object.fromEntries(
   ['liga', 'clig', 'dlig', 'calt', 'ccmp', 'locl', 'rlig'].map((feature) => [feature, false]),
 );
 
 /**
- * How a script is shaped: letter by letter; as a word whose letters join (Arabic); or in clusters, where the form of a
- * letter and its place depend on its neighbours, and each cluster is drawn as one glyph.
+ * The way a script is shaped: letter by letter; as words whose letters join (Arabic); or in clusters, where a letter's
+ * form and place depend on its neighbours, and each cluster is drawn as one glyph.
  */
 export type Shaping = 'letters' | 'joined' | 'clusters';
 
-/** fontkit takes seconds for thousands of marks on one letter (UAX 15, section 13), so longer words are shaped in pieces. */
+/** Matches pieces of words; fontkit takes seconds for thousands of marks on one letter (UAX 15, section 13). */
 const PIECES = /[^ \u200c]{1,40}[ \u200c]?|[ \u200c]/gu;
 
-/** Splits into words with the space, or the sign against joining, after each. */
+/** Splits text into words, each with the space or zero-width non-joiner after it. */
 export function wordsOf(text: string): string[] {
   return text.match(PIECES) ?? [];
 }
 
 const segmenter = new Intl.Segmenter('en');
 
-/** The letters of a text, each with its marks, and a syllable of Devanagari as one (UAX 29). */
+/** Splits text into letters with their marks, and Devanagari into syllables (UAX 29). */
 export function clustersOf(text: string): string[] {
   return Array.from(segmenter.segment(text), ({ segment }) => segment);
 }
 
-/** Lays out words in a font, and keeps the layouts. */
+/** Returns a function that lays out words in a font and caches the layouts. */
 export function layingOut(font: Font, shaping: Shaping): LayOut {
   const shaper = shaperOf(font);
   let kept = new Map<string, Layout>();
@@ -78,7 +78,7 @@ export function layingOut(font: Font, shaping: Shaping): LayOut {
   };
 }
 
-/** The layout of glyphs that come from left to right. */
+/** Returns the layout of glyphs given from left to right. */
 export function layoutOf(placed: readonly Placed[]): Layout {
   const advances = placed.map(({ advance }) => advance);
   return {
@@ -89,8 +89,8 @@ export function layoutOf(placed: readonly Placed[]): Layout {
 }
 
 /**
- * fontkit keeps one object for each glyph, with the characters for which it was first used, perhaps in another document.
- * The meaning of a glyph must depend on this text alone, so each use gets an object of its own.
+ * Returns a font that creates a new object for each use of a glyph. fontkit's own objects keep the characters of their
+ * first use, perhaps in another document, but a glyph's meaning must depend on the present text alone.
  */
 function shaperOf(font: Font): Font {
   const getGlyph = (id: number, codePoints: number[] = []) => ({
@@ -103,7 +103,7 @@ function shaperOf(font: Font): Font {
   };
   const { GPOSProcessor: positions } = shaper._layoutEngine.engine;
   const applyLookup = positions.applyLookup.bind(positions);
-  // fontkit fails where a letter has no place for one kind of mark; another lookup may have one (ISO 14496-22, 6.3.2).
+  // fontkit throws where a letter has no anchor for a class of marks; another lookup may have one (ISO 14496-22, 6.3.2).
   positions.applyLookup = (type, table) => {
     try {
       return applyLookup(type, table);
@@ -124,7 +124,7 @@ interface Placed {
   advance: number;
 }
 
-/** A glyph of fontkit's, the letters that it stands for, and its place. */
+/** A glyph from fontkit, with the letters that it stands for, and its position. */
 interface Shaped {
   id: number;
   text: string;
@@ -134,7 +134,7 @@ interface Shaped {
   yOffset: number;
 }
 
-/** Shapes a piece of text. Its glyphs come in the order in which they are written. */
+/** Shapes a piece of text, returning its glyphs in logical order. */
 function shape(shaper: Font, shaping: Shaping, piece: string, isRtl: boolean): Placed[] {
   const forms = formsOf(isRtl ? mirrored(piece) : piece);
   const features = shaping === 'letters' ? NO_LIGATURES : undefined;
@@ -146,7 +146,7 @@ function shape(shaper: Font, shaping: Shaping, piece: string, isRtl: boolean): P
   if (isRtl) glyphs.reverse();
   const letters = lettersOf(glyphs);
   const texts = letters.map((letter) => letter.map(({ text }) => text).join(''));
-  // Where letters change places, or fontkit loses what a glyph stands for, the piece is drawn as one.
+  // Where letters are reordered, or fontkit loses a glyph's letters, the piece is drawn as one glyph.
   const isOne = shaping === 'clusters' || texts.join('') !== forms || forms.length !== piece.length;
   if (isOne) return placed(isRtl ? glyphs.toReversed() : glyphs, piece);
   let from = 0;
@@ -156,7 +156,7 @@ function shape(shaper: Font, shaping: Shaping, piece: string, isRtl: boolean): P
   });
 }
 
-/** A mark belongs to the letter before it, as does the rest of a letter that is drawn in several glyphs. */
+/** Groups glyphs into letters: marks, and further glyphs of one letter, belong to the letter before them. */
 function lettersOf(glyphs: readonly Shaped[]): Shaped[][] {
   const letters: Shaped[][] = [];
   for (const glyph of glyphs) {
@@ -168,8 +168,8 @@ function lettersOf(glyphs: readonly Shaped[]): Shaped[][] {
 }
 
 /**
- * A text in the order in which it is shaped, which fontkit leaves to us: the tone of Thai between the two signs of the vowel
- * am, the doubling of Arabic before the vowel on it. The sign against joining has done its work.
+ * Returns a text in shaping order, which fontkit requires: a Thai tone mark goes between the two signs of the vowel am,
+ * and the Arabic shadda before its vowel. The zero-width non-joiner is no longer needed.
  */
 function formsOf(text: string): string {
   return text
@@ -179,8 +179,8 @@ function formsOf(text: string): string {
 }
 
 /**
- * The letters of a text as one glyph each, so that every reader finds them as they are written: the first with all that is
- * drawn, the others empty.
+ * Returns one glyph for each letter of a text, so that readers extract the text as written: the first glyph draws
+ * everything, the others are empty.
  */
 function placed(glyphs: readonly Shaped[], text: string): Placed[] {
   let pen = 0;
@@ -189,10 +189,10 @@ function placed(glyphs: readonly Shaped[], text: string): Placed[] {
     pen += xAdvance;
     return part;
   });
-  // Kerning moves the pen, and is no part of a font's own glyph.
+  // Kerning moves the pen, and isn't part of a glyph's own width.
   const advanceWidth = glyphs.length === 1 ? (glyphs[0]?.advanceWidth ?? 0) : pen;
   const form = parts.map(({ id, x, y }) => [id, x, y].join()).join(' ');
-  // The true minus is copied as a hyphen, which spreadsheets read as one.
+  // The minus sign is copied as a hyphen, which spreadsheets read as a minus.
   return Array.from(text.replaceAll('\u2212', '-'), (letter, index) => {
     const codePoint = letter.codePointAt(0) ?? 0;
     if (index > 0) return { glyph: { key: letter, parts: [], advanceWidth: 0, codePoint }, advance: 0 };

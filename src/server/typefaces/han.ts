@@ -4,18 +4,18 @@ import { fileURLToPath } from 'node:url';
 import type { create as Create, Font } from 'fontkit';
 import { type LayOut, layoutOf } from './glyphs.ts';
 
-/** Loaded with the first text of China, Japan or Korea. */
+/** Loads libraries, only when the first Chinese, Japanese or Korean text needs them. */
 const load = createRequire(import.meta.url);
 
 /**
- * A typeface with thousands of letters. Its package has it in slices of some hundred, as WOFF2 with all weights in one; a
- * document takes the slices of its letters.
+ * A typeface with thousands of letters. Its package splits it into slices of some hundred letters, as WOFF2 files with all
+ * weights; a document uses only the slices of its letters.
  */
 interface Sliced {
   folder: string;
-  /** The slice of each letter. */
+  /** The slice of each letter, by code point. */
   slices: ReadonlyMap<number, string>;
-  /** The ones that have been read. */
+  /** The slices read so far. */
   fonts: Map<string, Font>;
 }
 
@@ -25,10 +25,10 @@ const folders = {
   kr: import.meta.resolve('@fontsource-variable/noto-sans-kr/unicode.json'),
 };
 
-/** Chinese, Japanese and Korean typefaces: a letter that all have looks different in each. */
+/** Chinese, Japanese and Korean typefaces; a letter they share looks different in each. */
 export type Han = keyof typeof folders;
 
-/** Letters that the list of a package names and its slices lack. A test looks at all. */
+/** Letters that a package lists but its slices lack. A test checks all letters. */
 const ABSENT: Partial<Record<Han, RegExp>> = { sc: /[\u4db6-\u4dbf\u9ff0-\u9fff]/, kr: /\u9699/ };
 
 const opened = new Map<Han, Sliced>();
@@ -41,7 +41,7 @@ function sliced(han: Han): Sliced {
   const slices = new Map<number, string>();
   for (const [name, list] of Object.entries(ranges)) {
     const [, number] = /^\[(\d+)\]$/.exec(name) ?? [];
-    // The others are for Latin and the like.
+    // The other slices are for Latin and similar scripts.
     if (number === undefined) continue;
     for (const range of list.split(',')) {
       const [first = '', last = first] = range.replace('U+', '').split('-');
@@ -63,24 +63,24 @@ export function covers(han: Han, letter: number): boolean {
   return sliced(han).slices.has(letter);
 }
 
-/** Where the letters of these scripts begin. */
+/** The first code point of these scripts. */
 const FROM = 0x2e80;
 
-/** A text without any needs nothing to be read. Two brackets have a second place in Unicode. */
+/** Matches text that needs slices. Two brackets are encoded a second time, below the other letters. */
 const ANY = /[\u2329\u232a\u2e80-\u{10ffff}]/u;
 
 let lastRead: Promise<void> = Promise.resolve();
 
-/** Reads the slices that a text may need, in any of these typefaces: five milliseconds each, and once in a process. */
+/** Reads the slices that a text may need, in any of these typefaces: once per process, at five milliseconds each. */
 export async function readSlices(text: string): Promise<void> {
   if (!ANY.test(text)) return;
-  // wawoff2 gives its own memory, which the next call writes to.
+  // Reads in turn, because wawoff2 returns its own memory, which the next call overwrites.
   lastRead = lastRead.catch(() => undefined).then(() => readNow(text));
   await lastRead;
 }
 
 async function readNow(text: string): Promise<void> {
-  // Some letters are set as others that mean the same.
+  // Some letters are printed as compatible equivalents.
   const all = new Set(text.normalize('NFC') + text.normalize('NFKC'));
   const letters = Array.from(all, (letter) => letter.codePointAt(0) ?? 0).filter((letter) => letter >= FROM);
   const { create } = load('fontkit') as { create: typeof Create };
@@ -97,8 +97,8 @@ async function readNow(text: string): Promise<void> {
 }
 
 /**
- * Lays out letters that `readSlices` has read, each in its square: these scripts know neither joining nor kerning.
- * @param weight as CSS has it.
+ * Returns a function that lays out letters read by `readSlices`, each in a square, without joining or kerning.
+ * @param weight the weight as in CSS.
  */
 export function layingOutHan(han: Han, weight: number): LayOut {
   const fonts = new Map<string, Font>();
@@ -122,7 +122,7 @@ export function layingOutHan(han: Han, weight: number): LayOut {
   };
 }
 
-/** A slice that has been read: what all of them have in common, such as the height of letters. */
+/** Returns any slice read so far, for properties that all slices share, such as the height of letters. */
 export function anySlice(han: Han): Font {
   const [font] = sliced(han).fonts.values();
   if (!font) throw new Error(`No slice of the typeface ${han} has been read.`);

@@ -1,17 +1,17 @@
 import { createRequire } from 'node:module';
 
-/** Loaded with the first text that has no spaces. */
+/** Loads linebreak, only when the first text without spaces needs it. */
 const load = createRequire(import.meta.url);
 
-/** The exports of linebreak, which comes without types. */
+/** The export of linebreak, which has no types of its own. */
 type LineBreaker = new (text: string) => { nextBreak: () => { position: number } | null };
 
-/** Scripts that put no spaces between words. */
+/** Matches scripts without spaces between words. */
 const UNSPACED = /[\p{sc=Thai}\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}]/u;
 
 let thai: Intl.Segmenter | undefined;
 
-/** Splits text without spaces where a line may end: Chinese and Japanese as UAX 14 has it, Thai after each word. */
+/** Splits text without spaces where a line can break: Chinese and Japanese by UAX 14, Thai after each word. */
 export function breakableParts(text: string): string[] {
   if (!UNSPACED.test(text)) return [text];
   const breaker = new (load('linebreak') as LineBreaker)(text);
@@ -21,7 +21,7 @@ export function breakableParts(text: string): string[] {
   return parts.flatMap(thaiWords);
 }
 
-/** Words of Thai by a dictionary. No line begins with a sign, or with the sign of repetition. */
+/** Splits Thai into words with a dictionary. No line begins with punctuation or the repetition mark. */
 function thaiWords(text: string): string[] {
   if (!/\p{sc=Thai}/u.test(text)) return [text];
   thai ??= new Intl.Segmenter('th', { granularity: 'word' });

@@ -1,9 +1,9 @@
 import type { Font } from 'fontkit';
 import type { PlacedGlyph } from './glyphs.ts';
 
-/** fontkit's subset of a TrueType font, which pdfkit embeds; its types lack all of this. */
+/** fontkit's subset of a TrueType font, which pdfkit embeds; fontkit's types lack these members. */
 interface Subset {
-  /** The glyphs that it holds: those of the font by their numbers, and such as are drawn anew. */
+  /** The glyphs in the subset: numbers of the font's glyphs, and composed glyphs. */
   glyphs: (number | Outlined)[];
   glyf: Uint8Array[];
   loca: { offsets: number[] };
@@ -12,15 +12,15 @@ interface Subset {
   _addGlyph: (glyph: number | Outlined) => void;
 }
 
-/** A glyph that is drawn anew, of parts that may come from several fonts. */
+/** A composed glyph, whose parts can come from several fonts. */
 export interface Outlined {
   parts: readonly PlacedGlyph[];
   advanceWidth: number;
 }
 
 /**
- * A font as pdfkit embeds it: its subset takes letters with their marks as one glyph each, and glyphs of other fonts. So
- * each glyph of a document stands for letters of its own, and every reader finds them in the order in which they are written.
+ * Returns a font that pdfkit can embed with composed glyphs: letters with their marks, and glyphs of other fonts. So each
+ * glyph of a document stands for its own letters, and readers extract the text in logical order.
  */
 export function embeddable(font: Font): Font {
   const inner = font as unknown as { loca: object; createSubset: () => Subset };
@@ -33,7 +33,7 @@ export function embeddable(font: Font): Font {
     };
     return subset;
   };
-  // The outlines of a long text need longer offsets than those of some fonts.
+  // A long text's outlines need longer offsets than some fonts use.
   const loca = { ...inner.loca, version: 1 };
   const own = Object.create(font, { loca: { value: loca }, createSubset: { value: createSubset } }) as Font;
   return own;
@@ -53,7 +53,7 @@ interface Point {
   isOnCurve: boolean;
 }
 
-/** A simple glyph of the table `glyf` (ISO 14496-22, 5.3.3), without hints. */
+/** Returns a simple glyph for the table `glyf` (ISO 14496-22, 5.3.3), without hints. */
 function outlineOf(contours: readonly Point[][]): { bytes: Uint8Array; left: number } {
   const points = contours.flat();
   if (points.length === 0) return { bytes: new Uint8Array(), left: 0 };

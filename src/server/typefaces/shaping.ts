@@ -7,31 +7,31 @@ export interface Run {
   face: Face;
   text: string;
   isRtl: boolean;
-  /** From where its line begins. */
+  /** The distance from the beginning of its line. */
   left: number;
   width: number;
 }
 
-/** Printed for a character that no font has, so that its loss is seen. */
+/** The character printed in place of one that no font has, so that the loss is visible. */
 const REPLACEMENT = '\ufffd';
 
-/** Marks of things that are lost already, such as a picture in a copied text. The fonts have empty glyphs for some. */
+/** Placeholders for lost content, such as a picture in copied text. The fonts have empty glyphs for some. */
 const LOST = /[\ufff9-\ufffd]/;
 
-/** Means something to one program or nothing to any, so it can't be read aloud (ISO 19005-3, 6.2.11.7.3). */
+/** Characters without a public meaning, which can't be read aloud (ISO 19005-3, 6.2.11.7.3). */
 const PRIVATE = /[\p{Co}\p{Cn}\p{Cs}]/u;
 
-/** Another form may mean something else. */
+/** Characters whose meaning could change in another form. */
 const FORM_COUNTS = /[\p{No}\p{Lm}\u2460-\u24ff\u{1f100}-\u{1f1ff}]/u;
 
-/** A letter and the marks on it come from one font. More marks than any language has take fontkit seconds (UAX 15, section 13). */
+/** Matches a letter with its marks, which share a font. Many more marks would take fontkit seconds (UAX 15, section 13). */
 const LETTERS = /\n|[^\n\p{M}][\p{M}\u200c]{0,30}|\p{M}{1,30}/gu;
 
-/** Characters that every font has; most of a document's text. */
+/** Matches text of characters that the main fonts have, which is most of a document's text. */
 const ASCII = /^[\n -~]*$/;
 
 /**
- * Text as it can be set: composed characters, one kind of line end, nothing invisible but spaces, and a visible
+ * Returns text in printable form: composed characters, one kind of line end, nothing invisible but spaces, and a visible
  * replacement for every character that no font has.
  */
 export function printable(text: string, fonts: Fonts): string {
@@ -41,14 +41,14 @@ export function printable(text: string, fonts: Fonts): string {
     .join('');
 }
 
-/** The letters of a text, each once, that `printable` replaces. A replacement mark itself stands for a lost letter. */
+/** Returns the distinct letters of a text that `printable` replaces, including any replacement character itself. */
 export function unprintable(text: string): string[] {
   if (ASCII.test(text)) return [];
   const fonts = sharedFonts();
   return [...new Set(lettersOf(text, fonts).filter((letter) => !isSettable(letter, fonts)))];
 }
 
-/** Each character of a text in its plain form, with the marks on it. */
+/** Returns the characters of a text in plain form, each with its marks. */
 function lettersOf(text: string, fonts: Fonts): string[] {
   const plain = text
     .normalize('NFC')
@@ -58,7 +58,7 @@ function lettersOf(text: string, fonts: Fonts): string[] {
       /[\p{Cc}\u00ad\u034f\u061c\u180e\u200b\u200d-\u200f\u202a-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff]/gu,
       (character) => (character === '\n' ? '\n' : ''),
     )
-    // Between letters that would join, it is a part of how a word is written.
+    // The zero-width non-joiner is kept only between letters that would join, where it is part of the spelling.
     .replace(/(?<![\p{scx=Arab}\p{scx=Deva}])\u200c/gu, '')
     .replace(/[\u1c90-\u1cbf]/g, (capital) => capital.toLowerCase())
     .replace(/[\u2010\u2011]/g, '-')
@@ -67,8 +67,8 @@ function lettersOf(text: string, fonts: Fonts): string[] {
 }
 
 /**
- * A letter that no font has in others that mean the same, such as 'm²' for '㎡' and 'A' for a full-width one. Numbers, and
- * raised and enclosed letters, stay as they are: '3⅐' isn't '31/7'.
+ * Replaces a letter that no font has by equivalent letters, such as 'm²' for '㎡' and 'A' for a full-width one. Numbers,
+ * and raised and enclosed letters, stay as they are: '3⅐' isn't '31/7'.
  */
 function sameInOthers(letter: string, fonts: Fonts): string[] {
   if (isSettable(letter, fonts) || FORM_COUNTS.test(letter)) return [letter];
@@ -81,16 +81,16 @@ function sameInOthers(letter: string, fonts: Fonts): string[] {
 function isSettable(letter: string, fonts: Fonts): boolean {
   if (letter === '\n') return true;
   if (LOST.test(letter) || PRIVATE.test(letter)) return false;
-  // Set as any other space.
+  // A no-break space is set like any other space.
   const shown = letter.replace('\u00a0', ' ');
-  // Every weight has to have it, since a text doesn't know in which it will be set; marks come from their letter's font.
+  // Every weight must have the letter, since the weight isn't known yet; marks come from their letter's font.
   return Object.values(fonts).every((faces) => faces.some((face) => face.covers(shown)));
 }
 
 /**
- * Splits printable text of one line into runs, in the order in which it is written. Each is in one direction, and in the
- * first font that has each whole word, or else each letter.
- * @param direction of this line, where any of it goes from right to left.
+ * Splits one line of printable text into runs. Each has one direction, and the first font that has each whole word, or
+ * else each letter.
+ * @param direction the line's direction, where any of it runs from right to left.
  */
 export function runsOf(text: string, fonts: Fonts, weight: Weight, direction?: Direction): Run[] {
   const faces = fonts[weight];
@@ -108,7 +108,7 @@ export function runsOf(text: string, fonts: Fonts, weight: Weight, direction?: D
   return runs;
 }
 
-/** The parts of a line that go in one direction each. */
+/** Splits a line into spans of one direction each. */
 function spansOf(text: string, { levels }: Direction): { text: string; isRtl: boolean }[] {
   const spans: { text: string; isRtl: boolean }[] = [];
   for (let from = 0, to = 1; from < text.length; from = to, to += 1) {
@@ -118,7 +118,7 @@ function spansOf(text: string, { levels }: Direction): { text: string; isRtl: bo
   return spans;
 }
 
-/** The runs as they are seen. The characters of a run stand together in either order. */
+/** Returns the runs in visual order. The characters of a run are adjacent in either order. */
 function fromTheLeft(runs: readonly Run[], seen: readonly number[]): Run[] {
   const places = new Map(seen.map((index, place) => [index, place]));
   let start = 0;
@@ -130,7 +130,7 @@ function fromTheLeft(runs: readonly Run[], seen: readonly number[]): Run[] {
   return placed.sort((a, b) => a.place - b.place).map(({ run }) => run);
 }
 
-/** Chinese, Japanese and Korean letters, which have a font of their own even within a word of others. */
+/** Chinese, Japanese and Korean letters, which have their own font even within a word of other letters. */
 const EAST = String.raw`\p{sc=Hani}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\u3001-\u30ff\uff01-\uffef`;
 const WORDS = new RegExp(` +|[${EAST}]+|[^ ${EAST}]+`, 'gu');
 
@@ -144,7 +144,7 @@ function piecesOf(text: string, faces: readonly Face[]): { face: Face; text: str
     if (last?.face === face) last.text += piece;
     else pieces.push({ face, text: piece });
   };
-  // A space that may not break is read back as any other.
+  // A no-break space is treated, and read back, as any other space.
   for (const [word] of text.replaceAll('\u00a0', ' ').matchAll(WORDS)) {
     const last = pieces.at(-1)?.face;
     // Chinese has no spaces.
