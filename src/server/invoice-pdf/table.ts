@@ -41,19 +41,19 @@ export interface PrintedRow {
 
 export interface PrintedTable {
   columns: readonly PrintedColumn[];
-  /** How the heads of the columns are set, where there are any: they are drawn on each page. */
+  /** The style of the column headings, if any; they are drawn on each page. */
   heads?: Omit<PrintedRow, 'texts'>;
   rows: readonly PrintedRow[];
   hasRowHeads: boolean;
 }
 
-/** How a table goes on from page to page. */
+/** The behaviour of a table at page breaks. */
 export interface Flow {
-  /** The height of what follows the table, with which its last row stays together. */
+  /** The height of the content after the table that must stay on a page with its last row. */
   tailHeight?: number;
-  /** A row of more lines may itself go on from page to page. */
+  /** The most lines of a row that are kept together; a longer row can itself span pages. */
   keptLinesMax?: number;
-  /** Ends a page and begins the next one; `begun` is the number of rows until there. */
+  /** Ends a page and begins the next one; `begun` is the number of rows begun so far. */
   carried?: { height: number; draw: (label: 'Carried forward' | 'Brought forward', begun: number) => void };
 }
 
@@ -62,11 +62,11 @@ export interface LaidTable {
   draw: (parent: Tag, flow?: Flow) => void;
 }
 
-/** Lines of a row that stay together before and after a page break. */
+/** The fewest lines of a row before and after a page break. */
 const PIECE_LINES_MIN = 3;
 const GUTTER = 10;
 
-/** How wide columns want to be for their texts. */
+/** Returns the widths that columns need for their texts, in points. */
 export function naturalWidths(
   sheet: Sheet,
   columns: readonly NaturalColumn[],
@@ -84,7 +84,7 @@ export function sumWidths(widths: readonly number[]): number {
   return widths.reduce((sum, width) => sum + width + GUTTER, -GUTTER);
 }
 
-/** Places columns from left to right; the first one gets what the others leave. */
+/** Places columns from left to right; the first one gets the remaining width. */
 export function placeColumns(
   columns: readonly NaturalColumn[],
   [, ...others]: readonly number[],
@@ -97,7 +97,7 @@ export function placeColumns(
   });
 }
 
-/** Lays out a table, of which a document has several kinds; all are drawn here. */
+/** Lays out a table of any kind. */
 export function layTable(sheet: Sheet, { columns, heads, rows, hasRowHeads }: PrintedTable): LaidTable {
   const head = heads && layHead(sheet, columns, heads);
   const body = rows.map((row) => {
@@ -188,7 +188,7 @@ function drawTable(
   table.end();
 }
 
-/** How many lines of a row the page takes: all that are left, with what is to follow them, or a piece, or none. */
+/** Returns the number of a row's lines that fit: all remaining with the content after them, some of them, or none. */
 function linesThatFit(
   sheet: Sheet,
   row: LaidRow,
@@ -200,11 +200,11 @@ function linesThatFit(
   if (left <= room(given.after)) return left;
   const piece = Math.min(room(given.pieceAfter), left - PIECE_LINES_MIN);
   if (piece >= PIECE_LINES_MIN) return piece;
-  // Another page has no more room either.
+  // Even a fresh page has no more room.
   return given.isFirstOfPage ? left : 0;
 }
 
-/** Draws a row with its tags and rules; `drawAll` draws all of its lines, some at a time. */
+/** Draws a row with its tags and rules; `drawAll` draws its lines in pieces. */
 function drawRow(
   sheet: Sheet,
   parent: Tag,
@@ -229,7 +229,7 @@ function drawRow(
   drawRule(sheet, row, row.below);
 }
 
-/** On the pages that follow, the heads are artifacts: the first page has tagged them. */
+/** Repeats the headings on a later page as artifacts, because the first page has tagged them. */
 function repeatHead(sheet: Sheet, head: LaidRow): void {
   sheet.artifact(() => {
     for (const cell of head.cells) drawCell(sheet, head, cell, cell.block.lines);

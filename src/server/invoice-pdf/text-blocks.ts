@@ -4,18 +4,18 @@ import { clustersOf } from '../typefaces/glyphs.ts';
 import { breakableParts } from '../typefaces/line-breaks.ts';
 import { printable, type Run, runsOf } from '../typefaces/shaping.ts';
 
-/** How text is set; sizes are in points. */
+/** A style of text; sizes are in points. */
 export interface TextStyle {
   size: number;
   weight: Weight;
   color: string;
-  /** From one baseline to the next. */
+  /** The distance from one baseline to the next. */
   leading: number;
 }
 
 export interface TextLine {
   runs: Run[];
-  /** Without the space at its end. */
+  /** The width in points, without a trailing space. */
   width: number;
 }
 
@@ -27,9 +27,9 @@ export interface TextBlock {
 }
 
 /**
- * Sets text in lines of at most `width` points. Words that are longer are broken, so that nothing is cut. A line keeps
- * the space at which it was broken: without it, its last word and the next one are read as one. The last line has none,
- * unless the text goes on in another block.
+ * Breaks text into lines of at most `width` points, breaking longer words too. A line keeps the space at which it was
+ * broken: without it, its last word and the next one would be extracted as one. The last line has none, unless the text
+ * continues in another block.
  */
 export function textBlock(
   text: string,
@@ -43,7 +43,7 @@ export function textBlock(
     const direction = directionOf(paragraph);
     let from = 0;
     const all = linesOf(paragraph, width, measure);
-    // Lines from right to left begin at one edge, that of the widest.
+    // Right-to-left lines begin at the edge of the widest line.
     const edge = direction?.base === 1 ? Math.max(...all.map((line) => measure(line.trimEnd()))) : undefined;
     return all.map((line) => {
       const own = direction && directionOfLine(direction, from, line);
@@ -56,18 +56,18 @@ export function textBlock(
     const isEnd = index === broken.length - 1 && !goesOn;
     const runs = runsOf(isEnd ? seen : line, fonts, style.weight, direction);
     const end = edge ?? measure(seen);
-    // The space at the end of a line from right to left stands out at its left.
+    // The trailing space of a right-to-left line sticks out on its left.
     const out = edge === undefined ? 0 : edge / style.size - sumWidth(runs);
     return { runs: runs.map((run) => ({ ...run, left: run.left + out })), width: end };
   });
   return { lines, style, height: lines.length * style.leading };
 }
 
-/** Sets text in as few lines as `textBlock`, of about the same width, so that no word stands alone in the last one. */
+/** Breaks text into as few lines as `textBlock`, but of similar widths, so that the last line isn't a single word. */
 export function balancedBlock(text: string, style: TextStyle, width: number, fonts: Fonts): TextBlock {
   const block = textBlock(text, style, width, fonts);
   const words = printable(text, fonts).split(/[ \n]+/);
-  // Narrower than its longest word, it would be broken within the word.
+  // A block narrower than its longest word would break that word.
   let tooNarrow = Math.max(...words.map((word) => widthOf(word, style, fonts)));
   let balanced = block;
   let wideEnough = width;
@@ -80,12 +80,12 @@ export function balancedBlock(text: string, style: TextStyle, width: number, fon
   return balanced;
 }
 
-/** How wide text is on one line, in points. */
+/** Returns the width of text on one line, in points. */
 export function textWidth(text: string, style: TextStyle, fonts: Fonts): number {
   return widthOf(printable(text, fonts), style, fonts);
 }
 
-/** The paragraphs without space at their ends, and with at most one empty one between them. */
+/** Splits text into trimmed paragraphs, with at most one empty paragraph between two others. */
 function paragraphsOf(text: string): string[] {
   const trimmed = text
     .replace(/ {2,}/g, ' ')
@@ -114,7 +114,7 @@ function linesOf(paragraph: string, widthMax: number, measure: (piece: string) =
   };
   const parts = paragraph.split(' ').flatMap((word) => breakableParts(`${word} `));
   for (const piece of parts.flatMap((part) => piecesOf(part, widthMax, measure))) {
-    // A space at the end of a line may stand out into the margin.
+    // A trailing space can stick out into the margin.
     if (line !== '' && width + measure(piece.trimEnd()) > widthMax) close();
     line += piece;
     width += measure(piece);
@@ -123,10 +123,10 @@ function linesOf(paragraph: string, widthMax: number, measure: (piece: string) =
   return lines;
 }
 
-/** A word of more characters is longer than any line. */
+/** The most characters of a word that can fit on a line. */
 const WORD_MAX = 400;
 
-/** A word as it may be broken: not at all, else after a hyphen or a slash, else anywhere between two letters. */
+/** Splits a word only if it is too wide: after a hyphen, slash or the like, or else between any letters. */
 function piecesOf(word: string, widthMax: number, measure: (piece: string) => number): string[] {
   if (word.length < WORD_MAX && measure(word.trimEnd()) <= widthMax) return [word];
   return (word.match(/[^-/@._]*[-/@._]+ ?|[^-/@._]+$/g) ?? [word]).flatMap((part) =>
@@ -137,7 +137,7 @@ function piecesOf(word: string, widthMax: number, measure: (piece: string) => nu
 }
 
 /**
- * Between any two letters. Their widths are added up one by one, so that a long text takes no longer for its length.
+ * Splits part of a word between letters. Adding up their widths one by one keeps the time linear in the length.
  */
 function lettersOf(part: string, widthMax: number, measure: (piece: string) => number): string[] {
   const pieces: string[] = [];
@@ -156,5 +156,5 @@ function lettersOf(part: string, widthMax: number, measure: (piece: string) => n
   return [...pieces, piece];
 }
 
-/** Kerning can widen a text by this much, in points. */
+/** The most by which kerning can widen a text, in points. */
 const KERNING = 1.5;

@@ -19,11 +19,11 @@ import {
   showsVat,
 } from '../printed-document/wording.ts';
 
-/** The panel stands out to both sides, so that the last amount is in one column with those above it. */
+/** The panel's overhang on both sides, in points, which aligns the last amount with those above it. */
 const HANG = 9;
 const GRAND = STYLES.grand;
 const GRAND_PADDING = 7;
-/** Between a label and its amount. */
+/** The space between a label and its amount, in points. */
 const GAP = 8;
 
 interface Space {
@@ -33,7 +33,7 @@ interface Space {
 
 type Sum = [label: string, amountMinor: number];
 
-/** The sums from the lines to the amount to pay; those that would only repeat another are left out. */
+/** Returns the sums from the lines to the amount to pay, without any that would repeat another. */
 export function sumsOf(printed: PrintedDocument): Sum[] {
   const { record, amounts } = printed;
   const { netMinor, vatMinor, grossMinor } = record.totals;
@@ -54,7 +54,7 @@ export function sumsOf(printed: PrintedDocument): Sum[] {
   ];
 }
 
-/** The discounts and charges on the whole document, under the sum of the lines. */
+/** Returns the sum of the lines, and the discounts and charges on the whole document. */
 function adjustmentSums(printed: PrintedDocument): Sum[] {
   const { record, amounts } = printed;
   const { allowances = [], charges = [] } = amounts ?? {};
@@ -73,7 +73,7 @@ function adjustmentSums(printed: PrintedDocument): Sum[] {
   ];
 }
 
-/** The rows between the total and the amount to pay. */
+/** Returns the rows between the total and the amount to pay. */
 function payableSums({ amounts }: PrintedDocument): Sum[] {
   const { roundingMinor = 0, prepayments = [] } = amounts ?? {};
   const paid = prepayments.map(({ paidOn, documentNumber, reference, amountMinor }): Sum => {

@@ -15,24 +15,24 @@ import {
   showsVat,
 } from '../printed-document/wording.ts';
 
-/** The sums of each VAT category and rate, measured before they are drawn. */
+/** The laid-out table of sums for each VAT category and rate. */
 export interface VatSummary {
   height: number;
-  /** Whether it leaves the right column to the totals. */
+  /** Whether it leaves the right column free for the totals. */
   isNarrow: boolean;
-  /** Draws it from where the sheet is, going on from page to page. */
+  /** Draws the summary from the current position, over several pages if necessary. */
   draw: () => void;
 }
 
-/** A taller summary goes below the totals. */
+/** The greatest height, in points, of a summary beside the totals; a taller one goes below them. */
 const NARROW_HEIGHT_MAX = 330;
 const GAP = 12;
 const HEADING_GAP = 2;
 const CELL = { leading: STYLES.cell.leading, padding: 3 };
-/** Rows that stay together with the heading. */
+/** The height of the rows that stay together with the heading. */
 const KEPT_HEIGHT = 3 * (CELL.leading + 2 * CELL.padding);
 
-/** Amounts of one currency. Those in the currency of the VAT return have totals, and a caption with the exchange rate. */
+/** Amounts in one currency. Those in the currency of the VAT return have totals, and a caption with the exchange rate. */
 interface Amounts {
   currency: string;
   vatBreakdown: Invoice['vatBreakdown'];
@@ -40,14 +40,14 @@ interface Amounts {
   caption?: string;
 }
 
-/** Such amounts as they are shown. */
+/** A VAT table for one currency, as shown. */
 export interface VatTable extends TextTable {
   title: string;
   /** The exchange rate, or an empty text. */
   caption: string;
 }
 
-/** Such a table in one width. */
+/** A VAT table laid out at one width. */
 interface Part {
   title: TextBlock;
   caption: TextBlock;
@@ -55,7 +55,7 @@ interface Part {
   isCramped: boolean;
 }
 
-/** The VAT for each category and rate, in the document's currency and in that of the VAT return; nothing on a document without VAT. */
+/** Returns the VAT tables for the document's currency and that of the VAT return; none for a document without VAT. */
 export function vatTablesOf(printed: PrintedDocument): VatTable[] {
   const { record } = printed;
   if (!showsVat(record) || isSilent(printed) || isMarginOnly(record)) return [];
@@ -72,7 +72,7 @@ export function vatTablesOf(printed: PrintedDocument): VatTable[] {
 }
 
 /**
- * Measures the VAT for each category and rate. It is `narrow` points wide, or `wide` where its amounts need it. Undefined on a document without VAT.
+ * Lays out the VAT summary, `narrow` points wide, or `wide` where its amounts need it; undefined without VAT.
  */
 export function vatSummary(
   sheet: Sheet,
@@ -144,7 +144,7 @@ function textsOf(printed: PrintedDocument, { currency, vatBreakdown, totals }: A
   const hasMargin = printed.record.lines.some(isMargin);
   const texts = vatBreakdown.map(({ category, rateBasisPoints, taxableMinor, vatMinor }) => {
     const isOfMargin = hasMargin && category === 'E';
-    // No amount of VAT may be shown, not even zero.
+    // No amount of VAT must be shown, not even zero.
     const isUnstated = isOfMargin || (category === 'AE' && hidesReverseCharge(printed));
     return [
       isOfMargin ? 'Margin scheme' : categoryText(category, rateBasisPoints),
