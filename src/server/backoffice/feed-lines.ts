@@ -63,7 +63,7 @@ export async function* splitLines(
   const add = (part: Uint8Array) => {
     size += part.length;
     parts.push(part);
-    // Of a line that is too long, only the length is kept.
+    // Keeps only the length of an overlong line.
     if (size > bytesMax) parts = [];
   };
   const take = (hasNext: boolean): RawLine => {
