@@ -43,11 +43,11 @@ export class UsageError extends Error {
   }
 }
 
-/** An error while the database is unavailable; commands that can wait for it do so. */
+/** Thrown while the database is unavailable; commands that can wait for the database do so. */
 export class DatabaseAwayError extends UsageError {}
 
 const SHOWN_CHARACTERS_MAX = 60;
-/** The length of text that is masked: more than is shown, because a secret may extend beyond that. */
+/** The number of characters searched for secrets: more than are shown, because a secret may extend beyond those. */
 const MASKED_CHARACTERS_MAX = 500;
 
 /**

@@ -53,7 +53,7 @@ const groups = {
   },
 };
 
-/** Example command lines for the help of their commands. */
+/** Example command lines; the help of each command shows its own. */
 export const examples = `
   fieldledger serve
   fieldledger serve --demo

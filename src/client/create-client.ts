@@ -29,9 +29,9 @@ export interface ClientOptions {
   signal?: AbortSignal;
   /** The `User-Agent` header, where the runtime lets a program set it. */
   userAgent?: string;
-  /** Replaces the machine's clock for waiting, in tests. */
+  /** Waits for a number of milliseconds, in place of the machine's timer; for tests. */
   wait?: Clock['wait'];
-  /** Returns the milliseconds of a clock that never goes back, in place of the machine's; for tests. */
+  /** Returns a monotonic time in milliseconds, in place of the machine's clock; for tests. */
   now?: Clock['now'];
 }
 

@@ -55,9 +55,9 @@ export type HttpExchange = (ask: Ask) => Promise<HttpAnswer>;
 /** The first and the longest wait before a retry, unless the response specifies one. */
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
-/** Statuses to retry after, including those of proxies (Cloudflare's 520 to 524): repeating a read does no harm. */
+/** HTTP statuses that are retried, including those of proxies (Cloudflare's 520 to 524): repeating a read does no harm. */
 const TEMPORARY_STATUSES = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
-/** A limit on response bodies, larger than any that the service sends. */
+/** The maximum size of a response body; the service sends none as large. */
 const ANSWER_MEGABYTES_MAX = 64;
 
 /** Creates the function with which a client sends its requests. */
@@ -211,7 +211,7 @@ function retryDelayMs(failure: Failure, retries: number): number {
   return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
 }
 
-/** A limit longer than any message of the API. */
+/** The maximum length of a server's message that is shown; those of the API are shorter. */
 const MESSAGE_CHARACTERS_MAX = 2_000;
 
 /** Returns a server's message on one line, so that it can't pass for further lines of a command's output. */
@@ -241,7 +241,7 @@ export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 
-/** Returns the id of a response, but no text in another format, such as a key with its dots. */
+/** Returns a response's request id; undefined for text in another format, such as a key with its dots. */
 function requestIdIn(headers: Headers): string | undefined {
   const id = headers.get('X-Request-Id') ?? '';
   return /^[\w-]{1,100}$/.test(id) ? id : undefined;

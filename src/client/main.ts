@@ -16,7 +16,7 @@ const groups = {
   },
 };
 
-/** Example command lines for the help of their commands. */
+/** Example command lines; the help of each command shows its own. */
 export const integratorsExamples = `
   fieldledger webhook sample invoice.issued --to http://localhost:3000/hook
   fieldledger webhook play day --to http://localhost:3000/hook --speed 600

@@ -12,7 +12,7 @@ interface RateWindow {
   remaining: number;
   /** The time by which the window is over: the earliest of those that responses have given. */
   endsAt: number;
-  /** Whether a response described it; otherwise it is assumed to begin with the first request after the last window. */
+  /** Whether a response described the window; otherwise it is assumed to begin with the first request after the last one. */
   isTold: boolean;
 }
 
@@ -58,7 +58,7 @@ export class Pace {
     }
   }
 
-  /** Returns the minimum number of seconds that so many requests take under the rate limit last received. */
+  /** Returns the minimum time in seconds for a number of requests, under the rate limit last received. */
   secondsFor(requestCount: number): number {
     const { quota, windowMs } = this.#policy;
     const { remaining = quota, endsAt = 0 } = this.#window ?? {};

@@ -32,11 +32,11 @@ export function parseServiceName(text: string): string {
   return text;
 }
 
-/** A limit larger than any secret. */
+/** The maximum size of a file that holds a secret; no secret is as long. */
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the secret in a file, without what editors add.
+ * Reads the secret in a file, without a byte order mark and trailing whitespace.
  * @param name the option or the setting that names the file.
  * @throws UsageError that names both, but never shows the file's content.
  */

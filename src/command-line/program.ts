@@ -16,7 +16,7 @@ export interface Program {
    * take in total.
    */
   groups: Record<string, Record<string, () => Promise<(terminal: Terminal) => Command>>>;
-  /** Example command lines for the help of their commands, none wider than 80 columns. */
+  /** Example command lines, at most 80 columns wide; the help of each command shows its own. */
   examples: string;
 }
 

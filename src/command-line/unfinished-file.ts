@@ -21,7 +21,7 @@ export interface UnfinishedFile extends Disposable {
   place: () => void;
 }
 
-/** The suffixes of a SQLite database, which is the first, and of the files that SQLite may keep beside it. */
+/** The suffixes of a SQLite database (none) and of the files that SQLite may keep beside it. */
 const COMPANIONS = ['', '-journal', '-wal', '-shm'];
 
 /**
@@ -54,7 +54,7 @@ export function beginFile(place: string, mode = 0o600): UnfinishedFile {
   };
 }
 
-/** Whether a path can be that of a file, judging by its end: it isn't empty and doesn't name a folder. */
+/** Whether a path could name a file: it isn't empty, and its end doesn't name a folder. */
 export function isFilePath(path: string): boolean {
   return !/(?:^|\/)\.{0,2}$/.test(path);
 }

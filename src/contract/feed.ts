@@ -108,7 +108,7 @@ function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
 /** Matches characters that JSON escapes and no database can store: U+0000 and lone surrogates. */
 const UNKEPT = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/;
 
-/** Finds a string or property name with such a character. The schemas' patterns don't cover names that a company chooses. */
+/** Finds a string or property name that can't be stored. The schemas' patterns don't cover names that companies choose. */
 function unkeptProblem(value: unknown, path = ''): ChangeProblem | undefined {
   if (typeof value === 'string' || typeof value !== 'object' || value === null) {
     return typeof value === 'string' && UNKEPT.test(JSON.stringify(value)) ? unkept(value, path) : undefined;

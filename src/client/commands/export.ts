@@ -34,11 +34,11 @@ interface Tally {
   rows: number;
   /** The number of shortened cells, by column name. */
   shortened: Map<string, number>;
-  /** The time of the state of the copy that was read. */
+  /** The time up to which the copy that was read has all changes. */
   asOf?: string;
 }
 
-/** File extensions that users and programs would take for a format that isn't written here. */
+/** File extensions of well-known formats that `export` can't write. */
 const OTHER_FORMAT = /\.(?:xls|xlsm|xlsb|ods|numbers|json|xml|html?|pdf|parquet)$/i;
 
 /** Returns the format for a file name's extension. @throws UsageError for an unsupported format. */
@@ -141,7 +141,7 @@ function withOptions(command: Command): Command {
     );
 }
 
-/** Creates a parser for an option, which accepts only valid text. */
+/** Creates an option parser that accepts only valid text, which `words` describe in its errors. */
 function checked(isRight: (text: string) => boolean, words: string) {
   return (text: string): string => {
     if (isRight(text)) return text;
@@ -170,7 +170,7 @@ const timeOf = checked((text) => {
   return isKnown && isDay(day) && !Number.isNaN(Date.parse(text));
 }, 'a day such as 2026-11-01, from 1900 to 2199, or a time such as 2026-11-01T08:00:00Z');
 
-/** The options that select what to read, with the resources that each applies to. */
+/** The resources and reports that each option applies to, by option name. */
 const takers: Record<string, readonly Exported[]> = {
   url: resources,
   keyFile: resources,
@@ -219,7 +219,7 @@ function chosen(resource: Exported, columns: SheetColumn[], names?: string[]): S
 
 type Pages = object[][] | Promise<AsyncIterable<object[]>>;
 
-/** Returns the file's content piece by piece, once the first page has arrived. */
+/** Returns the content of the exported file, piece by piece, once the first page has arrived. */
 async function piecesOf(
   title: string,
   columns: SheetColumn[],
@@ -247,7 +247,7 @@ async function piecesOf(
   return xlsxPieces(title, columns, counted(), tally.shortened);
 }
 
-/** The maximum number of rows that a spreadsheet shows of a CSV, including the header. */
+/** The maximum number of rows that spreadsheet programs open from a CSV file, including the header. */
 const SHEET_ROWS_MAX = 1_048_576;
 
 function report(resource: Exported, options: ExportOptions, tally: Tally, terminal: Terminal): void {

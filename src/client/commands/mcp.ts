@@ -13,7 +13,7 @@ import { silence } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** Fewer retries than in other commands, because a model waits for the answer. */
+/** The maximum number of retries, lower than in other commands because a model waits for the answer. */
 const RETRIES_MAX = 2;
 
 interface McpOptions extends ServiceOptions {

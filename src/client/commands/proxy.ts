@@ -3,9 +3,9 @@ import http from 'node:http';
 import { quote, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** The use of a proxy for requests, until it is disposed of. */
+/** The process's use of a proxy for requests, which ends on disposal. */
 export interface ProxyUse extends Disposable {
-  /** A sentence for errors of failed requests, with a leading space; empty if there is no proxy. */
+  /** A sentence about the proxy for request errors, with a leading space; empty if there is no proxy. */
   hint: string;
 }
 

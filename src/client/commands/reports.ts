@@ -26,7 +26,7 @@ const reports = {
   },
 };
 
-/** The options of the reports. */
+/** The options of `export` that apply to reports. */
 export interface ReportOptions {
   from?: string;
   month?: string;

@@ -9,7 +9,7 @@ import { useProxy } from './proxy.ts';
 import { serviceAccess, type ServiceOptions } from './service-access.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** A service to read from over its public API. */
+/** A Fieldledger service that a command reads from, over its public API. */
 export interface Service extends Disposable {
   client: Client;
   /** The company and the service, as shown to users and stored in copies. */

@@ -7,7 +7,7 @@ import { deliveryHeaders } from '../../contract/delivery-request.ts';
 import { exampleOf, sendSample } from '../webhooks/samples.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** The options of the commands that send to a receiver. */
+/** Flags and descriptions of the options shared by commands that send to a receiver. */
 export const TO = ['--to <url>', 'any http or https address, such as http://localhost:3000/hook'] as const;
 export const SECRET_FILE = [
   '--secret-file <file>',

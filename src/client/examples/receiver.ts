@@ -1,16 +1,16 @@
 /*
- * A receiver to start from. Copy it, and put what your system needs in place of `keep`. It needs Node 24:
+ * A webhook receiver to start from. Copy it, and replace `keep` with what your system needs. It requires Node 24:
  *
  *     npm install https://api.fieldledger.example/client-1.0.0.tgz
- *     npm pkg set type=module        # where npm has made a package of type commonjs
+ *     npm pkg set type=module        # if npm has created a package of type commonjs
  *     WEBHOOK_SECRET=whsec_... API_URL=https://api.fieldledger.example API_KEY=fl... node receiver.ts
  *
- * - Idempotent: the id of a delivery is kept in the same transaction as its event, so a repetition changes nothing.
- * - In any order: an older state never replaces a newer one.
- * - Complete: at the start and every ten minutes it reads what changed since it last looked, and so makes up for
- *   events that never came. Without API_KEY it doesn't.
+ * - Idempotent: a delivery's id is stored in the same transaction as its event, so a duplicate changes nothing.
+ * - Order-independent: an older state never replaces a newer one.
+ * - Complete: at startup and every ten minutes, it reads the changes since the last time, which makes up for events
+ *   that never arrived. Without API_KEY it doesn't.
  *
- * It can be killed at any moment. `npx --no fieldledger webhook play day --to http://localhost:3000/` tries it.
+ * It can be killed at any moment. Test it with `npx --no fieldledger webhook play day --to http://localhost:3000/`.
  */
 import { createServer, type IncomingMessage } from 'node:http';
 import { DatabaseSync } from 'node:sqlite';
@@ -19,9 +19,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, type Event, verifyWebhook, WebhookError } from '@fieldledger/client';
 
 const { WEBHOOK_SECRET, API_URL, API_KEY, DATABASE, PORT, RECONCILE_SECONDS } = process.env;
-/** No delivery is larger (the reference, "Webhooks"). */
+/** The maximum size of a delivery (the reference, "Webhooks"). */
 const BODY_BYTES_MAX = 10_000_000;
-/** Under this name the store that was read (`Store-Generation`) is kept among the checkpoints. */
+/** The checkpoint name under which the id of the store that was read (`Store-Generation`) is saved. */
 const GENERATION = 'generation';
 
 const db = new DatabaseSync(DATABASE || 'receiver.db', { timeout: 5_000 });
@@ -39,7 +39,7 @@ const putRecord = db.prepare(`
 const putCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints VALUES (?, ?)');
 const findCheckpoint = db.prepare('SELECT since FROM checkpoints WHERE name = ?');
 
-/** Your own work goes here. Times are all of one length, so that their texts compare as they do. */
+/** Stores a record; replace this with your own work. All times have one length, so that they can be compared as text. */
 function keep(list: string, id: string, changedAt: string, record: object): void {
   putRecord.run(list, id, changedAt, JSON.stringify(record));
 }
@@ -63,7 +63,7 @@ function receive({ id, event, createdAt, data }: Event): void {
       case 'quote.accepted':
         keep('quotes', data.id, data.updatedAt, data);
         break;
-      // These two say what happened to an invoice; the changed invoice itself comes when the list is read.
+      // These two events describe what happened to an invoice; the changed invoice arrives when the list is read.
       case 'payment.recorded':
         keep('payments', data.paymentId, createdAt, data);
         break;
@@ -71,7 +71,7 @@ function receive({ id, event, createdAt, data }: Event): void {
         keep('settlements', `${data.invoiceId} ${data.paidOn}`, createdAt, data);
         break;
       default:
-      // A ping, or what a later version sends, needs nothing.
+      // Pings and events of later versions need no action.
     }
   });
 }
@@ -79,14 +79,14 @@ function receive({ id, event, createdAt, data }: Event): void {
 interface Row {
   id: string;
   createdAt: string;
-  /** A submission has none: it never changes. */
+  /** The time of the last change; submissions have none, because they never change. */
   updatedAt?: string;
 }
 interface Pages {
   pages: () => AsyncIterable<{ data: Row[]; date: Date | undefined; generation: string | undefined }>;
 }
 
-/** Reads what changed in a list since it was last read (the reference, "Staying in sync"). */
+/** Reads the changes of a list since it was last read (the reference, "Staying in sync"). */
 async function reconcile(
   list: string,
   read: (query: { updatedSince?: string }) => Pages,
@@ -102,16 +102,16 @@ async function reconcile(
       for (const row of data) keep(list, row.id, row.updatedAt ?? row.createdAt, row);
     });
   }
-  // A minute for clocks that differ. Rows that are read twice change nothing.
+  // The minute allows for clocks that differ. Rows that are read twice change nothing.
   if (startedAt) putCheckpoint.run(name, new Date(startedAt.getTime() - 60_000).toISOString());
 }
 
-/** A service that was restored has lost records. Then all that can be read again is forgotten, and all is read again. */
+/** Whether the service was restored, and has lost records: everything is then deleted here and read again, if it can be. */
 function isOtherStore(generation: string): boolean {
   const known = findCheckpoint.get(GENERATION)?.since;
   if (known === generation) return false;
   inTransaction(() => {
-    // Payments and settlements come with events alone.
+    // Payments and settlements arrive only in events.
     if (known !== undefined)
       db.exec("DELETE FROM checkpoints; DELETE FROM records WHERE list NOT IN ('payments', 'settlements')");
     putCheckpoint.run(GENERATION, generation);
@@ -135,7 +135,7 @@ async function tried(name: string, work: () => Promise<void>): Promise<void> {
   try {
     await work();
   } catch (error) {
-    // The next list may be readable, and this one later.
+    // Other lists may still be readable, and this one may be later.
     console.error(`${name} could not be read:`, error);
   }
 }
@@ -147,12 +147,12 @@ async function reconcileForever(api: Client): Promise<never> {
   }
 }
 
-/** Gives the status to answer with. Only after a 2xx is a delivery not sent again. */
+/** Handles a request and returns the response's status. The service retries a delivery unless it is a 2xx. */
 async function statusFor(req: IncomingMessage, secret: string): Promise<number> {
   if (req.method !== 'POST') return 405;
   const chunks: Buffer[] = [];
   let length = 0;
-  // The answer can still be given when the rest isn't read.
+  // Keeps the connection, so that a response can be sent without reading the rest.
   for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
     length += chunk.length;
     if (length > BODY_BYTES_MAX) return 413;
@@ -182,7 +182,7 @@ function inTransaction(work: () => void): void {
 if (!WEBHOOK_SECRET) throw new Error('WEBHOOK_SECRET must be set to the signing secret, whsec_ included.');
 const server = createServer((req, res) => {
   void statusFor(req, WEBHOOK_SECRET)
-    // The connection broke: nobody waits for the answer.
+    // The connection broke, so nobody is waiting for the response.
     .catch(() => 400)
     .then((status) => res.writeHead(status).end());
 });

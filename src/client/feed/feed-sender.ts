@@ -24,13 +24,13 @@ export interface FeedSenderOptions {
   fetch?: typeof globalThis.fetch;
 }
 
-/** A change with its answer. */
+/** A change that was sent, with the feed's answer. */
 export interface Answered {
   change: Change;
   answer: BatchAnswer;
 }
 
-/** An answer with its original text; its `line` is the change's position within its request. */
+/** A feed's answer with its original text; its `line` is the change's position within its request. */
 export interface AnswerText {
   text: string;
   answer: BatchAnswer;

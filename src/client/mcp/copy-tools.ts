@@ -15,7 +15,7 @@ export interface CopyTool extends Tool {
   tables: Record<string, string>;
 }
 
-/** The pattern of each argument, and a description to follow "must be". */
+/** The pattern that each argument must match, and its description to follow "must be". */
 const FORMS = {
   daysOverdue: [/^\d{1,6}$/, 'a whole number of days from 0 to 999999'],
   period: [/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/, 'a year or a month such as 2026-10'],
@@ -32,14 +32,14 @@ const DUE = `SUM(amountDueMinor) AS dueMinor,
 const dueBetween = (from: number, to: number) =>
   `SUM(CASE WHEN daysOverdue BETWEEN ${from} AND ${to} THEN amountDueMinor ELSE 0 END)`;
 
-/** Open invoices with the customer's current name; the view has the name on the invoice. */
+/** SQL for open invoices with the customer's current name; the view has the name on the invoice. */
 const RECEIVABLES = `SELECT ${CUSTOMER}, open.number, open.dueDate, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
   FROM receivables AS open JOIN invoices USING (id)`;
 const THEIRS = 'customerId IN (SELECT value FROM json_each(:customer))';
 const OPEN = `FROM (${RECEIVABLES})
   WHERE daysOverdue >= COALESCE(CAST(:daysOverdue AS INTEGER), 0) AND (:customer IS NULL OR ${THEIRS})`;
 const WITHIN = "WHERE month LIKE COALESCE(:period, '') || '%'";
-/** Issued invoices, including those with a credit of zero, so that customers who owe nothing are listed too. */
+/** SQL condition for issued invoices, even with a credit of zero, so that customers who owe nothing are listed too. */
 const CREDITABLE = "kind = 'invoice' AND creditBalanceMinor IS NOT NULL";
 const NAMED = 'customerName AS customer, currency';
 const AMOUNTS = 'Amounts are decimals in the currency of their row.';
@@ -170,7 +170,7 @@ function folded(text: unknown): string {
   return String(text).normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase().trim().replaceAll(/\s+/g, ' ');
 }
 
-/** Returns the rows that fit, from a position counted across all tables, without tables already shown in full. */
+/** Returns the answer's next rows that fit, from a position counted across all tables; omits tables already shown in full. */
 function pageOf(
   answer: object,
   tables: ReturnType<typeof tableOf>[],
@@ -194,7 +194,7 @@ function pageOf(
   return JSON.stringify({ ...answer, nextCursor, ...named(told) });
 }
 
-/** Creates a table that has no rows yet, and all its rows with decimal amounts. */
+/** Creates an empty table of an answer and, separately, all its rows with decimal amounts. */
 function tableOf(name: string, found: CopyRow[]) {
   const columns = Object.keys(found[0] ?? {}).map((column) => column.replace(/Minor$/, ''));
   const all = found.map((row) =>

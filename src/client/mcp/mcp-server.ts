@@ -78,7 +78,7 @@ class AnsweringTransport extends StdioServerTransport {
   }
 }
 
-/** Accepts all arguments: they are checked here and by the service, because a validator's messages don't help a model. */
+/** A validator that accepts everything: this server and the service check arguments, with messages that help a model. */
 const unchecked: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
@@ -157,7 +157,7 @@ async function boundedPage(
   return boundedPage(read, Math.max(Math.min(fitting, (limit ?? length) - 1), 1));
 }
 
-/** Space for the members around the records, including the cursor. */
+/** The bytes reserved for a page's JSON around the records, including the cursor. */
 const ENVELOPE_BYTES = 300;
 
 function countFitting(records: readonly unknown[]): number {

@@ -5,7 +5,7 @@ import { inParallel } from './in-parallel.ts';
 import type { AnyRecord, DocumentsAccess } from './lists.ts';
 import type { DocumentsState } from './sink.ts';
 
-/** The furthest that a company's time zone can be ahead of UTC. */
+/** The maximum offset of a time zone ahead of UTC. */
 const AHEAD_MS = 14 * 3_600_000;
 
 /**
@@ -84,7 +84,7 @@ function follow(changes: Changes, { drafts, validUntil }: DocumentsState): Chang
   return changes;
 }
 
-/** @returns undefined if the record no longer exists. */
+/** Awaits the reading of a record; returns undefined if it no longer exists. */
 async function unlessGone(reading: Promise<AnyRecord>): Promise<AnyRecord | undefined> {
   try {
     return await reading;

@@ -57,7 +57,7 @@ type Request = ReturnType<typeof deliveryRequest>;
 type Signing = Parameters<typeof deliveryRequest>[1];
 
 interface Forgery {
-  /** The fault of the delivery, worded to follow "a job.created that". */
+  /** The fault of the forged delivery, worded to follow "a job.created that". */
   fault: string;
   advice: string;
   /** Changes the secret or the time that the delivery is signed with. */
@@ -68,7 +68,7 @@ interface Forgery {
 
 const AWAY_MS_MAX = 30_000;
 const AWAY_PAUSE_MS = 250;
-/** An offset beyond the tolerance of a receiver's clock (openapi.yaml, "Verify the signature"). */
+/** An age of a signature beyond a receiver's tolerance (openapi.yaml, "Verify the signature"). */
 const STALE_MS = 10 * 60_000;
 
 const CLOCK_ADVICE = 'Refuse a t that is more than five minutes from your clock, on either side';

@@ -42,7 +42,7 @@ export function adjustmentOf(
   return { ...share, amountMinor, ...withValue(given, ['reason', 'reasonCode']) };
 }
 
-/** Returns the base of an amount given without a percentage. */
+/** Returns the base amount, if any, of a discount or charge given without a percentage. */
 function baseOf(list: List, { amountMinor, baseMinor }: GivenAdjustment, path: string): Partial<Adjustment> {
   if (baseMinor === undefined) return {};
   if (list === 'allowances' && Math.abs(amountMinor ?? 0) > Math.abs(baseMinor)) {
@@ -52,7 +52,7 @@ function baseOf(list: List, { amountMinor, baseMinor }: GivenAdjustment, path: s
   return { baseMinor };
 }
 
-/** Returns a percentage with its base and the resulting amount. */
+/** Returns the percentage of a discount or charge, with its base and the resulting amount. */
 function shareOf(
   list: List,
   { percent, amountMinor, baseMinor: given }: GivenAdjustment & { percent: string },

@@ -5,7 +5,7 @@ import { Refusal } from './refusal.ts';
 export type Naming = Pick<Invoice, 'customer' | 'siteId' | 'buyer'>;
 
 /**
- * Returns the members of a document that name its customer, and one of its sites.
+ * Returns the members of a document that name its customer and, if given, the customer's site.
  * @throws Refusal `unknown_record` when the customer has no such site.
  */
 export function namingOf(customer: Customer, siteId: string | null, path: string): Naming {

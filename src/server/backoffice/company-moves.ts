@@ -29,8 +29,8 @@ export async function saveCompany(
 }
 
 /**
- * Changes a company's features, the documents issued elsewhere, and hand-over to the access point; members not given
- * keep their values. A kind that is issued here again is numbered on from its imported documents.
+ * Changes a company's features, which kinds of document are issued elsewhere, and hand-over to the access point; members
+ * not given keep their values. The numbers of a kind that is issued here again continue from its imported documents.
  */
 export async function switchCompanyFeatures(
   move: Move,

@@ -12,9 +12,9 @@ export type VatBreakdownItem = Invoice['vatBreakdown'][number];
 
 /** An invoice that a credit note corrects. */
 export interface Credited extends StoredDocument {
-  /** Its issued credit notes. */
+  /** The invoice's issued credit notes. */
   notes: StoredDocument[];
-  /** The amounts that its credit notes took, in its own currency and then in the accounting currency. */
+  /** The amounts credited so far: here in the invoice's currency, and below in the accounting currency. */
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
 }
@@ -176,12 +176,12 @@ export function amountsTaken(
   };
 }
 
-/** Returns the amount of an item that limits credit notes: its net, or its gross where prices include VAT. */
+/** Returns the amount of a VAT breakdown item that limits credit notes: its net, or its gross where prices include VAT. */
 function creditableMinor({ taxableMinor, vatMinor }: VatBreakdownItem, includesVat: boolean): number {
   return includesVat ? sumMinor([taxableMinor, vatMinor]) : taxableMinor;
 }
 
-/** Returns an item with its VAT. Where prices include VAT, the VAT is taken out of `taxableMinor`. */
+/** Returns a VAT breakdown item with its VAT, which is taken out of `taxableMinor` where prices include VAT. */
 export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBreakdownItem {
   const { category, rateBasisPoints, taxableMinor } = item;
   if (!includesVat) return { ...item, vatMinor: vatOf(item) };
@@ -190,15 +190,15 @@ export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBrea
 }
 
 /**
- * Returns amounts bounded at zero to the sign of a note's net: notes of release 1.0.0, each rounded by itself, may have
- * credited more VAT than their whole net bears.
+ * Returns an item with amounts set to zero if their sign isn't that of a note's net: notes of release 1.0.0, each rounded
+ * by itself, may have credited more VAT than their whole net bears.
  */
 function ofSign(netMinor: number, { taxableMinor, vatMinor, ...item }: VatBreakdownItem): VatBreakdownItem {
   const bound = (minor: number) => (netMinor < 0 ? Math.min(0, minor) : Math.max(0, minor));
   return { ...item, taxableMinor: bound(taxableMinor), vatMinor: bound(vatMinor) };
 }
 
-/** Returns the item of a category and rate; an item of zero where there is none. */
+/** Returns the VAT breakdown item of a category and rate, or one with zero amounts if there is none. */
 export function itemLike(items: readonly VatBreakdownItem[], like: VatBreakdownItem): VatBreakdownItem {
   return items.find((item) => isLike(item, like)) ?? { ...like, taxableMinor: 0, vatMinor: 0 };
 }

@@ -26,7 +26,7 @@ type Line = Invoice['lines'][number];
 /** An amount without VAT, and also with VAT where it was given that way. */
 type Priced = Pick<Line, 'amountMinor' | 'vatRateBasisPoints'> & { grossMinor?: number | undefined };
 
-/** The part of an invoice line already credited, in this note too; the amount includes VAT where prices do. */
+/** The part of an invoice line credited so far, including by this note; the amount includes VAT where prices do. */
 interface Taken {
   quantityMillionths: bigint;
   amountMinor: number;

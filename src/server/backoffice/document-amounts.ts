@@ -45,7 +45,7 @@ export interface Composition {
 /** A line with its amount. */
 export type PricedLine = OwnLine & {
   amountMinor: number;
-  /** Undefined where the amount is just quantity times `unitPriceMinor`. */
+  /** The amount's details; undefined where it is just quantity times `unitPriceMinor`. */
   amounts?: LineAmounts | undefined;
 };
 
@@ -194,7 +194,7 @@ export function isOfCategory(one: Category, other: Category): boolean {
 
 const minorsOf = (list: readonly { amountMinor: number }[]) => list.map(({ amountMinor }) => amountMinor);
 
-/** Returns charges, and discounts as negative amounts. */
+/** Returns all charges, then all discounts with negative amounts. */
 function signed<One extends { amountMinor: number }>({ allowances, charges }: Record<List, One[]>): One[] {
   return [...charges, ...allowances.map((one) => ({ ...one, amountMinor: -one.amountMinor }))];
 }
@@ -207,7 +207,7 @@ export function vatLinesOf(
   return [...lines, ...signed(adjustments)];
 }
 
-/** Removes any included VAT from lines, discounts and charges, so that those of an item add up to its `taxableMinor`. */
+/** Removes any included VAT from lines, discounts and charges: those of a VAT breakdown item add up to its `taxableMinor`. */
 export function withoutVat(priced: Priced, charged: Invoice['vatBreakdown']): Priced {
   if (!priced.includesVat) return priced;
   const { lines } = priced;

@@ -15,7 +15,7 @@ import type { StoredDocument, Unpublished } from './unpublished.ts';
 export interface CheckedRecord {
   record: Invoice;
   items: ChecklistItem[];
-  /** The reason that it has no e-invoice, which is allowed; null where it has one, and for a pro forma. */
+  /** The reason that the document has no e-invoice, which is allowed; null where it has one, and for a pro forma. */
   eInvoiceProblem: string | null;
 }
 
@@ -53,7 +53,7 @@ export async function checkStored(
 }
 
 /**
- * Returns an issued document as it was issued. One that no move made has no stored supplier and takes the current one.
+ * Returns an issued document as it was issued. If no move issued it, it has no stored supplier and takes the current one.
  */
 async function wasIssued(move: Move, { record, unpublished }: StoredDocument): Promise<CheckedDocument> {
   const { supplier, ...others } = unpublished as Partial<Unpublished>;

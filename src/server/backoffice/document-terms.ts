@@ -218,7 +218,7 @@ function refuseUnknown(
   throw new Refusal('invalid_change', message, path);
 }
 
-/** The GS1 identifiers GLN and GTIN, by their ISO 6523 codes. */
+/** The ISO 6523 codes of the GS1 identifiers GLN and GTIN. */
 const GLN = '0088';
 const gs1 = {
   [GLN]: { name: 'GLN', digits: /^\d{13}$/ },

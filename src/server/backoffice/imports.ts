@@ -25,7 +25,7 @@ import { Refusal, withinRange } from './refusal.ts';
 import { daysAfter, refuseDayOutside, refuseDayToCome } from './times.ts';
 import type { CustomerUnpublished, Unpublished } from './unpublished.ts';
 
-/** The maximum in openapi.yaml, `PaymentTermsDays`. */
+/** The maximum payment terms in days (openapi.yaml, `PaymentTermsDays`). */
 const PAYMENT_TERMS_DAYS_MAX = 3650;
 
 type ImportedKind = 'invoice' | 'credit_note';
@@ -181,7 +181,7 @@ function issuedAtOf(move: Move, { issueDate, issuedAt }: Imported): string {
 }
 
 /**
- * Returns the customer's naming on the document: the document's own, or else the customer's current details.
+ * Returns the customer's name and details for an imported document: its own, or else the customer's current ones.
  * @throws Refusal `invalid_change` for two different sites, and `unknown_record` when the customer has no such site.
  */
 export function importedNaming(
@@ -199,7 +199,7 @@ export function importedNaming(
   return {
     ...naming,
     siteId: named?.id ?? siteId,
-    // The current naming comes first because its members are in the contract's order.
+    // The current details come first because their members are in the contract's order.
     buyer: { ...naming.buyer, ...UNNAMED, ...without(buyer, buyerTermNames), site: named ?? site },
   };
 }

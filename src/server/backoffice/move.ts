@@ -114,7 +114,7 @@ export class Move {
     // A quote that wasn't stored by `put` has no rates.
     const blank = resource === 'quotes' ? { reverseChargeRates: {} } : {};
     const unpublished = { ...blank, ...(JSON.parse(texts.unpublished ?? '{}') as object) };
-    // Both were written by `put`.
+    // `put` wrote both texts.
     return { record: JSON.parse(wholeText(texts)) as RecordOf[R], unpublished } as Stored<R>;
   }
 

@@ -35,7 +35,7 @@ export const textRules: LegalRule[] = [
   },
 ];
 
-/** The most places, and letters, that a refusal names, to stay readable. */
+/** The maximum number of places, and of letters, that a refusal names to stay readable. */
 const PLACES_MAX = 5;
 const LETTERS_MAX = 5;
 

@@ -8,10 +8,10 @@ export const CALENDAR_DAYS = { first: '0001-01-01', last: '9999-12-31' };
 /** The first and last plausible days of documents and quotes; days outside are taken for typing errors. */
 const DOCUMENT_DAYS = { first: '1900-01-01', last: '2200-12-31' };
 
-/** The furthest that the business system's clock may be ahead of ours. */
+/** The maximum time by which the business system's clock may be ahead of ours. */
 const AHEAD_MS_MAX = 5 * 60_000;
 
-/** The furthest that another time zone's calendar may be ahead of the company's. */
+/** The maximum number of days by which another time zone's calendar may be ahead of the company's. */
 const AHEAD_DAYS_MAX = 1;
 
 /**

@@ -2,7 +2,7 @@
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
 import { type Attributes, type TermGroup, type TermRow, type Rows, within } from './rows.ts';
 
-/** The seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
+/** Returns the rows of the seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
 export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Party>): Rows {
   return [
     ...identifiers('BT-29, 46', party.identifiers),
@@ -62,10 +62,10 @@ export function ciiAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllo
   ];
 }
 
-/** The code of an invoiced object among referenced documents, from UNTDID 1001. */
+/** The document type code for a reference to an invoiced object, from UNTDID 1001. */
 const OBJECT = '130';
 
-/** The object of the document (BT-18) or of a line (BT-128). */
+/** Returns the reference to the invoiced object of the document (BT-18) or of a line (BT-128). */
 export function objectReference(object: Identifier | undefined): TermGroup {
   return within('ram:AdditionalReferencedDocument', [
     ['BT-18, 128', 'ram:IssuerAssignedID', object?.id],

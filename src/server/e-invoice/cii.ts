@@ -23,7 +23,7 @@ const namespaces = {
 const SUPPORTING = '916';
 const TENDER = '50';
 
-/** Codes of BT-8 in CII, from UNTDID 2475, by those of the standard, from UNTDID 2005. */
+/** CII's codes for the VAT point date (BT-8), from UNTDID 2475, by the standard's codes, from UNTDID 2005. */
 const dueDateTypes: Partial<Record<string, string>> = { '3': '5', '35': '29', '432': '72' };
 
 /** Writes an e-invoice as Cross Industry Invoice D22B in the profile EN 16931. */
@@ -50,7 +50,7 @@ export function ciiText(invoice: EInvoice): string {
   ]);
 }
 
-/** A line (BG-25). */
+/** Returns the rows of an invoice line (BG-25). */
 function lineItem(line: Line): Rows {
   const { unitCode, priceDiscount, priceBaseQuantity } = line;
   return [

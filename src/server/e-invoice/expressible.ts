@@ -8,11 +8,11 @@ import { oneLine } from './xml-text.ts';
 /** The VAT categories (UNCL 5305) whose rules the back office applies. */
 const categories = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
-/** The lowest rate; validators round a lower one to zero, and then refuse its VAT (BR-CO-17). */
+/** The lowest VAT rate; validators round a lower one to zero, and then refuse its VAT (BR-CO-17). */
 const RATE_BASIS_POINTS_MIN = 50;
 
 /**
- * The highest sum. Validators add amounts as doubles (BR-CO-10); up to it, a thousand rounding errors stay below half a cent.
+ * The highest sum of amounts. Validators add doubles (BR-CO-10); up to it, a thousand rounding errors stay below half a cent.
  */
 const SUM_MINOR_MAX = 5_000_000_000_000;
 

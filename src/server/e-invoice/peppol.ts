@@ -1,7 +1,7 @@
 import { isNumberIn } from '../../contract/vat-numbers.ts';
 import type { AllowanceCharge, EInvoice, Identifier, Line, Period } from './model.ts';
 
-/** Direct debits of UNTDID 4461. */
+/** Codes of UNTDID 4461 for direct debits. */
 const DIRECT_DEBITS = ['49', '59'];
 
 /** The EAS schemes that Peppol accepts: no letters, such as EM for e-mail, and not these numbers (PEPPOL-EN16931-CL008). */
@@ -19,7 +19,7 @@ const registers: Partial<Record<string, RegExp | string>> = {
   '0208': 'be/vat',
 };
 
-/** Types that Peppol accepts only between German companies or in other processes (PEPPOL-EN16931-P0100 and P0112). */
+/** Invoice types that Peppol accepts only between German firms or in other processes (PEPPOL-EN16931-P0100 and P0112). */
 const OTHER_TYPES = ['204', '326', '384', '387', '389'];
 
 /** Returns an e-invoice's violations of Peppol BIS Billing 3 beyond EN 16931, in terms of the feed's members. */

@@ -77,8 +77,8 @@ function priceDiscountOf(
 }
 
 /**
- * Returns the given price. Where prices include VAT, and for a credited part of a line, returns instead a price without
- * VAT, exact enough that multiplying it by the quantity gives the line's amount.
+ * Returns the price of a line as given. Where prices include VAT, and for a credited part of a line, returns instead a
+ * price without VAT, exact enough that multiplying it by the quantity gives the line's amount.
  */
 function priceOf(
   { quantity, unitPriceMinor, amountMinor }: RecordLine,

@@ -18,13 +18,13 @@ import {
 import { paymentOf } from './reading-payment.ts';
 import { oneLine, optionalText } from './xml-text.ts';
 
-/** Codes of BT-3, from UNTDID 1001. A pro forma isn't an invoice, and has none. */
+/** Invoice type codes (BT-3), from UNTDID 1001. A pro forma isn't an invoice, and has none. */
 export const typeCodes: Partial<Record<Invoice['kind'], string>> = { invoice: '380', credit_note: '381' };
 
 /** "Mutually defined": the Recommendation 20 code for unlisted units. */
 const OTHER_UNIT = 'ZZ';
 
-/** The code of BT-8 for the invoice date as tax point, from UNTDID 2005. */
+/** The VAT point date code (BT-8) for the invoice date as tax point, from UNTDID 2005. */
 const DAY_OF_ISSUE = '3';
 
 /** VATEX codes by VAT category. An exemption (E) has none here, because its code depends on the article of law. */
@@ -130,7 +130,7 @@ function vatAccountingOf({ accountingCurrency, currency }: Invoice): EInvoice['v
   return { currency: other, totalVat: decimalAmount(totals.vatMinor, other) };
 }
 
-/** Returns the exchange rate as a note: EN 16931 has a term for the VAT in accounting currency (BT-111), but none for it. */
+/** Returns the exchange rate as a note: EN 16931 has a term for VAT in accounting currency (BT-111), none for the rate. */
 function exchangeNote({ currency, accountingCurrency }: Invoice): string {
   if (!accountingCurrency) return '';
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = accountingCurrency;

@@ -8,8 +8,8 @@ export type Attributes = Readonly<Record<string, string | undefined>>;
 type Value = string | Identifier | undefined;
 
 /**
- * A term's number, the path of its element, and its values, each of which makes an element. An identifier's scheme becomes
- * an attribute. `-` marks an element that only the schema requires; it is written only beside terms.
+ * A row of one term: its number, the path of its element, and its values, each of which becomes an element. An identifier's
+ * scheme becomes an attribute. `-` marks an element that only the schema requires; it is written only beside terms.
  */
 export type TermRow = readonly [
   term: `${'BT' | 'BG'}-${string}` | '-',
@@ -18,7 +18,7 @@ export type TermRow = readonly [
   attributes?: Attributes,
 ];
 
-/** An element for each list of rows; one without any term is omitted, unless the schema requires it. */
+/** A group of elements, one for each list of rows; one without any term is omitted, unless the schema requires it. */
 export interface TermGroup {
   path: string;
   contents: readonly Rows[];
@@ -28,11 +28,11 @@ export interface TermGroup {
 export type Rows = readonly (TermRow | TermGroup)[];
 
 /** Returns a group with one element around rows. */
-/** Returns a group with an element for each item, around its rows. */
 export function within(path: string, rows: Rows = []): TermGroup {
   return { path, contents: [rows] };
 }
 
+/** Returns a group with an element for each item, around its rows. */
 export function each<T>(
   path: string,
   items: readonly T[],

@@ -3,12 +3,12 @@ import { peppolProblems } from './peppol.ts';
 import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
 import { accountingParty, ublAllowanceCharge, creditor, ublAddress, VAT_SCHEME } from './ubl-groups.ts';
 
-/** BT-24 for plain EN 16931, and BT-24 and BT-23 for Peppol BIS Billing 3. */
+/** Specification identifiers (BT-24) of EN 16931 and Peppol BIS Billing 3, and Peppol's business process (BT-23). */
 const CUSTOMIZATION = 'urn:cen.eu:en16931:2017';
 const PEPPOL_CUSTOMIZATION = `${CUSTOMIZATION}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0`;
 const PEPPOL_PROFILE = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0';
 
-/** The code of a credit note (BT-3). */
+/** The invoice type code (BT-3) of a credit note. */
 const CREDIT_NOTE = '381';
 
 /** Codes for kinds of referenced documents, from UNTDID 1001. */
@@ -195,7 +195,7 @@ function paymentMeans(payment: PaymentInstructions): TermGroup {
   });
 }
 
-/** A line (BG-25), with its article (BG-31). */
+/** Returns the rows of an invoice line (BG-25) with its item (BG-31). */
 function lineItem(line: Line, isCreditNote: boolean): Rows {
   const { unitCode, priceDiscount } = line;
   return [

@@ -17,7 +17,7 @@ export interface HealthSpans {
   /** The last 30 calendar days of the company as `YYYY-MM-DD`, the oldest first. */
   days: string[];
   spans: HourSpan[];
-  /** One period of all these days. */
+  /** A single period that spans all the days. */
   whole: HourSpan;
 }
 

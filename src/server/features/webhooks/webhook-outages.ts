@@ -154,7 +154,7 @@ async function tell(
   });
 }
 
-/** Notice given before a paused webhook's first delivery is lost; people are told again just before it is, and so on. */
+/** Time before a paused webhook loses its first delivery when people are told; they are told again an hour before it. */
 const LOSING_MS = 7 * DAY_MS;
 const LOSING_AGAIN_MS = LOSING_MS - HOUR_MS;
 

@@ -70,7 +70,7 @@ interface Scanned extends Omit<ListedPage, 'deliveries'> {
   rows: DeliveryRow[];
 }
 
-/** SQL conditions; must equal those of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
+/** SQL conditions by group; two must equal those of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
 const states: Record<StateGroup, RawBuilder<boolean>> = {
   waiting: sql`d.state IN ('waiting', 'sending')`,
   retrying: sql`d.state = 'retrying'`,
@@ -119,7 +119,7 @@ export async function countUnsent(
   return countRows(db, some);
 }
 
-/** Builds the table and the condition that select the chosen deliveries, as `d`. */
+/** Builds the SQL table, with the alias `d`, and the SQL condition that select the chosen deliveries. */
 export function unsentIn(db: Connection, of: WebhookKey, choice: UnsentChoice): DeliveryScan {
   if (!('ids' in choice)) return deliveriesIn(db, of, { ...choice, state: 'unsent' }, {});
   const { table, condition } = deliveriesIn(db, of, { state: 'unsent' }, {});
@@ -131,7 +131,7 @@ interface DeliveryScan {
   condition: RawBuilder<unknown>;
 }
 
-/** Builds the table and the condition of a scan of deliveries, as `d`. */
+/** Builds the SQL table, with the alias `d`, and the SQL condition for a scan of deliveries. */
 function deliveriesIn(
   db: Connection,
   { company, webhook }: WebhookKey,

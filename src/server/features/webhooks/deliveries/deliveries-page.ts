@@ -23,7 +23,7 @@ import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webh
 
 const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
-/** Limits up to which deliveries are counted. */
+/** The number at which counting failed, or newer, deliveries stops. */
 const FAILED_MAX = 1_000;
 const NEWER_MAX = 100;
 
@@ -34,7 +34,7 @@ const stateNames: Record<StateGroup, string> = {
   unsent: 'Failed or withheld',
 };
 
-// The keys are exactly the groups of the record's type.
+// The compiler checks that the keys are exactly the state groups.
 const stateGroups = Object.keys(stateNames) as StateGroup[];
 
 /** Shows the deliveries of a webhook, newest first. The filters are part of the URL. */

@@ -19,17 +19,17 @@ export function keyRows(keys: readonly DeliveryKey[]): string {
   return rowsOf(keys.map(({ company, webhook, id }) => [company, webhook, id]));
 }
 
-/** Selects a value of a chosen row as text. */
+/** SQL for the value at a position of a row made by `rowsOf`, as text; the row has the alias `chosen`. */
 export function chosenText(place: number): RawBuilder<string> {
   return sql`(chosen.value ->> ${sql.lit(place)})`;
 }
 
-/** Selects a value of a chosen row as an integer. */
+/** SQL for the value at a position of a row made by `rowsOf`, as an integer; the row has the alias `chosen`. */
 export function chosenInteger(place: number): RawBuilder<number> {
   return sql`CAST(chosen.value ->> ${sql.lit(place)} AS INTEGER)`;
 }
 
-/** Whether a row of `deliveries` (by its alias) is among the chosen keys. */
+/** SQL condition that a row of `deliveries`, under the given alias, has the key in a row made by `keyRows`. */
 export function isChosen(table: string): RawBuilder<boolean> {
   const column = (name: string) => sql.ref(`${table}.${name}`);
   return sql`${column('company')} = ${chosenText(0)} AND ${column('webhook')} = ${chosenText(1)}

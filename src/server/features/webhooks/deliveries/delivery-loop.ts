@@ -21,7 +21,7 @@ export interface DeliveryLoopOptions extends Omit<AttemptMeans, 'random'> {
   secrets: AttemptMeans['secrets'] & Partial<Pick<OpenedBox, 'missing'>>;
   /** Maximum number of deliveries under way at once. */
   concurrencyMax?: number;
-  /** For tests, like every option below. */
+  /** Maximum number under way for one webhook; for tests, like every option below. */
   perWebhookMax?: number;
   leaseMs?: number;
   /** The longest sleep. After it the loop notices a changed clock, and work it wasn't told of. */

@@ -112,7 +112,7 @@ function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
   };
 }
 
-/** Condition of the deliveries that have a time; must equal that of the partial index `deliveries_timed`. */
+/** SQL condition for deliveries with a due time; must equal that of the partial index `deliveries_timed`. */
 const isTimed = sql<boolean>`state IN ('sending', 'retrying')`;
 
 /** Lists the deliveries that are due, earliest first. */

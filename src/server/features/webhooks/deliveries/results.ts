@@ -31,7 +31,7 @@ export interface DeliveryResult extends DeliveryKey {
   withheldFor: string | null;
   /** The attempt; undefined when nothing was sent, which doesn't count as an attempt. */
   attempt: KeptAttempt | undefined;
-  /** Whether it is a ping. Its sender sees when it fails, so it doesn't count as a failed delivery. */
+  /** Whether the delivery is a ping. Its sender sees when it fails, so it doesn't count as a failed delivery. */
   isPing?: boolean;
 }
 
