@@ -189,7 +189,7 @@ function fileNameIn(disposition: string): string | undefined {
   return name === '.' || name === '..' ? undefined : name?.replaceAll(/[/\\]/g, '-');
 }
 
-/** @returns undefined if the text isn't valid percent-encoding. */
+/** Decodes percent-encoded text; returns undefined if it is malformed. */
 function decoded(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded);

@@ -10,7 +10,7 @@ const SLACK_MS = 25;
 /** The current rate-limit window, as far as this client knows it. */
 interface RateWindow {
   remaining: number;
-  /** The time by which the window is over: the earliest of those that responses have given. */
+  /** The end of the window: the earliest that responses have given. */
   endsAt: number;
   /** Whether a response described the window; otherwise it is assumed to begin with the first request after the last one. */
   isTold: boolean;
@@ -18,7 +18,7 @@ interface RateWindow {
 
 /** Permission to send one request. Call `done` when the request has ended. */
 export interface Turn {
-  /** Ends the turn, with the response whose headers are to be taken into account, or without one if none came. */
+  /** Ends the turn. The response, if one arrived, updates the rate-limit window by its headers. */
   done: (answer?: Answer) => void;
 }
 

@@ -25,7 +25,7 @@ const LINE_MS = 10_000;
 const TEXT_COLUMNS = 60;
 
 /**
- * Shows the progress of some work.
+ * Starts a display of counted progress, such as `5 of 20 records`, which ends on disposal.
  * @param unit the unit that is shown, such as records.
  * @param divisor the number of items passed to `update` that make one unit.
  */
@@ -37,7 +37,7 @@ export function showProgress(unit: string, divisor = 1): Progress {
 }
 
 /**
- * Shows a bar with text beside it.
+ * Starts a progress bar with text beside it, which ends on disposal.
  * @param textOf gets the remaining time, as ` | 3m20s left`, once that is known.
  * @param options.hasLines whether to write the text occasionally if standard error isn't a terminal.
  */

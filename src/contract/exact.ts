@@ -55,7 +55,7 @@ export interface Fraction {
   denominator: bigint;
 }
 
-/** @throws RangeError for a string that doesn't match the pattern. */
+/** Parses a decimal exactly. @throws RangeError for a string that doesn't match the pattern. */
 export function parseDecimal(text: string, pattern: RegExp): Fraction {
   if (!pattern.test(text))
     throw new RangeError(`Not a decimal of the expected form: ${JSON.stringify(text)}.`);
@@ -74,7 +74,7 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return numerator < 0n ? -rounded : rounded;
 }
 
-/** @throws RangeError for an amount that isn't a safe integer. */
+/** Converts an amount to a number. @throws RangeError for an amount that isn't a safe integer. */
 export function safeNumber(amount: bigint): number {
   const number = Number(amount);
   if (!Number.isSafeInteger(number)) throw new RangeError(`Amount out of range: ${amount}.`);

@@ -36,7 +36,7 @@ export interface ServiceTools {
   key: string;
   /** Writes a file and returns its path; undefined to return links to the service instead. */
   keep: ((name: string, bytes: Uint8Array) => string) | undefined;
-  /** Describes in a sentence why no response arrived. */
+  /** Returns a sentence that explains why no response arrived. */
   silence: (error: NoAnswerError) => string;
 }
 

@@ -14,7 +14,7 @@ export function inSentences<T>(path: string, work: () => T): T {
   }
 }
 
-/** SQLite's names for the result codes that have a sentence of their own, by number (sqlite.org/rescode.html). */
+/** Names of the SQLite result codes that have an error message of their own, by number (sqlite.org/rescode.html). */
 const SQLITE_RESULTS: Record<number, string> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',

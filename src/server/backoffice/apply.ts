@@ -115,8 +115,8 @@ export async function applyParsed(
 }
 
 /**
- * @throws Refusal for a change that the sender's token doesn't allow. A company outside the token's limits is reported
- *   as unknown.
+ * Refuses a change that the sender's token doesn't allow. A company outside the token's limits is reported as unknown.
+ * @throws Refusal `invalid_change`, `unknown_company` or `not_allowed`.
  */
 function refuseForeign({ id, company, change }: Change, { companies, changes }: ChangeSender): void {
   if (id === undefined)
@@ -163,7 +163,7 @@ export async function applyParsedTogether(
   });
 }
 
-/** @throws Refusal for a change that the contract rejects or the sender's token doesn't allow. */
+/** Validates a change. @throws Refusal for one that the contract rejects or the sender's token doesn't allow. */
 function checkedChange(value: unknown, sender: ChangeSender | undefined): Change {
   const problem = changeProblem(value);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);

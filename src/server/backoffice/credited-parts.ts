@@ -68,7 +68,7 @@ function linesLike(line: Alike, credited: Credited): Line[] {
     .sort((a, b) => likeness(b) - likeness(a));
 }
 
-/** Whether a line gives all members of an invoice line, or just its price: as the API shows it, or with VAT as given. */
+/** Whether a line matches an invoice line in all given members, or in price: as the API shows it, or with VAT as given. */
 function isLike(line: Alike, other: Line, credited: Credited): boolean {
   if (!isOfCategory(other, line)) return false;
   const given = givenOf(line);

@@ -126,7 +126,7 @@ export function namedProfile(named: { [Member in keyof Supplier]: Supplier[Membe
   return Object.fromEntries(Object.entries(named).map(([member, value]) => [member, value ?? undefined]));
 }
 
-/** @throws Refusal `invalid_change` for an unknown country or scheme, and a wrong check digit. */
+/** Refuses a party with an unknown country or scheme, or a wrong check digit. @throws Refusal `invalid_change`. */
 export function refuseBadParty(party: Party, path: string): void {
   refuseBadPlace(party, path);
   refuseBadPlace(party.site ?? {}, `${path}/site`);
@@ -142,7 +142,7 @@ export function refuseBadParty(party: Party, path: string): void {
   );
 }
 
-/** @throws Refusal `invalid_change` for a country code that isn't valid in an e-invoice (BR-CL-14). */
+/** Refuses a country code that isn't valid in an e-invoice (BR-CL-14). @throws Refusal `invalid_change`. */
 function refuseBadPlace({ countryCode }: Place, path: string): void {
   refuseUnknown(countryCodes, countryCode, 'ISO 3166-1', `${path}/countryCode`);
 }

@@ -14,7 +14,7 @@ import { findTexts } from '../store/records/record-writes.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 
-/** @throws Refusal `duplicate_id` when the earlier change with this id had different contents. */
+/** Refuses a change if the earlier one with its id had different contents. @throws Refusal `duplicate_id`. */
 export function refuseOther(
   { id = '', change: name }: Change,
   contentDigest: string,

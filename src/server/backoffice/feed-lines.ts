@@ -20,7 +20,7 @@ export interface FeedLine {
  */
 export const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The deepest nesting allowed, because recursive code could overflow the stack. */
+/** The maximum depth of nested JSON, because recursive code could overflow the stack. */
 const DEPTH_MAX = 100;
 
 /** Reads a byte stream as JSON Lines, holding one line in memory at a time. A leading byte order mark is ignored. */

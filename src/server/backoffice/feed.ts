@@ -46,7 +46,7 @@ export async function* applyFeed(
   }
 }
 
-/** The most imports that share a transaction. */
+/** The maximum number of imports that share a transaction. */
 const GROUP_MAX = 100;
 
 /** Groups imports that arrive together; any other line gets a group of its own. */

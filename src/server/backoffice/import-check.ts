@@ -36,7 +36,7 @@ interface Difference {
   problem: string;
 }
 
-/** The most differences that a message names. */
+/** The maximum number of wrong amounts that a message names. */
 const NAMED_MAX = 20;
 
 /**

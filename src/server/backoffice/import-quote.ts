@@ -100,7 +100,7 @@ async function refuseOtherGroup(
   throw new Refusal('duplicate_id', message, '/with/quoteGroupId');
 }
 
-/** @throws Refusal `invalid_change` for a response to an unanswered quote, or one dated before the quote was sent. */
+/** Returns when the customer responded. @throws Refusal `invalid_change` if the quote is unanswered or was sent later. */
 function respondedAtOf(move: Move, { status, respondedAt, sentDate }: Imported): string | null {
   if (status === 'sent') {
     if (respondedAt === undefined) return null;

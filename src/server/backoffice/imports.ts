@@ -107,7 +107,7 @@ function refuseBelowZero(kind: ImportedKind, { grossMinor }: Invoice['totals']):
   throw new Refusal('invalid_change', message, '/with/totals/grossMinor');
 }
 
-/** @throws Refusal `invalid_change` for a credit note dated before its invoice, or converted at a different rate. */
+/** Refuses a credit note dated before its invoice, or converted at a different rate. @throws Refusal `invalid_change`. */
 function refuseContradiction({ issueDate, accountingCurrency }: Imported, invoice: Invoice): void {
   if (issueDate < (invoice.issueDate ?? '')) {
     const message = `issueDate is ${issueDate}, before the invoice was issued on ${invoice.issueDate}.`;
@@ -141,7 +141,7 @@ function refuseBadDays(move: Move, kind: ImportedKind, given: Imported): void {
   refuseDayOutside(rateDay, '/with/accountingCurrency/exchangeRateDate');
 }
 
-/** @throws Refusal `invalid_change` for a time of issue over a day from the issue date; a day allows for time zones. */
+/** Refuses a time of issue over a day from the issue date; a day allows for time zones. @throws Refusal `invalid_change`. */
 function refuseOtherDay(move: Move, { issueDate, issuedAt }: Imported): void {
   if (issuedAt === undefined) return;
   const day = move.dayOf(move.readTime(issuedAt, '/with/issuedAt'));

@@ -18,7 +18,7 @@ import { daysAfter, refuseDayOutside } from './times.ts';
 import { type Supplier, supplierOn } from '../store/records/suppliers.ts';
 import type { DocumentRecord, Drafted } from './unpublished.ts';
 
-/** The most credit notes that the contract lets an invoice show. */
+/** The maximum number of credit notes that the contract lets an invoice show. */
 const CREDIT_NOTES_MAX = 1000;
 
 /**
@@ -100,7 +100,7 @@ function refuseIncomplete(checked: CheckedDocument): void {
   );
 }
 
-/** @throws Refusal `unsupported_country` unless the check-list covers the supplier's country. */
+/** Refuses a supplier's country that the check-list doesn't cover. @throws Refusal `unsupported_country`. */
 export function refuseUnsupported({ countryCode }: Supplier): void {
   if (isSupported(countryCode)) return;
   const country = countryCode === undefined ? 'no country' : `the country ${quote(countryCode)}`;

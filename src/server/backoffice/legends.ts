@@ -40,7 +40,7 @@ export function isSupported(country: string | undefined): country is SupportedCo
   return country === 'IE' || country === 'GB';
 }
 
-/** Whether both parties are in one country, where a reverse charge is the one on construction. */
+/** Whether both parties are in one country, so that any reverse charge is the domestic one on construction. */
 export function isWithinCountry({ supplierCountry, buyerCountry }: Parties): boolean {
   return supplierCountry === buyerCountry;
 }

@@ -133,14 +133,14 @@ export class Move {
     return (await this.getStored(resource, id, path)).record;
   }
 
-  /** @throws Refusal `unknown_record` unless the company has a record with that id. */
+  /** Requires the company to have a record with that id. @throws Refusal `unknown_record`. */
   async mustHave(resource: Resource, id: string, path: string): Promise<void> {
     if (!(await hasRecord(this.transaction, resource, this.company.id, id))) {
       throw unknownRecord(resource, id, path);
     }
   }
 
-  /** @throws Refusal `duplicate_id` when the company has a record with that id. */
+  /** Requires the company to have no record with that id. @throws Refusal `duplicate_id`. */
   async mustBeNew(resource: Resource, id: string, path: string): Promise<void> {
     if (!(await hasRecord(this.transaction, resource, this.company.id, id))) return;
     const message = `There is already a record with the id ${quote(id)} among the company's ${resource}.`;

@@ -25,7 +25,7 @@ const FORMAT_CHARACTERS_MAX = 60;
 const CLOCK_BACK_MS = 10 * 60_000;
 
 /**
- * Takes the next number of a kind's series. A failed move uses no number, so that a series has no gaps
+ * Takes the next number in a document kind's series. A failed move uses no number, so that a series has no gaps
  * (Irish VAT regulation 20(2)(b), British regulation 14(1)(a)).
  * @throws Refusal `wrong_state` when the clock was set back by a day or more, `limit_reached` and `duplicate_id`.
  */
@@ -55,7 +55,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   throw new Refusal('duplicate_id', message, '/with/id');
 }
 
-/** Refuses to number on a day before the company's last one, since a number and its date can't be undone. */
+/** Refuses to assign a number on a day before the company's last change, since number and date can't be undone. */
 function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }: Move): void {
   if (clock === undefined || lastStampMs < clock.getTime() + CLOCK_BACK_MS) return;
   const day = companyDay(timeZone, new Date(lastStampMs));
@@ -64,7 +64,7 @@ function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
-/** Returns the name of a kind's series: its format with the year of a day filled in. */
+/** Returns the name of a document kind's series: its number format with the year of a day filled in. */
 function seriesOf(kind: Numbered, formats: Numbering['formats'], day: string): string {
   return formatOf(kind, formats).replaceAll('{year}', day.slice(0, 4));
 }
@@ -144,7 +144,7 @@ export async function setSeriesOf(
   });
 }
 
-/** Advances a kind's current series to the highest number that was assigned in it elsewhere. */
+/** Advances the current series of a kind of document to the highest number assigned in it elsewhere. */
 export async function passNumbers(
   transaction: StoreTransaction,
   company: string,

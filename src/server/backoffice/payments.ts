@@ -7,7 +7,7 @@ import { movementsOf, putRebalanced } from './settlement.ts';
 import { isToCome, refuseDayOutside } from './times.ts';
 import type { StoredDocument } from './unpublished.ts';
 
-/** The most payments, and the most refunds, that the contract lets an invoice show. */
+/** The maximum number of payments, and of refunds, that the contract lets an invoice show. */
 const RECORDED_MAX = 1000;
 
 /**

@@ -18,7 +18,7 @@ type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
 /** Members of a quote that editing its draft doesn't change. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
 
-/** The most versions that the contract lets a quote have. */
+/** The maximum number of versions that the contract lets a quote have. */
 const VERSIONS_MAX = 1000;
 
 /** Drafts a quote and assigns its number. */

@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** @throws Refusal `duplicate_id` when two items of a record, such as its lines, have the same id. */
+/** Refuses two items of a record, such as its lines, with the same id. @throws Refusal `duplicate_id`. */
 export function refuseTwins(name: string, things: readonly { id?: string }[], path: string): void {
   const ids = new Set<string>();
   for (const [index, { id }] of things.entries()) {

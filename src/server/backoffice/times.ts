@@ -34,7 +34,7 @@ export function readTime(time: string, now: Date, path: string): Date {
   return new Date(Math.min(instant, now.getTime()));
 }
 
-/** @throws Refusal `invalid_change` for a given day outside the range. */
+/** Refuses a day, if given, outside a range. @throws Refusal `invalid_change`. */
 export function refuseDayOutside(
   day: string | null | undefined,
   path: string,
@@ -44,7 +44,7 @@ export function refuseDayOutside(
   throw new Refusal('invalid_change', `${path} is ${day}, and must be from ${first} to ${last}.`, path);
 }
 
-/** @throws Refusal `invalid_change` for a `supplyPeriod` that ends before it starts. */
+/** Refuses a `supplyPeriod` that ends before it starts. @throws Refusal `invalid_change`. */
 export function refuseBackwards(
   period: { startDate?: string; endDate?: string } | null | undefined,
   path: string,
@@ -55,7 +55,7 @@ export function refuseBackwards(
   throw new Refusal('invalid_change', message, `${path}/supplyPeriod/endDate`);
 }
 
-/** @throws Refusal `invalid_change` for a day in the future, or outside the range for documents. */
+/** Refuses a day in the future, or outside the range for documents. @throws Refusal `invalid_change`. */
 export function refuseDayToCome({ today }: { today: string }, day: string, path: string): void {
   refuseDayOutside(day, path);
   if (!isToCome(day, today)) return;

@@ -66,8 +66,8 @@ export function representativeOf({ terms }: PrintedDocument): EInvoice['taxRepre
 }
 
 /**
- * Returns the delivery. Its day is the given one, or else the supply date. Its place is the given one, or else the site;
- * goods for another member state need a place (BR-IC-12), which without a site is the customer's address.
+ * Returns the delivery: its day is the given one or else the supply date, its place the given one or else the site. Goods
+ * for another member state need a place (BR-IC-12), which without a site is the customer's address.
  */
 export function readDelivery({ record, terms }: PrintedDocument): Delivery {
   const { buyer, supplyDate, vatBreakdown } = record;

@@ -40,7 +40,7 @@ export interface ListedWebhook extends WebhookKey {
   pausedAt: string | null;
 }
 
-/** The start and size of a page. It starts before the id at which the last page ended, or at the newest delivery. */
+/** The start and size of a page. It starts before the id at which the previous page ended, or at the newest delivery. */
 interface PageOptions {
   before?: string | undefined;
   countMax: number;

@@ -24,7 +24,7 @@ export interface DeliveryLoopOptions extends Omit<AttemptMeans, 'random'> {
   /** Maximum number under way for one webhook; for tests, like every option below. */
   perWebhookMax?: number;
   leaseMs?: number;
-  /** The longest sleep. After it the loop notices a changed clock, and work it wasn't told of. */
+  /** Maximum sleep, after which the loop notices a changed clock, and work it wasn't told of. */
   sleepMs?: number;
   random?: AttemptMeans['random'];
 }
@@ -58,7 +58,7 @@ export class DeliveryLoop implements AsyncDisposable {
   readonly #underWay = new Set<Promise<void>>();
   /** Leases of the deliveries under way, by delivery id. */
   readonly #leases = new Map<string, string>();
-  /** Time when the next delivery is due, by the clock, and time of that look-up, by `performance.now()`. */
+  /** Wall-clock time when the next delivery is due, and the `performance.now()` time at which that was looked up. */
   #nextTimeMs = 0;
   #lookedAtMs = 0;
   #contendedMs = CONTENDED_MS.min;
