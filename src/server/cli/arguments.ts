@@ -6,7 +6,7 @@ import { integerSetting } from '../process/setting-values.ts';
 
 export const COMPANY = ['<company>', 'id of the company'] as const;
 
-/** Reads `--scopes`: names between commas, or the word for all of them. */
+/** Parses the value of `--scopes`: comma-separated names, or `all`. */
 export function scopesIn(text: string): string[] {
   return text === 'all' ? [...scopes] : listOf(text);
 }
@@ -15,7 +15,7 @@ export function scopesText(held: readonly Scope[]): string {
   return held.length === scopes.length ? 'all' : held.join(',');
 }
 
-/** Makes a reader of arguments from one of settings, the messages of whose errors complete "It must be ...". */
+/** Turns a parser of settings into one of arguments. The parser's error messages must complete "It must be ...". */
 export function argumentBy<T>(parse: (text: string) => T): (text: string) => T {
   return (text) => {
     try {
@@ -26,7 +26,7 @@ export function argumentBy<T>(parse: (text: string) => T): (text: string) => T {
   };
 }
 
-/** Makes a reader of integers between two bounds, which are included. */
+/** Returns a parser of arguments that are integers from `min` to `max`. */
 export function integerIn(min: number, max: number): (text: string) => number {
   return argumentBy(integerSetting(min, max));
 }

@@ -5,7 +5,7 @@ import type { Config } from '../process/config.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { withDatabase } from './database.ts';
 
-/** A command with work in the configured database, or a group of such commands. */
+/** A command that uses the configured database, or a group of such commands. */
 export class DatabaseCommand extends Command {
   readonly #terminal: Terminal;
 
@@ -18,12 +18,12 @@ export class DatabaseCommand extends Command {
     return new DatabaseCommand(name, this.#terminal);
   }
 
-  /** @param work gets the command's arguments and options behind the database. */
+  /** Sets the command's action. @param work receives the opened database, then the command's arguments and options. */
   inDatabase<Given extends unknown[]>(
     work: (opened: { engine: Engine; config: Config }, ...given: Given) => Promise<void>,
   ): this {
     return this.action(async (...given: unknown[]) =>
-      // Commander gives what the command was told to take.
+      // Commander passes the arguments and options that the command declares.
       withDatabase(this.#terminal, (engine, config) => work({ engine, config }, ...(given as Given))),
     );
   }

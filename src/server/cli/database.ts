@@ -12,10 +12,10 @@ import { showSteps } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
- * Opens the configured database, brings its schema up to date, lets `work` use it, and always closes it. `work` also gets
- * what was done for that.
+ * Opens the configured database, migrates it, runs `work` on it, and always closes it. `work` also receives a summary of the
+ * migration.
  * @param options.mayCreate whether to create a missing SQLite file. Otherwise its path counts as mistyped.
- * @param options.waits waits after an error with which the database can't be opened, and says whether to try again.
+ * @param options.waits waits after an error of opening the database, and returns whether to try again.
  */
 export async function withDatabase<T>(
   terminal: Terminal,
@@ -31,7 +31,7 @@ export async function withDatabase<T>(
     if (away !== undefined) terminal.tell(`${away}.\n`);
     return result;
   } catch (error) {
-    // Other errors name their subject themselves.
+    // Other errors name the database themselves.
     throw error instanceof AppError ? withDatabaseName(error, config.databaseUrl) : error;
   } finally {
     await engine[Symbol.asyncDispose]();
@@ -43,7 +43,7 @@ interface Opening {
   waits?: (error: unknown) => Promise<boolean>;
 }
 
-/** Says what migrating the configured database would do, and changes nothing. */
+/** Returns what migrating the configured database would do, without changing anything. */
 export async function planForDatabase(terminal: Terminal): Promise<MigrationPlan> {
   const { databaseUrl } = readConfig(terminal.environment);
   refuseMissing(databaseUrl);
@@ -75,7 +75,7 @@ async function openDatabase(config: Config, waits: Required<Opening>['waits']) {
     }
 }
 
-/** Errors of the system and of the database have a code, and a message that seldom names the database. */
+/** Turns an error of the system or the database into one that names the database; returns any other error as it is. */
 export function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   const cause = error instanceof AppError ? error.cause : error;
   if (!(cause instanceof Error && ('code' in cause || isAway(error)))) return error;
@@ -90,7 +90,7 @@ export function withDatabaseName(error: unknown, databaseUrl: string): unknown {
   );
 }
 
-/** SQLite needs to write beside its file, even to read, and says only that it can't. */
+/** Explains why SQLite can't write to the folder of its file, which it needs even to read; undefined if it can. */
 function folderProblem(databaseUrl: string): string | undefined {
   if (!databaseUrl.startsWith('sqlite:')) return undefined;
   const folder = dirname(databaseUrl.slice('sqlite:'.length));
@@ -103,7 +103,7 @@ function folderProblem(databaseUrl: string): string | undefined {
   }
 }
 
-/** No time limit: changing large tables takes long, and so does waiting for another process that does it. */
+/** Runs a migration without a time limit: altering large tables, or waiting for another process to do so, can take long. */
 async function withMigrations<T>(
   databaseUrl: string,
   work: (engine: Engine, onProgress: (step: string, done: number, total: number) => void) => Promise<T>,

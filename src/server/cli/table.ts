@@ -1,9 +1,9 @@
-/** The columns of a table: the text of each for an item, by its heading. */
+/** The columns of a text table: each heading with a function that returns an item's text for it. */
 export type Columns<Item> = Readonly<Record<string, (item: Item) => string>>;
 
 /**
- * Sets items as a table for people: columns stand below their headings, two blanks apart.
- * @param nothing the sentence that stands in place of a table without rows.
+ * Formats items as a text table with headings, its columns aligned and two spaces apart.
+ * @param nothing the sentence to return when there are no items.
  */
 export function textTable<Item>(items: readonly Item[], columns: Columns<Item>, nothing: string): string {
   if (items.length === 0) return nothing;
@@ -16,7 +16,7 @@ export function textTable<Item>(items: readonly Item[], columns: Columns<Item>, 
   return lines.map((cells) => cells.map(cellOf).join('  ').trimEnd()).join('\n');
 }
 
-/** The columns that a text takes on a screen, where each letter takes one. */
+/** Counts the columns of a text on a screen, one for each character. */
 function widthOf(text: string): number {
   return [...text].length;
 }

@@ -21,7 +21,7 @@ import { describeError, type Terminal, ToldFailure } from '../../command-line/te
 
 const STDIN = '-';
 
-/** The sender of the integrators' package, which sends a feed elsewhere. */
+/** Creates the sender of the integrators' package, which sends a feed to a remote Fieldledger. */
 type CreateSender = (options: {
   url: string;
   token: string;
@@ -34,7 +34,7 @@ interface ApplyOptions {
   tokenFile?: string;
 }
 
-/** `fieldledger apply`: makes the changes of a feed from the business system, here or elsewhere. */
+/** Builds `fieldledger apply`, which applies a feed from the business system, locally or to a remote Fieldledger. */
 export function applyCommand(terminal: Terminal, createSender: CreateSender): Command {
   return new Command('apply')
     .description('apply a feed: a change in each line as JSON, answered with a line of JSON')
@@ -72,7 +72,7 @@ export function applyCommand(terminal: Terminal, createSender: CreateSender): Co
 
 type AnswersOf = (input: Readable) => AsyncIterable<FeedAnswer>;
 
-/** Answers a feed, and tells the whole of it. @throws ToldFailure when a line was refused, or it stopped early. */
+/** Applies a feed and prints a summary. @throws ToldFailure when a line was refused or the feed stopped early. */
 async function conclude(file: string, answersOf: AnswersOf, surroundings: Surroundings): Promise<void> {
   const { terminal } = surroundings;
   if (file === STDIN && process.stdin.isTTY)
@@ -91,13 +91,13 @@ function tokenOf({ environment }: Terminal, file: string | undefined): string {
 }
 
 interface Summary {
-  /** Lines that were answered. Blank lines are not. */
+  /** Number of lines answered; blank lines aren't answered. */
   lines: number;
   applied: number;
   skipped: number;
   refused: number;
   seconds: number;
-  /** The reason why the feed stopped early, and the last line that was answered. */
+  /** The reason why the feed stopped early, and the last line answered; null if it didn't. */
   stopped: {
     reason: 'signal' | 'unavailable' | 'unsent' | 'closed' | 'unreadable';
     line: number;
@@ -121,13 +121,13 @@ async function applyFile(file: string, answersOf: AnswersOf, surroundings: Surro
 
 function openInput(file: string): Readable {
   if (file === STDIN) return process.stdin;
-  // As a file, a named pipe would block a thread that no signal can interrupt.
+  // Read as a file, a named pipe would block a thread that no signal can interrupt.
   if (statSync(file).isFIFO())
     return new Socket({ fd: openSync(file, 'r'), readable: true, writable: false });
   return createReadStream(file);
 }
 
-/** Applies a feed to its end, or until there is a reason to stop. The current line is always finished. */
+/** Applies a feed to its end, or until something stops it. The current line is always finished. */
 async function applyLines(
   answers: AsyncIterable<FeedAnswer>,
   input: Readable,
@@ -142,7 +142,7 @@ async function applyLines(
       summary[answer.status] += 1;
       terminal.print(`${answer.text}\n`);
       progress.update(answer.bytesRead, summary.lines);
-      // SQLite runs synchronously, so this lets signals and closed pipes be noticed.
+      // SQLite runs synchronously, so signals and closed pipes are noticed only here.
       await turn();
       const isRead = await terminal.takesMore(signal);
       if ('fault' in answer) {
@@ -160,29 +160,29 @@ async function applyLines(
     const stopped = { ...faultOf(error, input), line };
     if (!signal.aborted) summary.stopped = stopped;
   }
-  // A signal also ends the reading of a feed that sends nothing at the moment.
+  // A signal also interrupts a feed that is sending nothing at the moment.
   if (signal.aborted) summary.stopped ??= { reason: 'signal', line, message: String(signal.reason) };
   return summary;
 }
 
-/** The reason why a feed can't go on. @throws the error when it is a fault of the program. */
+/** Returns the reason why a feed can't continue. @throws the error itself if it is a bug in the program. */
 function faultOf(error: unknown, input: Readable): { reason: 'unsent' | 'unreadable'; message: string } {
   if (error instanceof NotSentError) return { reason: 'unsent', message: error.message };
   if (error !== input.errored) throw error;
   return { reason: 'unreadable', message: describeError(error) };
 }
 
-/** A failover takes less. After this time the feed's sender is told, and decides. */
+/** Longest wait for an unavailable database, after which the feed stops with an error. A failover takes less. */
 const AWAY_MS_MAX = 600_000;
 const RETRY_MS = 500;
 
-/** Builds the wait for a database that is away, which tells of it once each time. */
+/** Returns a function that waits for an unavailable database, and reports each outage once. */
 function waitingFor(terminal: Terminal, signal: AbortSignal): (fault: unknown) => Promise<boolean> {
   let [sinceMs, lastMs] = [0, -Infinity];
   return async (fault) => {
     if (!isAway(fault)) return false;
     const nowMs = performance.now();
-    // A statement that isn't answered takes 16 seconds.
+    // A statement without an answer takes 16 seconds to fail, so faults in one outage are less than a minute apart.
     if (nowMs > lastMs + 60_000) {
       sinceMs = nowMs;
       const reason = describeError(fault);
@@ -204,7 +204,7 @@ function summaryText({ lines, applied, skipped, refused, seconds, stopped }: Sum
   return `${whole}; stopped ${place} line ${count(stopped.line)}: ${stopped.message}`;
 }
 
-/** A bar for a feed of known size, unless the answers themselves go to the screen. */
+/** Shows a progress bar if the feed's size is known and the answers don't go to the screen. */
 function showProgress(file: string) {
   const size = file === STDIN || process.stdout.isTTY ? 0 : statSync(file).size;
   let lineCount = 0;

@@ -12,10 +12,10 @@ import { keyFileOf, namesOfKeys, refuseOtherThanKey } from '../features/webhooks
 import { showProgress, watched } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** Bytes of a megabyte, as people are told sizes. */
+/** Bytes in a megabyte, the unit of displayed sizes. */
 export const MEGABYTE = 1_000_000;
 
-/** `fieldledger backup`: copies a SQLite database into one file, beside whatever uses it. */
+/** Builds `fieldledger backup`, which copies a SQLite database into one file while it is in use. */
 export function backupCommand(terminal: Terminal): Command {
   return new Command('backup')
     .description('copy the database into one file, while it is used, and check the copy')
@@ -43,16 +43,16 @@ export function backupCommand(terminal: Terminal): Command {
 }
 
 /**
- * The path of the configured SQLite database.
- * @param otherwise what to say about PostgreSQL.
- * @throws UsageError when it is PostgreSQL.
+ * Returns the path of the configured SQLite database.
+ * @param otherwise the error message for PostgreSQL.
+ * @throws UsageError when the database is PostgreSQL.
  */
 export function sqlitePathOf({ databaseUrl }: Config, otherwise: string): string {
   if (databaseUrl.startsWith('sqlite:')) return databaseUrl.slice('sqlite:'.length);
   throw new UsageError(otherwise);
 }
 
-/** Shows a size with a precision that people read. */
+/** Formats a size in megabytes, to one decimal place. */
 export function sizeText(byteCount: number): string {
   return `${(byteCount / MEGABYTE).toLocaleString('en', { maximumFractionDigits: 1 })} MB`;
 }
@@ -61,30 +61,30 @@ function backupOfPostgres(config: Config, file: string): string {
   return `PostgreSQL has tools of its own. Run: pg_dump --format=custom --exclude-table-data=store_generation --file=${inShell(file)} ${addressInShell(config)} (it asks for the password, or takes it from ~/.pgpass), and keep WEBHOOK_SECRET_KEY in another place.`;
 }
 
-/** The address of PostgreSQL itself, without its password, as a shell and PostgreSQL's own tools take it. */
+/** Returns PostgreSQL's direct URL without its password, quoted for a shell, for PostgreSQL's own tools. */
 export function addressInShell({ databaseUrl, databaseDirectUrl = databaseUrl }: Config): string {
   // libpq doesn't know the driver's `no-verify`; it means `require`.
   return inShell(withoutPasswords(databaseDirectUrl, '').replace('sslmode=no-verify', 'sslmode=require'));
 }
 
-/** A text as one word of a shell's command line. */
+/** Quotes a text as one word of a shell command. */
 export function inShell(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** @returns what holds the keys that the stored signing secrets are sealed with. */
+/** Names the settings or files with the keys that encrypt the stored signing secrets. */
 async function keysInUse(path: string, config: Config): Promise<string[]> {
   if (!existsSync(path)) return [];
   try {
     await using engine = await openEngine(config.databaseUrl);
     return await namesOfKeys(engine, config);
   } catch {
-    // The backup itself refuses a database that can't be read, and says why.
+    // The backup itself refuses an unreadable database, and says why.
     return [];
   }
 }
 
-/** @throws UsageError when there is no key to copy, or something else than a key where it is copied from or to. */
+/** @throws UsageError when there is no key file to copy, or the file copied from or to holds anything but a key. */
 function checkKeyCopy(
   { webhookSecretKey }: Config,
   { keyFile, copy, used }: { keyFile: string; copy: string; used: readonly string[] },

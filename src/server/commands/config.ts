@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { describeConfig } from '../process/config.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** `fieldledger config`: every setting, its value here, and what it means. */
+/** Builds `fieldledger config`, which lists every setting with its current value and meaning. */
 export function configCommand(terminal: Terminal): Command {
   return new Command('config').description('list every setting and its value').action(() => {
     const settings = describeConfig(terminal.environment);

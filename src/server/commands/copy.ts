@@ -13,7 +13,7 @@ import { withDatabaseName } from '../cli/database.ts';
 import { showSteps, watched } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** `fieldledger copy`: moves a store to another database, mostly from SQLite to PostgreSQL. */
+/** Builds `fieldledger copy`, which copies a store to another database, mostly from SQLite to PostgreSQL. */
 export function copyCommand(terminal: Terminal): Command {
   return new Command('copy')
     .description('copy the whole store into an empty database, of either engine, and compare the two')
@@ -43,7 +43,7 @@ export function copyCommand(terminal: Terminal): Command {
     });
 }
 
-/** @throws UsageError when it isn't a database's address, or holds a password, which others can read on a command line. */
+/** @throws UsageError when `text` isn't a database URL, or has a password, which other users could see. */
 function refuseAddress(option: string, text: string): void {
   try {
     parseDatabaseUrl(text);
@@ -56,7 +56,7 @@ function refuseAddress(option: string, text: string): void {
     );
 }
 
-/** No time limit, because a batch of large rows may take long. */
+/** Opens a database without a statement time limit, because a batch of large rows can take a long time. */
 async function openNamed(url: string): Promise<Engine> {
   let engine: Engine | undefined;
   try {

@@ -23,7 +23,7 @@ import { compareClocks, serveManagement, withPatience } from './management.ts';
 import { listenForStopSignals } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** `fieldledger deliver`: delivers webhooks until it is told to stop, without serving the API. */
+/** Builds `fieldledger deliver`, which delivers webhooks until told to stop, without serving the API. */
 export function deliverCommand(terminal: Terminal): Command {
   return new Command('deliver')
     .description('deliver webhooks, beside servers that run with DELIVER_WEBHOOKS=off or beside others')
@@ -50,14 +50,14 @@ export function deliverCommand(terminal: Terminal): Command {
     });
 }
 
-/** The metrics of a process, with the figures of the database, whoever delivers. */
+/** Creates a process's metrics, including those read from the database, such as the length of queues. */
 export function createWatchedMetrics(
   engine: Engine,
   { smtpUrl, accessPointFolder, accessPointUrl }: Config,
 ): Metrics {
   const metrics = createMetrics();
   metrics.deliveries.watchBacklog(createBacklog(engine, () => new Date()));
-  // The queue is watched also where another process mails, or should.
+  // The queue is watched even if another process sends the mail, or should.
   if (smtpUrl !== undefined) metrics.watchMails(() => secondsOfOldest(engine, 'notices', new Date()));
   if (accessPointFolder !== undefined || accessPointUrl !== undefined)
     metrics.watchHandOvers(() => secondsOfOldest(engine, 'hand_overs', new Date()));
@@ -69,7 +69,7 @@ export function createWatchedMetrics(
   return metrics;
 }
 
-/** The sentence of `/readyz` about webhooks whose key is lost. */
+/** Returns the `/readyz` message, and logs an error, when a key of signing secrets is missing; otherwise undefined. */
 export function impairmentOf({ problem }: OpenedBox, log: Logger): string | undefined {
   if (problem === undefined) return undefined;
   log.error({ problem }, 'deliveries.held');
@@ -84,13 +84,13 @@ interface Surroundings {
   metrics: Metrics;
 }
 
-/** A pass mails 20 at most, so a process mails ten in a second, and as many documents are handed over. */
+/** Pause between passes of the mail and hand-over queues. A pass takes at most 20, so a process sends ten a second. */
 const QUEUES_EVERY_MS = 2_000;
 
 /**
- * Starts to deliver the webhooks of a database, to tell of those that fail, to mail notices, to hand documents over, and to
- * remove deliveries that are older than their history. Disposing of it begins nothing more and waits for what is under way,
- * some twenty seconds at most.
+ * Starts the background work: delivering webhooks, reporting failing ones, mailing notices, handing documents over and
+ * removing old deliveries. Disposing of it starts nothing new, and waits for work in progress for about twenty seconds at
+ * most.
  */
 export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
   const { engine, config, secrets, log, metrics } = surroundings;
@@ -109,7 +109,7 @@ export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
   for (const tell of [tellOutages, tellLosses])
     keep(MINUTE_MS, 'outages.not-told', () => tell(engine, now()));
   const { smtpUrl, mailFrom: from, baseUrl, serviceName } = config;
-  // The settings are given together.
+  // These settings are either all given or all absent.
   if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {
     const means = { engine, smtpUrl, from, baseUrl, serviceName, logo, log, now };
     keep(QUEUES_EVERY_MS, 'mails.not-sent', (signal) => mailNotices(means, signal));
@@ -122,7 +122,7 @@ export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
   }
   return {
     async [Symbol.asyncDispose]() {
-      // Side by side, so that none begins anything while another is waited for.
+      // In parallel, so that no part starts new work while another is finishing.
       await Promise.all(parts.map((part) => part[Symbol.asyncDispose]()));
       await accessPoint?.[Symbol.asyncDispose]();
       await sender[Symbol.asyncDispose]();

@@ -6,8 +6,8 @@ import { logoFromFile } from '../logos/logo.ts';
 import type { VendorLook } from '../process/vendor-look.ts';
 
 /**
- * How pages and mails look.
- * @throws UsageError for a logo that can't be shown.
+ * Reads the accent colour and logo of pages and mails from the settings.
+ * @throws UsageError for a logo that can't be read or shown.
  */
 export function lookOf({ portalAccent, portalLogo }: Config): VendorLook {
   try {

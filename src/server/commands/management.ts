@@ -16,8 +16,8 @@ import { listenForStopSignals } from '../../command-line/stop.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
- * Serves probes and metrics on MANAGEMENT_PORT, if the operator has set one: there no crowd of clients delays them.
- * @returns their address, of which disposing closes every connection.
+ * Serves probes and metrics on MANAGEMENT_PORT, if set, where heavy client traffic can't delay them.
+ * @returns the server's address; disposing of it stops the server and closes every connection.
  * @throws UsageError when the port is taken or the address isn't this machine's.
  */
 export async function serveManagement(
@@ -42,7 +42,7 @@ async function serveOn(
     async [Symbol.asyncDispose]() {
       const closed = once(server, 'close');
       server.close();
-      // A connection that asked to CONNECT is none of the server's own any more.
+      // The server no longer tracks a connection that sent a CONNECT request, so wouldn't close it.
       for (const socket of connections) socket.destroy();
       await closed;
     },
@@ -52,10 +52,10 @@ async function serveOn(
 const RETRY_MS = 1_000;
 
 /**
- * Lets a command that serves use the database, and again after each time that the database was away. Meanwhile its ports say
- * that the process lives and isn't ready. A signal to stop ends the wait.
- * @param options.isPublic whether the command serves the public port; it also makes a SQLite file that is missing.
- * @throws what the command throws for another reason.
+ * Runs a serving command, and restarts it after each database outage. During an outage, its ports answer probes as alive but
+ * not ready. A stop signal ends the wait.
+ * @param options.isPublic whether the command serves the public port; if so, it also creates a missing SQLite file.
+ * @throws any error of the command other than a database outage.
  */
 export async function withPatience(
   terminal: Terminal,
@@ -90,15 +90,15 @@ async function answers(databaseUrl: string): Promise<boolean> {
     await engine.run('SELECT 1');
     return true;
   } catch (error) {
-    // The command reports other faults.
+    // The command itself reports other errors.
     return !isAway(error);
   }
 }
 
-/** With a larger difference, readers on another machine take the times of changes for old. */
+/** Tolerated clock difference. With a larger one, readers on other machines take new changes for old ones. */
 const CLOCK_MS_MAX = 3_000;
 
-/** Tells the log when this machine's clock isn't that of PostgreSQL's machine. */
+/** Logs a warning when this machine's clock differs from that of PostgreSQL's machine. */
 export async function compareClocks(engine: Engine, log: Logger): Promise<void> {
   if (!engine.dialect.isShared) return;
   const askedMs = Date.now();

@@ -7,8 +7,8 @@ import { openEngine } from '../store/engines/open-engine.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /**
- * `fieldledger migrate`: brings the database's schema and records up to date; every other command does the same first.
- * With `--check` it only says what it would do. With `--distribute` it also spreads the tables over the machines of Citus.
+ * Builds `fieldledger migrate`, which brings the database up to date, as every other command also does before its own work.
+ * With `--check` it only prints what it would do. With `--distribute` it also spreads the tables over the machines of Citus.
  */
 export function migrateCommand(terminal: Terminal): Command {
   return new Command('migrate')
@@ -55,7 +55,7 @@ interface Options {
   printDistribution?: boolean;
 }
 
-/** No time limit: moving the rows of large tables takes long. */
+/** Spreads the tables over Citus machines, without a time limit: moving the rows of large tables can take a long time. */
 async function distributeAt(databaseUrl: string): Promise<string[]> {
   await using engine = await openEngine(databaseUrl, { poolMax: 1, statementMsMax: 0 });
   return await distribute(engine);

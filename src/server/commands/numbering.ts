@@ -13,7 +13,7 @@ interface SetOptions {
   last?: number;
 }
 
-/** `fieldledger numbering show|set`. */
+/** Builds `fieldledger numbering show|set`, the commands for the numbering of a company's documents. */
 export function numberingCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('numbering', terminal).description(
     "how a company's documents are numbered",

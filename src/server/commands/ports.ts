@@ -5,10 +5,10 @@ import { UsageError } from '../../errors.ts';
 import { listen, type ListenOptions } from '../connections/listen.ts';
 
 /**
- * Has a server answer on a port.
- * @param prefix of the settings of host and port.
- * @returns its open connections, kept up to date.
- * @throws UsageError that names the setting to change, where the system refuses the port or the address.
+ * Starts a server on a port.
+ * @param prefix the prefix of the HOST and PORT settings to name in an error.
+ * @returns a live set of the server's open connections.
+ * @throws UsageError naming the setting to change, when the operating system refuses the port or the address.
  */
 export async function listenAs(
   prefix: '' | 'FEED_' | 'MANAGEMENT_',

@@ -12,12 +12,12 @@ import { appliedChanges } from '../store/tables/feed.ts';
 import { webhookHours } from '../store/tables/webhooks.ts';
 import { keepDoing } from '../process/repeating.ts';
 
-/** How long attempts stay counted by the hour: longer than any page looks back. */
+/** Days for which hourly counts of attempts are kept: longer than any page looks back. */
 const COUNTED_DAYS = 32;
-/** The pause between two passes of a round, in which other work has its turn. */
+/** Pause between two passes of a purge, so that other work gets its turn. */
 const PASS_MS = 20;
 
-/** Removes what is old, again and again, until it is disposed of. */
+/** Purges expired data every minute, until disposed of. */
 export function keepPurging(
   engine: Engine,
   { now, log, changeIdDays }: { now: () => Date; log: Logger; changeIdDays: number },
@@ -31,8 +31,8 @@ export function keepPurging(
 }
 
 /**
- * Removes old deliveries, those of deleted webhooks, old counts and notices, what has ended in the portal, old attempts of
- * hand-overs and old entries of audit trails, and gives up documents that nothing hands over, in short passes.
+ * Removes old deliveries, deliveries of deleted webhooks, old counts and notices, ended portal sessions and links, old
+ * hand-over attempts and old audit entries. Documents that nothing hands over are given up. Works in short passes.
  */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
   let after: string | undefined = '';
@@ -53,7 +53,7 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
   await forgetOldEntries(engine, now());
 }
 
-/** Forgets ids of changes that were made so many days ago, in short passes. */
+/** Removes the ids of changes applied more than `days` days ago, in short passes. */
 export async function purgeChangeIds(
   engine: Engine,
   { now, days, signal }: { now: () => Date; days: number; signal?: AbortSignal },
@@ -62,7 +62,7 @@ export async function purgeChangeIds(
   await untilDone(signal, () => removeBefore(engine, appliedChanges, before));
 }
 
-/** Makes passes until one says that there is no more to do. */
+/** Repeats a pass until it returns false, meaning that nothing is left to do. */
 async function untilDone(signal: AbortSignal | undefined, pass: () => Promise<boolean>): Promise<void> {
   while (!signal?.aborted && (await pass())) await pause(PASS_MS);
 }

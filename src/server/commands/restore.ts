@@ -9,7 +9,7 @@ import { addressInShell, inShell, MEGABYTE, sizeText, sqlitePathOf } from './bac
 import { showProgress, watched } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** `fieldledger restore`: puts a backup where the SQLite database was, or will be. */
+/** Builds `fieldledger restore`, which restores a backup to the configured path of the SQLite database. */
 export function restoreCommand(terminal: Terminal): Command {
   return new Command('restore')
     .description('restore a backup to where the database belongs; no file may be there')

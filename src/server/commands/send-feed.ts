@@ -6,20 +6,20 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { FeedAnswer } from '../backoffice/feed.ts';
 import { LINE_BYTES_MAX, type RawLine, splitLines, withoutMark } from '../backoffice/feed-lines.ts';
 
-/** Sends the texts of changes, and gives each answer. */
+/** Sends changes, each as JSON text, and yields the answer to each. */
 export type SendTexts = (
   texts: readonly Uint8Array[],
 ) => AsyncGenerator<{ text: string; answer: BatchAnswer }>;
 
-/** A feed elsewhere doesn't take the changes; the message says why. */
+/** Thrown when a remote feed doesn't accept changes; the message says why. */
 export class NotSentError extends Error {}
 
-/** Bytes of lines in one request; a line has up to 8 MB. */
+/** Maximum lines and bytes in one request; a single line can have up to 8 MB. */
 const BATCH = { count: 100, size: 1_048_576, sizeOf: ({ bytes }: RawLine) => bytes?.length ?? 0 };
 
 /**
- * Sends a feed, batch after batch, and gives its answers as if it had been applied here.
- * @throws NotSentError when changes aren't taken, and what reading the input throws.
+ * Sends a feed in batches, and yields its answers as if it had been applied locally.
+ * @throws NotSentError when changes aren't accepted; also any error of reading the input.
  */
 export async function* sendFeed(input: Readable, send: SendTexts): AsyncGenerator<FeedAnswer> {
   for await (const batch of takenTogether(sendableLines(input), BATCH)) {
@@ -29,12 +29,12 @@ export async function* sendFeed(input: Readable, send: SendTexts): AsyncGenerato
   }
 }
 
-/** The lines that are answered: a blank one isn't. */
+/** Yields the lines that get an answer: all but blank ones. */
 async function* sendableLines(input: Readable): AsyncGenerator<SendableLine> {
   for await (const { bytes, ...place } of splitLines(input)) {
     const problem = bytes ? undefined : `The line has more than ${LINE_BYTES_MAX} bytes.`;
     const sent = bytes && withoutMark(bytes);
-    // The feed elsewhere would pass over a mark, where the line is the first of its batch.
+    // The remote feed would ignore a mark if the line were the first in its batch.
     if (place.number > 1 && sent !== bytes)
       yield {
         ...place,
@@ -46,7 +46,7 @@ async function* sendableLines(input: Readable): AsyncGenerator<SendableLine> {
 }
 
 interface SendableLine extends RawLine {
-  /** The reason why it isn't sent. */
+  /** The reason why the line isn't sent. */
   problem: string | undefined;
 }
 
@@ -65,7 +65,7 @@ function answerOf(
   { text, answer }: { text: string; answer: BatchAnswer },
 ): FeedAnswer {
   const own = text.replace(/^\{"line":\d+/, `{"line":${number}`) as JsonText<Answer>;
-  // What wasn't tried is sent again.
+  // The sender sends changes with the status `not_tried` again, so none arrives here.
   return { line: number, bytesRead, status: (answer as Answer).status, text: own };
 }
 

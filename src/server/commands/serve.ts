@@ -34,14 +34,14 @@ export interface Demo {
   isNew: boolean;
 }
 
-/** The demo as `serve --demo` needs it: the server itself has none. */
+/** The parts of the demo that `serve --demo` calls; they are passed in, because the server contains no demo. */
 interface DemoLoader {
   prepareDemo: (engine: Engine, config: Config) => Promise<Demo>;
-  /** The address of the portal for the company. */
+  /** Returns a link into the demo company's portal, if there is one. */
   demoPortal: (engine: Engine, address: string, demo: Demo | undefined) => Promise<string | undefined>;
 }
 
-/** `fieldledger serve`: answers until it is told to stop. */
+/** Builds `fieldledger serve`, which serves the API until told to stop. */
 export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: DemoLoader): Command {
   return new Command('serve')
     .description('serve the API')
@@ -89,9 +89,9 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         await stop.told;
         // Gives load balancers time to notice /readyz, so that no client is refused.
         await pause(config.shutdownDelaySeconds * 1000);
-        // From here on the next server may start.
+        // From here on, the next server can start.
         serving[Symbol.dispose]();
-        // The parts end at the same time, because each may take ten seconds.
+        // The parts end in parallel, because each can take ten seconds.
         const stopped = Promise.all([deliveries.disposeAsync(), feed.disposeAsync()]);
         await drain(server, connections, config.shutdownSeconds, log);
         await stopped;
@@ -102,12 +102,12 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
 
 interface FeedSurroundings extends ProbeOptions {
   metrics: Metrics;
-  /** The server to which the feed's links lead. */
+  /** The server of the portal, to which the feed's portal links lead. */
   portal: Server;
   stack: AsyncDisposableStack;
 }
 
-/** Serves the feed on FEED_PORT, if the operator has set one, until the stack is disposed of. @returns its address. */
+/** Serves the feed on FEED_PORT, if set, until the stack is disposed of. @returns the feed's address. */
 async function serveFeed(
   config: Config,
   { stack, portal, ...pages }: FeedSurroundings,
@@ -160,10 +160,10 @@ function greeting({ address, management, feed, demo, portal }: Greeted): string 
 }
 
 const SWEEP_MS = 50;
-/** A connection that was just made gets this long to send its request. */
+/** Time that a new connection gets to send its request during a shutdown. */
 const SILENT_MS_MAX = 500;
 
-/** Takes no new connections, lets current requests finish, and cuts off those that take longer than `seconds`. */
+/** Stops a server: accepts no new connections, and cuts off current requests that take longer than `seconds`. */
 async function drain(
   server: Server,
   connections: ReadonlySet<Socket>,
@@ -172,7 +172,7 @@ async function drain(
 ): Promise<void> {
   const closed = once(server, 'close');
   server.close();
-  // Closing the server ends only connections that are idle at that moment: not those that become so with their
+  // Closing the server ends only connections that are idle at that moment: not those that become idle after their
   // answer, nor those on which nothing was ever sent.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
   const silence = setTimeout(() => {

@@ -9,7 +9,7 @@ import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
 const FINDINGS_SHOWN_MAX = 100;
 
-/** `fieldledger verify`: looks for what is wrong in the store. */
+/** Builds `fieldledger verify`, which checks the store for errors. */
 export function verifyCommand(terminal: Terminal): Command {
   return new DatabaseCommand('verify', terminal)
     .description('check all that the database holds, while it is in use')
@@ -25,7 +25,7 @@ interface Result {
   problemCount: number;
   problems: Finding[];
   seconds: number;
-  /** The signal that ended it early. */
+  /** The signal that ended the check early; null if none did. */
   stopped: string | null;
 }
 
