@@ -87,7 +87,7 @@ export const changeOwnPassword = action(showAccount, async (visit, { engine, lim
   return { ...redirect('/portal/account', text), browser };
 });
 
-/** Ends one of the administrator's own sessions, or all of them. */
+/** Ends one of the signed-in administrator's own sessions, or all of them. */
 export const endOwnSessions: PortalPage = async (visit, { engine }) => {
   const { act, session, tokens, params } = visit;
   const isOther = params.id !== undefined && params.id !== session.id;

@@ -18,7 +18,7 @@ import { type Columns, textTable } from '../../cli/table.ts';
 import { onOrOff } from '../../process/setting-values.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
-/** `fieldledger company create|set|list|changes|export|erase`. */
+/** Builds `fieldledger company create|set|list|changes|export|erase`, the commands for companies and their settings. */
 export function companyCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('company', terminal).description('companies and their switches');
   withSettings(command.command('create'))
@@ -83,7 +83,7 @@ const changeColumns: Columns<Omit<NotedChange & { id: string }, 'contentDigest'>
 };
 
 interface SettingOptions extends CompanyProfile {
-  /** The option of every command. */
+  /** The `--json` option, which every command has. */
   json?: boolean;
   name?: string;
   api?: boolean;
@@ -141,7 +141,7 @@ function settingsOf({ json: _, ...options }: SettingOptions): Partial<CompanySet
   return Object.fromEntries(Object.entries(settings).filter(([, value]) => value !== undefined));
 }
 
-/** Tells how to switch on the API or invoicing, when one of them is off. */
+/** Tells the user how to switch on the API and invoicing, if either is off. */
 export async function tellSwitches(terminal: Terminal, engine: Engine, id: string): Promise<void> {
   const { apiEnabled, invoicingEnabled } = await getCompany(engine, id);
   const off = [

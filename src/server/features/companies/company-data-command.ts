@@ -21,7 +21,7 @@ import { listenForStopSignals } from '../../../command-line/stop.ts';
 import { type Progress, showProgress, watched } from '../../../command-line/progress.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
-/** `fieldledger company export|erase`: what a processor owes by GDPR articles 20 and 17. */
+/** Adds `company export` and `company erase`, which a data processor needs under GDPR articles 20 and 17. */
 export function addCompanyDataCommands(command: DatabaseCommand, terminal: Terminal): void {
   command
     .command('export')
@@ -72,14 +72,14 @@ interface Exported {
 }
 
 /**
- * Writes a company's rows and PDFs into a folder beside its place, for its owner alone, and puts it there when it is whole.
- * @throws UsageError when there is no such company, something is in the place, or the disk is full.
+ * Writes a company's rows and PDFs into a private temporary folder, which is renamed to `folder` when complete.
+ * @throws UsageError when there is no such company, `folder` exists already, or the disk is full.
  */
 async function exportCompany(engine: Engine, company: string, folder: string): Promise<Exported> {
   await getCompany(engine, company);
   const place = resolve(folder);
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
-  // Signals are listened for until the folder is whole: one that came between the two parts would leave it behind.
+  // The handler covers both parts: a signal between them would otherwise leave the temporary folder behind.
   using stop = listenForStopSignals();
   let made = '';
   try {
@@ -98,19 +98,19 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   }
 }
 
-/** @returns a function that moves the bar, and throws a UsageError after a signal to stop. */
+/** Returns a function that updates the progress bar, and throws a UsageError after a stop signal. */
 function watching(bar: Progress, signal: AbortSignal) {
   return async (done: number, total: number) => {
     bar.update(done, total);
-    // SQLite runs synchronously, so this lets signals be noticed.
+    // SQLite runs synchronously, so signals are noticed only here.
     await turn();
     if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was written.`);
   };
 }
 
 /**
- * Prints the documents whose PDF nobody has asked for yet, into the folder alone: kept, they would double the database.
- * @returns their number.
+ * Generates the PDFs that nobody has requested yet. They go only into the folder: stored, they would double the database.
+ * @returns the number of PDFs.
  */
 async function printMissing(engine: Engine, company: string, { folder, signal }: Writing): Promise<number> {
   using bar = showProgress('documents printed');
@@ -162,7 +162,7 @@ async function writeCompany(engine: Engine, company: string, { folder, signal }:
   return exported;
 }
 
-/** Its name has the id, because documents of two kinds may have the same number, and no number that can't be in one. */
+/** Writes a PDF, named by number and id: two documents may share a number. Numbers unfit for file names are left out. */
 function writePdf(folder: string, { number, invoice }: TableRow, bytes: Uint8Array | string): string {
   const prefix = /^\w[\w.-]{0,99}$/.test(String(number)) ? `${String(number)}_` : '';
   const file = `documents/${prefix}${String(invoice)}.pdf`;

@@ -5,21 +5,21 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { isFailing } from '../webhooks/stored-webhooks.ts';
 import { ofAllCompanies } from '../../store/machines.ts';
 
-/** The state of a company, as an operator looks at all of them. */
+/** A company's state, as `fieldledger status` lists it for operators. */
 export interface CompanyStatus {
   id: string;
   name: string;
-  /** The time when its feed last changed something; null for never. */
+  /** The time of the last change by the company's feed; null if there was none. */
   lastChangeAt: string | null;
-  /** Webhooks to which nothing was delivered since an attempt failed. */
+  /** Number of webhooks with a failed attempt and no successful delivery since. */
   failingWebhooks: number;
-  /** Deliveries that wait to be sent, counted up to 10,000. */
+  /** Number of deliveries waiting to be sent, counted up to 10,000. */
   dueDeliveries: number;
-  /** Keys that the rate limit refused something, in the last 24 hours. */
+  /** Number of keys that exceeded the rate limit in the last 24 hours. */
   limitedKeys: number;
 }
 
-/** The status of every company that is reached, in the order of their ids. */
+/** Lists the status of every company whose database machine can be reached, in the order of their ids. */
 export async function listCompanyStatus(engine: Engine, now: Date): Promise<CompanyStatus[]> {
   const since = new Date(now.getTime() - DAY_MS).toISOString();
   const rows = await ofAllCompanies(
@@ -49,10 +49,10 @@ function timeOf(stampMs: unknown): string | null {
   return Number(stampMs ?? 0) === 0 ? null : new Date(Number(stampMs)).toISOString();
 }
 
-/** A metric has a label for each company or source, and so a bound. */
+/** Maximum number of companies or sources in a metric, because each needs a label. */
 const LABELS_MAX = 1_000;
 
-/** The times when the companies that are served last changed, of the first 1,000 that ever did. */
+/** Lists the time of the last change of each company that the API serves, for at most 1,000 companies. */
 export async function listLastChanges(engine: Engine): Promise<[company: string, atMs: number][]> {
   const rows = await ofAllCompanies(
     engine,
@@ -67,7 +67,7 @@ export async function listLastChanges(engine: Engine): Promise<[company: string,
     .map(({ id, stamp }) => [id, Number(stamp)]);
 }
 
-/** The time when a change of each source was last applied, for whichever company; of the first 1,000 sources. */
+/** Lists the time when a change from each feed source was last applied, to any company; at most 1,000 sources. */
 export async function listLastOfSources(engine: Engine): Promise<[source: string, atMs: number][]> {
   const rows = await ofAllCompanies(
     engine,

@@ -14,29 +14,29 @@ interface Erasing {
   now: Date;
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
-  /** SQLite's file isn't rewritten now: another erasure, or the same one repeated, does it later. */
+  /** Whether to leave rewriting SQLite's file to a later erasure, or to a repetition of this one. */
   isVacuumLater?: boolean;
 }
 
 interface Erased {
   id: string;
-  /** Removed rows, those of earlier calls included. */
+  /** Number of removed rows, including those removed by earlier, interrupted calls. */
   rowCount: number;
   /** Whether unused parts of the file still hold erased data. */
   isTraced: boolean;
 }
 
-/** Rows that one transaction removes: SQLite does nothing else meanwhile. */
+/** Rows removed in one transaction, during which SQLite can do nothing else. */
 const ROWS_AT_ONCE = 500;
 
-/** Tables stand before those to which their foreign keys lead. */
+/** The tables with data of companies, each before the tables that its foreign keys reference. */
 const tables = STORED_TABLES.filter(isOfCompanies).reverse();
 
 /**
- * Removes all that belongs to a company (GDPR articles 17 and 28(3)(g)), in small transactions. The first one removes the row
- * that every change of a company locks, and switches the API off, so that nothing is added any more. An interrupted erasure
- * continues when it is called again. An entry of `erasures` stays.
- * @throws UsageError when there is no such company, or after a stop.
+ * Removes all data of a company (GDPR articles 17 and 28(3)(g)), in small transactions. The first removes the row that every
+ * change of the company locks, and switches the API off, so that nothing more is added. An interrupted erasure continues when
+ * this is called again. Only a row in `erasures` remains.
+ * @throws UsageError when there is no such company, or after a stop signal.
  */
 export async function eraseCompany(
   engine: Engine,
@@ -56,7 +56,7 @@ export async function eraseCompany(
       removed = await engine.transaction((transaction) => removeSome(transaction, table, { company, id }));
       done += removed;
       onProgress(done, total);
-      // SQLite runs synchronously, so this lets signals be noticed.
+      // SQLite runs synchronously, so signals are noticed only here.
       await turn();
       if (signal.aborted)
         throw new UsageError(
@@ -71,11 +71,11 @@ export async function eraseCompany(
   return { id, rowCount: await endErasures(engine, { id, now, isWaiting: isTraced }), isTraced };
 }
 
-/** @returns the id of the erasure: a new one, or that of the interrupted one. */
+/** Begins an erasure, or continues an interrupted one. @returns its id. */
 async function beginErasure(engine: Engine, company: string, now: Date): Promise<string> {
   const digest = hash('sha256', company);
   return engine.transaction(async (transaction) => {
-    // The lock waits for a change that is under way; later changes find no company.
+    // The lock waits for a change in progress; later changes find no company.
     await lockCompany(transaction, company);
     const found = await transaction
       .updateTable('companies')
@@ -117,7 +117,7 @@ async function removeSome(
   return removed;
 }
 
-/** Removes the company itself, and rows that were added by transactions that had begun before the erasure. */
+/** Removes the company's own row, and rows added by transactions that began before the erasure. */
 async function removeRest(engine: Engine, company: string, id: string): Promise<void> {
   await engine.transaction(async (transaction) => {
     await engine.dialect.administration.endCompany(transaction, company);
@@ -128,7 +128,7 @@ async function removeRest(engine: Engine, company: string, id: string): Promise<
   });
 }
 
-/** Ends all erasures whose rows are gone, unless the file must still be rewritten. @returns the number of removed rows. */
+/** Marks erasures as ended once rows and traces are gone. @returns the number of rows that this one removed. */
 async function endErasures(
   engine: Engine,
   { id, now, isWaiting }: { id: string; now: Date; isWaiting: boolean },

@@ -14,7 +14,7 @@ import {
 } from '../../store/stored-tables.ts';
 import { readRow, type Table } from '../../store/tables/table.ts';
 
-/** Rows that nobody outside understands are left out, and columns that are secret. PDFs are exported as files. */
+/** The exported tables: those with companies' data, except internal ones. Secret columns are left out. PDFs become files. */
 const tables = STORED_TABLES.filter((table) => isOfCompanies(table) && !table.isInternal);
 
 export async function countCompanyRows(engine: Engine, company: string): Promise<number> {
@@ -25,9 +25,9 @@ export async function countCompanyRows(engine: Engine, company: string): Promise
 }
 
 /**
- * Reads all data of a company in batches, table by table; an empty table gives one empty batch. The reads share no
- * transaction. The members of rows are in camel case like the contract's. A record is as the API shows it, and `unpublished`
- * has what its document needs beside that.
+ * Yields all data of a company in batches, table by table; each table begins with an empty batch. The reads share no
+ * transaction. Column names are in camel case, as in the contract. A record is as the API shows it; its `unpublished` member
+ * holds what else its document needs.
  */
 export async function* readCompanyRows(
   engine: Engine,
@@ -44,7 +44,7 @@ export async function* readCompanyRows(
 
 const DOCUMENTS_AT_ONCE = 100;
 
-/** A company's issued documents that have no PDF yet. */
+/** Builds the selection of a company's issued documents that have no PDF yet. */
 const unprinted = (company: string) => ({
   columns: sql`i.id`,
   from: sql`invoices AS i LEFT JOIN documents AS d ON d.company = i.company AND d.invoice = i.id`,
@@ -70,7 +70,7 @@ function exported(row: TableRow, table: Table, columns: readonly string[]): Tabl
 }
 
 function recordOf({ body, detail, unpublished }: TableRow): TableRow {
-  // Both texts were written by rendering.
+  // Both columns were written by the renderer.
   const record = JSON.parse(wholeText({ body, detail } as Parameters<typeof wholeText>[0])) as TableRow;
   return unpublished === undefined
     ? record

@@ -5,7 +5,7 @@ import { DatabaseCommand } from '../../cli/database-command.ts';
 import { type Columns, textTable } from '../../cli/table.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
-/** `fieldledger status`: how all companies are doing. */
+/** Builds `fieldledger status`, which shows the state of every company. */
 export function statusCommand(terminal: Terminal): Command {
   return new DatabaseCommand('status', terminal)
     .description('show how all companies are doing: feeds, webhooks, deliveries, keys')

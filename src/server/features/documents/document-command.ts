@@ -23,7 +23,7 @@ import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
 const OUT = 'where to, for you alone to read; - for standard output';
 
-/** Builds `fieldledger document pdf|statement|xml|check|hand-over`. */
+/** Builds `fieldledger document pdf|statement|xml|check|hand-over`, the commands for one document. */
 export function documentCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('document', terminal).description(
     'invoices, credit notes and pro formas as documents',
@@ -78,7 +78,7 @@ type Prepare = (
   company: Company,
 ) => Promise<DocumentFile | undefined>;
 
-/** Makes a command write a PDF of a document. */
+/** Gives a command the arguments and action to write a document's PDF to a file. */
 function addWriting(command: DatabaseCommand, terminal: Terminal, prepare: Prepare): void {
   addressed(command)
     .requiredOption('--out <file>', OUT)

@@ -15,7 +15,7 @@ import {
   partsOf,
 } from './searched-parts.ts';
 
-/** A document with its place in the order of documents, which is its day followed by its id. The newest comes first. */
+/** A found document with its place in the order of documents: its day followed by its id. The newest comes first. */
 export interface FoundDocument {
   document: Invoice;
   place: string;

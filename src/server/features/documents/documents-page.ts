@@ -27,7 +27,7 @@ const PAGE_DOCUMENTS = 25;
 const CUSTOMERS_MAX = 200;
 const SEARCH_CHARACTERS_MAX = 100;
 
-/** Returns the columns of `fieldledger export invoices`, and those for the state and for what is due. */
+/** Returns the columns of `fieldledger export invoices`, followed by those for the state and the amount due. */
 function downloadColumns(): SheetColumn[] {
   const { properties } = contractDocument().components.schemas.InvoiceSummary ?? {};
   return columnsOf({
@@ -81,7 +81,7 @@ export function withoutDocuments(
     : page(title, emptyState('No documents are shown to you', reason), { section });
 }
 
-/** Reads the search from a page's URL. A value that can't be searched for is left out, and is a problem of its field. */
+/** Reads the search from a page's URL. An invalid value is left out, and reported as a problem of its field. */
 function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } {
   const { query, company, now } = visit;
   const problems: Record<string, string> = {};
@@ -172,7 +172,7 @@ async function customerChoices(
   return [...customerLabels(first)];
 }
 
-/** Maps the ids of customers to their names; a name that several share is followed by the id. */
+/** Maps the ids of customers to their names; a name that several customers share is followed by the id. */
 export function customerLabels(customers: readonly { id: string; name: string }[]): Map<string, string> {
   const names = new Map(customers.map(({ id, name }) => [id, name]));
   const ofName = Map.groupBy(names.keys(), (id) => names.get(id));
@@ -194,7 +194,7 @@ function totalsTable(totals: readonly DocumentTotal[]): Html {
   });
 }
 
-/** @param after the place where the page begins, so that a document's page can link back to it. */
+/** Renders found documents. @param after the place where the page begins, so that a document's page can link back to it. */
 function documentTable(
   found: readonly FoundDocument[],
   search: DocumentSearch,

@@ -20,7 +20,7 @@ import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
 const CUSTOMERS_MAX = 100;
-/** Limits between ages, in days after the due date, oldest first. An invoice is overdue after 0 days. */
+/** Boundaries between age groups, in days after the due date, oldest first. An invoice is overdue after 0 days. */
 const AGES = [90, 60, 30, 0];
 const ageNames = ['Not yet due', '1–30 days', '31–60 days', '61–90 days', 'Over 90 days'];
 

@@ -10,13 +10,13 @@ export interface Receivable {
   /** The place of one of these invoices in the order of documents; see document-search.ts. */
   place: string;
   count: number;
-  /** Amounts due in minor units, by age: first those due on or after the last of the days, at the end the oldest. */
+  /** Amounts due in minor units, one for each age group: first those not due before the last of `days`, oldest at the end. */
   dueMinor: number[];
 }
 
 /**
  * Reads the amounts that each customer owes, by how long ago they were due. It scans a part of the search index.
- * @param days the limits between ages, oldest first; an amount due before one of them is older than it.
+ * @param days the boundaries between age groups, oldest first; an amount due before a boundary is older than it.
  */
 export async function readReceivables(
   engine: Engine,

@@ -11,7 +11,7 @@ import { type Columns, textTable } from '../../cli/table.ts';
 
 type CreateOptions = Omit<Parameters<typeof createFeedToken>[1], 'keyPrefix' | 'now'>;
 
-/** `fieldledger feed-token create|list|revoke`. */
+/** Builds `fieldledger feed-token create|list|revoke`, the commands for the tokens of business systems. */
 export function feedTokenCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('feed-token', terminal).description(
     'tokens with which business systems send changes over HTTP',
@@ -52,7 +52,7 @@ export function feedTokenCommand(terminal: Terminal): Command {
   return command;
 }
 
-/** Reads names between commas, or the word for all. */
+/** Parses comma-separated names, or `all`. */
 const namesIn = (text: string) => (text === 'all' ? 'all' : listOf(text));
 
 const columns: Columns<FeedToken> = {

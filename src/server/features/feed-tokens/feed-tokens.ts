@@ -8,16 +8,16 @@ import { checkedLine, grantedScopes } from '../../access/checked-input.ts';
 import { bearerParts, isSecretOf, mintToken, tokenHash } from '../../access/tokens.ts';
 
 const ID_BYTES = 6;
-/** The last use is written down once in this time. */
+/** Minimum time between two records of a token's last use. */
 const USE_MS = 60_000;
 
 interface NewFeedToken {
   keyPrefix: string;
   name: string;
-  /** The companies and the changes that it is for; all of them, unless given. */
+  /** The companies that the token covers, and the kinds of changes that it may send; all by default. */
   companies?: readonly string[] | 'all';
   changes?: readonly string[] | 'all';
-  /** The scopes that its portal links may give, and whether they may let people invite; undefined for none. */
+  /** The scopes that the token's portal links may give, and whether they may let people invite; undefined for no links. */
   portalLinks?: readonly string[] | undefined;
   portalInvites?: boolean | undefined;
   now: Date;
@@ -53,18 +53,18 @@ export async function createFeedToken(
   return { token: [`${keyPrefix}-feed`, record.id, secret].join('.'), record };
 }
 
-/** The scopes that a token's portal links may give. */
+/** Checks and returns the scopes that a token's portal links may give. @throws UsageError. */
 function checkedLinks({ portalLinks, portalInvites }: Pick<NewFeedToken, 'portalLinks' | 'portalInvites'>) {
   if (portalInvites && !portalLinks)
     throw new UsageError('A token whose portal links let people invite needs the scopes of these links.');
   return portalLinks ? grantedScopes(portalLinks, 'operator') : [];
 }
 
-/** Finds the token that an Authorization header stands for. */
+/** Authenticates a business system by the feed token in an Authorization header. */
 export type AuthenticateFeed = (authorization: string | undefined) => Promise<FeedToken>;
 
 /**
- * Builds the check of feed tokens, which looks each one up.
+ * Creates the function that authenticates feed tokens. It looks the token up on every request.
  * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
  *   (right secret, but revoked).
  */
@@ -82,7 +82,7 @@ export function createFeedAuthentication(
     if (token.revokedAt !== null) throw new AppError('revoked_key', 'This feed token was revoked.');
     const usedMs = token.usedAt === null ? -Infinity : Date.parse(token.usedAt);
     if (Math.abs(now().getTime() - usedMs) > USE_MS)
-      // A use that can't be written down keeps nobody out.
+      // A use that can't be recorded doesn't refuse the request.
       await noteFeedTokenUse(engine, token.id, now().toISOString()).catch(() => undefined);
     return token;
   };

@@ -9,18 +9,18 @@ import { feedTokens } from '../../store/tables/keys.ts';
 import { readRow, type RowOf, writeRow } from '../../store/tables/table.ts';
 import type { Tables } from '../../store/tables/tables.ts';
 
-/** A token of the feed over HTTP, without its secret. */
+/** A token with which a business system sends changes over HTTP, without its secret. */
 export type FeedToken = Omit<RowOf<typeof feedTokens>, 'forAllCompanies'> & {
-  /** The companies that it may send changes of; null for all of them. */
+  /** The companies whose changes the token may send; null for all companies. */
   companies: string[] | null;
 };
 
-/** The most that a token's portal links may give. */
+/** Returns the widest access that a token's portal links may give. */
 export function linkAccessOf({ portalScopes: scopes, portalMayInvite: mayInvite }: FeedToken): Access {
   return { scopes, mayInvite };
 }
 
-/** Adds a token. @throws UsageError when one of its companies doesn't exist. */
+/** Inserts a feed token. @throws UsageError when one of its companies doesn't exist. */
 export async function insertFeedToken(
   engine: Engine,
   { companies, ...token }: FeedToken,
@@ -52,7 +52,7 @@ export async function listFeedTokens(engine: Engine): Promise<FeedToken[]> {
   return rows.map((row) => toToken(row, companiesOf.get(row.id) ?? []));
 }
 
-/** A token with the digest of its secret; undefined where there is none with that id. */
+/** Finds a feed token by id, with the digest of its secret; undefined if there is none. */
 export async function findFeedToken(
   db: Connection,
   id: string,
@@ -69,7 +69,7 @@ export async function findFeedToken(
 }
 
 /**
- * Revokes a token, which stops working at once: also in the middle of a batch.
+ * Revokes a feed token, which stops working at once, even in the middle of a batch.
  * @throws UsageError when there is no such token.
  */
 export async function revokeFeedToken(engine: Engine, id: string, now: Date): Promise<void> {

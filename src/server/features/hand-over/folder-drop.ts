@@ -4,7 +4,7 @@ import { join } from 'node:path';
 /** File mode, whatever the umask: the access point runs as another user, and reads documents as a member of the group. */
 const MODE = 0o640;
 
-/** The problem when the folder has another file of the same name. */
+/** Problem code for a folder that already has a different file of the same name. */
 const TAKEN = 'taken';
 
 export interface Drop {

@@ -23,11 +23,11 @@ export interface HandOverMeans {
 
 /** Lease of a document: three times the longest attempt, including the making of its text. */
 const LEASE_MS = MINUTE_MS;
-/** Maximum size of an e-invoice, the same as of a delivery. */
+/** Maximum size of an e-invoice in bytes, the same as for a webhook delivery. */
 const TEXT_BYTES_MAX = 10_000_000;
 /** Longest wait that an access point can ask for, equal to the longest delay of the schedule. */
 const RETRY_AFTER_MS_MAX = 12 * HOUR_MS;
-/** The problem of a document that no e-invoice can express. */
+/** Problem code for a document that can't be expressed as an e-invoice. */
 const NO_E_INVOICE = 'no_e_invoice';
 
 /** Hands over the documents that are due; see `sendDue`. A document that is sent twice has the same idempotency key. */

@@ -9,7 +9,7 @@ import { DatabaseCommand } from '../../cli/database-command.ts';
 import { type Columns, textTable } from '../../cli/table.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
-/** `fieldledger key create|list|revoke`. */
+/** Builds `fieldledger key create|list|revoke`, the commands for a company's API keys. */
 export function keyCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('key', terminal).description("a company's API keys");
   command

@@ -16,10 +16,10 @@ import { page, type PortalPage, redirect, type Visit } from '../../views/visit.t
 
 const ENDED_AT_ONCE = 20;
 export const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
-/** The page warns from this number on. */
+/** Number of active keys from which the page warns that few more can be created. */
 const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
 
-/** The filters of the active keys, by what the page's address says. */
+/** The filters for active keys, by the value of `show` in the page's URL. */
 const filters = {
   all: ['All', () => true],
   'never-used': ['Never used', ({ usedAt }) => usedAt === null],
@@ -63,14 +63,14 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
   );
 };
 
-/** Renames a key, and sets its last day. */
+/** Renames a key, and sets or clears its last day. */
 export const changeOldKey = action(showKeys, async ({ act, params, form: filled }, { engine }) => {
   const [name, lastDay] = [filled.get('name') ?? '', filled.get('last-day') ?? ''];
   const key = await changeKey(engine, { ...act, id: params.id ?? '', name, lastDay });
   return redirect('/portal/keys', `The key “${key.name}” is changed.`);
 });
 
-/** Stops a key at once. Another company's key is not found. */
+/** Revokes a key at once. Another company's key is reported as not found. */
 export const revokeOldKey: PortalPage = async ({ act: { company, by, now }, params }, { engine }) => {
   const id = params.id ?? '';
   const key = await revokeKey(engine, company, id, now, by).catch((error: unknown) => {
@@ -84,7 +84,7 @@ interface Shown {
   visit: Visit;
   keyPrefix: string;
   makers: ReadonlyMap<string, Administrator>;
-  /** Of the form of the key in the page's address, if it was refused. */
+  /** Problems with the form of the key in the page's URL, if that form was refused. */
   problems: Problems | undefined;
 }
 
@@ -182,7 +182,7 @@ function described(shown: Shown, key: UsedKey): Content[] {
   ];
 }
 
-/** The second line of a key on a phone, which opens all else of its row; wider windows show that at once. */
+/** Renders a key's second line on a phone, which expands the rest of its row. Wider windows show the whole row. */
 function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
   const { id, name, scopes, usedAt } = key;
   const lastDay = lastDayOfKey(key, company.timeZone);
@@ -198,7 +198,7 @@ function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
   </details>`;
 }
 
-/** A place in the list. It isn't trusted: a made-up one gives another page of the same list. */
+/** Parses a place in the list of ended keys. A forged one only leads to another page of the same list. */
 function placeIn(text: string | null): EndedBefore | undefined {
   const [endsAt, id] = (text ?? '').split(' ');
   return endsAt && id ? { endsAt, id } : undefined;

@@ -29,11 +29,11 @@ import type { Caller } from '../../connections/exchange.ts';
 import { checkedLine, grantedScopes } from '../../access/checked-input.ts';
 import { bearerParts, isSecretOf, mintToken, tokenHash } from '../../access/tokens.ts';
 
-/** Active keys that a company can have at once (openapi.yaml, "Authentication"). */
+/** Maximum number of active keys per company (openapi.yaml, "Authentication"). */
 export const ACTIVE_KEYS_MAX = 20;
 const KEY_ID_BYTES = 6;
 const LAST_DAY_MAX = '2200-12-31';
-/** Callers that are remembered at once, of some 300 bytes each. */
+/** Maximum number of callers in the cache, at some 300 bytes each. */
 const REMEMBERED_MAX = 10_000;
 
 interface NewKey {
@@ -70,7 +70,7 @@ export async function createKey(engine: Engine, options: NewKey): Promise<{ key:
 }
 
 /**
- * The keys of a company, oldest first, revoked ones included.
+ * Lists a company's keys, oldest first, including revoked ones.
  * @throws UsageError when there is no such company.
  */
 export async function listKeys(engine: Engine, company: string): Promise<UsedKey[]> {
@@ -79,10 +79,10 @@ export async function listKeys(engine: Engine, company: string): Promise<UsedKey
 }
 
 /**
- * Renames a key and sets its last day, after which it answers as a revoked one does. A later day gives access, so an
- * administrator needs all the scopes of the key.
- * @param options.lastDay `YYYY-MM-DD` in the company's time zone; empty for a key that goes on.
- * @throws AppError `not_found` when the company has no such active key; UsageError of the field that is refused; the errors
+ * Renames a key and sets its last day, after which it is refused like a revoked one. A later day extends access, so an
+ * administrator needs all of the key's scopes.
+ * @param options.lastDay `YYYY-MM-DD` in the company's time zone; empty for a key without an end.
+ * @throws AppError `not_found` when the company has no such active key; UsageError naming the refused field; the errors
  *   of `authorisedTransaction`.
  */
 export async function changeKey(
@@ -103,7 +103,7 @@ export async function changeKey(
   });
 }
 
-/** The end of a key's last day. */
+/** Returns the moment at which a key's last day ends. @throws UsageError for an invalid or past day. */
 function endOf(lastDay: string, timeZone: string, now: Date): string {
   const begin = lastDay <= LAST_DAY_MAX ? companyInstant('UTC', `${lastDay}T00:00`) : undefined;
   const next = begin && new Date(begin.getTime() + DAY_MS).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length);
@@ -115,7 +115,7 @@ function endOf(lastDay: string, timeZone: string, now: Date): string {
   return end.toISOString();
 }
 
-/** The last day of a key in its company's time zone; undefined for a key that goes on. */
+/** Returns a key's last day in its company's time zone; undefined for a key without an end. */
 export function lastDayOfKey({ endsAt }: Pick<ApiKey, 'endsAt'>, timeZone: string): string | undefined {
   return endsAt === null ? undefined : companyDay(timeZone, new Date(Date.parse(endsAt) - 1));
 }
@@ -139,7 +139,7 @@ export async function revokeKey(
   });
 }
 
-/** Revokes a key in a transaction that also does something else; undefined when there is no such key. */
+/** Revokes a key like `revokeKey`, but within the caller's transaction; returns undefined when there is no such key. */
 export async function revokeIn(authorised: AuthorisedTransaction, id: string): Promise<ApiKey | undefined> {
   const { key, isChanged } = await revokeKeyRow(authorised, id);
   if (key && isChanged)
@@ -151,20 +151,20 @@ function detailsOf({ name, id, scopes }: Pick<ApiKey, 'name' | 'id' | 'scopes'>)
   return { name, 'key id': id, scopes: scopes.join(', ') };
 }
 
-/** The holder of a key; on PostgreSQL also the count of the key's requests in the current window. */
+/** The caller that a key authenticates; on PostgreSQL, also the count of the key's requests in the current window. */
 export interface Authenticated {
   caller: Caller;
-  /** The end of the key's last day, if it has one. */
+  /** The end of the key's last day in milliseconds since 1970; infinite if it has none. */
   endsMs: number;
   counted: Counted | undefined;
 }
 
-/** Finds the caller that an Authorization header stands for. */
+/** Authenticates the caller by the API key in an Authorization header. */
 export type Authenticate = (authorization: string | undefined) => Promise<Authenticated>;
 
 /**
- * Builds the check of keys. A key is looked up on every request, or the database is asked whether anything has changed,
- * so that a revocation works at once on every machine.
+ * Creates the function that authenticates API keys. Every request looks its key up, or asks the database whether anything
+ * has changed, so that a revocation works at once on every machine.
  * @returns a function that throws AppError `invalid_key` (missing, malformed, unknown, wrong secret) or `revoked_key`
  *   (right secret, but revoked, or past its last day).
  */
@@ -189,9 +189,9 @@ export function createAuthentication(
 }
 
 /**
- * Remembers the callers with right keys until anything in the database changes. In three runs side by side, a record took 1.07,
- * 1.14 and 1.26 times as much processor time without it, and a page 1.03, 1.16 and 1.25 times. Digests of headers are kept,
- * never a key.
+ * Caches authenticated callers until anything in the database changes. In three runs side by side, a record took 1.07,
+ * 1.14 and 1.26 times as much processor time without the cache, and a page 1.03, 1.16 and 1.25 times. The cache holds digests
+ * of headers, never a key.
  */
 function rememberCallers(engine: Engine, authenticate: Authenticate): Authenticate {
   const known = new Map<string, Authenticated>();
@@ -205,13 +205,13 @@ function rememberCallers(engine: Engine, authenticate: Authenticate): Authentica
     const remembered = known.get(digest);
     if (remembered && remembered.endsMs > Date.now()) return remembered;
     const authenticated = await authenticate(authorization);
-    // Another request may have met a change meanwhile.
+    // Another request may have noticed a change of the database in the meantime.
     if (version === knownVersion) known.set(digest, authenticated);
     return authenticated;
   };
 }
 
-/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
+/** @throws UsageError when the name is empty, too long, not one line, or has an invisible character. */
 export function checkedKeyName(given: string): string {
   return checkedLine(given, 'The name of a key');
 }

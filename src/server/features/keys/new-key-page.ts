@@ -80,7 +80,7 @@ export const createNewKey = action(showNewKey, async (visit, { engine, keyPrefix
   ]);
 });
 
-/** The list in the example request: if possible one that the API gives out. */
+/** Picks the list for the example request, preferably one that the API serves for this company. */
 function exampleModule(granted: readonly Scope[], company: Company): string {
   const modules = granted.map(moduleOf);
   return modules.find((module) => whyNot(company, module) === undefined) ?? modules[0] ?? 'jobs';

@@ -12,36 +12,36 @@ import type { Tables } from '../../store/tables/tables.ts';
 export type ApiKey = RowOf<typeof apiKeys>;
 
 export interface UsedKey extends ApiKey {
-  /** Null for a key without recorded uses; see key-usage.ts. */
+  /** Time of the key's last recorded use; null if there is none (see key-usage.ts). */
   usedAt: string | null;
 }
 
-/** A place in the list of keys that have ended. */
+/** A place in the list of ended keys. */
 export interface EndedBefore {
   endsAt: string;
   id: string;
 }
 
-/** A key's row beside its company's switches and time zone. */
+/** Columns of a key, joined with its company's switches and time zone. */
 export type KeyRow = SwitchColumns &
   Pick<Selectable<Tables['api_keys']>, 'secret_sha256' | 'scopes' | 'revoked_at' | 'ends_at'> &
   Pick<Selectable<Tables['companies']>, 'time_zone'>;
 
-/** Requests of a key that are counted in one window, whatever it is allowed: one less than the column can hold. */
+/** Cap on a key's stored count of requests before one is added, so that the integer column can't overflow. */
 const COUNTED_MAX = 2 ** 31 - 2;
 
-/** A key as a request gives it. */
+/** The parts of an API key sent with a request. */
 interface GivenKey {
   company: string;
   id: string;
-  /** Hex SHA-256 of the secret that was given. */
+  /** SHA-256 of the secret, in hex. */
   secretSha256: string;
 }
 
 /**
- * Looks a key up, with its company, in one statement because every request makes it. Where processes share the counts, the
- * statement also counts the request, this one included: that costs no round trip of its own. Only the right secret of a key
- * that works counts, so that nobody else can use up the key's allowance.
+ * Looks up a key and its company in a single statement, because every request does this. Where processes share the counts,
+ * the statement also counts the request, which saves a round trip. Only the right secret of an active key counts, so that
+ * nobody else can use up the key's allowance.
  */
 export async function findKey(
   engine: Engine,
@@ -57,7 +57,7 @@ export async function findKey(
   const found = await findAndCount(engine, given, window);
   const isFirst = found?.counted === undefined && isValid(found?.key, given, window.nowMs);
   if (!isFirst) return found;
-  // A key's first request, or the first after a crash of the database, which empties the table.
+  // The key's first request, or its first after a database crash, which empties the table.
   await sql`
     INSERT INTO key_counts (company, key_id, points, expire)
     SELECT company, id, 0, 0 FROM api_keys WHERE company = ${given.company} AND id = ${given.id}
@@ -67,7 +67,7 @@ export async function findKey(
 
 interface FoundKey {
   key: KeyRow;
-  /** Undefined where the request isn't counted here. */
+  /** The key's current count; undefined where this statement doesn't count requests. */
   counted: Counted | undefined;
 }
 
@@ -82,7 +82,7 @@ const isGiven = ({ company, id }: GivenKey) =>
 const isValid = (key: KeyRow | undefined, { secretSha256 }: GivenKey, nowMs: number) =>
   key?.secret_sha256 === secretSha256 && !hasEnded(readRow(apiKeys, key), new Date(nowMs));
 
-/** Whether a key was revoked, whatever the clocks of two machines say, or its last day is over. */
+/** Whether a key was revoked, even at a time later than `now` by another machine's clock, or its last day is over. */
 export function hasEnded({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'endsAt'>, now: Date): boolean {
   return revokedAt !== null || (endsAt !== null && endsAt <= now.toISOString());
 }
@@ -90,7 +90,7 @@ export function hasEnded({ revokedAt, endsAt }: Pick<ApiKey, 'revokedAt' | 'ends
 const isActive = (now: Date) =>
   sql<boolean>`(revoked_at IS NULL AND (ends_at IS NULL OR ends_at > ${now.toISOString()}))`;
 
-/** Each table is bound to the company by a value, so that all of it is one task of one machine. */
+/** Looks a key up and counts the request. Each table is filtered by company id, so that Citus uses one machine only. */
 async function findAndCount(
   { db }: Engine,
   given: GivenKey,
@@ -117,8 +117,8 @@ async function findAndCount(
 }
 
 /**
- * Adds a key unless the company has `activeMax` active ones. The transaction has the company's lock, so there is never one
- * too many.
+ * Adds a key unless the company already has `activeMax` active ones. The transaction holds the company's lock, so concurrent
+ * requests can't exceed the maximum.
  */
 export async function insertKey(
   authorised: AuthorisedTransaction,
@@ -145,7 +145,7 @@ export async function insertKey(
   return readRow(apiKeys, row);
 }
 
-/** The active keys that an administrator made, oldest first. */
+/** Lists the active keys that an administrator made, oldest first. */
 export async function listKeysMadeBy(
   { transaction, company, now }: AuthorisedTransaction,
   administrator: string,
@@ -166,7 +166,7 @@ export async function listKeyRows(engine: Engine, company: string): Promise<Used
   return rows.map(toUsedKey);
 }
 
-/** The active keys of a company, the newest first, followed by those of some ids that have ended. */
+/** Lists a company's active keys, newest first, followed by the ended keys among `ids`. */
 export async function listActiveKeys(
   engine: Engine,
   company: string,
@@ -182,7 +182,7 @@ export async function listActiveKeys(
   return rows.map(toUsedKey);
 }
 
-/** Keys of a company that have ended, before a place in the list, the latest first. */
+/** Lists a company's ended keys, most recently ended first, continuing after the place `before`. */
 export async function listEndedKeys(
   engine: Engine,
   company: string,
@@ -215,7 +215,7 @@ function toUsedKey(row: Selectable<Tables['api_keys']> & { used_at: string | nul
   return { ...readRow(apiKeys, row), usedAt: row.used_at };
 }
 
-/** Gives an active key another name, and another end or none; undefined when the company has no such key. */
+/** Updates an active key's name and end (or no end); returns undefined when the company has no such key. */
 export async function updateKeyRow(
   { transaction, company, now }: AuthorisedTransaction,
   { id, name, endsAt }: Pick<ApiKey, 'id' | 'name' | 'endsAt'>,
@@ -230,7 +230,7 @@ export async function updateKeyRow(
   return row && readRow(apiKeys, row);
 }
 
-/** Marks a key revoked, unless it is already. */
+/** Marks a key as revoked, unless it already is. */
 export async function revokeKeyRow(
   authorised: AuthorisedTransaction,
   id: string,

@@ -96,7 +96,7 @@ export const showStop: GuestPage = (visit) =>
     ),
   );
 
-/** Stops mails for the button of that page, or for a mail program's single request (RFC 8058), which has no form token. */
+/** Stops mails, at the button of the stop page or by a mail program's single request (RFC 8058) without a form token. */
 export const stopByLink: GuestPage = async ({ params }, { engine }) =>
   (await stopMails(engine, params.code ?? ''))
     ? page('No more mails of this kind', html`<p>You can choose again on the page of your account.</p>`)

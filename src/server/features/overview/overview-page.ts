@@ -26,9 +26,9 @@ import { badge, steps } from '../../views/notice.ts';
 import { facts } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 
-/** Bound for each webhook, so that ten of them cost no more than the rest of the page. */
+/** Maximum number of failures counted per webhook, so that ten webhooks cost no more than the rest of the page. */
 const FAILED_MAX = 100;
-/** A key that isn't used so long after it was made may have been forgotten. */
+/** Days without any use after which a new key is reported as perhaps forgotten. */
 const UNUSED_DAYS = 7;
 
 export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwordsOff }) => {
@@ -100,12 +100,12 @@ async function lookAround(engine: Engine, { company, now }: Visit) {
   return { webhooks, health, keys, hours, present, left };
 }
 
-/** A sentence about what needs somebody; false when nothing does. */
+/** A sentence about something that needs attention; false when nothing does. */
 type Need = Html | false;
 
 /**
- * Webhooks that fail, deliveries that failed or were withheld, as far as the administrator may send them again, and those that
- * wait for a paused webhook.
+ * Reports failing webhooks, deliveries waiting for a paused webhook, and deliveries that failed or were withheld and that the
+ * administrator may send again.
  */
 async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: Found): Promise<Need[]> {
   const needs = webhooks.map(async (webhook): Promise<Need[]> => {
@@ -136,7 +136,7 @@ async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: 
   return (await Promise.all(needs)).flat();
 }
 
-/** Tells which deliveries are lost when a webhook stays paused, and from when on. */
+/** Warns how many deliveries will be lost, and from when on, if a webhook stays paused. */
 function heldNeed(visit: Visit, webhook: Webhook, count: number, oldestAt: string): Html {
   const lostAt = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
   return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is paused:
@@ -144,7 +144,7 @@ function heldNeed(visit: Visit, webhook: Webhook, count: number, oldestAt: strin
     days after their events, the first at ${time(visit, lostAt)}.`;
 }
 
-/** Keys that were limited lately, that nobody uses, or whose maker has left. */
+/** Reports keys that recently exceeded the rate limit, were never used, or were made by somebody who has left. */
 function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
   const unusedBefore = new Date(now.getTime() - UNUSED_DAYS * DAY_MS).toISOString();
   const limited = Map.groupBy(
@@ -176,7 +176,7 @@ function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
 }
 
 /**
- * Documents that the access point didn't take, and invoices that customers haven't paid in time, for those who may see them.
+ * Reports documents that couldn't be handed over, and overdue invoices, to administrators who may see documents.
  */
 async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
   if (whyNotShown(visit, 'invoices') !== undefined) return [];
@@ -196,7 +196,7 @@ async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
   ];
 }
 
-/** A second factor that is missing: one's own, and those of others whom one may tell. */
+/** Reports the administrator's own missing second factor, and those of others if the administrator may invite. */
 function factorNeeds({ administrator }: Visit, { present }: Found): Need[] {
   const others = present.filter(
     (person) => person.id !== administrator.id && lacksSecondFactor(person) && administrator.mayInvite,

@@ -29,7 +29,7 @@ interface SetOptions {
   revoke?: boolean;
 }
 
-/** `fieldledger admin create|list|set|disable|reset|sign-out|remove-second-factor`. */
+/** Builds the `fieldledger admin` commands, which manage a company's administrators. */
 export function adminCommand(terminal: Terminal): Command {
   return new DatabaseCommand('admin', terminal)
     .description("a company's administrators, who manage its keys and webhooks in the portal")
@@ -42,7 +42,7 @@ export function adminCommand(terminal: Terminal): Command {
     .addCommand(removeSecondFactorCommand(terminal));
 }
 
-/** A command about one administrator of a company. */
+/** Creates a command whose arguments are a company and an administrator's e-mail address. */
 function personCommand(name: string, terminal: Terminal): DatabaseCommand {
   const command = new DatabaseCommand(name, terminal);
   return command.argument(...COMPANY).argument('<email>', 'their e-mail address');
@@ -90,7 +90,7 @@ function setCommand(terminal: Terminal): Command {
     .option('--revoke', 'end the keys and webhooks that they made and that go beyond it')
     .inDatabase(async ({ engine }, company: string, email: string, options: SetOptions) => {
       const people = await listAdministrators(engine, company);
-      // If several people have had the address, all but the last were removed.
+      // If several people have used the address, all but the last were removed.
       const last = people.findLast((one) => one.email === canonicalEmail(email));
       const { id, scopes: held, mayInvite } = last ?? (await getByEmail(engine.db, company, email));
       const { administrator, ended, left } = await changeAccess(engine, {

@@ -78,7 +78,7 @@ export async function changeAccess(
   });
 }
 
-/** Ends all invitations that an administrator made, if the administrator has lost access. */
+/** Ends all invitations that an administrator made, if their access has been reduced. */
 export async function endWiderInvitations(
   transaction: StoreTransaction,
   before: Administrator,

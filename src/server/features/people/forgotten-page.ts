@@ -19,7 +19,7 @@ export const showForgotten: GuestPage = (visit, { isMailing, passwordsOff }) => 
   );
 };
 
-/** Gives every visitor the same answer after the same amount of work. Account look-ups happen after the response. */
+/** Requests a password-reset mail. The response and its timing are the same whether or not the address has an account. */
 export const mailReset: GuestPage = async (visit, { engine, limits, isMailing }) => {
   if (!isMailing) throw notFound();
   const { form: filled, address, client, now } = visit;

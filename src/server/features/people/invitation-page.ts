@@ -14,7 +14,7 @@ import { COMPANIES_PATH } from '../sign-in/choose-company-page.ts';
 import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from '../../views/visit.ts';
 
 /**
- * The page that a link opens. The code follows a `#`, which browsers don't send, so it appears in no log, cache or Referer,
+ * Shows the page that a mailed or portal link opens. The code follows a `#`, which browsers don't send, so it appears in no log, cache or Referer,
  * and a mail program that opens the link doesn't use it up. A script puts the code into the field and submits it; without
  * scripts, people paste it.
  */
@@ -37,7 +37,7 @@ export const showInvitation: GuestPage = (visit, _services, problems = {}) => {
   return page('Use your link', content);
 };
 
-/** Shows what a code is for, without using it up. A portal link has only one purpose, so it signs in at once. */
+/** Shows the form that a link's code is for, without using the code up. A code of a portal link signs in at once. */
 export const openInvitation = action(showInvitation, async (visit, services) => {
   const { engine, passwordsOff, sessionLengths: lengths } = services;
   const code = codeOf(visit);
@@ -80,7 +80,7 @@ const showRefused: GuestPage = async (visit, services, problems = {}) => {
   return linkPage(engine, visit, link, { ...more, ...problems });
 };
 
-/** Uses up a code and signs its owner in. */
+/** Uses up a link's code, and signs its owner in. */
 export const acceptInvitation = action(showRefused, async (visit, services) => {
   const { engine, limits, serviceName, sessionLengths: lengths } = services;
   const { form: filled, tokens: formerTokens } = visit;

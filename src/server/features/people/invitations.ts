@@ -52,7 +52,7 @@ export const INVITATIONS_MAX = 20;
 /** Maximum number of active administrators per company. */
 const ADMINISTRATORS_MAX = 50;
 
-/** A single message covers every reason, because the link may be somebody else's. */
+/** Message for any link that can't be used. It gives no reason, because the link may be somebody else's. */
 export const UNUSABLE =
   "This link can't be used: it was used already, has expired, or was replaced. If you have set your password with it, " +
   'sign in with your e-mail address and that password. Otherwise get a new one where you got it.';

@@ -14,7 +14,7 @@ import { recordArrival } from '../sign-in/sessions.ts';
 import { mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
 const MAILED_RESET_HOURS = 1;
-/** Mailed invitations per administrator in 24 hours, because nobody has confirmed the addresses. */
+/** Maximum number of invitations mailed per administrator in 24 hours, because their addresses are unconfirmed. */
 const MAILED_INVITATIONS_MAX = 20;
 
 /** Queues the mail for an invitation. @throws UsageError beyond the daily limit. */
@@ -57,8 +57,8 @@ export async function linkForMail(
 }
 
 /**
- * Requests a mailed password-reset link for each account with an e-mail address. Callers run it after the response, so that
- * its duration doesn't reveal whether there are any.
+ * Requests a mailed password-reset link for each account of an e-mail address. Callers run it after the response, so that
+ * its duration doesn't reveal whether there are any accounts.
  */
 export async function askForReset(
   engine: Engine,

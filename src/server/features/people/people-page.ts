@@ -61,7 +61,7 @@ export const showPeople: PortalPage = async (
   );
 };
 
-/** Makes an invitation, and mails it if that was chosen. Otherwise the next page shows its link once. */
+/** Creates an invitation, and mails it if requested. Otherwise the next page shows its link once. */
 export const inviteSomebody = action(showPeople, async (visit, { engine, baseUrl, isMailing = false }) => {
   const { company, administrator, act, form: filled } = visit;
   const email = filled.get('email') ?? '';

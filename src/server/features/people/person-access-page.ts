@@ -21,7 +21,7 @@ export const removeSomebody: PortalPage = async ({ act, params, form: filled }, 
   return redirect('/portal/people', sentences.filter(Boolean).join(' '));
 };
 
-/** Changes a person's access, and ends the ticked keys and webhooks of theirs that go beyond it. */
+/** Changes an administrator's access, and ends the ticked keys and webhooks of theirs that exceed the new access. */
 export const changeSomebody: PortalPage = async ({ act, params, form: filled }, { engine }) => {
   const { administrator, ended, left } = await changeAccess(engine, {
     ...act,

@@ -12,7 +12,7 @@ import { withDatabase } from '../../cli/database.ts';
 
 type Options = Pick<PortalLinkRequest, 'name' | 'scopes'> & { invite?: boolean; tokenFile: string };
 
-/** `fieldledger portal-link`: makes a portal link like `POST /feed/v1/portal-links`, on the machine that runs Fieldledger. */
+/** Builds `fieldledger portal-link`, which makes a portal link as `POST /feed/v1/portal-links` does, but on the server. */
 export function portalLinkCommand(terminal: Terminal): Command {
   return new Command('portal-link')
     .description('print a link that signs somebody in to the portal; it works once, for a minute')

@@ -30,8 +30,8 @@ import { beginSession, endBrowserSessions, type Entry, recordArrival } from '../
 import { hashedToken, mintTokenOf, tokenHash } from '../../access/tokens.ts';
 
 /**
- * Makes a link that a business system uses to sign an administrator in, valid for one minute (feed.yaml, "Portal links"). It
- * replaces any earlier link for the same person.
+ * Makes a link that a business system uses to sign an administrator in, valid for one minute (feed.yaml, "Portal links"). The
+ * link replaces any earlier one for the same person.
  * @returns the code of the link, which can't be shown again.
  * @throws UsageError naming the refused value; AppError `missing_scope` for access that the token may not give, and
  *   `not_found` when the company doesn't exist or the token doesn't cover it.
@@ -94,7 +94,7 @@ export async function signInByLink(
   return begun;
 }
 
-/** Gives the person named in a link its access, and makes them an administrator on their first visit. */
+/** Gives a person the access stated in their link, and makes them an administrator on their first visit. */
 async function admit(
   transaction: StoreTransaction,
   link: PortalLink,

@@ -26,7 +26,7 @@ import { tokenHash } from '../../access/tokens.ts';
 const TIMED = { algorithm: 'SHA1', digits: 6, period: 30 } as const;
 /** Codes of the previous and next time step are accepted too, because clocks differ (RFC 6238 section 5.2). */
 const STEPS_OFF_MAX = 1;
-/** RFC 4226 section 4. */
+/** Length of a secret: 160 bits (RFC 4226 section 4). */
 const SECRET_BYTES = 20;
 const RECOVERY_CODES = 10;
 /** Bytes per recovery code: 80 bits (16 letters and digits), so that a fast hash is safe. */

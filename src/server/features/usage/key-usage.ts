@@ -8,32 +8,32 @@ import { removeBefore } from '../../store/stored-tables.ts';
 import { keyHours, keyUses } from '../../store/tables/keys.ts';
 import { type RowOf, writeRow } from '../../store/tables/table.ts';
 
-/** Counts the requests of keys. No request waits for it: it counts in memory and writes the counts together, later. */
+/** Counter of requests per API key. It counts in memory and writes the counts later, so that no request waits for it. */
 export interface KeyUsage extends AsyncDisposable {
   /** Counts a request with a valid key; `isLimited` when the rate limit refused it. */
   count: (company: string, keyId: string, isLimited: boolean) => void;
-  /** Writes the counts since the last time. Counts that can't be written are kept for the next time. */
+  /** Writes the counts since the last flush. Counts that can't be written are kept for the next flush. */
   flush: () => Promise<void>;
 }
 
-/** The counts of one key in one hour, which is told by its number. */
+/** The counts of one key in one hour, numbered in hours since 1970. */
 interface Use extends Omit<RowOf<typeof keyHours>, 'hour'> {
   hour: number;
   lastMs: number;
 }
 
-/** Counts are written this long after the first of them. A kill loses at most that. */
+/** Delay between the first unwritten count and a flush. A killed process loses at most the counts of this time. */
 const FLUSH_MS = 5_000;
-/** Keys and hours that are kept in memory while they can't be written. Requests beyond them aren't counted. */
+/** Maximum number of unwritten hourly counts kept in memory. Requests that need another one aren't counted. */
 const USES_MAX = 10_000;
-/** Rows of one transaction. SQLite answers no request meanwhile. */
+/** Rows written in one transaction, during which SQLite answers no request. */
 const ROWS_AT_ONCE = 250;
-/** The page shows the last 30 days. */
+/** Hours for which counts are kept: one day more than the 30 that the usage page shows. */
 const KEPT_HOURS = 31 * 24;
 
 /**
- * Opens the counts of one process. The database adds up the counts of all processes.
- * @param onError is called when counts couldn't be written, with the number of requests that were lost for want of room.
+ * Creates the request counter of one process. The database adds up the counts of all processes.
+ * @param onError called when counts couldn't be written, with the number of requests not counted because memory was full.
  */
 export function openKeyUsage(
   engine: Engine,
@@ -86,7 +86,7 @@ export function openKeyUsage(
   };
 }
 
-/** The counts that are not written yet, up to a bound. */
+/** Creates the bounded store of counts that haven't been written yet. */
 function createCounts() {
   let uses = new Map<string, Use>();
   let lost = 0;
@@ -104,7 +104,7 @@ function createCounts() {
         lost += use.answered + use.limited;
       }
     },
-    /** Gives them in the same order in every process, so that processes that write at once don't wait for each other in a circle. */
+    /** Removes and returns all counts, in an order that all processes share, so that simultaneous writes can't deadlock. */
     take(): Use[] {
       const taken = [...uses.keys()].sort().flatMap((name) => uses.get(name) ?? []);
       uses = new Map();
@@ -156,7 +156,7 @@ async function write(engine: Engine, counted: readonly Use[], company: OfCompany
   });
 }
 
-/** The uses of keys that are there: a company may have been erased since. On PostgreSQL an erasure waits for this. */
+/** Selects the counts whose keys still exist: a company may have been erased. On PostgreSQL, erasures wait for this. */
 async function ofPresentKeys(
   transaction: StoreTransaction,
   uses: readonly Use[],
@@ -183,7 +183,7 @@ function latestOf(uses: readonly Use[]): Use[] {
 
 export type KeyHour = Omit<RowOf<typeof keyHours>, 'company'>;
 
-/** The requests of a company's keys from an hour on, as far as they are written; the oldest hour first, at most `limit`. */
+/** Lists the written hourly counts of a company's keys since an hour, oldest first, `limit` at most. */
 export async function listKeyHours(
   engine: Engine,
   company: string,

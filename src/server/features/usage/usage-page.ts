@@ -11,7 +11,7 @@ import { badge, emptyState } from '../../views/notice.ts';
 import { amount, facts, named, table } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 
-/** Hours of 30 days of 220 keys. */
+/** Maximum number of hourly counts read: 30 days for 220 keys. */
 const ROWS_MAX = 720 * 220;
 
 interface Counts {
@@ -45,7 +45,7 @@ interface KeyDay extends Counts {
   day: string;
 }
 
-/** The days of a company on which the hours begin. */
+/** Replaces the hour of each count by the company's calendar day on which that hour begins. */
 function byDay({ timeZone }: Company, rows: readonly KeyHour[]): KeyDay[] {
   const days = new Map(
     [...new Set(rows.map(({ hour }) => hour))].map((hour) => [hour, companyDay(timeZone, new Date(hour))]),
@@ -80,7 +80,7 @@ function chartOf(days: readonly string[], rows: readonly KeyDay[]): Html {
   ${barChart(drawn(days, rows, 'of all keys'), { open: 'The figures of each day', caption: 'Requests by day' })}`;
 }
 
-/** A chart of the requests of each day. */
+/** Prepares a chart of the requests of each day. */
 function drawn(days: readonly string[], rows: readonly KeyDay[], whose: string): DayChart {
   const total = sum(rows);
   return {
