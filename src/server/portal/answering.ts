@@ -42,29 +42,29 @@ export interface Answering extends Services {
   assets: AssetPaths;
 }
 
-/** The browser of a request, and who is signed in with it. */
+/** The browser that sent a request, and the administrator signed in with it, if any. */
 export interface Visitor {
-  /** The tokens of the browser's forms are derived from it. */
+  /** The secret from which the browser's form tokens are derived. */
   formSecret: string;
   administrator?: Administrator;
   session?: ActiveSession;
 }
 
 const CLIENT_CHARACTERS_MAX = 200;
-/** The query parameter with the id of the form whose notice the page shows. */
+/** Query parameter with the id of the form whose notice the page shows. */
 const DONE = 'done';
 const LOOK_EVERY_MS = 50;
-/** Only a form that sends very many deliveries again takes longer. */
+/** Longest wait for the result of a form that was sent twice. Only resending very many deliveries takes longer. */
 const WAIT_MS_MAX = 5_000;
 
-/** Set by the portal before routing. */
+/** Returns the visitor of a request, which the portal identifies before routing. */
 export function visitorOf(res: Response): Visitor {
   return res.locals.visitor as Visitor;
 }
 
 /**
- * Makes an Express handler of a route: visitors who may not see the page are sent to sign in, or to set up the second
- * factor that their company requires.
+ * Creates the Express handler of a route. Visitors who can't see the page yet are redirected to sign in, or to set up the
+ * second factor that their company requires.
  */
 export function answer(route: Route, answering: Answering): RequestHandler {
   return async (req, res) => {
@@ -86,7 +86,7 @@ export function answer(route: Route, answering: Answering): RequestHandler {
   };
 }
 
-/** Whether an administrator lacks the second factor that their company requires. They may set one up, or sign out. */
+/** Whether an administrator must first set up the second factor that their company requires. Signing out is possible. */
 function mustSetUpFirst(
   { company, administrator }: Visit,
   { path, endsSession }: AdministratorsRoute,
@@ -96,7 +96,7 @@ function mustSetUpFirst(
   return isMissing && !endsSession && `/portal${path}` !== SECOND_FACTOR_PATH;
 }
 
-/** Asks the page, unless the form was sent before: then the visitor is led to the same page as before. */
+/** Runs a page or action. A form that was sent before isn't run again, but redirects to the same page as the first time. */
 async function replyOnce(
   visit: Visit,
   { page: ask, endsSession = false }: AdministratorsRoute,
@@ -111,7 +111,7 @@ async function replyOnce(
   try {
     const reply = await askWithProof(visit, answering, ask);
     if (reply.kind === 'redirect') return await keepReply(reply, { session, form }, answering);
-    // The form may have been sent twice, and refused because the first one has done its work.
+    // The form may have been sent twice, and the second one refused because the first has done its work.
     return (await findEarlier()) ?? reply;
   } catch (error) {
     // The results of a session's forms end with it.
@@ -123,7 +123,7 @@ async function replyOnce(
   }
 }
 
-/** Keeps where a form leads, and its notice. */
+/** Stores the redirect that answers a form, and its notice. */
 async function keepReply(
   reply: RedirectReply,
   { session, form }: { session: ActiveSession; form: string },
@@ -136,9 +136,9 @@ async function keepReply(
 }
 
 /**
- * The reply to a form that was sent before; undefined when it wasn't. Waits while the first sending is still being
- * answered, perhaps by another process.
- * @throws PageError when the first sending takes too long, or was broken off.
+ * Returns the reply to a form that was sent before; undefined if it wasn't. Waits while the first submission is still
+ * being answered, perhaps by another process.
+ * @throws PageError when the first submission takes too long, or was interrupted.
  */
 async function findEarlierReply(
   { engine }: Answering,
@@ -160,19 +160,19 @@ async function findEarlierReply(
   }
 }
 
-/** PostgreSQL stores every character except U+0000. */
+/** Refuses a request with the character U+0000, the only one that PostgreSQL can't store. */
 function refuseUnstorable({ params, query, form }: GuestVisit): void {
   const texts = [...Object.values(params), ...query.values(), ...form.values()];
   if (texts.some((text) => text.includes('\0'))) throw notWellFormed();
 }
 
-/** The way back after signing in leads to pages only: an action isn't repeated. */
+/** Returns the URL of the sign-in page, with the page to return to. An action isn't repeated, so nothing returns to it. */
 function signInPath(req: Request, { path }: GuestVisit, isOver: boolean): string {
   const next = req.method === 'POST' || path === '/portal' || path === '/portal/' ? undefined : path;
   return withQuery('/portal/sign-in', { next, over: isOver ? 'yes' : undefined });
 }
 
-/** Whether the browser had a session, and has none now. */
+/** Whether the browser had a session that has ended. */
 async function hasEnded(
   { tokens, now }: GuestVisit,
   { engine, sessionLengths }: Answering,
@@ -203,7 +203,7 @@ function guestVisitOf(req: Request, res: Response, { now, cookies, log, supportU
     afterwards: (work) => {
       const failed = (err: unknown) => log.error({ requestId, err }, 'page.failed');
       const begin = () => void work().catch(failed);
-      // The visitor has gone.
+      // The visitor may have disconnected already.
       if (res.closed) begin();
       else res.once('close', begin);
     },
@@ -255,12 +255,12 @@ async function sendFile({ body }: DownloadReply, req: Request, res: Response): P
   else if (req.method === 'HEAD') res.end();
   else
     await pipeline(Readable.from(body), res).catch((error: unknown) => {
-      // The visitor has gone.
+      // A visitor who disconnects is no error.
       if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
     });
 }
 
-/** The notice of the form in the page's address. */
+/** Reads the notice of the form whose id is in the page's URL. */
 async function noticeFor(
   { session, query }: Visit,
   { engine }: Answering,

@@ -5,12 +5,12 @@ import { Router } from 'express';
 
 import { accentStyle, type VendorLook } from '../process/vendor-look.ts';
 
-/** Addresses of the files that pages need. Each holds a hash of the file, so browsers may keep it for ever. */
+/** URL paths of the files that pages need. Each contains a hash of the file, so browsers can cache the file for ever. */
 export interface AssetPaths {
   stylesheet: string;
   script: string;
   icon: string;
-  /** The vendor's logo. */
+  /** URL path of the vendor's logo, if there is one. */
   logo: string | undefined;
 }
 

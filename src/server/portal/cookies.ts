@@ -5,7 +5,7 @@ import { KNOWN_DAYS_MAX } from '../features/sign-in/known-browsers.ts';
 import { isToken } from '../access/tokens.ts';
 
 const SEPARATOR = '~';
-/** More sessions than a sign-in begins (../features/sign-in/sign-in.ts). */
+/** Maximum number of session tokens read from a cookie, more than a sign-in begins (../features/sign-in/sign-in.ts). */
 const SESSIONS_MAX = 50;
 
 /**
@@ -23,8 +23,8 @@ export interface Cookies {
 }
 
 /**
- * Names and attributes of the cookies. Over https their names begin with `__Host-`: the browser then takes them from
- * this host alone, so that no sibling host can set one (RFC 6265bis section 4.1.3.2).
+ * Creates the functions that read and set the cookies. Over https, names begin with `__Host-`: the browser then accepts
+ * the cookies from this host alone, so that no sibling host can set one (RFC 6265bis section 4.1.3.2).
  */
 export function createCookies({ isSecure }: { isSecure: () => boolean }): Cookies {
   const nameOf = (name: string) => (isSecure() ? `__Host-${name}` : name);

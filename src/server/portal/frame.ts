@@ -70,7 +70,7 @@ export function guestPage(common: Common, { title, content }: Pick<PageReply, 't
   );
 }
 
-/** On every page, because somebody who is locked out meets one of many. */
+/** Renders the support link, which is on every page because people can be locked out at many of them. */
 function help({ supportUrl }: Common): Html {
   return html`${supportUrl !== undefined && html`<p>${supportLink('Get help', supportUrl)}</p>`}`;
 }
@@ -89,7 +89,7 @@ export function errorPage(
   return guestPage(common, { title, content });
 }
 
-/** A page with a refused form says so in its title, and begins at the first field to be mended, or at the reason (WCAG 2.2, 3.3.1). */
+/** Builds a whole page. If a form was refused, the title says so, and its first wrong field gets focus (WCAG 2.2, 3.3.1). */
 function htmlDocument({ serviceName, assets }: Common, title: string, body: Html): string {
   const text = body.toString();
   const isRefused = text.includes('role="alert"');

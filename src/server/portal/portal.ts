@@ -20,7 +20,7 @@ import { signedOutRedirect } from '../views/visit.ts';
 export const PORTAL_PATH = '/portal';
 const FORM_BYTES_MAX = 32 * 1024;
 
-/** Creates the portal: every request passes through these steps in this order. */
+/** Creates the portal's router. Every request passes through its handlers in the order of their registration. */
 export function createPortal(options: PortalOptions): Router {
   const isSecure = () => options.baseUrl().startsWith('https:');
   const assets = createAssets(`${PORTAL_PATH}/assets`, options.look);
@@ -35,7 +35,7 @@ export function createPortal(options: PortalOptions): Router {
   router.use(protect);
   router.use('/assets', assets.router);
   router.use(keepFromCaches);
-  // Reads the form before it looks the session up, because a slow client may send the form for minutes.
+  // The form is read before the session is looked up, because a slow client can take minutes to send the form.
   router.use(readForm);
   router.use(findVisitor(answering));
   for (const route of routes.filter(({ isOpen }) => isOpen))
@@ -53,7 +53,7 @@ export function createPortal(options: PortalOptions): Router {
   return router;
 }
 
-/** Pages load nothing from other sites, run no scripts but their own, and can't be put into a frame. */
+/** Sets security headers: pages load nothing from other sites, run no scripts but their own, and can't be framed. */
 const protect = helmet({
   contentSecurityPolicy: {
     useDefaults: false,
@@ -71,12 +71,12 @@ const protect = helmet({
   // Not no-referrer: browsers would hide the origin of our own forms, which `isFromOwnPage` checks.
   referrerPolicy: { policy: 'same-origin' },
   frameguard: { action: 'deny' },
-  // The server gives these to every answer.
+  // The server sets these headers on every response.
   hsts: false,
   noSniff: false,
 });
 
-/** Pages hold private data, so no cache keeps them, and the back button reloads them. */
+/** Keeps pages, which hold private data, out of caches; the back button reloads them. */
 const keepFromCaches: RequestHandler = (_req, res, next) => {
   res.set('Cache-Control', 'no-store');
   next();
@@ -103,10 +103,10 @@ function findVisitor({ engine, cookies, sessionLengths, now }: Answering): Reque
   };
 }
 
-/** Reads a form as text. Fields may be repeated and aren't nested. */
+/** Reads the body of a form as text. Fields may be repeated, but aren't nested. */
 const readForm: RequestHandler = text({ type: 'application/x-www-form-urlencoded', limit: FORM_BYTES_MAX });
 
-/** Refuses a form that another site's page sent, before any action sees it. */
+/** Refuses a form sent by another site's page, before any action sees it. */
 function refuseOtherSites({ baseUrl }: Answering): RequestHandler {
   return (req, _res, next) => {
     const { origin, host } = req.headers;
@@ -117,8 +117,8 @@ function refuseOtherSites({ baseUrl }: Answering): RequestHandler {
 }
 
 /**
- * Answers a form that ends a session when the browser has none any more, as after a second click. It changes nothing and sets
- * no cookie, because it can't check the form's token. A browser with sessions of other companies is led to their page.
+ * Redirects a form that ends the session when the session has already ended, as after a second click. It changes nothing and
+ * sets no cookie, because it can't check the form token. With sessions of other companies left, it leads to the list of them.
  */
 function leadOutAgain({ cookies }: Answering): RequestHandler {
   return (req, res, next) => {
@@ -127,7 +127,7 @@ function leadOutAgain({ cookies }: Answering): RequestHandler {
   };
 }
 
-/** Refuses a form that doesn't come from a page that this browser was given, before any action sees it. */
+/** Refuses a form without the token of a page that this browser was given, before any action sees it. */
 const refuseForeignForms: RequestHandler = (req, res, next) => {
   if (!isForm(req)) {
     next();
@@ -174,7 +174,7 @@ function refuseOtherMethods(): RequestHandler {
   return router;
 }
 
-/** The one place where an error becomes a page. */
+/** Creates the only handler that turns errors into pages. */
 function showError(answering: Answering): ErrorRequestHandler {
   return (thrown: unknown, req, res, next) => {
     const error = toPageError(thrown);

@@ -6,14 +6,14 @@ import { accountField, button, form, textField } from '../views/form.ts';
 import { html } from '../views/html.ts';
 import { page, type PortalPage, type PageReply, type PortalReply, type Visit } from '../views/visit.ts';
 
-/** The field of a form with a password or a code. */
+/** Name of the form field for the password or code that proves the visitor's identity. */
 const PROOF = 'proof';
-/** Fields that aren't written into a page. */
+/** Names of fields whose values are never written into a page. */
 const SECRET_FIELDS = /password|^present$/;
 
 /**
- * Asks an action for its reply. If it needs a fresh proof of who is signed in, the reply is the form again, with what was
- * filled in and a field for the proof. The form that comes back brings the proof, which is checked first.
+ * Runs an action. If it needs a fresh proof of identity, the reply is the form again, with what was filled in and a field for
+ * the proof. When that form is submitted, the proof is checked first.
  */
 export async function askWithProof(visit: Visit, services: Services, ask: PortalPage): Promise<PortalReply> {
   const { engine, limits, secrets } = services;

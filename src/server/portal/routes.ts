@@ -37,10 +37,10 @@ import type { DownloadKind } from '../views/download.ts';
 import type { GuestPage, PortalPage } from '../views/visit.ts';
 
 /**
- * A page or an action, and who may ask for it. `path` is below `/portal`, with `:name` for what varies. An action that
- * ends the session leads to the sign-in page also when the session has ended before. One that needs passwords is refused
- * where there are none. Another program may send one that `isOpen`, without a form token: the code in its path is the
- * authority. One with `downloads` is limited as they are.
+ * A page or an action of the portal, and who can use it. `path` is below `/portal`, with `:name` for variable parts. An
+ * action with `endsSession` leads to the sign-in page even if the session has already ended. One with `needsPasswords` is
+ * refused when sign-in is by portal links alone. Other programs can send one with `isOpen` without a form token: the code in
+ * its path is the authority. `downloads` names the download limit that applies.
  */
 export type Route = {
   method: 'get' | 'post';
@@ -56,17 +56,17 @@ export type Route = {
 export type AdministratorsRoute = Extract<Route, { access: 'administrators' }>;
 
 /**
- * Every page and action of the portal. The form of an action carries the form token, which is checked before.
+ * All pages and actions of the portal. An action's form carries the form token, which is checked before the action runs.
  *
- * To add one: write a file named …-page.ts in the folder of its idea, with a function that takes the visit and the services
+ * To add one: write a file named …-page.ts in its feature's folder, with a function that takes the visit and the services
  * that it needs, as its neighbours do; list it here; if it is a section, add it to ../views/navigation.ts; and list its
- * address in test/browser/portal-pages.test.ts, where every page is looked at in a browser. A page returns `page(...)`, an
+ * address in test/browser/portal-pages.test.ts, where every page is tested in a browser. A page returns `page(...)`, an
  * action `redirect(...)` with a notice, which may hold secrets that are shown once. An error that it throws becomes an
  * error page (../views/page-error.ts), or what is wrong on the page of its form (../views/action.ts).
  * Look a record up by `visit.company.id` and its id together. An action makes its change in an authorised transaction
  * (../store/accounts/authorised-transaction.ts) on the authority of `visit.act`, and is listed in
- * test/server/portal/_forms.ts. The transaction asks for a fresh proof of who is signed in (proof-page.ts), unless it is
- * told that the action needs none.
+ * test/server/portal/_forms.ts. The transaction asks for a fresh proof of identity (proof-page.ts), unless it is told
+ * that the action needs none.
  */
 export const routes: readonly Route[] = [
   guestGet('/sign-in', showSignIn),
@@ -142,7 +142,7 @@ export const routes: readonly Route[] = [
 
 type Options = Partial<Pick<Route, 'endsSession' | 'needsPasswords' | 'isOpen'>>;
 
-/** A page for administrators who are signed in; other visitors are sent to the sign-in page and back. */
+/** Creates the route of a page for signed-in administrators; other visitors are sent to the sign-in page and back. */
 function get(path: string, page: PortalPage, more: { downloads?: DownloadKind } = {}): Route {
   return { method: 'get', path, access: 'administrators', page, ...more };
 }

@@ -3,11 +3,11 @@ import type { Services } from './services.ts';
 import type { GuestVisit, PageFunction, PortalReply } from './visit.ts';
 
 /**
- * An action that a page has a form for: it reads the form, does what it asks for, and leads on. If it is refused, the page is
- * shown again with what was filled in and what is wrong, and the status 422.
- * @param shown the page; what was filled in is in the visit.
- * @param options.guessed the field of a password or a code that may be tried too often. It is refused there with the status
- *   429, and not on an error page.
+ * Creates the action of a page's form from a function that carries it out and redirects. If that refuses the form, the page
+ * is shown again with status 422, what was filled in, and the problems.
+ * @param shown the page with the form; it takes what was filled in from the visit.
+ * @param options.guessed the field for a password or code. Too many attempts are refused beside that field, with status 429,
+ *   instead of on an error page.
  */
 export function action<Visiting extends GuestVisit>(
   shown: PageFunction<Visiting>,

@@ -6,7 +6,7 @@ import { warning } from './notice.ts';
 import { PageError } from './page-error.ts';
 import type { Visit } from './visit.ts';
 
-/** A warning when the API and all webhooks are stopped. */
+/** Renders a warning when the API and all webhooks are stopped; false when they aren't. */
 export function stoppedWarning({
   company: { subscriptionActive, apiEnabled },
   supportUrl,
@@ -40,13 +40,13 @@ const reasons: Record<WithheldFor, string> = {
   invoicing_not_enabled: 'Invoicing is not switched on.',
 };
 
-/** Why the API withholds a company's data, as a sentence; undefined when it doesn't. */
+/** Explains in a sentence why the API withholds a company's data; undefined when it doesn't. */
 export function whyNot(company: Switches, module: Module | undefined): string | undefined {
   const reason = whyWithheld(company, module);
   return reason && reasons[reason];
 }
 
-/** @throws PageError for an administrator who sees no documents, whether the document exists or not. */
+/** @throws PageError when the administrator can't see documents, whether or not the document exists. */
 export function refuseWithoutDocuments(visit: Visit): void {
   const reason = whyNotShown(visit, 'invoices');
   if (reason !== undefined) throw new PageError(403, 'Documents are not shown', reason);

@@ -2,7 +2,7 @@ import { countText, dayText } from './formats.ts';
 import { type Html, html } from './html.ts';
 import { amount, table } from './table.ts';
 
-/** The counts of a day, by what they are. */
+/** The counts of a day, such as answered and refused requests. */
 export interface DayCounts {
   /** `YYYY-MM-DD` */
   day: string;
@@ -11,11 +11,11 @@ export interface DayCounts {
 }
 
 export interface DayChart {
-  /** Says in words what the chart shows. */
+  /** A sentence that describes what the chart shows. */
   summary: string;
-  /** The names of the two counts. */
+  /** Labels of the two counts. */
   names: Record<'good' | 'bad', string>;
-  /** The oldest first. */
+  /** The days, oldest first. */
   days: readonly DayCounts[];
 }
 
@@ -25,9 +25,9 @@ const GAP = 2;
 const HEIGHT = 48;
 
 /**
- * A bar chart with its scale, the first and last day, and a legend. Each bar has its figures in a title, and a table below has
- * them without the days that have none. Without colours the parts differ in lightness.
- * @param figures the words that open the table, its caption, and a sentence in place of one without rows.
+ * Renders a bar chart with a scale, the first and last day, and a legend. Each bar has its figures in a title. A table below
+ * repeats them, without the days that have none. The parts of a bar also differ in lightness, for colour-blind people.
+ * @param figures the label that opens the table, the table's caption, and a sentence to show instead of an empty table.
  */
 export function barChart(
   chart: DayChart,
@@ -62,14 +62,14 @@ export function barChart(
 
 const headed = (name: string) => name.charAt(0).toUpperCase() + name.slice(1);
 
-/** A chart for a cell of a table. */
+/** Renders a chart small enough for a table cell. */
 export function smallChart(chart: DayChart): Html {
   return svgOf(chart, html`class="small" role="img" aria-label="${chart.summary}"`);
 }
 
 const labelOf = (counts: DayCounts | undefined) => counts && dayText(counts.day);
 
-/** The upper end of the scale: 1, 2 or 5 with noughts. */
+/** Returns the upper end of the scale: 1, 2 or 5 times a power of ten. */
 function mostOf(days: readonly DayCounts[]): number {
   const most = Math.max(1, ...days.map(({ good, bad }) => good + bad));
   const power = 10 ** Math.floor(Math.log10(most));

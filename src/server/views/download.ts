@@ -8,7 +8,7 @@ import { countText } from './formats.ts';
 import { html, type Html } from './html.ts';
 import { type DownloadReply, file } from './visit.ts';
 
-/** They take a server some seconds. */
+/** Maximum number of rows in a download, which takes a server a few seconds. */
 const ROWS_MAX = 50_000;
 
 const TYPES = {
@@ -18,13 +18,13 @@ const TYPES = {
 
 type Format = keyof typeof TYPES;
 
-/** The format that a page's address asks for in place of the page; undefined if it has none, or has more rows than are given. */
+/** Returns the download format in a page's URL; undefined if there is none, or there are too many rows. */
 export function downloadIn(query: URLSearchParams, rowCount: number): Format | undefined {
   const format = query.get('format');
   return (format === 'csv' || format === 'xlsx') && rowCount <= ROWS_MAX ? format : undefined;
 }
 
-/** Links to the downloads of a page, or why there are none. */
+/** Renders the download links of a page, or the reason why there are none. */
 export function downloadLinks(rowCount: number, addressOf: (format: Format) => string): Html {
   if (rowCount > ROWS_MAX)
     return html`<p>
@@ -36,12 +36,12 @@ export function downloadLinks(rowCount: number, addressOf: (format: Format) => s
   </p>`;
 }
 
-/** A table as a file, which is written while its rows are read. */
+/** Builds the download of a table, which is written while its rows are being read. */
 export async function tableFile(
   { name, format, columns }: { name: string; format: Format; columns: readonly SheetColumn[] },
   pages: AsyncIterable<object[]>,
 ): Promise<DownloadReply> {
-  // The contract's texts fit into a cell, so that none is.
+  // Stays empty, because the contract's texts all fit into a cell.
   const shortened = new Map<string, number>();
   async function* csvPieces() {
     const style = { separator: ',', decimal: '.' };
@@ -54,18 +54,18 @@ export async function tableFile(
   return file(TYPES[format], `attachment; filename="${name}.${format}"`, body);
 }
 
-/** Tables take seconds and a connection of the database each, and files are in memory whole. */
+/** The kind of a download. A table takes seconds and a database connection; a file is held in memory whole. */
 export type DownloadKind = 'table' | 'file';
 
-/** Downloads under way in this process: of a company, and of all. A browser asks for six files at once. */
+/** Maximum concurrent downloads in this process, by company and in total. A browser makes six requests at once. */
 const AT_ONCE = { table: { ofCompany: 2, ofAll: 4 }, file: { ofCompany: 6, ofAll: 24 } };
-/** A client that takes one more slowly would keep others from theirs. */
+/** Time limit of a download, so that slow clients don't keep others from theirs. */
 const DOWNLOAD_MS_MAX = 5 * MINUTE_MS;
 
 /**
- * Bounds the downloads that are under way, and the time of each.
- * @returns a function that counts a request's download until its answer is closed; a page of documents is one only where its
- *   address asks for a format. It throws PageError: 429 if the company has too many under way, and 503 if all together have.
+ * Creates the limit on concurrent downloads and on the time of each.
+ * @returns a function that counts a request's download until its response is closed; a page of documents counts only if its
+ *   URL names a format. It throws PageError: 429 if the company has too many downloads, 503 if all companies together have.
  */
 export function createDownloadLimit() {
   const underWay = new Set<{ kind: DownloadKind; company: string }>();

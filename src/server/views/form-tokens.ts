@@ -1,21 +1,21 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
-/** The field of every form that carries its token. */
+/** Name of the form field that carries the form token. */
 export const FORM_TOKEN_FIELD = 'form-token';
-/** 132 bits, enough to be unique. */
+/** Length of a form id: 132 bits, enough to be unique. */
 const FORM_ID_CHARACTERS = 22;
 
 /**
- * The token of the forms of one browser. It is derived from the browser's cookie, so no other site can know it, and it
- * ends with the session. Each page masks it with random bytes, so that the lengths of compressed pages don't give it
- * away (BREACH).
+ * Returns the token for the forms of one browser. It is derived from the browser's cookie, so no other site can know it,
+ * and it ends with the session. Each page masks it with random bytes, so that the lengths of compressed pages don't
+ * reveal it (BREACH).
  */
 export function formTokenFor(cookie: string): string {
   const pad = randomBytes(32);
   return Buffer.concat([pad, xor(pad, digest(cookie))]).toString('base64url');
 }
 
-/** Whether a form's token is one of the browser that holds this cookie. */
+/** Whether a form token belongs to the browser that holds this cookie. */
 export function isFormToken(given: string, cookie: string): boolean {
   const bytes = Buffer.from(given, 'base64url');
   if (bytes.length !== 64) return false;
@@ -23,8 +23,8 @@ export function isFormToken(given: string, cookie: string): boolean {
 }
 
 /**
- * The id of one form on one page: each page has a token of its own, and each of its forms its own action. The id is
- * useless without the session, so it may stand in an address.
+ * Returns the id of one form on one page: each page has its own masked token, and each of its forms its own action. The
+ * id is useless without the session, so it can appear in a URL.
  */
 export function formIdOf(token: string, action: string): string {
   const bytes = Buffer.from(token, 'base64url').subarray(0, 32);
@@ -40,8 +40,8 @@ function xor(one: Buffer, other: Buffer): Buffer {
 }
 
 /**
- * Whether a form was sent by one of our own pages, by the headers `Sec-Fetch-Site` and `Origin`. Browsers too old for
- * both are left to the check of the token.
+ * Whether a form was sent by one of our own pages, according to the headers `Sec-Fetch-Site` and `Origin`. For browsers
+ * too old to send either, the token check decides.
  */
 export function isFromOwnPage(
   headers: { origin?: string | undefined; host?: string | undefined; 'sec-fetch-site'?: string | undefined },

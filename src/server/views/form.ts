@@ -5,7 +5,7 @@ import type { Problems } from './page-error.ts';
 import type { GuestVisit } from './visit.ts';
 import { type Content, type Html, html } from './html.ts';
 
-/** A form with its token. A problem with the whole form is shown at its top. */
+/** Renders a form with its token. A problem with the whole form is shown at the top. */
 export function form(
   visit: Pick<GuestVisit, 'formToken'>,
   { action, problem }: { action: string; problem?: string | undefined },
@@ -17,7 +17,7 @@ export function form(
   </form>`;
 }
 
-/** A form of filters, which are part of the page's address. */
+/** Renders a form of filters, which become part of the page's URL. */
 export function filterForm(action: string, content: Html): Html {
   return html`<form method="get" action="${action}" class="filters" role="search">
     ${content}<button class="quiet">Show</button>
@@ -31,7 +31,7 @@ export function withQuery(path: string, parameters: Readonly<Record<string, stri
 
 export interface Field {
   name: string;
-  /** Its id on the page, by default its name. */
+  /** The element's id; the field's name by default. */
   id?: string;
   label: string;
   hint?: string | undefined;
@@ -46,7 +46,7 @@ interface TextField extends Field {
   lengthMax?: number;
 }
 
-/** A field for one line of text, with its label, hint and problem. */
+/** Renders a field for one line of text, with its label, hint and problem. */
 export function textField(field: TextField): Html {
   const {
     name,
@@ -80,11 +80,11 @@ function notes({ name, id = name, hint, problem }: Field): Html {
   ${problem !== undefined && html`<p class="error" id="${id}-problem" role="alert">${problem}</p>`}`;
 }
 
-/** A page focuses the first of them; see frame.ts. */
+/** Marks a field with a problem as invalid. A page focuses its first invalid field; see frame.ts. */
 const invalid = ({ problem }: Pick<Field, 'problem'>) =>
   html`${problem !== undefined && html`aria-invalid="true"`}`;
 
-/** Ties a field to its hint and problem for screen readers. */
+/** Links a field to its hint and problem for screen readers. */
 function describedBy({ name, id = name, hint, problem }: Field): Html {
   const ids = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`];
   const described = ids.join(' ').trim();
@@ -95,13 +95,13 @@ export interface Choice {
   value: string;
   label: string;
   hint?: string | undefined;
-  /** The reason why it is shown but can't be chosen. */
+  /** The reason why the choice is shown but can't be taken. */
   unavailable?: string | undefined;
   /** Content below the choice. */
   more?: Html;
 }
 
-/** Choices of which any number can be taken. A choice that can't be taken says why. */
+/** Renders choices of which any number can be ticked. A choice that can't be ticked says why. */
 export function checkboxes({
   name,
   id: group = name,
@@ -136,8 +136,8 @@ export function checkboxes({
 }
 
 /**
- * A field for one of some values, each with its name.
- * @param options.all the name of the choice of none of them, which comes first.
+ * Renders a drop-down list of values, each with a name.
+ * @param options.all the name of an extra first choice, which selects none of the values.
  */
 export function select({
   all,
@@ -167,7 +167,7 @@ export function button(label: Content, kind: 'main' | 'danger' | 'quiet' = 'main
   return html`<button class="${kind}">${label}</button>`;
 }
 
-/** An action with a confirmation, which also works without scripts. */
+/** Renders an action with a confirmation step, which also works without scripts. */
 export function confirmForm(
   visit: Pick<GuestVisit, 'formToken'>,
   {
@@ -182,13 +182,13 @@ export function confirmForm(
   }: {
     action: string;
     open: string;
-    /** The object of the action, for people who hear the buttons one by one. */
+    /** The object of the action, for screen-reader users, who hear buttons out of context. */
     subject: string;
     question: Content;
     content?: Html;
     confirm: string;
     kind?: 'main' | 'danger';
-    /** Whether it is shown at once, as after a refusal. */
+    /** Whether the confirmation is open at first, as after a refusal. */
     isOpen?: boolean;
   },
 ): Html {
@@ -201,7 +201,7 @@ export function confirmForm(
   </details>`;
 }
 
-/** A hidden field that tells password managers which account the form is about. */
+/** Renders a hidden field that tells password managers which account the form is about. */
 export function accountField(email: string): Html {
   return html`<input
     class="hidden"
@@ -214,7 +214,7 @@ export function accountField(email: string): Html {
   />`;
 }
 
-/** The field for the address with which somebody signs in. */
+/** Renders the field for the e-mail address with which somebody signs in. */
 export function emailField(value?: string | null): Html {
   return textField({
     ...{ name: 'email', label: 'E-mail address', type: 'email', value, autocomplete: 'username' },
@@ -222,7 +222,7 @@ export function emailField(value?: string | null): Html {
   });
 }
 
-/** The fields for a new password, which is typed twice; see `newPasswordIn`. */
+/** Renders the fields for a new password, which is typed twice; see `newPasswordIn`. */
 export function newPasswordFields(problems: Problems): Html {
   return html`${textField({
     name: 'password',
@@ -242,8 +242,8 @@ export function newPasswordFields(problems: Problems): Html {
 }
 
 /**
- * The password that was filled into `newPasswordFields`.
- * @throws UsageError of the field `password-again` when it was typed in two ways.
+ * Reads the password entered in `newPasswordFields`.
+ * @throws UsageError for the field `password-again` when the two entries differ.
  */
 export function newPasswordIn(filled: URLSearchParams): string {
   const password = filled.get('password') ?? '';

@@ -8,7 +8,7 @@ const characters: Record<string, string> = {
   "'": '&#39;',
 };
 
-/** A piece of a page. Only `html` makes one. Everything else is text and is escaped. */
+/** A piece of HTML, which only `html` creates. Everything else is text, and gets escaped. */
 class Piece {
   readonly #text: string;
   constructor(text: string) {
@@ -21,16 +21,16 @@ class Piece {
 
 export type Html = Piece;
 
-/** The content of a page: pieces stay as they are, text and numbers are escaped, and absent values add nothing. */
+/** Content of a page: HTML stays as it is, text and numbers are escaped, and absent values add nothing. */
 export type Content = Html | string | number | false | null | undefined | readonly Content[];
 
 /**
- * Writes a piece of a page. Values may stand in elements and in attributes between double quotes, and are escaped for
- * both.
+ * Builds a piece of HTML from a template. Values can stand in elements and in double-quoted attributes, and are escaped
+ * for both.
  *
  * A text can't change the writing direction of the page around it. In an element, characters that force a direction are
- * left out, and a text with right-to-left letters is isolated. In an attribute a text stays whole, because a field's
- * value has to come back as it is.
+ * left out, and a text with right-to-left letters is isolated. In an attribute, a text is kept whole, because a field's
+ * value must come back unchanged.
  */
 export function html(texts: TemplateStringsArray, ...contents: readonly Content[]): Html {
   let page = texts[0] ?? '';
@@ -43,16 +43,16 @@ export function html(texts: TemplateStringsArray, ...contents: readonly Content[
   return new Piece(page);
 }
 
-/** The place of a value. `text` is an element that can't hold others, such as a title. */
+/** The place of a value in a template. `text` is an element that can't contain elements, such as a title. */
 type Place = 'attribute' | 'text' | 'element';
 
-/** @param before the template's text before the value. */
+/** Finds the place of a value. @param before the template's text before the value. */
 function placeAfter(before: string): Place {
   if (/="[^"]*$/.test(before)) return 'attribute';
   return /<(?:title|option|textarea)\b[^<]*$/.test(before) ? 'text' : 'element';
 }
 
-/** Right-to-left letters, digits and marks. */
+/** Matches right-to-left letters, digits and marks. */
 const RIGHT_TO_LEFT =
   /[\u0590-\u08ff\u200e\u200f\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 

@@ -8,8 +8,8 @@ interface Section {
 }
 
 /*
- * The sections of the portal, in the order in which they are shown. openapi.yaml tells administrators of "People & access,
- * API section", so those names are headings.
+ * The portal's sections, in the order shown. openapi.yaml refers administrators to "People & access, API section", so those
+ * names must be headings.
  */
 const alone = [
   { key: 'overview', label: 'Overview', path: '/portal' },
@@ -31,7 +31,7 @@ export type SectionKey = (typeof alone | typeof access | typeof api)[number]['ke
 const ACCESS = 'People & access';
 const API = 'API';
 
-/** @param unseen how many notices nobody has read; undefined where they are mailed, and are no section. */
+/** Renders the list of sections. @param unseen number of unread notices; undefined if mailed instead of shown. */
 export function navigation(current: SectionKey | undefined, unseen: number | undefined): Html {
   const entries = (sections: readonly Section[]) =>
     sections.map(
@@ -59,7 +59,7 @@ const noticesOf = (unseen: number): Section => ({
   path: '/portal/notices',
 });
 
-/** The headings above a section, as its pages show them. */
+/** Returns the headings above a section, as its pages show them; undefined if it has none. */
 export function sectionHeading(current: SectionKey | undefined): string | undefined {
   if (api.some(({ key }) => key === current)) return `${ACCESS} › ${API}`;
   return access.some(({ key }) => key === current) ? ACCESS : undefined;

@@ -1,7 +1,7 @@
 import type { ActionMessage } from './visit.ts';
 import { type Html, html } from './html.ts';
 
-/** The message of the last action, with secrets that are shown once. */
+/** Renders the message of the last action, and any secrets, which are shown only once. */
 export function noticeBox({ text, secrets }: ActionMessage): Html {
   return html`<section class="notice done" role="status">
     <p>${text}</p>
@@ -24,19 +24,19 @@ function secretOnce(
   </div>`;
 }
 
-/** A button that copies the text of an element; it appears where scripts run. */
+/** Renders a button that copies an element's text. A script makes it visible. */
 export function copyButton(id: string, what: string): Html {
   return html`<button type="button" class="quiet" data-copy="${id}" hidden>
     Copy<span class="hidden"> ${what}</span>
   </button>`;
 }
 
-/** A paragraph that stands out: something needs attention. */
+/** Renders a prominent box for something that needs attention. */
 export function warning(content: Html | string): Html {
   return html`<div class="notice problem"><p>${content}</p></div>`;
 }
 
-/** Words in place of an empty list, which say what to do about it. */
+/** Renders a title and advice in place of an empty list. */
 export function emptyState(title: string, content: Html | string): Html {
   return html`<div class="empty">
     <p class="title">${title}</p>
@@ -44,14 +44,14 @@ export function emptyState(title: string, content: Html | string): Html {
   </div>`;
 }
 
-/** Steps of a task, each with a tick when it is done. */
+/** Renders the steps of a task in order, with a badge beside each that is done. */
 export function steps(entries: readonly (readonly [isDone: boolean, step: Html])[]): Html {
   return html`<ol>
     ${entries.map(([isDone, step]) => html`<li>${step} ${isDone && badge('good', 'Done')}</li>`)}
   </ol>`;
 }
 
-/** A state in one word; the colour only repeats it. */
+/** Renders a state as a short text on a colour, which only repeats what the text says. */
 export function badge(kind: 'good' | 'bad' | 'plain' | 'warn', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
 }

@@ -20,7 +20,7 @@ export class PageError extends Error {
   }
 }
 
-/** One text for a page that doesn't exist and for one of another company. */
+/** Creates the 404 error, the same for a page that doesn't exist and for another company's page. */
 export function notFound(): PageError {
   return new PageError(
     404,
@@ -29,7 +29,7 @@ export function notFound(): PageError {
   );
 }
 
-/** The session ended after the request came in. */
+/** Creates the error for a session that ended after the request arrived. */
 function signedOut(): PageError {
   return new PageError(
     403,
@@ -38,7 +38,7 @@ function signedOut(): PageError {
   );
 }
 
-/** A request that no browser sends by itself. */
+/** Creates the error for a malformed request, which no browser sends by itself. */
 export function notWellFormed(): PageError {
   return new PageError(
     400,
@@ -47,7 +47,7 @@ export function notWellFormed(): PageError {
   );
 }
 
-/** Makes a page error of anything that was thrown. An error that isn't meant for visitors becomes a fixed sentence. */
+/** Converts anything thrown to a page error. The message of an error not meant for visitors becomes a fixed sentence. */
 export function toPageError(thrown: unknown): PageError {
   if (thrown instanceof PageError) return thrown;
   if (thrown instanceof UsageError) return new PageError(422, 'This can’t be done', thrown.message);
@@ -59,16 +59,16 @@ export function toPageError(thrown: unknown): PageError {
   return fault(thrown);
 }
 
-/** The message of a refusal, to be shown beside the form; any other error is thrown on. */
+/** Returns the message of a refusal, to be shown beside the form; rethrows any other error. */
 export function refusalOf(thrown: unknown): string {
   if (thrown instanceof UsageError) return thrown.message;
   throw thrown;
 }
 
-/** The sentences about a form that was refused, by the fields that they are about, or by `form`. */
+/** The problems with a refused form: a sentence for each field, or for `form` as a whole. */
 export type Problems = Readonly<Record<string, string>>;
 
-/** Several fields of a form are refused at once, so that nobody sends it again for each. */
+/** Refusal of several fields of a form at once, so that people can correct them all together. */
 class FieldsRefusedError extends Error {
   readonly problems: Problems;
 
@@ -78,15 +78,15 @@ class FieldsRefusedError extends Error {
   }
 }
 
-/** @throws FieldsRefusedError with the refusals of all checks that refuse; any other error is thrown on. */
+/** Runs all checks. @throws FieldsRefusedError with all refusals, if any; any other error of a check. */
 export function checkAll(...checks: (() => unknown)[]): void {
   const problems = problemsIn(...checks);
   if (Object.keys(problems).length > 0) throw new FieldsRefusedError(problems);
 }
 
 /**
- * What a form was refused for, and the status of the answer; any other error is thrown on.
- * @param guessed the field in which too many guesses are refused, with the status 429; undefined for a form without one.
+ * Returns the problems of a refused form and the status of the response; rethrows any other error.
+ * @param guessed the field beside which too many guesses are refused, with status 429; undefined for a form without one.
  */
 export function refusedWith(thrown: unknown, guessed?: string): { problems: Problems; status: number } {
   if (thrown instanceof FieldsRefusedError) return { problems: thrown.problems, status: 422 };
@@ -100,7 +100,7 @@ function problemsOf(thrown: unknown): Problems {
   return { [(thrown instanceof UsageError && thrown.field) || 'form']: problem };
 }
 
-/** The refusals of some checks. */
+/** Runs checks, and returns the problems of those that refuse. */
 export function problemsIn(...checks: (() => unknown)[]): Problems {
   const problems = checks.map((check) => {
     try {
@@ -134,7 +134,7 @@ function fault(cause: unknown): PageError {
   );
 }
 
-/** Express and its body parser throw errors with the status of the answer. */
+/** Returns the HTTP status that errors of Express and its body parser have; undefined for other errors. */
 function statusOf(thrown: unknown): number | undefined {
   if (typeof thrown !== 'object' || thrown === null || !('status' in thrown)) return undefined;
   return typeof thrown.status === 'number' ? thrown.status : undefined;

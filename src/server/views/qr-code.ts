@@ -2,7 +2,7 @@ import { encode } from 'uqr';
 
 import { type Html, html } from './html.ts';
 
-/** A QR code as a drawing in the page, dark on light also where the page is dark. @param label for those who don't see it. */
+/** Renders a QR code as SVG, dark on light even in dark mode. @param label its description for screen readers. */
 export function qrCode(text: string, label: string): Html {
   const { data, size } = encode(text, { border: 4 });
   const modules = data.flatMap((row, y) => row.map((isDark, x) => (isDark ? `M${x} ${y}h1v1h-1z` : '')));

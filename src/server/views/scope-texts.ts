@@ -1,6 +1,6 @@
 import type { Scope } from '../../contract/scopes.ts';
 
-/** The data that each scope covers (openapi.yaml, "Authentication"). */
+/** Descriptions of the data that each scope lets a key read (openapi.yaml, "Authentication"). */
 const readings: Record<Scope, string> = {
   'jobs:read': 'Jobs',
   'people:read': 'People, without those who have left',
@@ -10,5 +10,5 @@ const readings: Record<Scope, string> = {
   'quotes:read': 'Quotes',
 };
 
-/** A scope in words, with its name. */
+/** Describes a scope in words, followed by its name. */
 export const scopeText = (scope: Scope) => `${readings[scope]} (${scope})`;

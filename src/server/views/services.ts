@@ -8,13 +8,13 @@ import type { SecretBox } from '../process/secret-box.ts';
 
 export interface PortalSettings {
   sessionLengths: SessionLengths;
-  /** Seals the secrets of webhooks and of second factors. */
+  /** Encrypts the signing secrets of webhooks and the secrets of second factors. */
   secrets: SecretBox;
-  /** Whether notices and links go by e-mail; they don't unless told. */
+  /** Whether notices and links are sent by e-mail; false by default. */
   isMailing?: boolean;
-  /** How long the answer to a ping waits for its result; 3 seconds unless told. */
+  /** How long the response to a ping waits for its result, in milliseconds; 3,000 by default. */
   pingWaitMs?: number;
-  /** Whether people come in by portal links alone. */
+  /** Whether people can sign in only by portal links. */
   passwordsOff?: boolean;
 }
 
@@ -23,18 +23,18 @@ export interface PortalOptions extends PortalSettings {
   documents: Documents;
   log: Logger;
   now: () => Date;
-  /** The address at which visitors reach the server, without a path. */
+  /** Returns the URL at which visitors reach the server, without a path. */
   baseUrl: () => string;
   serviceName: string;
   look: VendorLook;
-  /** Where administrators get help from the operator. */
+  /** URL at which administrators get help from the operator, if any. */
   supportUrl: string | undefined;
   keyPrefix: string;
-  /** Requests that each API key may send. */
+  /** Maximum number of requests per minute for each API key. */
   rateLimitPerMinute: number;
 }
 
-/** The services of pages and actions. Each page names the parts that it needs in its parameters. */
+/** The services passed to pages and actions, each of which destructures the ones that it needs. */
 export interface Services extends PortalOptions {
   limits: SignInLimits;
 }

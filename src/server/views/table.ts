@@ -1,25 +1,25 @@
 import { type Content, type Html, html } from './html.ts';
 import { emptyState } from './notice.ts';
 
-/** A column by its name. */
+/** A column of a table: its name, and for some columns a kind. */
 type Column = string | { name: string; kind: 'amount' | 'named' };
 
-/** A column of amounts or counts, which stand on the right. */
+/** Creates a right-aligned column of amounts or counts. */
 export const amount = (name: string): Column => ({ name, kind: 'amount' });
 
-/** A column whose values have its name beside them in a card, because they say nothing alone: such as one of several times. */
+/** Creates a column whose name is shown beside its value in a card, for values such as one of several times. */
 export const named = (name: string): Column => ({ name, kind: 'named' });
 
-/** Tables of so many columns fit every window. The rows of wider ones become cards. */
+/** Maximum number of columns that fit every window. The rows of wider tables can become cards. */
 const NARROW_COLUMNS_MAX = 3;
-/** A longer word may break, because it would push the other columns out of the window. An id in a `code` is of 40 characters. */
+/** A word that may break, because it would push other columns out. Ids in `code`, up to 40 characters long, are exempt. */
 const LONG_WORD = /\S{25}/u;
 const SHORT_CODE = /<code[^>]*>\S{1,40}<\/code\s*>/g;
 
 /**
- * A table. In a window that is too narrow for its columns each row becomes a card, with the first cell as its heading. The
- * roles are written out, because browsers drop them from a table that is laid out in another way.
- * @param options.empty title and content of the words in place of a table without rows.
+ * Renders a table. In a window too narrow for its columns, each row becomes a card with the first cell as its heading. The
+ * ARIA roles are explicit, because browsers drop the implied ones when CSS changes a table's layout.
+ * @param options.empty title and content to show instead of a table without rows.
  */
 export function table({
   caption,
@@ -71,7 +71,7 @@ function cellOf(cell: Content, { name = '', kind = '' }: { name?: string; kind?:
   </td>`;
 }
 
-/** A list of names with their values; a name without a value is left out. */
+/** Renders a list of names with their values; a name without a value is left out. */
 export function facts(entries: readonly (readonly [name: string, content: Content])[]): Html {
   return html`<dl class="facts">
     ${entries.map(
@@ -86,17 +86,17 @@ export function facts(entries: readonly (readonly [name: string, content: Conten
   </dl>`;
 }
 
-/** The rows that a page of a list shows, and the last of them if there are older ones: one row more was read than it shows. */
+/** Returns the rows to show, and the last of them if there are older rows. Callers read one row more than `countMax`. */
 export function pageOf<Row>(read: readonly Row[], countMax: number): { shown: Row[]; last: Row | undefined } {
   const shown = read.slice(0, countMax);
   return { shown, last: read.length > countMax ? shown.at(-1) : undefined };
 }
 
 /**
- * Links to the newest and the older entries of a list.
- * @param addressOf the address of the page that begins at a place, or of the newest.
- * @param place where this page begins; undefined for the newest.
- * @param next where the older ones begin; undefined when there are none.
+ * Renders links to the newest and the older entries of a list.
+ * @param addressOf returns the URL of the page that begins at a place; without a place, of the newest page.
+ * @param place where this page begins; undefined for the newest page.
+ * @param next where the next older page begins; undefined when there is none.
  */
 export function pagination<Place>(
   addressOf: (place?: Place) => string,

@@ -8,8 +8,8 @@ import type { Html } from './html.ts';
 import type { SectionKey } from './navigation.ts';
 
 /**
- * A page or an action.
- * @param problems of the page's form, when it was refused and is shown again (action.ts).
+ * A function that answers requests for a page, or carries out an action.
+ * @param problems the problems with the page's form, when it was refused and is shown again (action.ts).
  */
 export type PageFunction<Visiting extends GuestVisit> = (
   visit: Visiting,
@@ -19,45 +19,45 @@ export type PageFunction<Visiting extends GuestVisit> = (
 export type PortalPage = PageFunction<Visit>;
 export type GuestPage = PageFunction<GuestVisit>;
 
-/** A request for a page, or a form, from a browser that need not be signed in. */
+/** A request for a page or an action, from a browser that needn't be signed in. */
 export interface GuestVisit {
-  /** The path with its query; always one of the portal, such as `/portal/people?page=2`. */
+  /** The path with its query, always within the portal, such as `/portal/people?page=2`. */
   path: string;
   /** The values of the `:name` parts of the route's path. */
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   form: URLSearchParams;
-  /** The tokens of the browser's sessions; the first is in use unless it waits. */
+  /** The tokens of the browser's sessions; the first is in use, unless it waits for a company to be chosen. */
   tokens: readonly string[];
   formToken: string;
   requestId: string;
   address: string;
   client: string;
-  /** Where the operator gives help, if they say so. */
+  /** URL at which the operator gives help, if any. */
   supportUrl: string | undefined;
-  /** The cookie that proves earlier sign-ins from this browser; see ../features/sign-in/known-browsers.ts. */
+  /** The known-browser cookie, which proves earlier sign-ins from this browser; see ../features/sign-in/known-browsers.ts. */
   browser: string | undefined;
   now: Date;
-  /** Tells the log whose account it is about. */
+  /** Makes the log of the request name the account that it is about. */
   onAccount: (administrator: Pick<Administrator, 'company' | 'id'>) => void;
-  /** Does some work after the answer, so that its duration reveals nothing. */
+  /** Runs work after the response, so that its duration reveals nothing. */
   afterwards: (work: () => Promise<void>) => void;
 }
 
-/** A request for a page, or a form, from an administrator who is signed in. */
+/** A request for a page or an action, from a signed-in administrator. */
 export interface Visit extends GuestVisit {
-  /** As they were when the request came in; actions look them up again (`act`). */
+  /** The administrator as of the start of the request; actions read them again (`act`). */
   administrator: Administrator;
   company: Company;
   session: ActiveSession;
-  /** The authority for changes. */
+  /** The company, authority and time of the changes that an action makes. */
   act: Act<SignedIn>;
 }
 
-/** The message of an action, which the next page shows once. */
+/** A message about a completed action, which the next page shows once. */
 export interface ActionMessage {
   text: string;
-  /** Secrets that can't be shown again, each with a button that copies it. */
+  /** Secrets that can't be shown again, each with a copy button. */
   secrets: readonly { label: string; value: string; hint?: string }[];
 }
 
@@ -65,33 +65,33 @@ export type PortalReply = PageReply | RedirectReply | DownloadReply;
 
 export interface PageReply {
   kind: 'page';
-  /** 422 for a form that is shown again with its problems. */
+  /** The HTTP status: 422 for a form that is shown again with its problems. */
   status: number;
   title: string;
-  /** The section of the navigation that the page belongs to. */
+  /** The navigation section that the page belongs to. */
   section?: SectionKey;
   content: Html;
 }
 
-/** Redirects after an action (Post/Redirect/Get), so that reloading doesn't repeat it. */
+/** A redirect after an action (Post/Redirect/Get), so that reloading doesn't repeat the action. */
 export interface RedirectReply {
   kind: 'redirect';
   to: string;
   notice?: ActionMessage;
-  /** Gives the browser the tokens of its sessions, the one to be used first, or takes them away. */
+  /** Session tokens to set in the browser, the one to use first; `ended` removes those that it has. */
   sessions?: readonly string[] | 'ended';
-  /** The new value of the cookie that proves sign-ins from this browser. */
+  /** The new value of the known-browser cookie. */
   browser?: string;
 }
 
 export interface DownloadReply {
   kind: 'file';
   headers: Readonly<Record<string, string>>;
-  /** Pieces are sent as they are made. */
+  /** The file's content; the pieces of an iterable are sent as they are produced. */
   body: Buffer | AsyncIterable<string | Uint8Array>;
 }
 
-/** @param more.isRefused gives the status 422. */
+/** Builds the reply of a page. @param more.isRefused sets the status to 422. */
 export function page(
   title: string,
   content: Html,
@@ -104,17 +104,17 @@ export function file(type: string, disposition: string, body: DownloadReply['bod
   return { kind: 'file', headers: { 'Content-Type': type, 'Content-Disposition': disposition }, body };
 }
 
-/** Leads to a page, which shows once what was done. */
+/** Builds a redirect to a page, which shows the message `text` once. */
 export function redirect(to: string, text?: string, secrets: ActionMessage['secrets'] = []): RedirectReply {
   return { kind: 'redirect', to, ...(text !== undefined && { notice: { text, secrets } }) };
 }
 
-/** Follows every action that ended the visitor's own session. */
+/** The redirect after every action that ended the visitor's own session. */
 export const signedOutRedirect: RedirectReply = { ...redirect('/portal/sign-in?left'), sessions: 'ended' };
 
 /**
- * The page to show after signing in: a page of the portal, whatever the address says. Anything that a browser could read
- * as another host is replaced by the overview.
+ * Returns the path to open after signing in, always within the portal. A given path that a browser could take for another
+ * host is replaced by the overview.
  */
 export function ownPath(given: string | null): string {
   const isOurs = given !== null && /^\/portal(?:\/[\w-]+)*(?:\?[\w=&%.+:-]*)?$/.test(given);

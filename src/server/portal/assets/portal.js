@@ -1,6 +1,6 @@
-// Conveniences. The pages work without them.
+// Optional conveniences: the pages also work without scripts.
 
-/** A button copies the text of an element. */
+/** Makes each copy button visible, and lets it copy the text of an element. */
 for (const button of document.querySelectorAll('button[data-copy]')) {
   button.hidden = false;
   const label = button.firstChild;
@@ -17,7 +17,7 @@ for (const button of document.querySelectorAll('button[data-copy]')) {
   });
 }
 
-/** A form is sent once, however often its button is pressed. */
+/** Submits each form only once, however often its button is pressed. */
 for (const form of document.querySelectorAll('form[method="post"]')) {
   form.addEventListener('submit', (event) => {
     if (form.dataset.sent) event.preventDefault();
@@ -25,7 +25,7 @@ for (const form of document.querySelectorAll('form[method="post"]')) {
   });
 }
 
-/** The code of a link stands behind a `#`, which only the browser sees. It is removed from the address at once, and sent. */
+/** Reads a link's code after the `#`, which only the browser sees, removes it from the address bar and submits it. */
 const code = document.getElementById('code');
 if (code && location.hash.length > 1) {
   code.value = location.hash.slice(1);
@@ -33,7 +33,7 @@ if (code && location.hash.length > 1) {
   code.form.requestSubmit();
 }
 
-/** A page that comes back from the browser's memory may belong to a session that has ended. */
+/** Reloads a page restored from the back/forward cache, because its session may have ended. */
 addEventListener('pageshow', (event) => {
   if (event.persisted) location.reload();
 });
