@@ -29,7 +29,7 @@ interface Erased {
 /** Rows removed in one transaction, during which SQLite can do nothing else. */
 const ROWS_AT_ONCE = 500;
 
-/** The tables with data of companies, each before the tables that its foreign keys reference. */
+/** The tables with companies' data, each before the tables that its foreign keys reference. */
 const tables = STORED_TABLES.filter(isOfCompanies).reverse();
 
 /**

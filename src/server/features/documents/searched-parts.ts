@@ -32,7 +32,7 @@ export type Group = Pick<Invoice, 'currency' | 'kind' | 'status'>;
 /** A range of a group's documents that are adjacent in the index, bounded by their places. */
 export interface Part extends Group {
   from: string;
-  /** The upper bound, excluded. */
+  /** The upper bound of the places, exclusive. */
   below: string;
 }
 

@@ -27,8 +27,8 @@ import { revokeIn } from '../keys/keys.ts';
 
 /**
  * Changes an administrator's access, within the access of the person making the change. An operator can also readmit a
- * removed administrator, who then has no password until they use a reset link. If the administrator loses access, the
- * invitations that they made end.
+ * removed administrator, who then has no password until they use a reset link. If the access is reduced, the invitations
+ * that the administrator made end.
  * @param options.revoke ids of keys and webhooks that they made, which end too if they go beyond the new access.
  * @returns the changed administrator, and the keys and webhooks of theirs beyond the new access: those ended now, and those
  *   that keep working.

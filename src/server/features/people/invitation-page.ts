@@ -14,8 +14,8 @@ import { COMPANIES_PATH } from '../sign-in/choose-company-page.ts';
 import { type GuestPage, type GuestVisit, page, type PageReply, redirect } from '../../views/visit.ts';
 
 /**
- * Shows the page that a mailed or portal link opens. The code follows a `#`, which browsers don't send, so it appears in no log, cache or Referer,
- * and a mail program that opens the link doesn't use it up. A script puts the code into the field and submits it; without
+ * Shows the page that a mailed or portal link opens. The link's code follows a `#`, which browsers don't send. So it appears
+ * in no log, cache or Referer, and a mail program that opens the link doesn't use it up. A script submits the code; without
  * scripts, people paste it.
  */
 export const showInvitation: GuestPage = (visit, _services, problems = {}) => {
@@ -67,7 +67,7 @@ function surePage(visit: GuestVisit, code: string, name: string): PageReply {
   return page('Sign in by the link', content);
 }
 
-/** Shows the link's page again with its problems. If the link has since been used up or has expired, asks for a new one. */
+/** Shows a link's form again with its problems. If the link was used up or has expired, asks for another code. */
 const showRefused: GuestPage = async (visit, services, problems = {}) => {
   const { engine } = services;
   const { form: filled, now } = visit;

@@ -126,9 +126,7 @@ export function refuseAnother(active: readonly Administrator[]): void {
     throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
 }
 
-/**
- * Explains why an administrator isn't allowed to end an open invitation, such as access that they lack; undefined if allowed.
- */
+/** Explains why an administrator isn't allowed to withdraw an open invitation; undefined if allowed. */
 export function whyNotWithdraw(
   { email, scopes }: Pick<PortalLink, 'email' | 'scopes'>,
   by: Pick<Administrator, 'mayInvite' | 'scopes'> | 'operator',

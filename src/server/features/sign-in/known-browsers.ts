@@ -3,7 +3,7 @@ import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { Account, Administrator } from '../../store/accounts/administrator-rows.ts';
 
-/** Browsers forget a cookie after 400 days (RFC 6265bis section 5.5); each sign-in renews it. */
+/** Days for which a browser stays known, the maximum for a cookie (RFC 6265bis section 5.5). Each sign-in renews it. */
 export const KNOWN_DAYS_MAX = 400;
 /** Maximum number of accounts remembered per browser, which several people may share. */
 const PROOFS_MAX = 5;

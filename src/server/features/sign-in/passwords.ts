@@ -15,12 +15,12 @@ export const PASSWORDS_OFF =
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const KEY_BYTES = 32;
 const SALT_BYTES = 16;
-/** Node's own limit is 32 MiB, and scrypt needs a little more than 128 * N * r bytes. */
+/** Memory limit for scrypt, which needs a little more than 128 * N * r bytes. Node's default of 32 MiB is too low. */
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Concurrent hashes: each occupies a core, and one of the few threads that also look up names and read files. */
+/** Maximum number of concurrent hashes: each occupies a core, and one of the few threads that also look up names and read files. */
 const AT_ONCE_MAX = 2;
-/** Length of the queue of sign-ins. Another would wait for some ten seconds, so it is refused. */
+/** Maximum length of the queue of sign-ins. A further one would wait for some ten seconds, so it is refused. */
 const WAITING_MAX = 40;
 
 /** Maximum number of different salts tried per sign-in. All accounts of an address share one salt; see `hashPassword`. */
@@ -68,7 +68,7 @@ export async function arePasswords(
 /** Placeholder used in place of a stored password when there is no account. */
 const nobody = { salted: '', cost: COST, salt: Buffer.alloc(SALT_BYTES), key: Buffer.alloc(KEY_BYTES) };
 
-/** `salted` is everything before the key. */
+/** Parses a stored password; `salted` is everything before the key. */
 function parseStored(stored: string): typeof nobody {
   if (stored === NO_PASSWORD) return nobody;
   const [, N, r, p, salt = '', key = ''] = stored.split('$');

@@ -49,7 +49,7 @@ interface BrowserSession {
   administrator: Administrator;
 }
 
-/** Failed sign-ins recorded per account and day, so that a person guessing passwords can't fill the audit trail. */
+/** Maximum number of failed sign-ins recorded per account and day, so that password guessing can't fill the audit trail. */
 const FAILED_SIGN_INS_RECORDED_MAX = 20;
 
 /**
