@@ -61,7 +61,7 @@ function refuseMissing(databaseUrl: string): void {
   );
 }
 
-/** SQLSTATE insufficient_privilege. */
+/** PostgreSQL's error code (SQLSTATE) for insufficient_privilege. */
 const FORBIDDEN = '42501';
 
 async function openDatabase(config: Config, waits: Required<Opening>['waits']) {

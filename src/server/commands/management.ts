@@ -95,7 +95,7 @@ async function answers(databaseUrl: string): Promise<boolean> {
   }
 }
 
-/** Tolerated clock difference. With a larger one, readers on other machines take new changes for old ones. */
+/** Maximum tolerated clock difference. Beyond it, readers on other machines would mistake new changes for old ones. */
 const CLOCK_MS_MAX = 3_000;
 
 /** Logs a warning when this machine's clock differs from that of PostgreSQL's machine. */

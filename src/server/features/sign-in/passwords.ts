@@ -18,7 +18,7 @@ const SALT_BYTES = 16;
 /** Memory limit for scrypt, which needs a little more than 128 * N * r bytes. Node's default of 32 MiB is too low. */
 const MEMORY_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Maximum number of concurrent hashes: each occupies a core, and one of the few threads that also look up names and read files. */
+/** Maximum concurrent hashes: each occupies a core, and one of the few threads that also look up names and read files. */
 const AT_ONCE_MAX = 2;
 /** Maximum length of the queue of sign-ins. A further one would wait for some ten seconds, so it is refused. */
 const WAITING_MAX = 40;
