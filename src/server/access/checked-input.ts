@@ -6,18 +6,18 @@ export const EMAIL_CHARACTERS_MAX = 254;
 export const NAME_CHARACTERS_MAX = 100;
 
 /**
- * Characters that a name can't have: controls, line breaks, direction marks, unassigned characters and others that nobody
- * sees, such as the fillers of Hangul and the blank of Braille. The two joiners and the selectors of variants are allowed,
- * because Persian, the languages of India and emoji are spelt with them.
+ * Characters not allowed in a name: controls, line breaks, direction marks, unassigned characters and other invisible ones,
+ * such as the Hangul fillers and the Braille blank. The two joiners and the variation selectors are allowed, because Persian,
+ * Indian languages and emoji need them.
  */
 const NO_PART_OF_A_NAME =
   /(?![\u200c\u200d\ufe00-\ufe0f\u180b-\u180f\u17b4\u17b5\u{e0100}-\u{e01ef}])[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/u;
 
 /**
- * Checks a name of a thing or a person.
- * @param what the beginning of the sentence of a refusal, such as `The name`.
- * @returns the name without blanks around it.
- * @throws UsageError of the field `name`, naming the character or the rule.
+ * Checks and normalises the name of a thing or a person.
+ * @param what the subject of the error message, such as `The name`.
+ * @returns the name without surrounding white space.
+ * @throws UsageError for the field `name`, naming the character or the rule.
  */
 export function checkedLine(given: string, what: string): string {
   const name = given.trim().normalize('NFC');
@@ -35,15 +35,15 @@ export function checkedLine(given: string, what: string): string {
   return name;
 }
 
-/** The stored form of an e-mail address: capitals don't matter. */
+/** Returns the stored form of an e-mail address, in lower case. */
 export function canonicalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
 /**
- * Checks the e-mail address of a new administrator. Letters beyond the basic alphabet are refused, because some look the
- * same as others (UTS 39): an address with them could pass for a colleague's.
- * @throws UsageError of the field `email`, naming the value when it isn't an e-mail address, or the character that it can't have.
+ * Checks and normalises a new administrator's e-mail address. Non-ASCII characters are refused, because some look like ASCII
+ * letters (UTS 39) and could imitate a colleague's address.
+ * @throws UsageError for the field `email`, quoting an invalid address or a character that isn't allowed.
  */
 export function checkedEmail(given: string): string {
   const email = canonicalEmail(given);
@@ -55,11 +55,11 @@ export function checkedEmail(given: string): string {
       { field: 'email' },
     );
   }
-  // Only a message to the address could show more.
+  // Only a message to the address could prove that it exists.
   if (
     email.length > EMAIL_CHARACTERS_MAX ||
     !/^[^\s@"<>(),:;\\[\]\p{C}]+@[^\s@"<>(),:;\\[\]\p{C}]+$/u.test(email) ||
-    // Each name of a domain and each part before it has something in it: other spellings lead to the same mailbox.
+    // No part between dots is empty: such spellings could lead to the same mailbox.
     /^\.|\.\.|\.@|@[.-]|[.-]$|(?:\.-|-\.)(?=[^@]*$)/.test(email)
   )
     throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`, {
@@ -68,14 +68,14 @@ export function checkedEmail(given: string): string {
   return email;
 }
 
-/** @throws UsageError when the name is empty, too long, not one line, or has a character that can't be seen. */
+/** Checks a name. @throws UsageError if it is empty, too long, or has a line break or an invisible character. */
 export function checkedName(given: string): string {
   return checkedLine(given, 'The name');
 }
 
 /**
- * Checks the scopes that somebody gives: they can give only their own.
- * @throws UsageError of the field `scopes`, naming the scope that is refused, or when there is none.
+ * Checks the scopes that somebody grants, which must be among their own.
+ * @throws UsageError for the field `scopes`, naming the refused scope, or if no scope is given.
  */
 export function grantedScopes(
   given: readonly string[],
@@ -93,26 +93,26 @@ export function grantedScopes(
   return scopes.filter((scope) => given.includes(scope));
 }
 
-/** The reason why somebody may not invite, withdraw or remove; undefined when they may. */
+/** Returns why somebody isn't allowed to invite or remove administrators; undefined if they are. */
 export function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'): string | undefined {
   if (by === 'operator' || by.mayInvite) return undefined;
   return 'You are not allowed to invite or remove administrators.';
 }
 
-/** @throws UsageError when somebody may not invite, withdraw or remove. */
+/** @throws UsageError if somebody isn't allowed to invite or remove administrators. */
 export function refuseInviting(by: Pick<Administrator, 'mayInvite'> | 'operator'): void {
   const reason = whyNotInvite(by);
   if (reason !== undefined) throw new UsageError(reason);
 }
 
-/** The scopes that somebody has, and may give, and whether they may let others in. */
+/** An administrator's scopes, which they may also grant, and whether they may invite others. */
 export type Access = Pick<Administrator, 'scopes' | 'mayInvite'>;
 
 export function goesBeyond({ scopes, mayInvite }: Access, most: Access): boolean {
   return scopes.some((scope) => !most.scopes.includes(scope)) || (mayInvite && !most.mayInvite);
 }
 
-/** An access in words; empty for none. */
+/** Returns an access as text; empty if it allows nothing. */
 export function accessText({ scopes, mayInvite }: Access): string {
   return [...scopes, ...(mayInvite ? ['may invite'] : [])].join(', ');
 }

@@ -7,27 +7,27 @@ import { networkOf } from '../connections/networks.ts';
 
 const QUARTER_SECONDS = 900;
 const HOUR_SECONDS = 3600;
-/** Guesses at one account from one network: enough for a person who mistypes, too few for a program. */
+/** Maximum guesses at one account from one network in 15 minutes: enough for typing errors, too few for a program. */
 const GUESSES_OF_NETWORK_AT_ACCOUNT = 5;
-/** Guesses at any accounts from one network. */
+/** Maximum guesses at all accounts from one network in 15 minutes. */
 const GUESSES_OF_NETWORK = 50;
-/** Guesses at one account from all browsers that never signed in to it. */
+/** Maximum guesses per hour at one account, beyond which only browsers that have signed in to it before may try. */
 const GUESSES_AT_ACCOUNT = 50;
-/** Guesses of a browser that signed in to the account before. */
+/** Maximum guesses in 15 minutes from a browser that has signed in to the account before. */
 const GUESSES_OF_BROWSER = 5;
-/** Links for new passwords that one network asks for, and that are mailed to one address. */
+/** Maximum requests for reset links from one network in 15 minutes, and reset links mailed to one address per hour. */
 const RESETS_OF_NETWORK = 20;
 const RESETS_OF_ACCOUNT = 3;
 
-/** Counts attempts to sign in, so that a password can't be found by trying. */
+/** Limits on attempts to sign in, so that passwords can't be found by guessing. */
 export interface SignInLimits {
   /**
-   * Counts an attempt before it is made, so that many at once are counted too. One that is refused isn't counted.
-   * @param attempt.browser the number of a browser that signed in to an account of the address before, or the id of a
-   *   session. It has a count of its own, so that guesses from elsewhere never lock it out.
-   * @returns a function that takes the count back, for an attempt that succeeds or isn't made; and whether it may be made
-   *   at accounts that the browser isn't known to.
-   * @throws AppError `rate_limited`, in the same words whether there is such an account or not.
+   * Counts an attempt before it is made, so that simultaneous attempts are counted too. A refused attempt isn't counted.
+   * @param attempt.browser the id of a browser that has signed in to an account with this address before, or of a session. It
+   *   is counted separately, so that guesses from elsewhere never lock it out.
+   * @returns a function that takes the count back, for an attempt that succeeds or isn't made; and whether accounts that the
+   *   browser hasn't signed in to may be tried too.
+   * @throws AppError `rate_limited`, with the same message whether there is such an account or not.
    */
   count: (attempt: {
     email: string;
@@ -35,19 +35,19 @@ export interface SignInLimits {
     browser?: string | undefined;
   }) => Promise<{ forgive: () => Promise<void>; mayTryOthers: boolean }>;
   /**
-   * Counts a new password as a guess at every account of the address: whoever has one of the accounts could otherwise try
-   * any number of passwords at the others, by choosing each and signing in with it.
+   * Counts a new password as a guess at every account with the address. Otherwise the owner of one account could try any
+   * number of passwords at the others, by setting each as their own and signing in with it.
    */
   countNewPassword: (email: string) => Promise<void>;
   /**
-   * Counts a request for a link that sets a new password.
-   * @returns whether it may be mailed: an address gets three in an hour, whoever asks.
-   * @throws AppError `rate_limited` after too many of one network.
+   * Counts a request for a password-reset link.
+   * @returns whether the link may be mailed: each address gets at most three an hour, whoever asks.
+   * @throws AppError `rate_limited` after too many requests from one network.
    */
   mayAskForReset: (asked: { email: string; address: string }) => Promise<boolean>;
 }
 
-/** Creates the counters; processes that share a PostgreSQL database share them. */
+/** Creates the limits, whose counters are shared by all processes with the same PostgreSQL database. */
 export function createSignInLimits(engine: Engine): SignInLimits {
   const counter = (name: string, points: number, seconds: number) =>
     createRateCounter(engine, { name: `sign-in-${name}`, points, seconds });
@@ -93,14 +93,14 @@ export function createSignInLimits(engine: Engine): SignInLimits {
   };
 }
 
-/** Hashed, so that typed e-mail addresses don't get into the database. */
+/** Returns an address's hash as the account's key, so that typed addresses don't get into the database. */
 function accountOf(email: string): string {
   return hash('sha256', email, 'base64url');
 }
 
 /**
- * Counts one of each, or none when one of them refuses.
- * @returns a function that takes them back.
+ * Increments all of the counters, or none if one of them refuses.
+ * @returns a function that takes the counts back.
  */
 async function countAll(counts: (readonly [RateCounter, string])[]): Promise<() => Promise<void>> {
   const counted: (() => Promise<void>)[] = [];

@@ -3,42 +3,42 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import type { HashedToken } from '../store/accounts/session-rows.ts';
 
-/** The secret of a key or a feed token, and the token of a session's cookie or of a one-time link. */
+/** Length of the random part of API keys, feed tokens, session cookies and one-time links. */
 const TOKEN_BYTES = 32;
-/** A header with a longer token isn't looked at. */
+/** Maximum length of a token in a header; a longer one is refused without being parsed. */
 const BEARER_CHARACTERS_MAX = 200;
 const TOKEN = /^([a-z0-9-]{1,40})\.[\w-]{43}$/;
 
-/** Makes a token that nobody can guess. */
+/** Creates a random token that can't be guessed. */
 export function mintToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** Makes the token of a session or a link, which names its company, so that it is looked for there alone. */
+/** Creates the token of a session or a link. It names its company, so that only that company's rows are searched for it. */
 export function mintTokenOf(company: string): string {
   return `${company}.${mintToken()}`;
 }
 
-/** A token of the portal as it is looked for; one that names no company is nobody's. */
+/** Returns a portal token's company and hash, for its lookup; the company is empty if the token is malformed. */
 export function hashedToken(token: string): HashedToken {
   return { company: TOKEN.exec(token)?.[1] ?? '', sha256: tokenHash(token) };
 }
 
-/** Whether a text could be a token and is worth looking up. */
+/** Whether a text has the form of a portal token, so that it is worth looking up. */
 export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** The stored form of a token, which can't be used as a token. Random bytes need no slow hash. */
+/** Returns the stored form of a token, which can't be used in its place. Random bytes need no slow hash. */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
 /**
- * Reads the key or feed token of an Authorization header: a prefix and `count` further parts between full stops.
- * @param shape.what its name in a refusal, such as `an API key`; `placeholder` stands for it in an example.
- * @returns the parts behind the prefix, of which none is empty.
- * @throws AppError `invalid_key` for a missing header, and for one that is anything else.
+ * Splits the API key or feed token in an Authorization header: a prefix and `count` further parts, separated by full stops.
+ * @param shape.what the kind of token, such as `an API key`; `placeholder` stands for it in the error's example.
+ * @returns the non-empty parts after the prefix.
+ * @throws AppError `invalid_key` for a missing header, or one in any other form.
  */
 export function bearerParts(
   authorization: string | undefined,
@@ -57,8 +57,8 @@ export function bearerParts(
 }
 
 /**
- * Whether a secret is the one of a stored digest. One of an unknown key is compared too, so that the time doesn't tell which
- * part was wrong.
+ * Whether a secret's digest equals the stored one. An unknown key's secret is compared too, so that the response time doesn't
+ * reveal which part was wrong.
  */
 export function isSecretOf(secretSha256: string, stored: string | undefined): boolean {
   const expected = Buffer.from(stored ?? tokenHash(''), 'hex');

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { Connection } from './dialects/dialect.ts';
 
-/** A selection of rows that are read in key order. */
+/** A query whose rows are read in the order of its key. */
 export interface Selection {
   columns: RawBuilder<unknown>;
   /** A table and any joins. */
@@ -14,7 +14,7 @@ export interface Selection {
   after?: Readonly<Record<string, unknown>> | undefined;
 }
 
-/** Reads a selection in batches, between which others may write. */
+/** Yields the rows of a selection in batches; other transactions may write in between. */
 export async function* batchesOf<Row extends object>(
   db: Connection,
   selection: Selection,

@@ -25,7 +25,7 @@ export interface Done<Row, T> {
 /** Maximum number of simultaneous statements, each on its own connection from the pool. */
 const SIDE_BY_SIDE = 4;
 
-/** Does work on all rows together on one machine, or company by company on several, one of which may be down. */
+/** Works on all rows at once in a database on one machine, or company by company on several, of which one may be down. */
 export async function byCompany<Row extends { company: string }, T>(
   engine: Engine,
   rows: readonly Row[],
@@ -48,7 +48,7 @@ export async function byCompany<Row extends { company: string }, T>(
 
 type Outcomes<T> = readonly Pick<Done<unknown, T>, 'outcome'>[];
 
-/** Returns successful results. @throws the first error if all failed, or the first not caused by an absent machine. */
+/** Returns the successful results. @throws the first error if all failed, or the first not caused by an absent machine. */
 export function resultsOf<T>(done: Outcomes<T>): T[] {
   const results = done.flatMap(({ outcome }) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
   const isAway = ({ outcome }: Outcomes<T>[number]) =>

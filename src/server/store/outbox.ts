@@ -14,7 +14,7 @@ import type { Tables } from './tables/tables.ts';
  * The queues of mails and documents, each sent once by any process. Rows are committed with the change that they are about.
  */
 
-/** The queues, with the days after which an unsent row is given up; for mail, those of RFC 5321 section 4.5.4.1. */
+/** Days after which each queue gives up an unsent row; for mail, the period of RFC 5321 section 4.5.4.1. */
 export const QUEUE_DAYS = { notices: 5, hand_overs: 30 } as const;
 
 type QueueName = keyof typeof QUEUE_DAYS;
@@ -111,7 +111,7 @@ export async function leaseDue<Queue extends QueueName, Item>(
 export interface Settlement {
   state: string;
   problem: string | null;
-  /** The time of the next attempt, or the time it was settled. */
+  /** The time of the next attempt, or else the time at which the row was settled. */
   dueAt: Date;
 }
 
@@ -152,7 +152,7 @@ export interface Outbox<Queue extends QueueName, Item, Outcome> {
     item: Item,
     settled: Settlement & { outcome: Outcome; at: Date; ms: number; next: Date | undefined },
   ) => Promise<void>;
-  /** The names of its log lines; `describe` returns the members that identify an item in them. */
+  /** The names of the queue's log lines; `describe` returns the members that identify an item in them. */
   lines: { attempted: string; failed: string };
   describe: (item: Item) => Record<string, unknown>;
 }

@@ -1,7 +1,7 @@
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 
-/** Maximum UTF-16 units per part, so that four parts fit into a PostgreSQL index entry of about 2,700 bytes. */
+/** Maximum UTF-16 units per searched text, so that four texts fit into a PostgreSQL index entry of about 2,700 bytes. */
 const PART_LENGTH_MAX = 150;
 
 /** Marker before the words of the customer's name, which not everybody is allowed to search. */

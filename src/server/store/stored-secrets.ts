@@ -5,7 +5,7 @@ import type { Connection } from './dialects/dialect.ts';
 import type { Engine } from './engines/engine.ts';
 import { ofAllCompanies } from './machines.ts';
 
-/** The columns of sealed secrets: webhooks' signing secrets and administrators' second factors. */
+/** The columns with encrypted secrets: webhooks' signing secrets and administrators' second factors. */
 const PLACES = {
   webhooks: { column: 'secret', endedAt: 'deleted_at' },
   administrators: { column: 'second_factor', endedAt: 'disabled_at' },

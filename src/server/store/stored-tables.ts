@@ -34,7 +34,7 @@ export async function lastRow(engine: Engine, { name, key }: Table): Promise<Tab
   return rows[0];
 }
 
-/** Batch sizes: a PDF has about 30 kB, and any other row a few. */
+/** Rows per batch: a PDF has about 30 kB, and any other row a few. */
 const BATCH_ROWS = 500;
 const BATCH_DOCUMENTS = 50;
 
@@ -49,7 +49,7 @@ export function selectionOf({ name, key }: Table, columns: readonly string[]): S
 }
 
 /**
- * Removes some of a company's rows, or some of its old ones.
+ * Deletes a batch of a company's rows, either any rows or only old ones.
  * @returns how many were removed, at most `countMax`.
  */
 export async function deleteSome(
@@ -78,7 +78,7 @@ export async function deleteSome(
 const OLD_AT_ONCE = 250;
 
 /**
- * Removes some of the rows older than a time, company by company.
+ * Deletes a batch of rows older than a given time, company by company.
  * @param before the limit for the table's `age` column.
  * @returns whether there may be more.
  */

@@ -11,10 +11,10 @@ import type { Tables } from '../tables/tables.ts';
 
 /** An administrator of a company, without their password. */
 export type Administrator = Omit<RowOf<typeof administrators>, 'mutedNotices'> & {
-  /** False for somebody who signs in by portal links alone. */
+  /** Whether they have a password; false if they sign in only by portal links. */
   hasPassword: boolean;
   hasSecondFactor: boolean;
-  /** The kinds of notices that aren't to be sent by mail; none by default. */
+  /** The kinds of notices that they don't want by e-mail; none by default. */
   mutedNotices?: readonly string[];
 };
 
@@ -50,12 +50,12 @@ export async function insertAdministrator(
   return Number(numInsertedOrUpdatedRows) === 1;
 }
 
-/** The stored password of somebody without one, who signs in by portal links. */
+/** The value of the password column for an administrator without a password. */
 export const NO_PASSWORD = '';
 
 /** The second factor that an account needs besides its password; see ../../features/sign-in/second-factor.ts. */
 export interface SecondFactor {
-  /** The sealed secret. */
+  /** The encrypted secret from which codes are computed. */
   secret: string;
   /** The time step of the last accepted code. */
   lastStep: number;
@@ -63,14 +63,14 @@ export interface SecondFactor {
   recoveryCodes: readonly string[];
 }
 
-/** An account that can sign in, with the stored form of its password. */
+/** An account that can sign in, with its password hash. */
 export interface Account {
   administrator: Administrator;
   password: string;
   secondFactor: SecondFactor | undefined;
 }
 
-/** Whether a password alone is enough to sign in. Without a password, the business system vouches for the person. */
+/** Whether an account has a password but no second factor. Without a password, the business system vouches for the person. */
 export function lacksSecondFactor({
   hasPassword,
   hasSecondFactor,
@@ -132,7 +132,7 @@ export async function listAdministratorRows(db: Connection, company: string): Pr
 type Changeable = 'name' | 'scopes' | 'mayInvite' | 'mutedNotices' | 'signedInAt' | 'disabledAt';
 
 interface AdministratorChanges extends Partial<Pick<RowOf<typeof administrators>, Changeable>> {
-  /** The password in its stored form. */
+  /** The hash of the new password. */
   password?: string;
   /** The second factor; null removes it. */
   secondFactor?: SecondFactor | null;

@@ -53,7 +53,7 @@ export interface Origin {
   client: string;
 }
 
-/** An administrator with their browser, or an operator at the command line. */
+/** The author of an action: an administrator with their browser, or an operator at the command line. */
 export type AuditActor = ({ id: string; name: string } & Origin) | 'operator';
 
 /** Returns an actor's id for an administrator column; null for an operator. */
@@ -72,7 +72,7 @@ export interface NewAuditEntry {
   now: Date;
 }
 
-/** Recipients of actions' notices: the owner of the account concerned, all administrators, or all but the actor. */
+/** The recipients of the notice of each action: the account's owner, all administrators, or all but the actor. */
 const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>> = {
   'administrator.changed_password': 'owner',
   'reset.asked': 'owner',
@@ -90,7 +90,7 @@ const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>
 const KEPT_DAYS = 730;
 const OLD_AT_ONCE = 20;
 
-/** Adds an entry to the audit trail, and any notices about it, in the transaction of the recorded action. */
+/** Adds an entry to the audit trail, and any notices about it, in the same transaction as the recorded action. */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { company, by, action, subject = null, details = {}, now } = entry;
   const actor = by === 'operator' ? { name: 'Operator', address: null, client: null } : by;
@@ -112,7 +112,7 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
   });
 }
 
-/** Removes some of the oldest entries of some companies, if they are older than two years. */
+/** Deletes entries older than two years, a limited number at each call. */
 export async function forgetOldEntries(engine: Engine, now: Date): Promise<void> {
   const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
   const found = await ofAllCompanies(

@@ -7,11 +7,11 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { takeForm } from './sent-forms.ts';
 import { findSessionOwner } from './session-rows.ts';
 
-/** A request's administrator and session as first looked up. Both may have ended before the transaction begins. */
+/** A request's administrator and session, as looked up when it arrived. The transaction checks both again. */
 export interface SignedIn extends Origin {
   administrator: string;
   session: string;
-  /** The request's form, which can be used only once; undefined when there is no form. */
+  /** The token of the submitted form, which can be used only once; undefined when there is no form. */
   form?: string | undefined;
 }
 
@@ -34,17 +34,17 @@ export interface Act<By extends Authority = Authority> {
   now: Date;
 }
 
-/** Error: the session has ended or its administrator was removed, so nothing was changed. */
+/** Thrown when the session has ended or its administrator was removed; nothing was changed. */
 export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
 }
 
-/** Error: the last proof of identity is too old, so nothing was changed; see ../../features/sign-in/proof.ts. */
+/** Thrown when the last proof of identity is too old; nothing was changed. See ../../features/sign-in/proof.ts. */
 export class ProofNeededError extends Error {
   override readonly name = 'ProofNeededError';
 }
 
-/** Error: the form was already used, so nothing was changed. */
+/** Thrown when the form was already submitted; nothing was changed. */
 export class FormUsedError extends Error {
   override readonly name = 'FormUsedError';
 }

@@ -10,7 +10,7 @@ import { type HashedToken, isOfToken } from './session-rows.ts';
 
 /** A single-use link that invites an administrator or resets a password. */
 export type PortalLink = Omit<RowOf<typeof portalLinks>, 'name' | 'feedToken'> & {
-  /** For an invitation by a business system: the name of the person, who gets no password, and the feed token's id. */
+  /** The person's name and the feed token's id, if a business system invites them; they get no password. */
   vouched?: { name: string; feedToken: string };
 };
 

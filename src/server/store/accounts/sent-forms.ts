@@ -61,8 +61,8 @@ export async function takeForm(
 }
 
 /**
- * Stores the result of a form, unless its session has ended. A notice may contain a secret, so it is encrypted with a key
- * derived from the session's token.
+ * Stores the address to which a form leads, and its notice, unless its session has ended. A notice may contain a secret, so
+ * it is encrypted with a key derived from the session's token.
  */
 export async function keepFormResult(
   engine: Engine,
@@ -80,7 +80,7 @@ export async function keepFormResult(
   });
 }
 
-/** Finds the address that a form leads to: null until it is known, undefined when the form wasn't used. */
+/** Finds the address to which a submitted form leads: null until it is known, undefined if the form wasn't submitted. */
 export async function findFormResult(
   { db }: Engine,
   session: SessionKey,
@@ -94,7 +94,7 @@ export async function findFormResult(
   return row?.leads_to;
 }
 
-/** Takes a form's notice, so that only one of several requests gets it; undefined if there is none. */
+/** Removes a form's notice and returns it, to only one of several requests; undefined if there is none. */
 export async function takeNotice(
   engine: Engine,
   session: TokenSession,

@@ -9,7 +9,7 @@ import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 /** A session, without its token. */
 export type Session = RowOf<typeof portalSessions>;
 
-/** The duration of sessions. */
+/** The limits on a session's duration. */
 export interface SessionLengths {
   /** Minutes without use after which a session ends. */
   idleMinutes: number;
@@ -21,7 +21,7 @@ export interface ActiveSession extends Session {
   token: string;
 }
 
-/** A token's hash and its company, for lookups. */
+/** The hash of a session's or link's token, and its company, for lookups. */
 export interface HashedToken {
   company: string;
   sha256: string;
@@ -38,7 +38,7 @@ export async function insertSession(
     .execute();
 }
 
-/** Returns the condition for a token's row. */
+/** Returns the SQL condition that selects a token's row. */
 export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sessions') {
   return sql<boolean>`${sql.ref(`${table}.company`)} = ${company} AND ${sql.ref(`${table}.token_sha256`)} = ${sha256}`;
 }

@@ -14,7 +14,7 @@ export interface Copying {
   onProgress: (done: number, total: number) => void;
 }
 
-/** Pages copied at once: 4 MB, which take a few milliseconds. Signals are noticed in between. */
+/** Number of pages copied at once: 4 MB, which take a few milliseconds. Signals are noticed in between. */
 const PAGES_AT_ONCE = 1_000;
 const BUSY_MS_MAX = 5_000;
 /** Maximum growth of the database's log during a backup, so that the backup can't fill the disk. */
@@ -70,7 +70,7 @@ async function copyAtOneMoment(path: string, to: string, { signal, onProgress }:
   }
 }
 
-/** @throws UsageError naming the database when it can't be read. */
+/** Opens a database with a snapshot for all reads. @throws UsageError naming the database when it can't be read. */
 function openAtOneMoment(path: string): Database.Database {
   let source: Database.Database | undefined;
   try {

@@ -100,7 +100,7 @@ async function beginCopy(target: Engine, marker: string): Promise<void> {
   if (numAffectedRows === 0n) throw new UsageError('Another copy has just begun to fill the target.');
 }
 
-/** @param marker may end in `%`, which stands for any digest. */
+/** Whether an unfinished copy is marked in a database. @param marker may end in `%`, which stands for any digest. */
 async function hasMarker(engine: Engine, marker: string): Promise<boolean> {
   try {
     const { rows } = await sql`SELECT name FROM migrations WHERE name LIKE ${marker}`.execute(engine.db);

@@ -13,7 +13,7 @@ export interface SchemaObject {
 /** Runs a statement unchanged, on a connection that can write. */
 type Run = (sql: string) => Promise<Record<string, unknown>[]>;
 
-/** The differences between SQLite and PostgreSQL in migrations, checks and erasures. */
+/** The operations for migrations, checks and erasures that differ between SQLite and PostgreSQL. */
 export interface Administration {
   readonly engine: EngineName;
   /** Locks the schema and the rendering of records until the transaction ends. */

@@ -4,7 +4,7 @@ import type { EngineName } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { Administration } from './administration.ts';
 
-/** A database, or one of its transactions. */
+/** Kysely's interface to a database or one of its transactions. */
 export type Connection = Kysely<Tables>;
 
 /**

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { UsageError } from '../../../errors.ts';
 import type { Administration, SchemaObject } from './administration.ts';
 
-/** An arbitrary number for the advisory lock. */
+/** The key of the advisory lock, an arbitrary number. */
 const SCHEMA_LOCK = 4_706_174;
 
 export const postgresAdministration: Administration = {

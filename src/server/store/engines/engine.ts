@@ -23,7 +23,7 @@ export interface Machines {
   reached(): Promise<string[][]>;
 }
 
-/** A database with one writer at a time. */
+/** An open database, either SQLite or PostgreSQL. */
 export interface Engine extends Reads, AsyncDisposable {
   /** Opens a snapshot for consistent reads until disposed of, unaffected by later commits. It occupies a connection. */
   snapshot(): Promise<Reads & AsyncDisposable>;

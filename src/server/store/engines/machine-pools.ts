@@ -4,7 +4,7 @@ import { unavailable } from '../../../errors.ts';
 import type { Machines } from './engine.ts';
 import { onOwnConnection, type PostgresHosts } from './postgres-hosts.ts';
 
-/** Duration of a statement after which the machines are checked. */
+/** Time that a statement may take before the machines are checked. */
 const SLOW_MS = 1_000;
 /** Minimum time between two checks of the machines. */
 const LOOK_EVERY_MS = 2_000;

@@ -12,7 +12,7 @@ export async function openEngine(databaseUrl: string, options: PostgresOptions =
   return openPostgres(databaseUrl, options);
 }
 
-/** Codes of SQLite's locks, network errors, and SQLSTATEs for lost or too many connections, shutdown, startup and standby. */
+/** Codes of temporary errors: SQLite's locks, network errors, lost or too many connections, shutdown, startup and standby. */
 const AWAY =
   /^(?:SQLITE_(?:BUSY|LOCKED)|08|53300|57P0[1235]|25006|ECONN|EHOST|ENET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 

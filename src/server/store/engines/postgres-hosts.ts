@@ -5,7 +5,7 @@ import pg from 'pg';
 
 import { hostListOf, withHostList } from '../../process/setting-values.ts';
 
-/** Connects to one of several hosts. */
+/** Connections to whichever of an address's hosts is usable. */
 export interface PostgresHosts {
   /** Client class for the current host. If a client can't connect, the next host becomes the current one. */
   Client: new (options?: pg.ClientConfig) => pg.Client;
@@ -87,7 +87,7 @@ export function openHosts(url: string): PostgresHosts {
   };
 }
 
-/** Closes a read-only connection. @throws Error with PostgreSQL's own SQLSTATE for one. */
+/** Closes a connection if it is read-only. @throws Error with PostgreSQL's SQLSTATE for a read-only transaction. */
 async function refuseReadOnly(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ transaction_read_only: string }>('SHOW transaction_read_only');
   if (rows[0]?.transaction_read_only === 'off') return;

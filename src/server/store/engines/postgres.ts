@@ -141,7 +141,7 @@ async function readMoment(database: Kysely<Tables>): Promise<{ db: Kysely<Tables
   }
 }
 
-/** Makes the dialect available through connections; see `dialectOf`. */
+/** Adapter through which a connection's dialect can be found; see `dialectOf`. */
 class OwnAdapter extends PostgresAdapter {
   readonly dialect: Dialect;
 
@@ -174,7 +174,7 @@ class BoundedDriver extends PostgresDriver {
     await connection.executeQuery(this.#begin);
   }
 
-  /** Ignores rollback errors, which would hide the reason for the rollback. */
+  /** Rolls back without reporting errors, which would hide the reason for the rollback. */
   override async rollbackTransaction(...given: Parameters<PostgresDriver['rollbackTransaction']>) {
     await super.rollbackTransaction(...given).catch(() => undefined);
   }
@@ -206,7 +206,7 @@ function tellingPool(
 }
 
 /**
- * Wraps a connection so that it is closed after a statement fails through no fault of its own, which makes the database roll
+ * Wraps a connection so that it is closed after an error that isn't the statement's fault, which makes the database roll
  * back. The statement may still be running, and the next one would have to wait for it.
  * @param within waits for an answer.
  */
@@ -277,7 +277,7 @@ function takenLater(
 /** SQLSTATEs for lost connections, exhausted resources, operator intervention, system errors and read-only transactions. */
 const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
 
-/** Whether the database has answered and the statement is at fault. Without an answer there is no SQLSTATE. */
+/** Whether an error means that the database refused the statement itself. Without an answer there is no SQLSTATE. */
 function isRefusal(error: unknown): boolean {
   return error instanceof pg.DatabaseError && !UNUSABLE.test(error.code ?? '');
 }

@@ -30,7 +30,7 @@ const BUSY_PAUSE_MS = 5;
  * from the operating system, which takes a microsecond.
  */
 const READER_CACHE_KIB = 8_000;
-/** Time after which reads notice at the latest that the file was moved away. */
+/** Maximum time until reads notice that the file was moved away. */
 const PLACE_KNOWN_MS = 1_000;
 /** Interval between checks for other processes' commits, each of which takes a few microseconds. */
 const WATCH_MS = 100;
@@ -119,7 +119,7 @@ function openHandle(path: string, options: { readonly: boolean }): Database.Data
   return new Database(path, { ...options, timeout: 0 });
 }
 
-/** Reads a number that changes with every commit by another handle (sqlite.org/pragma.html#pragma_data_version). */
+/** Creates a reader of the number that changes with other handles' commits (sqlite.org/pragma.html#pragma_data_version). */
 function createVersion(reader: Database.Database): () => number | undefined {
   const statement = reader.prepare('PRAGMA data_version').pluck();
   return () => {
@@ -161,9 +161,9 @@ function watchFile(
 }
 
 /**
- * Hides parameter values from the planner. The driver's SQLite plans by samples (SQLITE_ENABLE_STAT4), so after somebody
- * has run ANALYZE it would plan a statement again at each call with new values. In three parallel runs, a page of 50 took
- * 1.32, 1.33 and 1.81 times as much processor time. A plus sign doesn't change the value, and keeps the prepared plan.
+ * Compiler that hides parameter values from the planner. The driver's SQLite plans by samples (SQLITE_ENABLE_STAT4), so after
+ * somebody has run ANALYZE it would plan a statement again at each call with new values. In three parallel runs, a page of 50
+ * took 1.32, 1.33 and 1.81 times as much processor time. A plus sign doesn't change the value, and keeps the prepared plan.
  */
 class SteadyCompiler extends SqliteQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {
@@ -171,7 +171,7 @@ class SteadyCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Makes the dialect available through connections; see `dialectOf`. */
+/** Adapter through which a connection's dialect can be found; see `dialectOf`. */
 class WriteAdapter extends SqliteAdapter {
   readonly dialect = sqliteDialect;
 }
@@ -193,7 +193,7 @@ function openKysely(adapter: SqliteAdapter, driver: Driver): Kysely<Tables> {
   });
 }
 
-/** Lets all readers use one connection at once, whereas Kysely's own driver makes them queue for it. */
+/** Driver that lets all readers use one connection at once, whereas Kysely's own makes them queue for it. */
 class ReadDriver extends SqliteDriver {
   readonly #connection: DatabaseConnection;
 
@@ -225,7 +225,7 @@ class ReadDriver extends SqliteDriver {
   }
 }
 
-/** Takes the write lock when a transaction begins, so that no transaction fails half-way for lack of it. */
+/** Driver that takes the write lock when a transaction begins, so that none fails half-way for lack of it. */
 class ImmediateDriver extends SqliteDriver {
   readonly #writer: Database.Database;
 

@@ -78,7 +78,7 @@ async function readList(db: Connection, selection: ListSelection, page: PageRequ
   return (await sortFew(db, ranged, page)) ?? scanSlices(db, ranged, page);
 }
 
-/** Sorts the matches of a range that has few. Returns undefined when every range has too many. */
+/** Reads a page by sorting the matches of a range that has few; undefined when every range has too many. */
 async function sortFew(
   db: Connection,
   selection: ListSelection,
@@ -146,7 +146,7 @@ function scanSql(
   return sql`${sql.join(parts, sql` UNION ALL `)} ${inOrder}`;
 }
 
-/** Counts the matches of one range in its own index, up to `countMax`. */
+/** Builds the query that counts one range's matches in its own index, up to `countMax`. */
 function countSql(index: number, countMax: number, selection: ListSelection): RawBuilder<{ count: number }> {
   return sql`
     SELECT CAST(COUNT(*) AS INTEGER) AS count
@@ -157,7 +157,7 @@ function countSql(index: number, countMax: number, selection: ListSelection): Ra
     ) AS counted`;
 }
 
-/** Finds the matches of one range in its own index, and sorts those that meet all other conditions by id. */
+/** Builds the query that finds one range's matches in its own index, and sorts those that meet all conditions by id. */
 function sortSql(
   index: number,
   selection: ListSelection,

@@ -33,7 +33,7 @@ export interface Place {
   id: string;
 }
 
-/** The place before the first record. */
+/** The starting position of a rendering, before the first record. */
 export const START: Place = { company: '', id: '' };
 
 /**
@@ -86,7 +86,7 @@ export async function beginRendering(engine: Engine, outdated: readonly Outdated
   });
 }
 
-/** Returns the place after the last finished record; undefined when all are finished. */
+/** Returns the position of the last finished record; undefined when all are finished. */
 export function placeOf(row: Rendering): Place | undefined {
   if (row.rendered_company === null || row.rendered_id === null) return undefined;
   return { company: row.rendered_company, id: row.rendered_id };

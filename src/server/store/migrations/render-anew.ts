@@ -14,7 +14,7 @@ import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
 import { beginRendering, isRendered, type Outdated, type Place, placeOf } from './record-contracts.ts';
 
-/** Batch size, for which SQLite blocks other writers for about 50 ms. */
+/** Records per batch, during which SQLite blocks other writers for about 50 ms. */
 const BATCH_RECORDS = 500;
 /** Pause between batches, longer than the 5 ms at which other processes retry SQLite's lock. */
 const BATCH_PAUSE_MS = 10;

@@ -81,7 +81,7 @@ export async function findCompanyRow({ db }: { db: Connection }, id: string): Pr
   return row && toCompany(row);
 }
 
-/** @throws UsageError when there is no such company. */
+/** Reads a company. @throws UsageError when there is none with that id. */
 export async function getCompany(engine: { db: Connection }, id: string): Promise<Company> {
   const company = await findCompanyRow(engine, id);
   if (!company) throw new UsageError(`There is no company ${quote(id)}.`);

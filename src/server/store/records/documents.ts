@@ -9,7 +9,7 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { KeptSupplier } from './suppliers.ts';
 
-/** A document's PDF without its bytes. */
+/** The details of a document's stored PDF, without its bytes. */
 export interface DocumentHead {
   number: string;
   /** Hex SHA-256 of the bytes. */
@@ -28,7 +28,7 @@ export interface LocatedDocument {
 /** The stored data needed to print a document. */
 export interface PrintableDocument {
   record: Invoice;
-  /** Null for a draft, and for a document loaded without the supplier details from its time of issue. */
+  /** The supplier as at the time of issue; null for a draft, and for a document loaded without these details. */
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
   /** Terms printed on the document beside the contract's members. */

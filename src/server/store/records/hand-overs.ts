@@ -74,7 +74,7 @@ export async function listFailedHandOvers(
 const isFailed = (since: Date) =>
   sql<boolean>`hand_overs.state = 'failed' AND hand_overs.due_at > ${since.toISOString()}`;
 
-/** A bound that no user reaches, so that a document that crashes its process at each attempt isn't tried for ever. */
+/** Maximum attempts per document, so that one that crashes its process each time isn't tried for ever. No user reaches it. */
 export const HAND_OVER_ATTEMPTS_MAX = 100;
 
 /** Number of attempts kept per document: enough for three retry schedules. */

@@ -108,7 +108,7 @@ export async function highestNumber(
   return Number(rows[0]?.highest ?? 0);
 }
 
-/** Condition that a row of `invoices` was issued here, or imported and of one of these kinds. */
+/** Returns the condition that a row of `invoices` was issued here, or imported and of one of these kinds. */
 export function isNumberedWith(kinds: readonly Numbered[]) {
   return sql<boolean>`(unpublished ->> 'isImported' IS NULL OR kind IN (${sql.join(kinds)}))`;
 }

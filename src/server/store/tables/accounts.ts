@@ -40,13 +40,13 @@ export const administrators = defineTable({
     created_at: text,
     signed_in_at: orNull(text),
     disabled_at: orNull(text),
-    /** The sealed secret of the second factor. */
+    /** The second factor's encrypted secret. */
     second_factor: orNull(secret),
     /** The time step of the last accepted code. */
     second_factor_step: orNull(secretInteger),
     /** JSON array of the digests of unused recovery codes. */
     recovery_codes: orNull(secret),
-    /** The kinds of notices that aren't to be sent by mail. */
+    /** The kinds of notices that the administrator doesn't want by e-mail. */
     muted_notices: orElse(json<string[]>(), "'[]'"),
   },
   key: ['company', 'id'],
@@ -70,11 +70,11 @@ export const portalSessions = defineTable({
     client: text,
     created_at: text,
     seen_at: text,
-    /** The session's end, however much it is used. */
+    /** The time at which the session ends, however much it is used. */
     expires_at: text,
     /** Whether the session can't be used yet, because a company or a second-factor code is still missing. */
     is_waiting: orElse(flag, '0'),
-    /** The last time its owner gave a password or a code. */
+    /** The last time the administrator gave their password or a code. */
     proved_at: orElse(text, "''"),
   },
   key: ['company', 'token_sha256'],
@@ -98,9 +98,9 @@ export const formResults = defineTable({
     /** The form's token; see ../../views/form-tokens.ts. */
     form: text,
     done_at: text,
-    /** The address that the form leads to; null until its response is written. */
+    /** The address to which the form leads; null until its response is written. */
     leads_to: orNull(text),
-    /** The sealed notice for the page to which the form leads; null when there is none or it has been shown. */
+    /** The encrypted notice for the page to which the form leads; null when there is none or it has been shown. */
     notice: orNull(text),
   },
   key: ['company', 'session', 'form'],
@@ -195,7 +195,7 @@ export const notices = defineTable({
   columns: {
     company,
     id: text,
-    /** Null for somebody who is being invited. */
+    /** The recipient; null for somebody who is being invited. */
     administrator: orNull(text),
     kind: text,
     details: json<Record<string, string>>(),

@@ -97,7 +97,7 @@ export const erasures = defineTable({
     id: text,
     company_sha256: text,
     started_at: text,
-    /** Null while rows remain, or the database file hasn't been rewritten. */
+    /** The time the erasure was complete; null while rows remain or the database file hasn't been rewritten. */
     ended_at: orNull(text),
     row_count: integer,
     rows_gone_at: orNull(text),

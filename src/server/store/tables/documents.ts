@@ -33,14 +33,14 @@ export const logos = defineTable({
 export interface HandOverAttempt {
   at: string;
   ms: number;
-  /** The status of a response that isn't 2xx, an error class, or a system error code; null when it was accepted. */
+  /** The reason for failure: a status that isn't 2xx, an error class or a system error code; null if it succeeded. */
   problem: string | null;
   /** The beginning of a response that isn't 2xx, if it is text. */
   answer?: string | undefined;
   nextAt?: string | undefined;
 }
 
-/** Issued documents' delivery to the operator's access point, committed with the issue and kept as long as the document. */
+/** Issued documents' deliveries to the operator's access point, committed with the issue and kept with the document. */
 export const handOvers = defineTable({
   name: 'hand_overs',
   columns: {

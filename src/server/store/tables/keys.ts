@@ -23,7 +23,7 @@ export const apiKeys = defineTable({
     scopes: json<Scope[]>(),
     created_at: text,
     revoked_at: orNull(text),
-    /** The end of its last day, or the time it was revoked; null for a key without an end. */
+    /** The end of the key's last day, or the time it was revoked; null if it doesn't expire. */
     ends_at: orNull(text),
     /** The administrator who created it; null when an operator did. */
     made_by: orNull(text),

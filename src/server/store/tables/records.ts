@@ -38,7 +38,7 @@ const people = defineTable({
   key,
 });
 
-/** Indexes for lists by a range of `updatedAt`. */
+/** Returns the indexes for lists by a range of `updatedAt`. */
 const byChange = (name: string) => ({
   [`${name}_walked`]: '(company, id, updated_at)',
   [`${name}_changed`]: '(company, updated_at, id)',
@@ -113,7 +113,7 @@ const invoices = defineTable({
       orNull(amount),
       `${minor("detail ->> 'amountDueMinor'")} - ${minor("detail ->> 'creditBalanceMinor'")}`,
     ),
-    /** Set by rendering, as is `search_words` (../search-columns.ts). */
+    /** The amount paid less refunds; computed by rendering, like `search_words` (../search-columns.ts). */
     paid_minor: orElse(amount, '0'),
     search_words: orElse(text, "''"),
     unpublished,
@@ -147,7 +147,7 @@ const quotes = defineTable({
     quote_group_id: member("body ->> 'quoteGroupId'"),
     status,
     customer,
-    /** `9999-12-31` for a quote without an end, so that a comparison never meets a null. */
+    /** The last day of validity; `9999-12-31` if there is none, so that a comparison never meets a null. */
     valid_until: member("COALESCE(body ->> 'validUntil', '9999-12-31')"),
     updated_at,
     unpublished,

@@ -26,7 +26,7 @@ export interface Column<Stored = unknown, Value = unknown> {
   readonly constraints: (name: string, engine: EngineName) => string;
   /** Whether `readRow` leaves it out, so that nobody is shown it, not even in an export of the company. */
   readonly isSecret: boolean;
-  /** Whether the database computes it. */
+  /** Whether the database computes the column's values. */
   readonly isComputed: boolean;
   /** Type information only; never set. */
   readonly types?: { stored: Stored; value: Value };

@@ -24,17 +24,17 @@ export const webhooks = defineTable({
     created_at: text,
     /** The administrator who registered it; null when an operator did. */
     made_by: orNull(text),
-    /** Set while the webhook is paused, when its deliveries wait. */
+    /** The time the webhook was paused; its deliveries wait until it is resumed and this is null again. */
     paused_at: orNull(text),
-    /** A deleted webhook disappears at once for everyone; its row is removed after its last delivery. */
+    /** The time of deletion. The webhook disappears at once for everyone; its row is removed after its last delivery. */
     deleted_at: orNull(text),
     /** The times of the latest ping requests, for their limit per minute. */
     pinged_at: orElse(json<string[]>(), "'[]'"),
     /** The time of the first failed attempt since the last success; null while it isn't failing. */
     failing_since: orNull(text),
-    /** The last time that people were notified that the webhook is failing. */
+    /** The last time administrators were notified that the webhook is failing. */
     failing_told_at: orNull(text),
-    /** The last time that people were notified that its deliveries were marked failed. */
+    /** The last time administrators were notified that deliveries were marked failed. */
     failed_told_at: orNull(text),
   },
   key: ['company', 'id'],
@@ -50,11 +50,11 @@ export const events = defineTable({
   name: 'events',
   columns: {
     company,
-    /** Time-ordered: sorting a company's events by id puts them in the order in which they happened. */
+    /** A time-ordered id: sorting a company's events by it puts them in the order in which they happened. */
     id: text,
     kind: text,
     created_at: text,
-    /** JSON of the record, or of what the event says about it. */
+    /** JSON of the event's data: the record, or details about it. */
     data: recordText,
   },
   key: ['company', 'id'],
@@ -78,7 +78,7 @@ export const deliveries = defineTable({
   columns: {
     company: text,
     webhook: text,
-    /** The id sent to the receiver in the header and the body. */
+    /** The delivery's id, sent to the receiver in the header and the body. */
     id: text,
     event: text,
     state: orElse(oneOf('waiting', 'sending', 'retrying', 'delivered', 'failed', 'withheld'), "'waiting'"),
@@ -122,7 +122,7 @@ export const deliveryAttempts = defineTable({
     delivery: text,
     number: integer,
     attempted_at: text,
-    /** Exactly one of `status` and `error` is set. */
+    /** The response's HTTP status. Exactly one of `status` and `error` is set. */
     status: orNull(integer),
     error: orNull(text),
     dns_ms: orNull(integer),
@@ -149,9 +149,11 @@ export const webhookHours = defineTable({
     hour: text,
     delivered_count: integer,
     failed_count: integer,
-    /** Empty if there is none, like `last_failure`. */
+    /** The time of the hour's last successful attempt; empty if there is none, like `last_failure`. */
     last_delivered_at: text,
-    /** Time, reason, delivery id and response text, separated by spaces, so that the greatest text is the latest. */
+    /**
+     * The last failure: time, reason, delivery id and response text, separated by spaces; the greatest text is the latest.
+     */
     last_failure: text,
   },
   key: ['company', 'webhook', 'hour'],

@@ -5,7 +5,7 @@ import type { Connection } from '../dialects/dialect.ts';
 
 /** A fault in a stored row, or in the database file. */
 export interface Finding {
-  /** The table, or other part of the store. */
+  /** The table, or other part of the store, that has the fault. */
   in: string;
   company: string | null;
   id: string | null;

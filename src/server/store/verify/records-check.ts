@@ -13,7 +13,7 @@ interface Row {
   body: string;
   detail?: string;
   digest: string;
-  /** Only documents have this and `search_words`. PostgreSQL's driver returns large numbers as text. */
+  /** The amount paid; like `search_words`, only for documents. PostgreSQL's driver returns large numbers as text. */
   paid_minor?: number | string;
   search_words?: string;
 }
