@@ -74,7 +74,7 @@ const packages: Lock['packages'] = {
   '': released,
 };
 
-/** The files of a release beside `src`. */
+/** The files of a release besides the folder `src`. */
 const FILES = ['LICENSE', 'README.md', 'openapi.yaml', 'webhooks.yaml'];
 const GENERATED =
   'openapi.json openapi.dereferenced.json feed.json feed.dereferenced.json recorded-day.json reference.html feed-reference.html client.tgz'.split(
@@ -87,7 +87,7 @@ const UNRELEASED =
 /** Font weights that no document uses: of the nine in a typeface's package, two are needed. */
 const UNUSED_FONT = /@expo-google-fonts\/[^/]+\/(?!400Regular(?:\/|$)|600SemiBold(?:\/|$))\d/;
 
-/** Uses only the shell, because not every container has `dirname` and `env`. */
+/** Script that starts the program. It uses only the shell, because not every container has `dirname` and `env`. */
 const LAUNCHER = `#!/bin/sh
 file=$0
 if [ -L "$file" ]; then file=$(readlink -f "$file"); fi
@@ -137,7 +137,7 @@ async function buildRelease(target: string, { arm64 }: { arm64: boolean }): Prom
   writeFileSync(join(target, 'SHA256SUMS'), sums.join(''));
 }
 
-/** Reports a finished file, because the larger ones take half a minute each. */
+/** Prints a finished file's name, because the larger files take half a minute each. */
 function tell(file: string): void {
   const megabytes = (statSync(file).size / 1_000_000).toFixed(1);
   process.stdout.write(`${file}  ${megabytes} MB, ${Math.round(performance.now() / 1000)} s\n`);

@@ -32,13 +32,13 @@ const FILES = [
   'supported-node.js',
 ];
 
-/** Defines `require`, with which bundled CommonJS packages load Node's modules. */
+/** Code that defines `require`, with which bundled CommonJS packages load Node's modules. */
 const REQUIRE =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 if (import.meta.main) await buildClient();
 
-/** Builds the package. @returns the folders of the npm packages bundled into it. */
+/** Builds the integrators' npm package. @returns the folders of the npm packages bundled into it. */
 export async function buildClient(): Promise<string[]> {
   // Written beside its final place, and moved there when complete.
   const folder = mkdtempSync(join(root, 'generated', 'client.'));

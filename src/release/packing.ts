@@ -14,7 +14,7 @@ import { create } from 'tar';
 
 export const root = join(import.meta.dirname, '..', '..');
 
-/** Files that must be executable. */
+/** Files in a release that must be executable. */
 const PROGRAMS = ['bin/node', 'bin/fieldledger', 'src/fieldledger.js', 'fieldledger.js'];
 
 /**

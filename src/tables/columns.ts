@@ -3,7 +3,7 @@ import type { JsonSchema } from '../contract/document.ts';
 
 /** A column of a table for a spreadsheet. */
 export interface SheetColumn {
-  /** The member's path in the record, such as `totals.grossMinor`. */
+  /** The column's name: the member's path in the record, such as `totals.grossMinor`. */
   name: string;
   kind: 'text' | 'number' | 'amount' | 'boolean' | 'date' | 'time';
   /** Returns the text of a record's cell, with a decimal point; empty if there is no value. */
@@ -44,7 +44,7 @@ function valueAt(record: unknown, path: readonly string[]): unknown {
   }, record);
 }
 
-/** The separator of a list's items, which no program takes for a separator of cells. */
+/** The separator of a list's items within a cell, which no program mistakes for a separator of cells. */
 const LIST_SEPARATOR = ' | ';
 
 function cellText(value: unknown): string {

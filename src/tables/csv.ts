@@ -3,11 +3,11 @@ import { type SheetColumn, fitted } from './columns.ts';
 /** The separator and decimal mark of a CSV, which differ between countries. */
 export interface CsvStyle {
   separator: string;
-  /** The decimal mark. */
+  /** The decimal mark, either a point or a comma. */
   decimal: string;
 }
 
-/** Marks the file as UTF-8; without it some spreadsheets assume another encoding. */
+/** Character that marks a file as UTF-8; without it some spreadsheets assume another encoding. */
 const BYTE_ORDER_MARK = '\ufeff';
 
 export function csvHead(columns: readonly SheetColumn[], { separator }: CsvStyle): string {
@@ -49,7 +49,9 @@ function defused(text: string): string {
     .join('');
 }
 
-/** Whether a text begins like a formula, after any blanks, invisible characters and quotes. Full-width signs count too. */
+/**
+ * Whether a text begins like a formula, leaving aside blanks, quotes and invisible characters. Full-width signs count too.
+ */
 function isLikeFormula(part: string): boolean {
   const [first = ''] = part.replace(/^[\s\p{C}\p{DI}\p{Z}"]+/u, '');
   // A negative number may end a list or an object in JSON.

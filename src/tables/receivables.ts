@@ -5,9 +5,9 @@ const number: JsonSchema = { type: 'integer' };
 const day: JsonSchema = { type: 'string', format: 'date' };
 
 /**
- * The columns of the receivables, with a row for each open invoice, the newest first. The portal and `export receivables`
- * write the same table, with the customer's name as on the invoice. Amounts are in minor units of the invoice's currency: the
- * amount due is the gross plus rounding, less payments and credit notes, plus refunds.
+ * The columns of the receivables table, which has a row for each open invoice, newest first. The portal and `export
+ * receivables` write the same table, with the customer's name as on the invoice. Amounts are in minor units of the invoice's
+ * currency: the amount due is the gross plus rounding, less payments and credit notes, plus refunds.
  */
 export const receivableSchema = {
   properties: {

@@ -6,11 +6,11 @@ import { type Counted, createOwnCounter, createRateCounter } from '../store/rate
 export interface AllowanceLimits {
   rateLimitPerMinute: number;
   wrongKeysPerMinute: number;
-  /** Length of the window, a minute by default; tests shorten it. */
+  /** Length of the rate limit's window, a minute by default; tests shorten it. */
   windowSeconds?: number;
 }
 
-/** Window over which requests are counted (openapi.yaml, "Rate limit"). */
+/** Default length of the window in which requests are counted (openapi.yaml, "Rate limit"). */
 export const WINDOW_SECONDS = 60;
 
 export interface Taken {
@@ -56,7 +56,7 @@ interface Policy {
   name: string;
   quota: number;
   seconds: number;
-  /** Rule, as the error message states it when the quota is used up. */
+  /** The limit, as the error message states it when it is exceeded. */
   sentence: string;
 }
 

@@ -8,7 +8,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { JsonReply } from './contract-backend.ts';
 import type { ErrorReply } from '../connections/error-replies.ts';
 
-/** Threshold for compression: smaller bodies aren't worth it. */
+/** Minimum size of a body that is compressed; smaller ones aren't worth it. */
 const COMPRESSED_BYTES_MIN = 1_024;
 /**
  * Content codings offered, best first: zstd (RFC 8878) takes half as long as gzip and produces less. Compressing a page of
@@ -22,7 +22,7 @@ const codings = {
 type Coding = keyof typeof codings;
 const codingNames = Object.keys(codings) as Coding[];
 
-/** Sets cache headers: only the client can cache the answer, and must revalidate it before each use. */
+/** Sets headers that let only the client cache the response, and make it revalidate the response before each use. */
 export function setCacheHeaders(res: ServerResponse): void {
   res.setHeader('Cache-Control', 'private, no-cache');
   res.setHeader('Vary', 'Accept-Encoding');

@@ -52,7 +52,7 @@ export type HandlerArguments = [
   leave: () => void,
 ];
 
-/** Parts of answering a request that don't follow from the contract. */
+/** The steps of answering a request that the contract doesn't define. */
 export interface Duties {
   handlers: Handlers;
   needs: HandlerNeeds;
@@ -119,7 +119,7 @@ function called(handler: Handlers[OperationId], needs: HandlerNeeds) {
   };
 }
 
-/** Casts an operation to our router's type, with its scope, and the parameters of its path among its own. */
+/** Casts an operation to our router's type, which includes its scope and all its parameters, even the path's. */
 function contractOperation(operation: Operation): ContractOperation {
   return operation as Operation & ContractOperation;
 }
@@ -196,7 +196,7 @@ class ContractRouter extends OpenAPIRouter {
   }
 }
 
-/** Empty parameters of a request. Its body, headers and cookies stay so, because no operation declares any. */
+/** A request's parameters before they are parsed. No operation declares a body, headers or cookies, so these stay empty. */
 const unread = { params: {}, query: {}, headers: {}, cookies: {}, requestBody: undefined };
 
 /** Validator that runs an operation's compiled schemas on the parameters that the router has parsed. */

@@ -3,10 +3,10 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { unavailable } from '../../errors.ts';
 
-/** Interval at which the event loop's delay is measured and the share of requests to refuse is adjusted. */
+/** Interval at which the event loop's delay is measured and the proportion of requests to refuse is adjusted. */
 const LOOK_MS = 100;
 const RESOLUTION_MS = 10;
-/** Number of requests between two measurements that must be exceeded before a delay is blamed on load. */
+/** Minimum number of requests between two measurements for a delay to be blamed on load. */
 const REQUESTS_MIN = 100;
 const SHARE_UP = 0.1;
 const SHARE_DOWN = 0.05;
@@ -27,7 +27,7 @@ interface EventLoop {
   looks: number;
 }
 
-/** Measurements of the event loop, shared by all servers in the process. */
+/** The latest measurement of the event loop, shared by all servers in the process. */
 let eventLoop: EventLoop | undefined;
 
 function watchEventLoop(): EventLoop {

@@ -12,7 +12,7 @@ type Filters = Readonly<Record<string, string | number | undefined>>;
 type ListParameters = Filters & { limit: number; cursor?: string | undefined };
 
 const VERSION = '1';
-/** Length of a nine-byte digest in base64url. A multiple of three bytes needs no padding before the id. */
+/** Length of a cursor's nine-byte digest in base64url. A multiple of three bytes needs no padding before the id. */
 const DIGEST_CHARACTERS = 12;
 
 /**

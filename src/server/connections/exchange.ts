@@ -2,7 +2,7 @@ import type { ContractOperation } from '../../contract/document.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
 
-/** A key, and its company's switches, at the time of the request. */
+/** A request's API key and its company's switches, as they were when it arrived. */
 export interface Caller extends Switches {
   readonly company: string;
   readonly keyId: string;
@@ -10,7 +10,7 @@ export interface Caller extends Switches {
   readonly timeZone: string;
 }
 
-/** The known facts about a request and its response, from which the log line is made. */
+/** A request and its response, as far as known: the data for the log line. */
 export interface Exchange {
   readonly requestId: string;
   readonly authorization: string | undefined;

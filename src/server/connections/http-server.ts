@@ -5,7 +5,7 @@ import { endUnreadAnswers, type UnreadLimits } from './unread-answers.ts';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
-/** Node's default would check for slow requests only twice a minute. */
+/** Interval of checks for slow requests; Node's default is only twice a minute. */
 const TIMEOUT_CHECK_MS = 1_000;
 /** Idle timeout, longer than load balancers commonly have, so that they close connections first. */
 const KEEP_ALIVE_MS = 65_000;

@@ -9,7 +9,7 @@ const STALLED_MS_MAX = 30_000;
 const LOOK_MS = 5_000;
 /** Interval for checking connections that are about to close, because their clients wait for the end. */
 const CLOSING_LOOK_MS = 100;
-/** Connections that have sent less than this are closed at once, because little can be unread. */
+/** Bytes sent below which a connection is closed at once, because little can be unread. */
 const SMALL_BYTES_MAX = 65_536;
 
 interface Connection {
@@ -20,7 +20,7 @@ interface Connection {
   /** Upper bound of the bytes received by the client at `takenAt`, the last time that it made progress. */
   takenBytesMax: number;
   takenAt: number;
-  /** Closes our side of the connection; set while that waits for the client to receive everything. */
+  /** Closes our side of the connection; set while we wait for the client to receive everything. */
   close?: (() => void) | undefined;
 }
 
@@ -37,11 +37,11 @@ export interface UnreadLimits {
 }
 
 /**
- * Resets each connection whose client receives nothing of its response for 30 seconds, whatever the response is.
+ * Resets any connection whose client has received nothing more of its response for 30 seconds.
  *
- * Node considers a response sent as soon as the kernel has it. The kernel buffers up to 4 MB per connection, even for
- * minutes after the connection was closed. Only the kernel's table shows what the client has received, so a connection
- * that has sent much is closed only when the client has everything.
+ * Node considers a response sent as soon as the kernel has it. The kernel buffers up to 4 MB per connection, even for minutes
+ * after the connection was closed. Only the kernel's table shows what the client has received, so a connection that has sent
+ * much is closed only when the client has everything.
  */
 export function endUnreadAnswers(
   server: Server,

@@ -5,12 +5,12 @@ import { constants, createZstdDecompress, gunzip } from 'node:zlib';
 import { AppError, quote } from '../../errors.ts';
 import { type FeedLine, LINE_BYTES_MAX, readChange, readFeedLines } from '../backoffice/feed-lines.ts';
 
-/** Media type of a batch and of its answers. */
+/** Media type of a batch and of the response to it. */
 export type BatchForm = 'application/json' | 'application/x-ndjson';
 
 export interface ChangeBatch {
   form: BatchForm;
-  /** Changes, each parsed only when it is iterated over, because a value takes much more memory than its text. */
+  /** The batch's changes, each parsed only when iterated over, because a value takes much more memory than its text. */
   lines: Iterable<FeedLine> | AsyncIterable<FeedLine>;
 }
 

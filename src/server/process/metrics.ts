@@ -7,7 +7,7 @@ export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
   /** Counts a connection refused because there were too many, in total or from its network. */
   connectionRefused: () => void;
-  /** Sets the callback that reads the times of the last changes, by company and by source, at each scrape. */
+  /** Sets the callback that reads, at each scrape, the times of the last feed changes by company and by source. */
   watchFeeds: (read: Record<'company' | 'source', () => Promise<[label: string, atMs: number][]>>) => void;
   feed: FeedMetrics;
   deliveries: DeliveryMetrics;

@@ -114,8 +114,8 @@ function referenceHeaders(...links: string[]): HeadersOf {
 }
 
 /**
- * Replaces the contract's own names and URLs with the configured ones throughout a text: in samples and prose as well as
- * under `servers`. The settings don't allow characters that JSON or HTML would escape.
+ * Replaces the names and URLs in a text from the contract with the configured ones: in samples and prose as well as under
+ * `servers`. The settings don't allow characters that JSON or HTML would escape.
  */
 function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: PublicationOptions): string {
   const { info, servers } = JSON.parse(bundledContract()) as OwnNames;

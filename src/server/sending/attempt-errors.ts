@@ -1,5 +1,5 @@
 /**
- * The reason why an attempt got no status.
+ * The reason why an attempt got no HTTP status.
  *
  * `dns`: the name has no address, or more than 128, or the lookup failed. `refused`: an address that isn't public, or is the
  * service's own. `connect`: no connection. `tls`: no TLS 1.2 or 1.3 with a valid certificate for that name. `timeout`: the
@@ -10,8 +10,8 @@
 export type AttemptError = keyof typeof attemptErrorTexts;
 
 /**
- * A sentence for administrators about each error class. It has no details: those of a refused address would describe the
- * operator's network to anybody who registers a webhook.
+ * The sentence that explains each error class to administrators. It has no details: those of a refused address would describe
+ * the operator's network to anybody who registers a webhook.
  */
 export const attemptErrorTexts = {
   dns: 'The host name could not be resolved.',
@@ -27,7 +27,7 @@ export const attemptErrorTexts = {
 } as const;
 
 /**
- * Describes the result of an attempt in words.
+ * Returns the result of an attempt as text for people.
  * @param reason the status or the error class, as stored in the history.
  */
 export function outcomeText(reason: string): string {
@@ -35,7 +35,7 @@ export function outcomeText(reason: string): string {
   return Object.hasOwn(attemptErrorTexts, reason) ? attemptErrorTexts[reason as AttemptError] : reason;
 }
 
-/** Usual causes of failures, by status, by its first digit where many are alike, and by error class. */
+/** Usual causes of failures, by HTTP status or its first digit, or by error class. */
 const causes: Readonly<Record<string, string>> = {
   3: 'The address leads to another one. Redirects are not followed, so register that other address.',
   401: 'The receiver checks signatures with another secret, or asks for a password.',

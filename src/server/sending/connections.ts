@@ -26,14 +26,14 @@ export class AttemptFailure extends Error {
  */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<string[]>;
 
-/** Time after which an unanswered query goes to the next server. */
+/** Time after which an unanswered DNS query goes to the next name server. */
 const ANSWER_MS_MAX = 1_000;
 const TRIES = 2;
-/** Time limit of a lookup when many servers don't answer, so that it ends within the attempt. */
+/** Time limit of a lookup if many name servers don't answer, so that it ends within the attempt. */
 const SEARCH_MS_MAX = 4_000;
 
 /**
- * Builds a lookup that asks the DNS and nothing else.
+ * Creates a function that looks up host names in the DNS and nowhere else.
  *
  * Node's `dns.lookup` would also read the hosts file, and complete short names with the machine's search domains. It waits in
  * a pool of four threads, where hanging names hold up all others. A separate resolver for each lookup costs 0.1 ms, can be
@@ -70,15 +70,15 @@ function inTurns(families: readonly (readonly string[])[]): string[] {
 }
 
 export interface Attempt {
-  /** Ends the current phase; its reason is the `AttemptFailure`. */
+  /** Signal that ends the current phase; its reason is the `AttemptFailure`. */
   signal: AbortSignal;
   /** Ends the current phase, if any, and begins another. */
   enter: (phase: Phase) => void;
 }
 
 /**
- * A phase of an attempt, in this order: the DNS lookup, the connection, the TLS handshake, and the time from then to the head
- * of the answer, which includes sending the request.
+ * The phases of an attempt, in this order: the DNS lookup, the connection, the TLS handshake, and the time from then to the
+ * head of the answer, which includes sending the request.
  */
 export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte';
 
@@ -93,7 +93,7 @@ export interface ConnectedRequest extends RequestOptions {
 const ADDRESSES_MAX = 128;
 /** Maximum number of addresses dialled; further ones are only checked. */
 const DIALLED_MAX = 16;
-/** Longest wait for a connection to an address while there is another to try. */
+/** Maximum wait for a connection to an address if there is another to try. */
 const DIAL_MS_MAX = 2_500;
 /** Time for which an idle connection is kept for its host's next delivery. Servers keep connections longer (5 s and more). */
 const IDLE_MS_MAX = 4_000;
@@ -104,7 +104,7 @@ const OPEN_MAX = 256;
 /** Maximum age of a kept connection, so that a host that moves to another address is followed. */
 const AGE_MS_MAX = 60_000;
 
-/** Node's own method, whose type omits the return value. */
+/** Node's own `keepSocketAlive`, whose type omits the return value. */
 const { keepSocketAlive } = HttpAgent.prototype as unknown as {
   keepSocketAlive: (socket: Duplex) => boolean;
 };
@@ -185,7 +185,7 @@ export class Connections extends Agent {
     return addresses.slice(0, DIALLED_MAX);
   }
 
-  /** Whether to keep the connection of a finished request. Node's agent calls it for each. */
+  /** Whether to keep a connection whose request has finished. Node's agent calls this after every request. */
   override keepSocketAlive(socket: Duplex): boolean {
     const ageMs = performance.now() - (this.#openedAt.get(socket) ?? 0);
     const isKept =

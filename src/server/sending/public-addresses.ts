@@ -5,12 +5,12 @@ import ipaddr from 'ipaddr.js';
 
 import { quote, UsageError } from '../../errors.ts';
 
-/** Whether an address may be called. It is also given a connection's remote address, as the socket reports it. */
+/** Whether a webhook may be sent to an address. It is also given a connection's remote address, as the socket reports it. */
 export type AddressRule = (address: string) => boolean;
 
 type Block = [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
 
-/** IANA's registry of special-purpose IPv4 addresses (RFC 6890 and later), and one address that only looks public. */
+/** The special-purpose IPv4 addresses in IANA's registry (RFC 6890 and later), and one address that only looks public. */
 const CLOSED_IPV4 = blocks(
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -41,15 +41,17 @@ const OPEN_IPV6 = blocks('2000::/3');
  * Prefixes of a network's own choice (64:ff9b:1::/48) stay closed: nobody else can tell where such an address leads.
  */
 const NAT64 = blocks('64:ff9b::/96');
-/** Closed parts of 2000::/3: protocol assignments (Teredo, ORCHID), documentation, 6to4, documentation again (RFC 9637). */
+/**
+ * Parts of 2000::/3 not public: protocol assignments (Teredo, ORCHID), documentation, 6to4, documentation again (RFC 9637).
+ */
 const CLOSED_IPV6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /** ISATAP's interface prefixes (RFC 5214 section 6.1), behind which the last 32 bits are an IPv4 address. */
 const ISATAP_INTERFACES: readonly string[] = ['0:5efe', '200:5efe'];
 
 /**
- * Whether an address belongs to the public Internet; no other is called (openapi.yaml, "Webhooks"). Text that isn't a single
- * address, or an address with a zone, isn't public.
+ * Whether an address belongs to the public Internet; webhooks go to no other (openapi.yaml, "Webhooks"). Text that isn't a
+ * single address, or an address with a zone, isn't public.
  */
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 0) return false;
@@ -60,7 +62,7 @@ export function isPublicAddress(address: string): boolean {
   return isOpen && !carriesIsatap(destination);
 }
 
-/** Returns the address that is reached: for NAT64, the IPv4 address in the last 32 bits, otherwise the address itself. */
+/** Returns the address to which packets go: for NAT64, the IPv4 address in the last 32 bits, otherwise the address itself. */
 function destinationOf(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
   const parsed = ipaddr.parse(address);
   const isTranslated = parsed instanceof ipaddr.IPv6 && parsed.zoneId === undefined && isIn(parsed, NAT64);
@@ -68,8 +70,8 @@ function destinationOf(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
 }
 
 /**
- * Builds a service's address rule. It allows public addresses except the service's own, so that a webhook can't call back
- * into the service.
+ * Creates the rule for webhooks' addresses. It allows public addresses except the service's own, so that a webhook can't call
+ * back into the service.
  * @param ownAddresses public addresses that lead to the service but aren't on its machine's network interfaces.
  * @param interfaces lists the machine's network interfaces, anew each time because addresses come and go.
  * @throws UsageError for an own address that isn't an IP address.

@@ -7,7 +7,7 @@ const DELAYS_MS = [MINUTE_MS, 5 * MINUTE_MS, 30 * MINUTE_MS, 2 * HOUR_MS, 6 * HO
 const JITTER = 0.1;
 
 /**
- * Returns when to try a delivery, a mail or a document again; undefined when it has failed for good.
+ * Returns the time of the next attempt at a delivery, mail or document; undefined when it has failed for good.
  * @param failureCount number of failed attempts of this schedule, including the last one.
  * @param endedAt when the last attempt ended. The delay is never shorter than the schedule says.
  * @param random returns a number from 0 up to 1.

@@ -41,7 +41,7 @@ export interface AttemptResult extends AttemptTimings {
 }
 
 export interface Sender extends AsyncDisposable {
-  /** Makes one attempt, which takes at most the deadline plus 300 ms. It never rejects. */
+  /** Makes one attempt to send a request, within the deadline plus 300 ms. It never rejects. */
   send: (request: WebhookRequest) => Promise<AttemptResult>;
 }
 
@@ -140,11 +140,11 @@ function errorOf(thrown: unknown, phase: Phase | undefined): AttemptError {
 
 interface Answer {
   status: number;
-  /** The value of `Retry-After`, or an empty string. */
+  /** The value of the header `Retry-After`, or an empty string. */
   retryAfter: string;
   /**
-   * Resolves within 250 ms, when the body was received or the connection is closed, with the text of an answer that isn't
-   * 2xx. It never rejects.
+   * The text of an answer that isn't 2xx. It resolves within 250 ms, when the body was received or the connection is closed,
+   * and never rejects.
    */
   passed: Promise<string | undefined>;
 }
@@ -176,7 +176,7 @@ async function answerTo(
   }
 }
 
-/** Checks an address by the rule of registration again, because rows may have been written by other means. */
+/** Checks a stored URL again as at its registration, because rows may have been written by other means. */
 function calledUrl(url: string): URL {
   try {
     return new URL(canonicalWebhookUrl(url));
@@ -236,11 +236,11 @@ function exchange(options: ConnectedRequest, body: string): Promise<Answer | und
   });
 }
 
-/** Maximum length of a body that is received and dropped, so that the connection can be kept. */
+/** Maximum length of a body that is received and discarded, so that the connection can be kept. */
 const PASSED_BYTES_MAX = 16_384;
 const PASSING_MS_MAX = 250;
 
-/** Drops a short body, and closes the connection on a longer one. It first reads the beginning of a non-2xx answer. */
+/** Discards a short body, and closes the connection on a longer one. It first reads the beginning of a non-2xx answer. */
 async function letPass(request: ClientRequest, response: IncomingMessage): Promise<string | undefined> {
   const { statusCode = 0, headers } = response;
   const isRead = statusCode < 200 || statusCode > 299;

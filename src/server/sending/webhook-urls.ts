@@ -17,8 +17,8 @@ const LABEL_CHARACTERS_MAX = 63;
 const SPECIAL_SUFFIXES = ['arpa', 'onion'];
 
 /**
- * Returns the address of a webhook as it is stored and called: https on port 443 of a public host name (openapi.yaml,
- * "Webhooks").
+ * Returns a webhook's URL in the form in which it is stored and called: https on port 443 of a public host name
+ * (openapi.yaml, "Webhooks").
  *
  * The scheme and the host may be in capitals, port 443 may be written out, and an empty path becomes `/`. A non-ASCII host
  * name is taken in the ASCII form that a URL parser gives it (UTS 46, non-transitional). Everything else that a URL parser
@@ -48,7 +48,7 @@ function refuse(text: string, rule: string): never {
   throw new UsageError(`The webhook's address ${quote(shown)} ${rule}.`, { field: 'url' });
 }
 
-/** Splits an address into the part between `https://` and the path, and the rest. */
+/** Splits a URL into the part between `https://` and the path, and the rest. */
 function splitUrl(text: string): { authority: string; rest: string } {
   if (text.length > WEBHOOK_URL_CHARACTERS_MAX) refuse(text, LENGTH_RULE);
   if (/[\s\p{Cc}]/u.test(text)) refuse(text, 'must have no blanks, line breaks or control characters');
@@ -94,7 +94,7 @@ function isNumeric(labels: readonly string[]): boolean {
   return last !== undefined && /^(?:\d+|0x[0-9a-f]*)$/.test(last);
 }
 
-/** Whether every internationalised label decodes to a name; not all parsers check that. */
+/** Whether every internationalised label of a host name can be decoded; not all URL parsers check that. */
 function labelsDecode(host: string): boolean {
   return host.split('.').every((label) => !label.startsWith('xn--') || domainToUnicode(label) !== label);
 }
@@ -111,8 +111,8 @@ function refuseBadLabels(text: string, host: string, labels: readonly string[]):
 }
 
 /**
- * Refuses names that end in no registered suffix, as in a private network or a cluster. This only helps people who type one:
- * the check of the address that is dialled keeps the service out of private networks.
+ * Refuses host names without a registered suffix, as used in private networks and clusters. This only helps people who type
+ * one: the check of the address that is dialled keeps the service out of private networks.
  */
 function refusePrivate(text: string, host: string): void {
   const { domain, isIcann, publicSuffix } = parse(host, { validateHostname: false });
@@ -127,5 +127,5 @@ function refusePrivate(text: string, host: string): void {
     );
 }
 
-/** A label of a host name (RFC 1123 section 2.1). */
+/** Pattern of a host name's label (RFC 1123 section 2.1). */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;

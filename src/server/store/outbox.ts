@@ -25,14 +25,14 @@ export interface DueKey {
   id: string;
 }
 
-/** Condition for rows that are waiting or being sent, leaving out those that are too old. */
+/** Returns the condition for rows that are waiting or being sent, leaving out those that are too old. */
 function isOpen(queue: QueueName, now: Date): RawBuilder<boolean> {
   const oldest = new Date(now.getTime() - QUEUE_DAYS[queue] * DAY_MS).toISOString();
   // The first condition must equal that of each queue's partial index, `…_due`.
   return sql<boolean>`state IN ('waiting', 'sending') AND due_at > ${oldest}`;
 }
 
-/** Condition for rows that are due: for an attempt, or for takeover from a worker whose lease has expired. */
+/** Returns the condition for rows that are due: for an attempt, or for takeover from a worker whose lease has expired. */
 function isDue(queue: QueueName, now: Date): RawBuilder<boolean> {
   return sql<boolean>`${isOpen(queue, now)} AND due_at <= ${now.toISOString()}`;
 }

@@ -44,7 +44,7 @@ export async function applyChanges({
   return { mediaType: form, body: bodyOf(form, answers.list) };
 }
 
-/** Answers to a batch so far. */
+/** The answers so far to the changes of a batch. */
 class BatchAnswers {
   readonly list: { status: string; text: string }[] = [];
   /** Error from the database that stopped the batch. */
@@ -58,7 +58,7 @@ class BatchAnswers {
     this.#hasHungUp = hasHungUp;
   }
 
-  /** Whether no further changes are to be tried. */
+  /** Whether the batch's remaining changes must not be tried. */
   get isOver(): boolean {
     return (
       this.fault !== undefined || this.#isRevoked || this.#bytes > ANSWERS_BYTES_MAX || this.#hasHungUp()

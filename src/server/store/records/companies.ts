@@ -39,7 +39,7 @@ export async function updateCompanyRow(
   return changed;
 }
 
-/** Leaves out the id, because Citus refuses statements that set the distribution column. */
+/** Returns a company's columns without its id, because Citus refuses statements that set the distribution column. */
 function columnsToChange({ id: _id, createdAt: _at, ...members }: Company) {
   return writeRow(companies, members);
 }

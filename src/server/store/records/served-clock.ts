@@ -9,9 +9,9 @@ import type { Engine } from '../engines/engine.ts';
 const INTERVAL_MS = 20_000;
 
 /**
- * Stores the time that the API gives its clients in `Date`, so that no later change gets an earlier time stamp. Clients
- * ask for changes since that time, and would miss changes made after a clock was set back, or on a machine whose clock
- * is slow. The stored time may lag by the interval, which the clients' 60 seconds cover.
+ * Regularly stores the time that the API gives its clients in `Date`, so that no later change gets an earlier time stamp.
+ * Clients ask for changes since that time, and would miss changes made after a clock was set back, or on a machine whose
+ * clock is slow. The stored time may lag by the interval, which the clients' 60 seconds cover.
  * @param onError is called when the time couldn't be stored. The next interval tries again.
  */
 export async function keepServedClock(
