@@ -91,7 +91,7 @@ export function createUnready(): Server {
   return createHttpServer(app, () => EVERY_ANSWER);
 }
 
-/** Creates an Express application whose answers must not be cached. */
+/** Creates an Express application whose responses must not be cached. */
 export function createApplication(): express.Express {
   const app = express();
   app.disable('x-powered-by').disable('etag');
@@ -105,7 +105,7 @@ export function createApplication(): express.Express {
 
 /**
  * Refuses a Host header with a name that could belong to somebody else. They could point it at this machine, so that their
- * page in an operator's browser could read the answer (DNS rebinding).
+ * page in an operator's browser could read the response (DNS rebinding).
  */
 function refuseForeignName(host = '', names: readonly string[]): void {
   const name = host.toLowerCase().replace(/:\d*$/, '');

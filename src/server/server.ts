@@ -51,7 +51,7 @@ export async function createServer(options: ServerOptions): Promise<Server> {
   return createHttpServer(app, everyAnswer);
 }
 
-/** Returns the headers of every answer. With an https base URL, they make browsers use only https (RFC 6797). */
+/** Returns the headers of every response. With an https base URL, they make browsers use only https (RFC 6797). */
 function headersOfEveryAnswer({ baseUrl, hstsSubdomains }: ServerOptions): () => Record<string, string> {
   let headers: Record<string, string> | undefined;
   return () => (headers ??= { ...EVERY_ANSWER, ...strictTransport(baseUrl(), hstsSubdomains) });
@@ -87,7 +87,7 @@ function beginExchange(
     res.once('close', () => {
       const elapsedMs = performance.now() - startedAt;
       const operation = exchange.operation?.operationId ?? (exchange.page === undefined ? 'none' : 'portal');
-      // A client that disconnected before its answer began received none.
+      // A client that disconnected before its response began received none.
       if (res.headersSent) {
         metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
         const { caller, errorCode } = exchange;
@@ -135,7 +135,7 @@ const refuseUnknownPath: RequestHandler = () => {
   throw new AppError('not_found', 'There is nothing at this path; the description of the API is at /.');
 };
 
-/** Creates the error handler, the only place that turns an error into an answer. */
+/** Creates the error handler, the only place that turns an error into a response. */
 function answerError(log: Logger): ErrorRequestHandler {
   // Express recognises error handlers by their four parameters.
   return (error: unknown, req, res, _next) => {

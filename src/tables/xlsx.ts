@@ -55,8 +55,8 @@ function cellOf(text: string, { kind }: SheetColumn): string | number | boolean 
 }
 
 /**
- * Returns text as the file must store it: what looks like an escaped character (ECMA-376 part 1, section 22.9.2.19) is
- * escaped itself, and the two characters that XML forbids (XML 1.0, section 2.2) are replaced.
+ * Escapes a text for the file: what looks like an escaped character (ECMA-376 part 1, section 22.9.2.19) is escaped itself,
+ * and the two characters that XML forbids (XML 1.0, section 2.2) are replaced.
  */
 function asWritten(text: string): string {
   return text.replaceAll(/_(?=x[0-9A-Fa-f]{4}_)/g, '_x005F_').replaceAll(/[\ufffe\uffff]/g, '\ufffd');

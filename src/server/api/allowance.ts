@@ -16,7 +16,7 @@ export const WINDOW_SECONDS = 60;
 export interface Taken {
   /** Response headers that state the allowance (draft-ietf-httpapi-ratelimit-headers). */
   headers: Record<string, string>;
-  /** Error to answer with if the allowance is used up. */
+  /** The error to send if the allowance is used up. */
   refusal: AppError | undefined;
 }
 

@@ -81,7 +81,7 @@ export function preferredCoding<C extends string>(
   return preferred.find((coding) => coding === chosen);
 }
 
-/** Sends an error. @returns the number of bytes sent as the body. */
+/** Sends an error response. @returns the number of bytes sent as the body. */
 export function sendError(
   req: IncomingMessage,
   res: ServerResponse,
@@ -120,14 +120,14 @@ export function hasTag(ifNoneMatch: string | undefined, tags: readonly string[])
   return named.some(([, weak = '', tag = '']) => ['', 'W/'].includes(weak) && tags.includes(tag));
 }
 
-/** Maximum number of answers sent together, so that none waits more than a millisecond for the rest. */
+/** Maximum number of responses sent together, so that none waits more than a millisecond for the rest. */
 const TOGETHER = 16;
 
 /**
- * Batches answers so that those of one event loop turn are sent together at its end. Sending evicts what the next answer
- * needs from the processor's caches: sent one by one, the answers of eight connections took a fifth more server time.
- * A lone answer doesn't wait for another.
- * @returns a function whose promise resolves when the answer should be sent.
+ * Batches responses, so that those of one event loop turn are sent together at its end. Sending evicts from the processor's
+ * caches what the next response needs: sent one by one, those of eight connections took a fifth more server time. A lone
+ * response doesn't wait for another.
+ * @returns a function whose promise resolves when the response should be sent.
  */
 export function createSendingTurn(): () => Promise<void> {
   let begun: PromiseWithResolvers<void> | undefined;

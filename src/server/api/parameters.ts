@@ -75,8 +75,8 @@ export function readIntegers(query: RawQuery, parameters: readonly ContractParam
 }
 
 /**
- * Returns the error to answer with if a request's parameters are invalid.
- * A malformed id in the path is `not_found`, because there is nothing with that id.
+ * Returns the error to send if a request's parameters are invalid. A malformed id in the path is `not_found`, because there
+ * is nothing with that id.
  */
 export function explainParameters(
   errors: readonly Pick<ErrorObject, 'instancePath' | 'keyword' | 'params'>[],

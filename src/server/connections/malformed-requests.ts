@@ -6,7 +6,7 @@ import { errorBody } from './error-replies.ts';
 import type { ErrorCode } from '../../contract/operations.ts';
 import { AppError } from '../../errors.ts';
 
-/** `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2); an http URI has no empty host (RFC 9110). */
+/** Host header: `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2), without an empty host (RFC 9110). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /** Refuses a request with ambiguous headers. @throws AppError `invalid_request` for one. */

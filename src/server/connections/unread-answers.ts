@@ -9,7 +9,7 @@ const STALLED_MS_MAX = 30_000;
 const LOOK_MS = 5_000;
 /** Interval for checking connections that are about to close, because their clients wait for the end. */
 const CLOSING_LOOK_MS = 100;
-/** Bytes sent below which a connection is closed at once, because little can be unread. */
+/** Number of sent bytes below which a connection is closed at once, because little can be unread. */
 const SMALL_BYTES_MAX = 65_536;
 
 interface Connection {

@@ -2,7 +2,7 @@ import { destination, type DestinationStream, pino, stdTimeFunctions } from 'pin
 
 export type Logger = pino.Logger;
 
-/** Number of bytes collected for one write, and the time after which fewer bytes are written too. */
+/** Number of bytes at which buffered lines are written, and the time after which they are written anyway. */
 const WRITE_BYTES_MIN = 4_096;
 const WRITE_MS_MAX = 200;
 /** Maximum size of lines kept while they can't be written; further lines are dropped. */

@@ -90,7 +90,7 @@ function postgresUrl(text: string): URL | undefined {
   return isRefused ? undefined : (url ?? undefined);
 }
 
-/** Creates a parser for comma-separated lists; - is the empty list. */
+/** Creates a parser for comma-separated lists; a hyphen alone is the empty list. */
 export const listed = (isItem: (text: string) => boolean, rule: string) => (text: string) => {
   const items =
     text === '-'
@@ -103,7 +103,7 @@ export const listed = (isItem: (text: string) => boolean, rule: string) => (text
   return items;
 };
 
-/** Parses an address where people get help, limited to characters that need no escaping in text or HTML. */
+/** Parses the support URL, which may only have characters that need no escaping in text or HTML. */
 export function parseSupportUrl(text: string): string {
   const isPlain = /^(?:https?:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/.test(text);
   const url = URL.parse(text);

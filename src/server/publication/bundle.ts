@@ -30,7 +30,7 @@ export interface BundledSchema extends JsonSchema, Reference {
 
 export interface Example extends Reference {
   summary?: string;
-  /** Path and query of the request that the example answers. */
+  /** Path and query of the request to which the example is the response. */
   'x-request'?: string;
   value?: unknown;
 }
@@ -97,7 +97,7 @@ export function bundledOperations(): (BundledOperation & { path: string })[] {
   return Object.entries(readContractBundle().paths).map(([path, { get }]) => ({ ...get, path }));
 }
 
-/** Returns the body of an operation's successful answer, or of an event. */
+/** Returns the body of an operation's successful response, or of an event. */
 export function bodyOf({ requestBody, responses }: BundledOperation): BundledContent | undefined {
   return requestBody ?? responses['200'];
 }

@@ -16,7 +16,7 @@ interface Contract extends JsonObject {
 const VALUES: readonly string[] = ['default', 'enum', 'example', 'examples'];
 
 /**
- * Converts the contract to OpenAPI 3.0, for generators that support nothing later. Requests and answers are equivalent:
+ * Converts the contract to OpenAPI 3.0, for generators that support nothing later. Requests and responses are equivalent:
  * `nullable` replaces the type `null`, an `enum` of one replaces `const`, and `example` replaces the `examples` of a schema.
  * Version 3.0 has no webhooks and no scopes for a bearer token, so an operation states its scope as `x-scope`.
  *

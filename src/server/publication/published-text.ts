@@ -8,7 +8,7 @@ import { hasTag, preferredCoding, tagsOf } from '../api/answer.ts';
 
 /**
  * Content codings offered, smallest result first. A text is compressed only once, on another thread, so compression is more
- * thorough than for API answers. Higher levels take three times as long to save another fiftieth.
+ * thorough than for API responses. Higher levels take three times as long to save another fiftieth.
  */
 const codings = {
   br: (bytes: Buffer) =>

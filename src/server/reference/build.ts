@@ -20,7 +20,7 @@ import { sampleLanguages } from './samples.ts';
 const root = join(import.meta.dirname, '..', '..', '..');
 
 const OPTIONS = {
-  // An answer is an envelope; collapsed, it would show `data` and hide the record.
+  // A response is an envelope; collapsed, it would show `data` and hide the record.
   schemasExpansionLevel: 1,
   // Most patterns only exclude control characters; if a value's format matters, its description says so.
   hideSchemaPattern: true,
@@ -39,9 +39,9 @@ const noScript = (file: string) =>
   `<noscript>This page needs JavaScript. The same can be read without: <a href="/${file}">${file}</a>.</noscript>`;
 
 /**
- * Fixes to Redoc's style sheet. Inline code wraps only at a space, or if it alone is longer than a line;
- * tables wider than a phone can be scrolled. An answer's headers come after its body. Text has the contrast
- * required by WCAG 2.2, and titles wrap between words.
+ * Fixes to Redoc's style sheet. Inline code wraps only at a space, or if it alone is longer than a line; tables wider than a
+ * phone can be scrolled. A response's headers come after its body. Text has the contrast required by WCAG 2.2, and titles
+ * wrap between words.
  */
 const STYLE = `<style>
 main :is(h1, h2, h3) { word-break: normal !important; overflow-wrap: break-word !important; }

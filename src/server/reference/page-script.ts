@@ -39,7 +39,7 @@ const showChapters = () => {
       return entry;
     }));
   }
-  // Redoc may have rendered the dialog anew.
+  // Redoc may have rendered the dialog again.
   if (!found.isConnected) input.closest('header').after(found);
 };
 addEventListener('input', showChapters);

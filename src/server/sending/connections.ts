@@ -101,7 +101,7 @@ const IDLE_MS_MAX = 4_000;
 const IDLE_PER_HOST_MAX = 64;
 /** Number of open connections to all hosts above which none is kept. */
 const OPEN_MAX = 256;
-/** Maximum age of a kept connection, so that a host that moves to another address is followed. */
+/** Maximum age of a kept connection, so that deliveries follow a host to a new address. */
 const AGE_MS_MAX = 60_000;
 
 /** Node's own `keepSocketAlive`, whose type omits the return value. */

@@ -6,7 +6,7 @@ import { quote, UsageError } from '../../errors.ts';
 
 /** Maximum length of a URL; too many servers refuse longer ones (RFC 9110 section 4.1 recommends support of 8,000 octets). */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2_048;
-/** Maximum length of a host name (RFC 1035 section 2.3.4), as text without the root's full stop. */
+/** Maximum length of a host name (RFC 1035 section 2.3.4), as text without the trailing full stop. */
 const NAME_CHARACTERS_MAX = 253;
 const LABEL_CHARACTERS_MAX = 63;
 

@@ -131,7 +131,7 @@ export async function settleDue(
 /** A queue and the way its rows are sent. */
 export interface Outbox<Queue extends QueueName, Item, Outcome> {
   queue: Queue;
-  /** The state of a row after it was sent. */
+  /** The final state of a row that was sent. */
   sent: string;
   /** Maximum number of rows sent at the same time. */
   atOnce: number;

@@ -58,7 +58,7 @@ export class MachinePools implements Machines {
     throw unavailable({ cause: new Error(`${machine} doesn't answer.`) });
   }
 
-  /** Waits for an answer, but only as long as the lane's machines are up. */
+  /** Waits for a statement's result, but only as long as the lane's machines are up. */
   async within<T>({ waits }: Lane, answer: Promise<T>): Promise<T> {
     // A new promise for each wait, because a long-lived one would retain every answer that raced with it.
     const { promise: lost, reject } = Promise.withResolvers<never>();

@@ -48,7 +48,7 @@ function columnsToChange({ id: _id, createdAt: _at, ...members }: Company) {
 export interface CompanyClock {
   /** Unix ms of the last change. */
   lastStampMs: number;
-  /** The latest time that the API has told its clients, up to some seconds behind; see served-clock.ts. */
+  /** The latest time that the API has given its clients; it may lag by some seconds (served-clock.ts). */
   servedMs: number;
 }
 

@@ -39,7 +39,7 @@ export interface PrintableDocument {
   isImported: boolean;
 }
 
-/** Finds a document. Returns undefined when the company has none with that id. */
+/** Finds a document's status and PDF details; undefined when the company has none with that id. */
 export async function locateDocument(
   db: Connection,
   company: string,

@@ -124,7 +124,7 @@ export async function queueAgain(
 const OLD_AT_ONCE = 250;
 
 /**
- * Gives up some of the documents that have waited 30 days without being sent, and deletes the attempts of some that were
+ * Gives up a batch of documents that have waited 30 days without being sent, and deletes the attempts of a batch that were
  * settled 30 days ago.
  * @returns whether there may be more.
  */
@@ -139,7 +139,7 @@ export async function settleOldHandOvers(engine: Engine, now: Date): Promise<boo
   return counts.some((count) => count > 0);
 }
 
-/** Changes some of the rows that meet a condition, company by company. @returns how many. */
+/** Updates a batch of rows that meet a condition, company by company. @returns how many. */
 async function changeSome(
   engine: Engine,
   which: RawBuilder<boolean>,

@@ -20,7 +20,7 @@ export async function keepServedClock(
   onError: (error: unknown) => void,
 ): Promise<Disposable> {
   const keep = () => writeTime(engine, now());
-  // Written before the first answer, and then for as long as the server runs.
+  // Written before the first response, and then for as long as the server runs.
   await keep();
   const timer = setInterval(() => void keep().catch(onError), INTERVAL_MS);
   return { [Symbol.dispose]: () => clearInterval(timer) };
@@ -37,7 +37,7 @@ async function writeTime(engine: Engine, at: Date): Promise<void> {
   );
 }
 
-/** Maximum time before the probe answers. */
+/** Maximum time that the write probe takes to answer. */
 const ANSWER_MS_MAX = 500;
 
 /**

@@ -153,7 +153,7 @@ export const auditEntries = defineTable({
     at: text,
     /** The acting administrator; null for an operator. */
     administrator: orNull(text),
-    /** The administrator's name at the time. */
+    /** The administrator's name at the time of the action. */
     administrator_name: text,
     action: text,
     /** Id of the action's target. */
@@ -189,7 +189,7 @@ const auditOnPostgres = [
   END $do$`,
 ];
 
-/** Notices to people, by e-mail and on their pages, committed together with the change that each reports. */
+/** Notices by e-mail and on administrators' portal pages, committed together with the change that each reports. */
 export const notices = defineTable({
   name: 'notices',
   columns: {

@@ -74,7 +74,7 @@ export const companyClocks = defineTable({
   isInternal: true,
 });
 
-/** One row with the latest time that the API may have told its clients; see ../records/served-clock.ts. */
+/** One row with the latest time that the API may have given its clients; see ../records/served-clock.ts. */
 export const servedClock = defineTable({
   name: 'served_clock',
   columns: { latest_ms: bigInteger },

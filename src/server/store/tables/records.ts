@@ -24,7 +24,7 @@ const id = member("body ->> 'id'");
 const updated_at = member("body ->> 'updatedAt'");
 const status = member("body ->> 'status'");
 const customer = member("body -> 'customer' ->> 'id'");
-/** Digest of the record's entire text. */
+/** The digest of the record's entire text. */
 const digest = text;
 /** JSON of a document's or customer's data that the API doesn't show. */
 const unpublished = orElse(recordText, "'{}'");

@@ -6,10 +6,10 @@ import type { ColumnType, Generated, GeneratedAlways, InsertType } from 'kysely'
 
 export type EngineName = 'sqlite' | 'postgres';
 
-/** The SQL type of a kind of column on each engine. */
+/** The SQL type of a column on each database engine. */
 type Declared = Readonly<Record<EngineName, string>>;
 
-/** Text that compares byte by byte on both engines. */
+/** The type of text that compares byte by byte on both engines. */
 const TEXT: Declared = { sqlite: 'TEXT', postgres: 'TEXT COLLATE "C"' };
 const INTEGER: Declared = { sqlite: 'INTEGER', postgres: 'INTEGER' };
 const BIG_INTEGER: Declared = { sqlite: 'INTEGER', postgres: 'BIGINT' };
@@ -20,11 +20,11 @@ const BYTES: Declared = { sqlite: 'BLOB', postgres: 'BYTEA' };
 /** A column. `Stored` is its type for Kysely, and `Value` the type that `readRow` converts it to. */
 export interface Column<Stored = unknown, Value = unknown> {
   readonly declared: Declared;
-  /** The storage form of its values: unchanged, as JSON, or as a flag of 0 or 1. */
+  /** The form in which the column's values are stored: unchanged, as JSON, or as a flag of 0 or 1. */
   readonly form: 'plain' | 'json' | 'flag';
   /** Returns the SQL after the type, such as `NOT NULL`. */
   readonly constraints: (name: string, engine: EngineName) => string;
-  /** Whether `readRow` leaves it out, so that nobody is shown it, not even in an export of the company. */
+  /** Whether `readRow` leaves the column out, so that nobody is shown it, not even in an export of the company. */
   readonly isSecret: boolean;
   /** Whether the database computes the column's values. */
   readonly isComputed: boolean;
@@ -46,23 +46,23 @@ function column<Stored, Value = Stored>(
 const check = (condition: (name: string) => string) => (name: string) =>
   `NOT NULL CHECK (${condition(name)})`;
 
-/** A text. Times are `YYYY-MM-DDTHH:MM:SS.mmmZ` and days `YYYY-MM-DD`, which sort correctly as text. */
+/** A text column. Times are `YYYY-MM-DDTHH:MM:SS.mmmZ` and days `YYYY-MM-DD`, which sort correctly as text. */
 export const text = column<string>(TEXT);
 export const integer = column<number>(INTEGER);
-/** A 64-bit integer, which PostgreSQL's driver returns as text. */
+/** A column of 64-bit integers, which PostgreSQL's driver returns as text. */
 export const bigInteger = column<ColumnType<number | string, number, number>>(BIG_INTEGER);
-/** A boolean, stored as 0 or 1. */
+/** A boolean column, stored as 0 or 1. */
 export const flag = column<number, boolean>(INTEGER, {
   form: 'flag',
   constraints: check((name) => `${name} IN (0, 1)`),
 });
-/** The JSON text of a record, or of a part of it. */
+/** A column with the JSON text of a record, or of a part of it. */
 export const recordText = column<string>(DOCUMENT);
 export const bytes = column<Buffer, never>(BYTES, { isSecret: true });
-/** The digest of a token, or a sealed secret. */
+/** A column with a token's digest or an encrypted secret. */
 export const secret = column<string, never>(TEXT, { isSecret: true });
 export const secretInteger = column<number, never>(INTEGER, { isSecret: true });
-/** The company that the row belongs to. */
+/** The column with the company that a row belongs to. */
 export const company = column<string>(TEXT, { constraints: () => 'NOT NULL REFERENCES companies (id)' });
 
 /** Creates a column for values stored as JSON. */
@@ -121,17 +121,17 @@ export interface Table {
   /** Indexes by name, each with the SQL after the table's name: columns and any condition. */
   readonly indexes?: Readonly<Record<string, string | ((engine: EngineName) => string)>>;
   readonly uniqueIndexes?: Readonly<Record<string, string>>;
-  /** Whether rows are small and found by key alone, so that SQLite needs no tree besides the key's. */
+  /** Whether rows are small and found by key alone, so that SQLite needs only the key's B-tree. */
   readonly isKeyed?: boolean;
   /** The column by which `removeBefore` decides whether a row is old. */
   readonly age?: string;
-  /** Whether each Citus machine has a copy, because it is small and joined with companies' rows. */
+  /** Whether each Citus machine has a copy of the table, because it is small and joined with companies' rows. */
   readonly isOnEachMachine?: boolean;
-  /** Whether it describes the database itself, so that copies of a store leave out its rows. */
+  /** Whether the table describes the database itself, so that copies of a store leave out its rows. */
   readonly isOfDatabase?: boolean;
-  /** Whether an export leaves its rows out, because they mean nothing outside the program. */
+  /** Whether an export leaves the table's rows out, because they mean nothing outside the program. */
   readonly isInternal?: boolean;
-  /** Whether it holds counts that only processes sharing a database need, and that a crash may lose. */
+  /** Whether the table holds counts that only processes sharing a database need, and that a crash may lose. */
   readonly isCounter?: boolean;
   /** Returns statements to run after those that create the table. */
   readonly also?: (engine: EngineName) => readonly string[];

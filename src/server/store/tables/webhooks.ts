@@ -145,7 +145,7 @@ export const webhookHours = defineTable({
   columns: {
     company: text,
     webhook: text,
-    /** `YYYY-MM-DDTHH` in UTC. */
+    /** The hour, as `YYYY-MM-DDTHH` in UTC. */
     hour: text,
     delivered_count: integer,
     failed_count: integer,
