@@ -49,9 +49,7 @@ function defused(text: string): string {
     .join('');
 }
 
-/**
- * Whether a text begins like a formula, leaving aside blanks, quotes and invisible characters. Full-width signs count too.
- */
+/** Whether a text begins like a formula, ignoring blanks, quotes and invisible characters. Full-width signs count too. */
 function isLikeFormula(part: string): boolean {
   const [first = ''] = part.replace(/^[\s\p{C}\p{DI}\p{Z}"]+/u, '');
   // A negative number may end a list or an object in JSON.

@@ -41,7 +41,7 @@ function withoutTags(page: string): string {
     );
 }
 
-/** Shortens an answer's text to the part that is stored, and removes the secret if the receiver has repeated it. */
+/** Shortens an answer's text to the part that is stored, and removes any parts of the secret from it. */
 export function keptAnswer(text: string, secret: string): string {
   const bare = secret.replace(/^whsec_/, '');
   const parts = bare.match(/\w{8,}/g) ?? [];

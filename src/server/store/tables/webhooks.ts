@@ -151,9 +151,7 @@ export const webhookHours = defineTable({
     failed_count: integer,
     /** The time of the hour's last successful attempt; empty if there is none, like `last_failure`. */
     last_delivered_at: text,
-    /**
-     * The last failure: time, reason, delivery id and response text, separated by spaces; the greatest text is the latest.
-     */
+    /** The last failure: time, reason, delivery id and response text, separated by spaces. The greatest text is the last. */
     last_failure: text,
   },
   key: ['company', 'webhook', 'hour'],
