@@ -7,8 +7,8 @@ const KNOWN_MS = 20_000;
 
 /**
  * Opens the generation of a store: a random text, created here if the store has none. Backups and copies leave it out, so a
- * restored store gets a new one. It tells clients that they may hold records that the store has lost (openapi.yaml, "Staying
- * in sync"). The returned function re-reads it in the background, so that no response waits for it.
+ * restored store gets a new one. It tells clients that they may hold records that the store has lost
+ * (openapi.yaml, "Staying in sync"). The returned function re-reads it in the background, so that no response waits for it.
  * @param now milliseconds of a monotonic clock.
  */
 export async function openGeneration(
