@@ -30,7 +30,7 @@ export interface FeedMetrics {
 }
 
 export interface DeliveryMetrics {
-  /** Records a finished attempt; `outcome` is the new state of its delivery. */
+  /** Counts and times a finished attempt; `outcome` is the new state of its delivery. */
   attempted: (outcome: string, seconds: number) => void;
   /** Records the delay between an event's commit and its first attempt. */
   firstAttempted: (seconds: number) => void;

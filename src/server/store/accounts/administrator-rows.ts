@@ -11,10 +11,10 @@ import type { Tables } from '../tables/tables.ts';
 
 /** An administrator of a company, without their password. */
 export type Administrator = Omit<RowOf<typeof administrators>, 'mutedNotices'> & {
-  /** Whether they have a password; false if they sign in only by portal links. */
+  /** Whether the administrator has a password, rather than signing in only by portal links. */
   hasPassword: boolean;
   hasSecondFactor: boolean;
-  /** The kinds of notices that they don't want by e-mail; none by default. */
+  /** The kinds of notices that the administrator doesn't want by e-mail; none by default. */
   mutedNotices?: readonly string[];
 };
 

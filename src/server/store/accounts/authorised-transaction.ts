@@ -18,7 +18,7 @@ export interface SignedIn extends Origin {
 /** An administrator whose session and account were checked within the transaction. */
 export interface ActingAdministrator extends Administrator, Origin {
   session: string;
-  /** Whether they proved their identity within the last ten minutes. */
+  /** Whether the administrator has proved their identity within the last ten minutes. */
   isProved: boolean;
 }
 

@@ -118,7 +118,7 @@ export async function listSessionRows(engine: Engine, { company, id }: AccountKe
   return rows.map((row) => readRow(portalSessions, row));
 }
 
-/** Records that a session was used, unless it expired because its last use was before `idleSince`. */
+/** Stores the time that a session was used, unless it expired because its last use was before `idleSince`. */
 export async function touchSession(
   engine: Engine,
   token: HashedToken,

@@ -60,7 +60,7 @@ export async function findOutdated(engine: Engine, hasContracts: boolean): Promi
 }
 
 /**
- * Records that this contract renders the resources from now on. Another process may already have begun the same rendering.
+ * Marks the resources as rendered by this contract from now on. Another process may already have begun the same rendering.
  * @throws UsageError when a later contract has meanwhile rendered some of the records.
  */
 export async function beginRendering(engine: Engine, outdated: readonly Outdated[]): Promise<void> {

@@ -12,7 +12,7 @@ import type { KeptSupplier } from './suppliers.ts';
 /** The details of a document's stored PDF, without its bytes. */
 export interface DocumentHead {
   number: string;
-  /** Hex SHA-256 of the bytes. */
+  /** Hex SHA-256 of the PDF's bytes. */
   sha256: string;
   byteCount: number;
 }

@@ -111,7 +111,7 @@ export async function setLastStamp(
     .execute();
 }
 
-/** Records that a feed change has been applied. */
+/** Stores a feed change as applied. */
 export async function noteChange(
   transaction: StoreTransaction,
   noted: RowOf<typeof appliedChanges>,

@@ -12,7 +12,7 @@ export const documents = defineTable({
     /** The id of the document's record. */
     invoice: text,
     number: text,
-    /** Hex SHA-256 of the bytes. */
+    /** Hex SHA-256 of the PDF's bytes. */
     sha256: text,
     byte_count: integer,
     bytes,

@@ -25,7 +25,7 @@ export const apiKeys = defineTable({
     revoked_at: orNull(text),
     /** The end of the key's last day, or the time it was revoked; null if it doesn't expire. */
     ends_at: orNull(text),
-    /** The administrator who created it; null when an operator did. */
+    /** The administrator who created the key; null when an operator did. */
     made_by: orNull(text),
   },
   key: ['company', 'id'],

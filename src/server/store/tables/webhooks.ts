@@ -22,7 +22,7 @@ export const webhooks = defineTable({
     events: json<MoveEventKind[]>(),
     secret,
     created_at: text,
-    /** The administrator who registered it; null when an operator did. */
+    /** The administrator who registered the webhook; null when an operator did. */
     made_by: orNull(text),
     /** The time the webhook was paused; its deliveries wait until it is resumed and this is null again. */
     paused_at: orNull(text),
