@@ -15,7 +15,7 @@ export type EventKind = keyof webhooks;
 export const deliveryBytesMax = 10_000_000;
 
 /** Names of the events that moves trigger. A ping is sent by a button in the portal instead. */
-export type MoveEventKind = Exclude<EventKind, 'ping'>;
+export type SubscribableKind = Exclude<EventKind, 'ping'>;
 
 /** Scope needed to read each event's data (webhooks.yaml, `x-scope`); a ping has none. */
 const eventScopes = Object.fromEntries(
@@ -23,16 +23,16 @@ const eventScopes = Object.fromEntries(
     const scope = post['x-scope'];
     return scope ? [[kind, scope]] : [];
   }),
-) as Readonly<Record<MoveEventKind, Scope>>;
+) as Readonly<Record<SubscribableKind, Scope>>;
 
 /** Names of the events that a webhook can subscribe to, in the contract's order. */
-export const moveEventKinds = Object.keys(eventScopes) as readonly MoveEventKind[];
+export const subscribableKinds = Object.keys(eventScopes) as readonly SubscribableKind[];
 
-export function isMoveEventKind(value: string): value is MoveEventKind {
+export function isSubscribableKind(value: string): value is SubscribableKind {
   return Object.hasOwn(eventScopes, value);
 }
 
-export function scopeOfEvent(kind: MoveEventKind): Scope {
+export function scopeOfEvent(kind: SubscribableKind): Scope {
   return eventScopes[kind];
 }
 

@@ -1,4 +1,4 @@
-import { type EventKind, isMoveEventKind, type MoveEventKind, scopeOfEvent } from './events.ts';
+import { type EventKind, isSubscribableKind, type SubscribableKind, scopeOfEvent } from './events.ts';
 import type { ErrorCode } from './operations.ts';
 import { invoicingModules, type Module, type Scope } from './scopes.ts';
 
@@ -44,10 +44,10 @@ export function maySee(held: readonly Scope[], module: Module): boolean {
 
 /** Whether the given scopes allow reading an event's data; always true for a ping, which has none. */
 export function maySeeEvent(held: readonly Scope[], kind: EventKind): boolean {
-  return !isMoveEventKind(kind) || held.includes(scopeOfEvent(kind));
+  return !isSubscribableKind(kind) || held.includes(scopeOfEvent(kind));
 }
 
 /** Returns the scopes needed to read the data of the given events that are missing from `held`. */
-export function scopesLacked(held: readonly Scope[], events: readonly MoveEventKind[]): Scope[] {
+export function scopesLacked(held: readonly Scope[], events: readonly SubscribableKind[]): Scope[] {
   return [...new Set(events.map(scopeOfEvent))].filter((scope) => !held.includes(scope));
 }

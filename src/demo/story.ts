@@ -1,4 +1,4 @@
-import { applyInOneTransaction } from '../server/backoffice/apply.ts';
+import { applyAtomically } from '../server/backoffice/apply.ts';
 import { openBackoffice } from '../server/backoffice/backoffice.ts';
 import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
 import type { AppendEvents } from '../server/store/records/events.ts';
@@ -34,6 +34,6 @@ export function openStory(engine: Engine, options: { appendEvents?: AppendEvents
     hasReaders: false,
   });
   return async (changes) => {
-    await applyInOneTransaction(backoffice, changes);
+    await applyAtomically(backoffice, changes);
   };
 }

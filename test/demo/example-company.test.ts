@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 
 import { createCompany } from '../../src/server/backoffice/companies.ts';
-import { moveEventKinds } from '../../src/contract/events.ts';
+import { subscribableKinds } from '../../src/contract/events.ts';
 import type { RenderedRecord } from '../../src/contract/render.ts';
 import { resources } from '../../src/contract/records.ts';
 import { renderRecord } from '../../src/contract/render.ts';
@@ -95,7 +95,7 @@ t.test('the example company sends the events that the contract shows', async (t)
     }),
   );
   const ofMoves = shown.filter(({ event }) => event !== 'ping');
-  t.strictSame([...new Set(ofMoves.map(({ event }) => event))], moveEventKinds);
+  t.strictSame([...new Set(ofMoves.map(({ event }) => event))], subscribableKinds);
   for (const example of ofMoves) {
     const { event, createdAt } = example;
     const same = sent.filter((other) => other.event === event && other.createdAt === createdAt);

@@ -5,7 +5,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import type { GivenAmounts } from '../../src/contract/document-amounts.ts';
-import type { MoveEventKind } from '../../src/contract/events.ts';
+import type { SubscribableKind } from '../../src/contract/events.ts';
 import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
 import { type RecordOf, type Resource, resources } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/server/store/tables/companies.ts';
@@ -25,7 +25,7 @@ export type Prediction =
   | { status: 'refused'; faults: Fault[] };
 
 export interface ModelEvent {
-  kind: MoveEventKind;
+  kind: SubscribableKind;
   createdAt: string;
   data: unknown;
 }
@@ -89,7 +89,7 @@ export interface Turn {
   isClockBack: boolean;
   stamp: () => string;
   /** An event carries the time of the last stamp. */
-  send: (kind: MoveEventKind, data: unknown) => void;
+  send: (kind: SubscribableKind, data: unknown) => void;
   fault: (code: RefusalCode, path?: string) => void;
   /** Notes a fault with which nothing further can be worked out. */
   refuse: (code: RefusalCode, path?: string) => never;

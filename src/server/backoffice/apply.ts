@@ -14,7 +14,7 @@ import {
   noteChange,
   type NotedChange,
 } from '../store/records/moves.ts';
-import { addCompany, saveCompany, setLogo, setSeries, switchCompanyFeatures } from './company-moves.ts';
+import { addCompany, saveCompany, setLogo, setSeries, setCompanyFeatures } from './company-moves.ts';
 import { saveCustomer, setArchived } from './customers.ts';
 import { digestOfChange, moveSource, recordOf, refuseOther } from './earlier-changes.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
@@ -54,7 +54,7 @@ type Moved = RenderedRecord | undefined;
 /** The function for each change of feed.yaml; a missing one is a compile error. */
 const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise<Moved> } = {
   'company.save': saveCompany,
-  'company.switch': switchCompanyFeatures,
+  'company.switch': setCompanyFeatures,
   'logo.set': setLogo,
   'numbering.set': setSeries,
   'job.create': (move, what) => createJob(move, what),
@@ -134,7 +134,7 @@ function unknownCompany(company: string): Refusal {
  * Applies many changes in one transaction, all or none, which is much faster than one by one.
  * @throws like `applyChange`, for the first change that is refused.
  */
-export async function applyInOneTransaction(
+export async function applyAtomically(
   backoffice: Backoffice,
   changes: readonly Change[],
 ): Promise<Outcome[]> {

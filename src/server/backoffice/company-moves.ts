@@ -32,7 +32,7 @@ export async function saveCompany(
  * Changes a company's features, which kinds of document are issued elsewhere, and hand-over to the access point; members
  * not given keep their values. The numbers of a kind that is issued here again continue from its imported documents.
  */
-export async function switchCompanyFeatures(
+export async function setCompanyFeatures(
   move: Move,
   { api, subscription, invoicing, modules, issuedElsewhere, handOver }: WithOf<'company.switch'>,
 ): Promise<undefined> {

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { companyDay } from '../../contract/company-time.ts';
-import type { MoveEventKind } from '../../contract/events.ts';
+import type { SubscribableKind } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
 import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
@@ -168,7 +168,7 @@ export class Move {
     resource: R,
     before: { record: RecordOf[R]; unpublished?: AnyUnpublished },
     { record, unpublished }: { record: Unstamped<R>; unpublished?: AnyUnpublished },
-    event?: MoveEventKind,
+    event?: SubscribableKind,
   ): Promise<RenderedRecord> {
     // Compares the rendered texts with the old stamp, so that the order of members doesn't matter.
     const same = render(resource, { ...record, updatedAt: before.record.updatedAt });
@@ -224,7 +224,7 @@ export class Move {
   }
 
   /** Adds an event about the last stamped record, which `finish` publishes. */
-  send(kind: MoveEventKind, data: JsonText<unknown>): void {
+  send(kind: SubscribableKind, data: JsonText<unknown>): void {
     if (this.#isQuiet) return;
     const createdAt = new Date(this.#lastStampMs).toISOString();
     this.#events.push({ id: this.#ids.prefixed('evt_', this.#lastStampMs), kind, createdAt, data });

@@ -1,6 +1,6 @@
 /** Groups of terms that occur in several places of Cross Industry Invoice. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
-import { type Attributes, type TermGroup, type TermRow, type Rows, within } from './rows.ts';
+import { type Attributes, type TermGroup, type TermMapping, type Rows, within } from './rows.ts';
 
 /** Returns the rows of the seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
 export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Party>): Rows {
@@ -25,7 +25,10 @@ export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Part
 }
 
 /** Returns the rows of identifiers: CII has separate elements for those without a scheme, which come first. */
-export function identifiers(term: TermRow[0], all: readonly (Identifier | undefined)[] = []): TermRow[] {
+export function identifiers(
+  term: TermMapping[0],
+  all: readonly (Identifier | undefined)[] = [],
+): TermMapping[] {
   return [
     [term, 'ram:ID', all.filter((one) => one?.scheme === undefined)],
     [term, 'ram:GlobalID', all.filter((one) => one?.scheme !== undefined)],

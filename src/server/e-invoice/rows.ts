@@ -11,7 +11,7 @@ type Value = string | Identifier | undefined;
  * A row of one term: its number, the path of its element, and its values, each of which becomes an element. An identifier's
  * scheme becomes an attribute. `-` marks an element that only the schema requires; it is written only beside terms.
  */
-export type TermRow = readonly [
+export type TermMapping = readonly [
   term: `${'BT' | 'BG'}-${string}` | '-',
   path: string,
   value: Value | readonly Value[],
@@ -25,7 +25,7 @@ export interface TermGroup {
   isRequired?: boolean;
 }
 
-export type Rows = readonly (TermRow | TermGroup)[];
+export type Rows = readonly (TermMapping | TermGroup)[];
 
 /** Returns a group with one element around rows. */
 export function within(path: string, rows: Rows = []): TermGroup {
@@ -62,7 +62,7 @@ function groupText({ path, contents, isRequired }: TermGroup, common?: Common): 
   return texts.map((text) => (text || isRequired ? element(path, text) : '')).join('');
 }
 
-function rowText([, path, value, attributes]: TermRow, common?: Common): string {
+function rowText([, path, value, attributes]: TermMapping, common?: Common): string {
   const texts = [value].flat().map((one) => {
     if (one === undefined) return '';
     const { id, scheme }: Identifier = typeof one === 'string' ? { id: one } : one;

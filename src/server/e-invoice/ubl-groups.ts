@@ -1,10 +1,10 @@
 /** Groups of terms that occur in several places of UBL. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
-import { type TermRow, type Rows, within } from './rows.ts';
+import { type TermMapping, type Rows, within } from './rows.ts';
 
 /** Schemes of PartyTaxScheme: for a VAT number, and for any other tax number. */
-export const VAT_SCHEME: TermRow = ['-', 'cac:TaxScheme/cbc:ID', 'VAT'];
-const OTHER_SCHEME: TermRow = ['-', 'cac:TaxScheme/cbc:ID', 'TAX'];
+export const VAT_SCHEME: TermMapping = ['-', 'cac:TaxScheme/cbc:ID', 'VAT'];
+const OTHER_SCHEME: TermMapping = ['-', 'cac:TaxScheme/cbc:ID', 'TAX'];
 
 /** Returns the rows of the seller or the buyer (BG-4, BG-7). `creditorId` is BT-90, for a seller. */
 export function accountingParty(party: Party, creditorId?: string): Rows {

@@ -17,7 +17,7 @@ import { handAllOver, showHandOvers } from '../features/hand-over/hand-overs-pag
 import { acceptInvitation, openInvitation, showInvitation } from '../features/people/invitation-page.ts';
 import { changeOldKey, revokeOldKey, showKeys } from '../features/keys/keys-page.ts';
 import { createNewKey, showNewKey } from '../features/keys/new-key-page.ts';
-import { saveNoticeChoices, showNotices, showStop, stopByLink } from '../features/notices/notices-page.ts';
+import { saveNoticeSettings, showNotices, showStop, stopByLink } from '../features/notices/notices-page.ts';
 import { showOverview } from '../features/overview/overview-page.ts';
 import { inviteSomebody, requireOfAll, showPeople, withdraw } from '../features/people/people-page.ts';
 import { showReceivables } from '../features/documents/receivables-page.ts';
@@ -128,7 +128,7 @@ export const routes: readonly Route[] = [
   get('/notices', showNotices),
 
   get('/account', showAccount),
-  post('/account/notices', saveNoticeChoices),
+  post('/account/notices', saveNoticeSettings),
   post('/account/password', changeOwnPassword, { needsPasswords: true }),
   get('/account/second-factor', showSecondFactor),
   post('/account/second-factor', addOwnSecondFactor),

@@ -69,7 +69,8 @@ function inTurns(families: readonly (readonly string[])[]): string[] {
   ).flat();
 }
 
-export interface Attempt {
+/** Bounds each phase of an attempt in time. */
+export interface PhaseTracker {
   /** Signal that ends the current phase; its reason is the `AttemptFailure`. */
   signal: AbortSignal;
   /** Ends the current phase, if any, and begins another. */
@@ -86,7 +87,7 @@ export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte';
 export interface ConnectedRequest extends RequestOptions {
   agent: Connections;
   host: string;
-  attempt: Attempt;
+  attempt: PhaseTracker;
 }
 
 /** Maximum number of addresses checked. A DNS answer can hold 4,000, which would block the event loop for 0.2 s. */
@@ -161,7 +162,7 @@ export class Connections extends Agent {
     });
   }
 
-  #lookupFor(attempt: Attempt): LookupFunction {
+  #lookupFor(attempt: PhaseTracker): LookupFunction {
     return (hostname, _options, callback) => {
       attempt.enter('dns');
       this.#callableAddresses(hostname, attempt.signal).then(

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ANSWER_BYTES_MAX, answerText } from './answer-text.ts';
 import type { AttemptError } from './attempt-errors.ts';
 import {
-  type Attempt,
+  type PhaseTracker,
   AttemptFailure,
   type ConnectedRequest,
   Connections,
@@ -152,7 +152,7 @@ interface Answer {
 async function answerTo(
   means: Means,
   { url, headers, body }: WebhookRequest,
-  attempt: Attempt,
+  attempt: PhaseTracker,
 ): Promise<Answer> {
   const { hostname, pathname, search } = calledUrl(url);
   const options: ConnectedRequest = {

@@ -7,7 +7,7 @@ import { type CompanySettings, createCompany } from '../../../src/server/backoff
 import { applyChange, type Outcome } from '../../../src/server/backoffice/apply.ts';
 import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
-import type { MoveEventKind } from '../../../src/contract/events.ts';
+import type { SubscribableKind } from '../../../src/contract/events.ts';
 import type { Change, ChangeName, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice, RecordOf, Resource, Submission } from '../../../src/contract/records.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
@@ -20,7 +20,9 @@ import { sealedSecret } from '../../_command.ts';
 type Schemas = components['schemas'];
 
 /** Every kind of event that moves send. */
-export const moveEvents = events.map(({ kind }) => kind).filter((kind) => kind !== 'ping') as MoveEventKind[];
+export const moveEvents = events
+  .map(({ kind }) => kind)
+  .filter((kind) => kind !== 'ping') as SubscribableKind[];
 
 /** A change of the company that makes it. */
 export type Given<Name extends ChangeName = ChangeName> = {
@@ -49,7 +51,7 @@ interface Exceptions {
 /** An event as it is kept: `text` is its data as stored, `data` the same parsed. */
 export interface KeptEvent {
   id: string;
-  kind: MoveEventKind;
+  kind: SubscribableKind;
   createdAt: string;
   text: string;
   data: Record<string, unknown>;
@@ -68,7 +70,7 @@ export interface TestCompany {
   /** The texts of a record as stored; undefined when there is none. */
   texts: (resource: Resource, id: string) => Promise<{ body: string; detail?: string } | undefined>;
   /** Registers a webhook that hears of the given kinds. */
-  addWebhook: (id: string, kinds?: readonly MoveEventKind[]) => Promise<void>;
+  addWebhook: (id: string, kinds?: readonly SubscribableKind[]) => Promise<void>;
 }
 
 export interface TestBackoffice {
@@ -146,7 +148,7 @@ function companyOf(backoffice: Backoffice, id: string): TestCompany {
 }
 
 interface Hearing {
-  kinds?: readonly MoveEventKind[] | undefined;
+  kinds?: readonly SubscribableKind[] | undefined;
   url?: string;
   /** As it is stored. */
   secret?: string;
@@ -222,7 +224,7 @@ async function readEvents(engine: Engine, company: string): Promise<KeptEvent[]>
     .execute();
   return rows.map(({ id, kind, created_at: createdAt, data: text }) => {
     const data = JSON.parse(text) as KeptEvent['data'];
-    return { ...{ id, createdAt, text, data }, kind: kind as MoveEventKind };
+    return { ...{ id, createdAt, text, data }, kind: kind as SubscribableKind };
   });
 }
 

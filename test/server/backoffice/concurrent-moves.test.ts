@@ -1,4 +1,4 @@
-import { applyChange, applyInOneTransaction } from '../../../src/server/backoffice/apply.ts';
+import { applyChange, applyAtomically } from '../../../src/server/backoffice/apply.ts';
 import type { WithOf } from '../../../src/contract/feed.ts';
 import type { Job } from '../../../src/contract/records.ts';
 import { jobCreate, openStaffedCompany, personSave } from './_changes.ts';
@@ -88,7 +88,7 @@ onEachEngine('batches that move the same companies in opposite orders', async (t
     Array.from({ length: 12 }, (_, index) => {
       const order = index % 2 === 0 ? companies : companies.toReversed();
       const batch = order.map(({ id: company }) => ({ company, ...personSave() }));
-      return applyInOneTransaction(others.backofficeOf(index), batch);
+      return applyAtomically(others.backofficeOf(index), batch);
     }),
   );
   const failed = outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));

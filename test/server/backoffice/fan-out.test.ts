@@ -1,5 +1,5 @@
 import { type CompanySettings, setCompany } from '../../../src/server/backoffice/companies.ts';
-import type { MoveEventKind } from '../../../src/contract/events.ts';
+import type { SubscribableKind } from '../../../src/contract/events.ts';
 import { type Module, modules } from '../../../src/contract/scopes.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { events as contractEvents } from '../../contract/_contract.ts';
@@ -69,7 +69,7 @@ const scopeOf = new Map(contractEvents.map((event) => [event.kind, event['x-scop
 
 onEachEngine('the fan-out', async (t, { openCompany, backoffice, engine }) => {
   /** Appends an event of a kind as moves do, and gives the number of its deliveries. */
-  async function countDeliveries(company: TestCompany, kind: MoveEventKind): Promise<number> {
+  async function countDeliveries(company: TestCompany, kind: SubscribableKind): Promise<number> {
     const before = (await readDeliveries(engine)).length;
     const id = `evt_${kind}_${company.id}`;
     await engine.transaction((transaction) =>

@@ -1,5 +1,5 @@
 import { NAME_CHARACTERS_MAX } from '../../access/checked-input.ts';
-import { ACTIVE_KEYS_MAX, changeKey, lastDayOfKey, revokeKey } from './keys.ts';
+import { ACTIVE_KEYS_MAX, changeKey, keyExpiryDay, revokeKey } from './keys.ts';
 import { companyDay } from '../../../contract/company-time.ts';
 import { UsageError } from '../../../errors.ts';
 import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
@@ -106,7 +106,7 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
     columns: ['Name', 'Scopes', named('Created'), named('Last used'), 'Action'],
     rows: keys.map((key) => [
       ...described(shown, key),
-      html`${key.endsAt !== null && html`<span class="hint">Until ${dayText(lastDayOfKey(key, shown.visit.company.timeZone) ?? null)}</span>`}
+      html`${key.endsAt !== null && html`<span class="hint">Until ${dayText(keyExpiryDay(key, shown.visit.company.timeZone) ?? null)}</span>`}
       ${changeForm(shown, key)}
       ${confirmForm(shown.visit, {
         action: `/portal/keys/${key.id}/revoke`,
@@ -140,7 +140,7 @@ function changeForm({ visit, problems }: Shown, key: UsedKey): Html {
       lengthMax: NAME_CHARACTERS_MAX,
     })}
     ${textField({
-      ...field('last-day', lastDayOfKey(key, visit.company.timeZone) ?? ''),
+      ...field('last-day', keyExpiryDay(key, visit.company.timeZone) ?? ''),
       label: 'Last day',
       hint: 'After it the API answers 401 revoked_key. Leave it empty for a key that goes on.',
       type: 'date',
@@ -185,7 +185,7 @@ function described(shown: Shown, key: UsedKey): Content[] {
 /** Renders a key's second line on a phone, which expands the rest of its row. Wider windows show the whole row. */
 function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
   const { id, name, scopes, usedAt } = key;
-  const lastDay = lastDayOfKey(key, company.timeZone);
+  const lastDay = keyExpiryDay(key, company.timeZone);
   const used =
     usedAt === null ? 'never used' : `used ${dayText(companyDay(company.timeZone, new Date(usedAt)))}`;
   const ends = lastDay && `${hasEnded(key, now) ? 'ended' : 'ends'} ${dayText(lastDay)}`;

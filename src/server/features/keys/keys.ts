@@ -116,7 +116,7 @@ function endOf(lastDay: string, timeZone: string, now: Date): string {
 }
 
 /** Returns a key's last day in its company's time zone; undefined for a key without an end. */
-export function lastDayOfKey({ endsAt }: Pick<ApiKey, 'endsAt'>, timeZone: string): string | undefined {
+export function keyExpiryDay({ endsAt }: Pick<ApiKey, 'endsAt'>, timeZone: string): string | undefined {
   return endsAt === null ? undefined : companyDay(timeZone, new Date(Date.parse(endsAt) - 1));
 }
 

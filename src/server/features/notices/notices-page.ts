@@ -75,7 +75,7 @@ export function noticesForm(visit: Visit, isMailing: boolean): Html {
     }`;
 }
 
-export const saveNoticeChoices: PortalPage = async ({ administrator, act, form: filled }, { engine }) => {
+export const saveNoticeSettings: PortalPage = async ({ administrator, act, form: filled }, { engine }) => {
   const wanted = filled.getAll('notices');
   const mutedNotices = noticeChoices.map(({ value }) => value).filter((value) => !wanted.includes(value));
   await authorisedTransaction(engine, act, ({ transaction }) =>

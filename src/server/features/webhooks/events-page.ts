@@ -1,4 +1,9 @@
-import { moduleOfEvent, type MoveEventKind, moveEventKinds, scopeOfEvent } from '../../../contract/events.ts';
+import {
+  moduleOfEvent,
+  type SubscribableKind,
+  subscribableKinds,
+  scopeOfEvent,
+} from '../../../contract/events.ts';
 import { eventWords, exampleEvents } from '../../../contract/examples.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import { whyNot } from '../../views/availability.ts';
@@ -11,7 +16,7 @@ export const showEvents: PortalPage = (visit) =>
     'Events',
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
       <p>A webhook is sent the events that were chosen for it, each as a delivery like the example.</p>
-      ${moveEventKinds.map((kind) => {
+      ${subscribableKinds.map((kind) => {
         const { unavailable, hint } = eventChoice(kind, visit);
         return html`<h2><code>${kind}</code></h2>
           <p>${unavailable ?? hint}</p>
@@ -22,7 +27,7 @@ export const showEvents: PortalPage = (visit) =>
 
 /** Describes when an event is sent, or why an administrator can't choose it. */
 export function eventChoice(
-  kind: MoveEventKind,
+  kind: SubscribableKind,
   { company, administrator }: Pick<Visit, 'company' | 'administrator'>,
 ): { unavailable?: string; hint: string } {
   const hint = `${eventWords(kind).summary}.`;
@@ -33,7 +38,7 @@ export function eventChoice(
 }
 
 /** Renders an event's description, the scope that may read it, and the contract's first example of it. */
-export function eventDetails(kind: MoveEventKind, { isOpen = false } = {}): Html {
+export function eventDetails(kind: SubscribableKind, { isOpen = false } = {}): Html {
   const example = exampleEvents().find(({ event }) => event === kind)?.body ?? '{}';
   // Code is the only Markdown in the descriptions.
   const parts = eventWords(kind).description.split('`');

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 
 import {
-  isMoveEventKind,
-  type MoveEventKind,
-  moveEventKinds,
+  isSubscribableKind,
+  type SubscribableKind,
+  subscribableKinds,
   scopeOfEvent,
 } from '../../../contract/events.ts';
 import type { Scope } from '../../../contract/scopes.ts';
@@ -63,7 +63,7 @@ export async function createWebhook(
   const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
   const url = canonicalWebhookUrl(options.url);
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const events = checkEvents(
+    const events = checkedEvents(
       options.events,
       authorised.by === 'operator' ? undefined : authorised.by.scopes,
     );
@@ -199,17 +199,20 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
  * @param held the scopes of an administrator, who can choose only events whose data they can see.
  * @throws UsageError of the field `events` that names the refused event, and when no event is chosen.
  */
-export function checkEvents(given: readonly string[], held: readonly Scope[] | undefined): MoveEventKind[] {
+export function checkedEvents(
+  given: readonly string[],
+  held: readonly Scope[] | undefined,
+): SubscribableKind[] {
   const refuse = (reason: string): never => {
     throw new UsageError(reason, { field: 'events' });
   };
-  if (given.length === 0) refuse(`A webhook needs at least one event of ${moveEventKinds.join(', ')}.`);
+  if (given.length === 0) refuse(`A webhook needs at least one event of ${subscribableKinds.join(', ')}.`);
   for (const event of given) {
     if (event === 'ping')
       refuse('"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.');
-    if (!isMoveEventKind(event)) refuse(unknownName(event, 'an event', moveEventKinds));
+    if (!isSubscribableKind(event)) refuse(unknownName(event, 'an event', subscribableKinds));
     else if (held && !maySeeEvent(held, event))
       refuse(`${quote(event)} can't be chosen without access to its data, which is ${scopeOfEvent(event)}.`);
   }
-  return moveEventKinds.filter((kind) => given.includes(kind));
+  return subscribableKinds.filter((kind) => given.includes(kind));
 }

@@ -1,4 +1,4 @@
-import type { EventKind, MoveEventKind } from '../../../contract/events.ts';
+import type { EventKind, SubscribableKind } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
@@ -32,6 +32,6 @@ export function visibleKinds({ scopes }: Administrator, { events }: Webhook): Ev
   return [...events.filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
 }
 
-export function hiddenKinds({ scopes }: Administrator, { events }: Webhook): MoveEventKind[] {
+export function hiddenKinds({ scopes }: Administrator, { events }: Webhook): SubscribableKind[] {
   return events.filter((kind) => !maySeeEvent(scopes, kind));
 }

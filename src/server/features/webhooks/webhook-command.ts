@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 
 import { listOf } from '../../../command-line/given-values.ts';
-import { moveEventKinds } from '../../../contract/events.ts';
+import { subscribableKinds } from '../../../contract/events.ts';
 import { quote, UsageError } from '../../../errors.ts';
 import type { DeliveryRecord } from './deliveries/delivery-details.ts';
 import type { KeptAttempt } from './deliveries/results.ts';
@@ -43,9 +43,12 @@ function createCommand(terminal: Terminal): Command {
     .description('register a webhook and show its signing secret, once')
     .argument(...COMPANY)
     .argument('<url>', 'https address on a public host name, port 443')
-    .option('--events <events>', `comma-separated, of ${moveEventKinds.join(', ')}`, (text) => listOf(text), [
-      ...moveEventKinds,
-    ] as string[])
+    .option(
+      '--events <events>',
+      `comma-separated, of ${subscribableKinds.join(', ')}`,
+      (text) => listOf(text),
+      [...subscribableKinds] as string[],
+    )
     .inDatabase(async ({ engine, config }, company: string, url: string, chosen: { events: string[] }) => {
       const options = { company, url, events: chosen.events, now: new Date() };
       const box = await openSecretBox(engine, config);
@@ -196,10 +199,10 @@ const columns: Columns<Webhook> = {
   created: ({ createdAt }) => createdAt,
   paused: ({ pausedAt }) => (pausedAt === null ? '' : `since ${pausedAt}`),
   address: ({ url }) => url,
-  events: ({ events }) => (events.length === moveEventKinds.length ? 'all' : events.join(',')),
+  events: ({ events }) => (events.length === subscribableKinds.length ? 'all' : events.join(',')),
 };
 
-const EVENT_COLUMNS = Math.max(...moveEventKinds.map((kind) => kind.length));
+const EVENT_COLUMNS = Math.max(...subscribableKinds.map((kind) => kind.length));
 
 function deliveryLines(delivery: DeliveryRecord): string[] {
   const { id, event, createdAt, state, withheldFor, nextAttemptAt, attempts } = delivery;

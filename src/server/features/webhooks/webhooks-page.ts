@@ -1,9 +1,9 @@
-import { moveEventKinds } from '../../../contract/events.ts';
+import { subscribableKinds } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { readWebhookHealth, type WebhookHealth } from './webhook-health.ts';
 import { findWebhookRow, type Webhook, webhookHost } from './stored-webhooks.ts';
-import { checkEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from './registration.ts';
+import { checkedEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from './registration.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
@@ -63,7 +63,7 @@ function webhookTable(
             >${webhook.url.replace(/^https:\/\/[^/]*/, '')}</span
           >`,
         healthBadge(webhook, own),
-        webhook.events.length === moveEventKinds.length ? 'All events' : webhook.events.join(', '),
+        webhook.events.length === subscribableKinds.length ? 'All events' : webhook.events.join(', '),
         lastDayText(own),
         lastSuccess(visit, own),
         lastFailure(visit, own),
@@ -116,7 +116,7 @@ function registrationForm(visit: Visit, like: Webhook | undefined, problems: Pro
       label: 'Events',
       hint: 'The events that the receiver gets. They can’t be changed later: register another webhook and delete this one instead.',
       problem: problems.events,
-      choices: moveEventKinds.map((kind) => ({
+      choices: subscribableKinds.map((kind) => ({
         value: kind,
         label: kind,
         ...eventChoice(kind, visit),
@@ -147,7 +147,7 @@ export const registerWebhook = action(showNewWebhook, async (visit, { engine, se
   const events = filled.getAll('events');
   checkAll(
     () => canonicalWebhookUrl(url),
-    () => checkEvents(events, administrator.scopes),
+    () => checkedEvents(events, administrator.scopes),
   );
   const { secret, record } = await createWebhook(engine, secrets, { ...act, url, events });
   const text =

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
-import type { MoveEventKind } from '../../../contract/events.ts';
+import type { SubscribableKind } from '../../../contract/events.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { auditEntries } from '../tables/accounts.ts';
@@ -108,7 +108,7 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     ...(to === 'owner' && { administrator: subject }),
     ...(to === 'others' && { except: actorId(by) }),
     // A webhook's events were validated when it was registered.
-    events: details.events?.split(' ') as MoveEventKind[] | undefined,
+    events: details.events?.split(' ') as SubscribableKind[] | undefined,
   });
 }
 

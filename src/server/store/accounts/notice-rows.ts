@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
-import type { MoveEventKind } from '../../../contract/events.ts';
+import type { SubscribableKind } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import { notices } from '../tables/accounts.ts';
 import { readRow, type RowOf } from '../tables/table.ts';
@@ -47,7 +47,7 @@ export interface NewNotice {
   /** An administrator who doesn't get the notice. */
   except?: string | null;
   /** A webhook's events: only administrators allowed to see the data of at least one of them get the notice. */
-  events?: readonly MoveEventKind[] | undefined;
+  events?: readonly SubscribableKind[] | undefined;
   now: Date;
 }
 

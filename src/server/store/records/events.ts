@@ -1,4 +1,4 @@
-import { type MoveEventKind, moduleOfEvent } from '../../../contract/events.ts';
+import { type SubscribableKind, moduleOfEvent } from '../../../contract/events.ts';
 import type { JsonText } from '../../../contract/json-text.ts';
 import { whyWithheld } from '../../../contract/withholding.ts';
 import { dialectOf } from '../dialects/dialect.ts';
@@ -8,7 +8,7 @@ import { type SwitchColumns, switchesOf } from './companies.ts';
 /** An event for the company's webhooks. */
 export interface CompanyEvent {
   id: string;
-  kind: MoveEventKind;
+  kind: SubscribableKind;
   createdAt: string;
   data: JsonText<unknown>;
 }
@@ -55,7 +55,7 @@ export async function appendEvents(
 export type AppendEvents = typeof appendEvents;
 
 /** Whether a webhook gets an event. Ignores the subscription and API switches, which are checked when the delivery is due. */
-function isHeard(kind: MoveEventKind, { events, ...row }: SwitchColumns & { events: string }): boolean {
+function isHeard(kind: SubscribableKind, { events, ...row }: SwitchColumns & { events: string }): boolean {
   const inPlan = { ...switchesOf(row), subscriptionActive: true, apiEnabled: true };
   // The column is a JSON array of plain words, so a text search for the quoted word is enough.
   return events.includes(`"${kind}"`) && whyWithheld(inPlan, moduleOfEvent(kind)) === undefined;

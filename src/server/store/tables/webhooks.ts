@@ -1,4 +1,4 @@
-import type { MoveEventKind } from '../../../contract/events.ts';
+import type { SubscribableKind } from '../../../contract/events.ts';
 import {
   company,
   recordText,
@@ -19,7 +19,7 @@ export const webhooks = defineTable({
     company,
     id: text,
     url: text,
-    events: json<MoveEventKind[]>(),
+    events: json<SubscribableKind[]>(),
     secret,
     created_at: text,
     /** The administrator who registered the webhook; null when an operator did. */

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { isMoveEventKind } from '../../../contract/events.ts';
+import { isSubscribableKind } from '../../../contract/events.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import type { DeliveryState } from '../tables/webhooks.ts';
 import { type Check, tableCheck } from './findings.ts';
@@ -32,7 +32,7 @@ export function eventsCheck(db: Connection): Check {
     key: ['id'],
     rowsMax: ROWS_AT_ONCE,
     problemsOf: ({ kind, data }) => [
-      ...(kind === 'ping' || isMoveEventKind(kind) ? [] : [`the kind ${kind} is unknown`]),
+      ...(kind === 'ping' || isSubscribableKind(kind) ? [] : [`the kind ${kind} is unknown`]),
       ...(isJsonObject(data) ? [] : ['the data is not a JSON object']),
     ],
   });

@@ -4,7 +4,7 @@ import { createCompany, setCompany } from '../../../../src/server/backoffice/com
 import {
   ACTIVE_KEYS_MAX,
   changeKey,
-  lastDayOfKey,
+  keyExpiryDay,
   listKeys,
   revokeKey,
 } from '../../../../src/server/features/keys/keys.ts';
@@ -119,7 +119,7 @@ t.test('a key is good to the end of its last day, as the clocks of its company h
     await t.rejects(change(0), { field: 'last-day', message: /is over; revoke the key/ }, what);
     const key = await change(-1);
     t.equal(key.endsAt, endsAt, what);
-    t.equal(lastDayOfKey(key, timeZone), lastDay, what);
+    t.equal(keyExpiryDay(key, timeZone), lastDay, what);
     t.notOk(hasEnded(key, new Date(Date.parse(endsAt) - 1)), what);
     t.ok(hasEnded(key, new Date(endsAt)), what);
     await engine.run('UPDATE api_keys SET ends_at = NULL');

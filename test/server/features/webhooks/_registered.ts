@@ -1,4 +1,4 @@
-import { moveEventKinds } from '../../../../src/contract/events.ts';
+import { subscribableKinds } from '../../../../src/contract/events.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { createWebhook } from '../../../../src/server/features/webhooks/registration.ts';
 import { createSecretBox } from '../../../../src/server/process/secret-box.ts';
@@ -13,7 +13,7 @@ export async function addWebhook(
 ): Promise<{ id: string; secret: string }> {
   const {
     company = COMPANY,
-    events = moveEventKinds,
+    events = subscribableKinds,
     now = new Date(STORY_NOW.getTime() - 31 * 86_400_000),
   } = options;
   const url = options.url ?? 'https://hooks.example.com/fieldledger';

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
-import { moveEventKinds } from '../../../../src/contract/events.ts';
+import { subscribableKinds } from '../../../../src/contract/events.ts';
 import type { Scope } from '../../../../src/contract/scopes.ts';
 import { UsageError } from '../../../../src/errors.ts';
 import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail.ts';
@@ -88,7 +88,7 @@ t.test('a registration that is refused says why, and leaves nothing', async (t) 
   await using database = await openTestDatabase('sqlite');
   const { engine } = database;
   await createCompany(engine, 'acme', {}, STORY_NOW);
-  const known = moveEventKinds.join(', ');
+  const known = subscribableKinds.join(', ');
   const unknown = (event: string) => `"${event}" is not an event; it takes ${known}.`;
   const meant = (event: string, other: string) => `"${event}" is not an event; did you mean ${other}?`;
   const unseen = (event: string, scope: Scope) =>

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { moveEventKinds } from '../../../../src/contract/events.ts';
+import { subscribableKinds } from '../../../../src/contract/events.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import type { Webhook } from '../../../../src/server/features/webhooks/stored-webhooks.ts';
 import { createSecretBox, type SecretBox } from '../../../../src/server/process/secret-box.ts';
@@ -26,14 +26,14 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
   t.match(prose.stdout.trimEnd(), SECRET);
   const created = await json<Webhook & { secret: string }>('webhook create acme https://a.com/in');
   t.match(created.secret, SECRET);
-  t.strictSame(created.events, moveEventKinds, 'of every event, unless told');
+  t.strictSame(created.events, subscribableKinds, 'of every event, unless told');
 
   const listed = await json<Webhook[]>('webhook list acme');
   const [first] = listed;
   const chosen = { url: 'https://hooks.example.com/', events: ['job.created', 'invoice.paid'] };
   t.match(first, { company: 'acme', ...chosen });
   const { id, company, url, createdAt } = created;
-  const all = [...moveEventKinds];
+  const all = [...subscribableKinds];
   const record: Webhook = {
     id,
     company,

@@ -1,4 +1,4 @@
-import { moveEventKinds } from '../../../../src/contract/events.ts';
+import { subscribableKinds } from '../../../../src/contract/events.ts';
 import { eventWords, exampleEvents } from '../../../../src/contract/examples.ts';
 import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail.ts';
 import { listWebhookRows } from '../../../../src/server/features/webhooks/stored-webhooks.ts';
@@ -70,7 +70,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
   await t.test('are shown with the reason and can’t be chosen', async (t) => {
     await visitor.visit('/portal/webhooks/new');
     const disabled = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+disabled/g)].map(([, kind]) => kind);
-    const others = moveEventKinds.filter((kind) => !kind.startsWith('job.'));
+    const others = subscribableKinds.filter((kind) => !kind.startsWith('job.'));
     t.strictSame(disabled, others);
     t.match(visitor.text, /quote\.accepted You have no access to its data, which is quotes:read\./);
   });
