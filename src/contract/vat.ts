@@ -234,7 +234,7 @@ export interface Balance {
  * Calculates an invoice's balance. At most one of the two amounts is above zero. An invoice is settled if nothing is due
  * either way and some money was kept: one cancelled by a credit note without any payment isn't settled.
  */
-export function balanceMinor({
+export function calculateBalance({
   grossMinor,
   creditedMinor,
   paidMinor,

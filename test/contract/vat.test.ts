@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 
 import {
-  balanceMinor,
+  calculateBalance,
   convertBreakdown,
   convertMinor,
   lineAmountMinor,
@@ -147,7 +147,7 @@ t.test('an invoice is settled when nothing is open and money was kept', async (t
     const movements = { grossMinor, creditedMinor, paidMinor, refundedMinor };
     const [due = 0, owed = 0] = ['due', 'owed'].map((word) => (name.endsWith(word) ? parseInt(name, 10) : 0));
     t.strictSame(
-      balanceMinor(movements),
+      calculateBalance(movements),
       { amountDueMinor: due, creditBalanceMinor: owed, isSettled: name === 'settled' },
       JSON.stringify(movements),
     );

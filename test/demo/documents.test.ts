@@ -3,7 +3,7 @@ import t from 'tap';
 
 import type { Invoice } from '../../src/contract/records.ts';
 import { problemOfVatNumber } from '../../src/contract/vat-numbers.ts';
-import { balanceMinor } from '../../src/contract/vat.ts';
+import { calculateBalance } from '../../src/contract/vat.ts';
 import { createRandom } from '../../src/demo/random.ts';
 import { britishVatNumber, irishVatNumber } from '../../src/demo/vat-numbers.ts';
 import { generatedCompany, todayText } from './_company.ts';
@@ -138,7 +138,7 @@ t.test(
 );
 
 function standing({ totals: { grossMinor }, payments = [], refunds = [], creditNotes: notes }: Invoice) {
-  return balanceMinor({
+  return calculateBalance({
     grossMinor,
     creditedMinor: notes.reduce((sum, note) => sum + note.grossMinor, 0),
     paidMinor: payments.reduce((sum, payment) => sum + payment.amountMinor, 0),

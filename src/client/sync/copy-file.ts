@@ -21,7 +21,7 @@ export function openDatabase(path: string, mode: 'rw' | 'rwc'): Connection {
 }
 
 /**
- * Opens the file of a copy.
+ * Opens the SQLite file that holds a copy of a company's records.
  * @returns undefined if the file is missing or empty. A file is also empty once SQLite has rolled back an interrupted first
  * batch.
  * @throws CopyError if the file isn't a copy.

@@ -53,7 +53,7 @@ export async function findDiscarded(
  * Finds the copy's quotes that have expired, which no list reports. Quotes with the same last day expire together, but the
  * company's time zone isn't known here: so it reads them in order of that day until one is still valid.
  */
-export async function* findExpiredDocuments(
+export async function* findExpiredQuotes(
   { whole }: DocumentsAccess,
   state: DocumentsState,
   options: CallOptions,

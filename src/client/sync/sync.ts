@@ -9,7 +9,7 @@ import type { Client } from '../create-client.ts';
 import { ApiError } from '../errors.ts';
 import type { CallOptions } from '../operations.ts';
 import { type Changes, type Complete, queryOf, readChanges } from './changes.ts';
-import { completeDocuments, findDiscarded, findExpiredDocuments } from './documents.ts';
+import { completeDocuments, findDiscarded, findExpiredQuotes } from './documents.ts';
 import { accessOf, type AnyRecord, type ListAccess } from './lists.ts';
 import {
   type Batch,
@@ -236,8 +236,7 @@ async function readDocuments(run: Run, resource: 'quotes' | 'invoices', details:
   await keepChanges(run, resource, access, state, complete);
   const discarded = await findDiscarded(access, state, run.call);
   if (discarded.remove.length > 0) await run.keep(resource, discarded);
-  for await (const expired of findExpiredDocuments(access, state, run.call))
-    await run.keep(resource, expired);
+  for await (const expired of findExpiredQuotes(access, state, run.call)) await run.keep(resource, expired);
 }
 
 /** Returns the state of quotes or invoices. When `details` changes it has no checkpoint, so that all are read again. */

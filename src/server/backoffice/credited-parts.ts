@@ -124,7 +124,7 @@ function partOf(line: OwnLine, origin: Line, amounts: LineAmounts | undefined, t
   };
 }
 
-/** Returns part of a discount or charge. Only the whole of it keeps its percentage and base. */
+/** Returns a discount or charge reduced from `wholeMinor` to `amountMinor`. Only the whole of it keeps its percentage and base. */
 function partOfAdjustment<One extends Adjustment>(one: One, wholeMinor: number, amountMinor: number): One {
   const { percent, baseMinor, ...others } = one;
   const isWhole = amountMinor === wholeMinor && percent !== undefined && baseMinor !== undefined;

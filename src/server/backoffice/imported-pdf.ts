@@ -11,7 +11,7 @@ const PDF_BYTES_MAX = 5 * 1024 * 1024;
 const TRAILER_BYTES = 1024;
 
 /**
- * Stores the PDF that came with an imported document, which is served from then on.
+ * Stores the PDF supplied with an imported document, to be served in place of one that we make.
  * @param base64 the PDF; undefined without one, in which case one is printed on request.
  * @throws Refusal `invalid_change` for anything but a PDF that everybody can open.
  */

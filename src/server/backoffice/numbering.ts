@@ -21,7 +21,7 @@ const NUMBER = /\{number(?::(\d))?\}/;
 const NUMBER_MAX = 999_999_999;
 const FORMAT_CHARACTERS_MAX = 60;
 
-/** The tolerated lag of the clock behind the last stamp; many changes at once push stamps ahead by less. */
+/** How far the clock may lag behind the last stamp before it counts as set back. A burst of changes puts stamps ahead by less. */
 const CLOCK_BACK_MS = 10 * 60_000;
 
 /**

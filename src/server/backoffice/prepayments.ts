@@ -113,7 +113,7 @@ async function askingDocument(
   throw new Refusal('wrong_state', message, path);
 }
 
-/** Whether an issued invoice still has a prepayment that a document requested, because it wasn't voided. */
+/** Whether an issued invoice has a prepayment, not since voided, that was requested by the given document. */
 async function isPrepaidWith(move: Move, invoiceId: string, documentId: string): Promise<boolean> {
   const { record, unpublished } = await move.getStored('invoices', invoiceId, '');
   const shown = new Set(record.payments?.map(({ id }) => id));

@@ -3,7 +3,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { sumMinor } from '../../contract/exact.ts';
-import { balanceMinor, type Movements } from '../../contract/vat.ts';
+import { calculateBalance, type Movements } from '../../contract/vat.ts';
 import type { Move } from './move.ts';
 import { withinRange } from './refusal.ts';
 import type { DocumentRecord, Drafted, Payment, StoredDocument, Unpublished } from './unpublished.ts';
@@ -34,10 +34,12 @@ export async function putRebalanced(
   path: string,
   payment?: Payment,
 ): Promise<RenderedRecord> {
-  const wasSettled = balanceMinor(movementsOf(before.record, before.unpublished)).isSettled;
+  const wasSettled = calculateBalance(movementsOf(before.record, before.unpublished)).isSettled;
   const unpublished = { ...before.unpublished, ...changes.unpublished };
   const changed = { ...before.record, ...changes.record };
-  const { isSettled, ...amounts } = withinRange(path, () => balanceMinor(movementsOf(changed, unpublished)));
+  const { isSettled, ...amounts } = withinRange(path, () =>
+    calculateBalance(movementsOf(changed, unpublished)),
+  );
   const record = { ...changed, ...amounts };
   const rendered = await move.putStamped('invoices', record, unpublished);
   if (payment) sendRecorded(move, record, payment);
@@ -50,7 +52,7 @@ export function sendPrepaid(move: Move, { record: invoice, unpublished }: Drafte
   const { payments = [] } = invoice;
   for (const [index, payment] of payments.entries()) {
     const upTo = { ...invoice, payments: payments.slice(0, index + 1) };
-    const { isSettled, ...due } = balanceMinor(movementsOf(upTo, unpublished));
+    const { isSettled, ...due } = calculateBalance(movementsOf(upTo, unpublished));
     sendRecorded(move, { ...upTo, ...due }, payment);
     if (isSettled) sendPaid(move, invoice, payment);
   }

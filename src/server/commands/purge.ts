@@ -7,7 +7,7 @@ import { removeDeleted, removeOld } from '../features/webhooks/deliveries/delive
 import type { Engine } from '../store/engines/engine.ts';
 import { settleOldHandOvers } from '../store/records/hand-overs.ts';
 import { removeBefore } from '../store/stored-tables.ts';
-import { notices, portalLinks, portalSessions } from '../store/tables/accounts.ts';
+import { notices, accountLinks, portalSessions } from '../store/tables/accounts.ts';
 import { appliedChanges } from '../store/tables/feed.ts';
 import { webhookHours } from '../store/tables/webhooks.ts';
 import { keepDoing } from '../process/repeating.ts';
@@ -46,7 +46,7 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
     [webhookHours, firstHour],
     [notices, new Date(now().getTime() - HISTORY_MS).toISOString()],
     [portalSessions, now().toISOString()],
-    [portalLinks, now().toISOString()],
+    [accountLinks, now().toISOString()],
   ] as const)
     await untilDone(signal, () => removeBefore(engine, table, before));
   await untilDone(signal, () => settleOldHandOvers(engine, now()));

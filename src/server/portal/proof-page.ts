@@ -1,4 +1,4 @@
-import { COME_AGAIN, checkProof } from '../features/sign-in/proof.ts';
+import { COME_AGAIN, reauthenticate } from '../features/sign-in/proof.ts';
 import { ProofNeededError } from '../store/accounts/authorised-transaction.ts';
 import type { Services } from '../views/services.ts';
 import { refusedWith } from '../views/page-error.ts';
@@ -21,7 +21,7 @@ export async function askWithProof(visit: Visit, services: Services, ask: Portal
   const given = filled.get(PROOF);
   filled.delete(PROOF);
   try {
-    if (given !== null) await checkProof(engine, limits, { ...act, given, field: PROOF, secrets });
+    if (given !== null) await reauthenticate(engine, limits, { ...act, given, field: PROOF, secrets });
   } catch (error) {
     const { problems, status } = refusedWith(error, PROOF);
     return { ...proofPage(visit, Object.values(problems)[0]), status };

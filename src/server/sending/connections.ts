@@ -70,7 +70,7 @@ function inTurns(families: readonly (readonly string[])[]): string[] {
 }
 
 /** Bounds each phase of an attempt in time. */
-export interface PhaseTracker {
+export interface PhaseTimeouts {
   /** Signal that ends the current phase; its reason is the `AttemptFailure`. */
   signal: AbortSignal;
   /** Ends the current phase, if any, and begins another. */
@@ -87,7 +87,7 @@ export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte';
 export interface ConnectedRequest extends RequestOptions {
   agent: Connections;
   host: string;
-  attempt: PhaseTracker;
+  attempt: PhaseTimeouts;
 }
 
 /** Maximum number of addresses checked. A DNS answer can hold 4,000, which would block the event loop for 0.2 s. */
@@ -162,7 +162,7 @@ export class Connections extends Agent {
     });
   }
 
-  #lookupFor(attempt: PhaseTracker): LookupFunction {
+  #lookupFor(attempt: PhaseTimeouts): LookupFunction {
     return (hostname, _options, callback) => {
       attempt.enter('dns');
       this.#callableAddresses(hostname, attempt.signal).then(

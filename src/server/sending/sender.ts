@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { ANSWER_BYTES_MAX, answerText } from './answer-text.ts';
 import type { AttemptError } from './attempt-errors.ts';
 import {
-  type PhaseTracker,
+  type PhaseTimeouts,
   AttemptFailure,
   type ConnectedRequest,
   Connections,
@@ -24,7 +24,7 @@ export interface WebhookRequest {
 }
 
 /** The status, the timings and the answer's text of an attempt. */
-export interface AttemptTimings {
+export interface AttemptDetails {
   status: number | null;
   /** Whole milliseconds in each phase; null for a phase that wasn't entered. A kept connection has only `firstByte`. */
   phases: { dns: number | null; connect: number | null; tls: number | null; firstByte: number | null };
@@ -34,7 +34,7 @@ export interface AttemptTimings {
   answerText?: string | undefined;
 }
 
-export interface AttemptResult extends AttemptTimings {
+export interface AttemptResult extends AttemptDetails {
   error: AttemptError | null;
   /** The seconds in `Retry-After`; undefined if the header is missing or holds a date. */
   retryAfterSeconds?: number;
@@ -152,7 +152,7 @@ interface Answer {
 async function answerTo(
   means: Means,
   { url, headers, body }: WebhookRequest,
-  attempt: PhaseTracker,
+  attempt: PhaseTimeouts,
 ): Promise<Answer> {
   const { hostname, pathname, search } = calledUrl(url);
   const options: ConnectedRequest = {

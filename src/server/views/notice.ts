@@ -51,7 +51,7 @@ export function steps(entries: readonly (readonly [isDone: boolean, step: Html])
   </ol>`;
 }
 
-/** Renders a state as a short text on a colour, which only repeats what the text says. */
+/** Renders a state as a short text on a coloured background. The colour adds nothing that the text doesn't say. */
 export function badge(kind: 'good' | 'bad' | 'plain' | 'warn', text: string): Html {
   return html`<span class="badge ${kind}">${text}</span>`;
 }

@@ -28,7 +28,7 @@ interface Entered {
   /** The token of the chosen company's session, followed by the tokens of the browser's other sessions. */
   tokens: string[];
   administrator: Administrator;
-  /** The new value of the known-browser cookie, if the session was waiting. */
+  /** The new value of the known-browser cookie; set only when this completes the sign-in. */
   browser?: string;
 }
 

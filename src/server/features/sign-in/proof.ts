@@ -27,7 +27,7 @@ interface Proof extends Act<SignedIn> {
  * @throws UsageError for the proof's field when the proof is wrong; AppError `rate_limited` after too many attempts;
  *   AuthorityEndedError.
  */
-export async function checkProof(engine: Engine, limits: SignInLimits, proof: Proof): Promise<Account> {
+export async function reauthenticate(engine: Engine, limits: SignInLimits, proof: Proof): Promise<Account> {
   const { company, by, field, secrets, now } = proof;
   const what = secrets ? 'password or code' : 'present password';
   const wrong = new UsageError(`Your ${what} is not right.`, { field });

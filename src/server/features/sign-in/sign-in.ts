@@ -17,7 +17,7 @@ import { getCompany } from '../../store/records/companies.ts';
 import { knownBrowserOf, rememberBrowser } from './known-browsers.ts';
 import { refuseWeakPassword } from './password-strength.ts';
 import { arePasswords, hashPassword } from './passwords.ts';
-import { checkProof, withSamePassword } from './proof.ts';
+import { reauthenticate, withSamePassword } from './proof.ts';
 import { beginSession, endBrowserSessions, type Entry, recordFailedSignIn } from './sessions.ts';
 
 /** Maximum number of accounts that one sign-in opens, oldest first: each lengthens the browser's cookie. */
@@ -155,7 +155,13 @@ export async function changePassword(
   const { administrator, by, present, next, serviceName, now } = change;
   const { company, email } = administrator;
   const own = { company, id: by.administrator };
-  const account = await checkProof(engine, limits, { company, by, given: present, field: 'present', now });
+  const account = await reauthenticate(engine, limits, {
+    company,
+    by,
+    given: present,
+    field: 'present',
+    now,
+  });
   const { name: companyName } = await getCompany(engine, company);
   await refuseWeakPassword(next, { ...administrator, companyName, serviceName });
   const password = await hashPassword(next, account.password);

@@ -63,7 +63,7 @@ export async function createWebhook(
   const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
   const url = canonicalWebhookUrl(options.url);
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const events = checkedEvents(
+    const events = validateEvents(
       options.events,
       authorised.by === 'operator' ? undefined : authorised.by.scopes,
     );
@@ -199,7 +199,7 @@ export function unknownWebhook({ company, webhook }: { company: string; webhook:
  * @param held the scopes of an administrator, who can choose only events whose data they can see.
  * @throws UsageError of the field `events` that names the refused event, and when no event is chosen.
  */
-export function checkedEvents(
+export function validateEvents(
   given: readonly string[],
   held: readonly Scope[] | undefined,
 ): SubscribableKind[] {

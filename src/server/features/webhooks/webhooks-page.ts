@@ -3,7 +3,7 @@ import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { readWebhookHealth, type WebhookHealth } from './webhook-health.ts';
 import { findWebhookRow, type Webhook, webhookHost } from './stored-webhooks.ts';
-import { checkedEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from './registration.ts';
+import { validateEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from './registration.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
@@ -147,7 +147,7 @@ export const registerWebhook = action(showNewWebhook, async (visit, { engine, se
   const events = filled.getAll('events');
   checkAll(
     () => canonicalWebhookUrl(url),
-    () => checkedEvents(events, administrator.scopes),
+    () => validateEvents(events, administrator.scopes),
   );
   const { secret, record } = await createWebhook(engine, secrets, { ...act, url, events });
   const text =

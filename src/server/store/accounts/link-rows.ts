@@ -2,14 +2,14 @@ import type { Selectable } from 'kysely';
 
 import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
-import { portalLinks } from '../tables/accounts.ts';
+import { accountLinks } from '../tables/accounts.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { AccountKey } from './administrator-rows.ts';
 import { type HashedToken, isOfToken } from './session-rows.ts';
 
 /** A single-use link that invites an administrator or resets a password. */
-export type PortalLink = Omit<RowOf<typeof portalLinks>, 'name' | 'feedToken'> & {
+export type PortalLink = Omit<RowOf<typeof accountLinks>, 'name' | 'feedToken'> & {
   /** The person's name and the feed token's id, if a business system invites them; they get no password. */
   vouched?: { name: string; feedToken: string };
 };
@@ -29,7 +29,7 @@ export async function insertLink(
   await transaction
     .insertInto('portal_links')
     .values({
-      ...writeRow(portalLinks, { name: null, feedToken: null, ...link.vouched, ...link }),
+      ...writeRow(accountLinks, { name: null, feedToken: null, ...link.vouched, ...link }),
       token_sha256: tokenSha256,
     })
     .execute();
@@ -106,6 +106,6 @@ export async function deleteLinksOf(
 }
 
 function toLink(row: Selectable<Tables['portal_links']>): PortalLink {
-  const { name, feedToken, ...link } = readRow(portalLinks, row);
+  const { name, feedToken, ...link } = readRow(accountLinks, row);
   return name === null || feedToken === null ? link : { ...link, vouched: { name, feedToken } };
 }

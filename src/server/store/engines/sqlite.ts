@@ -32,7 +32,7 @@ const BUSY_PAUSE_MS = 5;
 const READER_CACHE_KIB = 8_000;
 /** Maximum time until reads notice that the file was moved away. */
 const PLACE_KNOWN_MS = 1_000;
-/** Interval between checks for other processes' commits, each of which takes a few microseconds. */
+/** Interval between checks for other processes' commits; a check takes a few microseconds. */
 const WATCH_MS = 100;
 
 /**

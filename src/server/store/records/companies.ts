@@ -11,7 +11,7 @@ import type { Tables } from '../tables/tables.ts';
 
 export type Company = Omit<RowOf<typeof companies>, 'numberFormats'>;
 
-/** Adds a company. Returns false when its id is taken. */
+/** Adds a company unless its id is taken; returns whether it was added. */
 export async function insertCompany(transaction: StoreTransaction, company: Company): Promise<boolean> {
   const result = await transaction
     .insertInto('companies')

@@ -6,8 +6,8 @@ import type { Engine } from '../engines/engine.ts';
 const KNOWN_MS = 20_000;
 
 /**
- * Opens the generation of a store: a random text, created here if the store has none. Backups and copies leave it out, so a
- * restored store gets a new one. It tells clients that they may hold records that the store has lost
+ * Returns a function that gives the store's generation: a random text, created here if the store has none. Backups and
+ * copies leave it out, so a restored store gets a new one. A new one tells clients that they may hold records that the store has lost
  * (openapi.yaml, "Staying in sync"). The returned function re-reads it in the background, so that no response waits for it.
  * @param now milliseconds of a monotonic clock.
  */

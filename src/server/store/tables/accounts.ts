@@ -109,7 +109,7 @@ export const formResults = defineTable({
 });
 
 /** Invitations and password-reset links. */
-export const portalLinks = defineTable({
+export const accountLinks = defineTable({
   name: 'portal_links',
   columns: {
     company,

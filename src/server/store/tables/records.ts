@@ -172,7 +172,7 @@ const quotes = defineTable({
 /** The tables of the contract's records, in order of dependency: referenced tables come first. */
 export const recordTables = [people, customers, forms, jobs, submissions, invoices, quotes] as const;
 
-/** Returns an expression that lower-cases a column's ASCII letters for searches, and no others, on both engines. */
+/** Returns an SQL expression, for searches, that lower-cases only a column's ASCII letters, as both engines can. */
 export function searchable(engine: 'sqlite' | 'postgres', column: string): string {
   return engine === 'sqlite' ? `lower(${column})` : `lower((${column}) COLLATE "C")`;
 }

@@ -3,7 +3,7 @@ import {
   auditEntries,
   formResults,
   notices,
-  portalLinks,
+  accountLinks,
   portalSessions,
 } from './accounts.ts';
 import { companies, companyClocks, erasures, numberSeries, servedClock } from './companies.ts';
@@ -32,7 +32,7 @@ const all = [
   ],
   ...[logos, documents, handOvers],
   ...[webhooks, events, deliveries, deliveryAttempts, webhookHours],
-  ...[administrators, portalSessions, formResults, portalLinks, auditEntries, notices],
+  ...[administrators, portalSessions, formResults, accountLinks, auditEntries, notices],
 ] as const;
 
 type AnyTable = (typeof all)[number];

@@ -5,7 +5,7 @@ import { changePassword, signIn } from '../../../../src/server/features/sign-in/
 import { changeAccess } from '../../../../src/server/features/people/change-access.ts';
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { acceptLink, inviteToReset } from '../../../../src/server/features/people/invitations.ts';
-import { checkProof } from '../../../../src/server/features/sign-in/proof.ts';
+import { reauthenticate } from '../../../../src/server/features/sign-in/proof.ts';
 import {
   addSecondFactor,
   proposeSecondFactor,
@@ -144,7 +144,7 @@ t.test('a proof is of what the account has when it is taken down, not when it wa
   await addSecondFactor(engine, box, { ...act, sealed, code: codeAt(0) });
   await engine.run("UPDATE portal_sessions SET proved_at = '2026-11-20T00:00:00.000Z'");
   const proveWith = (given: string, change: string) =>
-    checkProof(
+    reauthenticate(
       meanwhile(engine, () => engine.run(change)),
       limitsWith(),
       { ...act, given, field: 'proof', secrets: box },

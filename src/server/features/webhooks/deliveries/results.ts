@@ -7,13 +7,13 @@ import { dialectOf } from '../../../store/dialects/dialect.ts';
 import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from './delivery-keys.ts';
 import type { Engine, StoreTransaction } from '../../../store/engines/engine.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
-import type { AttemptTimings } from '../../../sending/sender.ts';
+import type { AttemptDetails } from '../../../sending/sender.ts';
 import { boundTo, byCompany, isPartAway, type OfCompany } from '../../../store/machines.ts';
 import { type CountedAttempt, countAttempts } from '../webhook-health.ts';
 import { noteFailures } from '../webhook-outages.ts';
 
 /** An attempt as stored. Only the last failure of each hour keeps its `answerText`; see webhook-health.ts. */
-export interface KeptAttempt extends AttemptTimings {
+export interface KeptAttempt extends AttemptDetails {
   number: number;
   attemptedAt: string;
   /** The error class; exactly one of `status` and `error` is set. */
