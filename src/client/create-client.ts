@@ -17,7 +17,7 @@ export interface ClientOptions {
   key: string;
   /** The function that sends requests; by default the runtime's own `fetch`. */
   fetch?: (request: Request) => Promise<Response>;
-  /** A cache of responses, so that unchanged ones aren't downloaded again: `new Map()`, or a persistent store. */
+  /** A cache of responses, such as `new Map()`, from which unchanged ones are taken; none by default. */
   etags?: EtagStore;
   /** The maximum number of retries of a call; 5 by default. */
   maxRetries?: number;
@@ -25,13 +25,13 @@ export interface ClientOptions {
   retryTimeMs?: number;
   /** The timeout of a single request in milliseconds; one minute by default. */
   timeoutMs?: number;
-  /** Aborts all calls of the client. */
+  /** A signal that aborts all the client's calls. */
   signal?: AbortSignal;
-  /** The `User-Agent` header, where the runtime lets a program set it. */
+  /** The `User-Agent` header to send, where the runtime allows it. */
   userAgent?: string;
-  /** Waits for a number of milliseconds, in place of the machine's timer; for tests. */
+  /** A function that waits for a number of milliseconds, in place of the machine's timer; for tests. */
   wait?: Clock['wait'];
-  /** Returns a monotonic time in milliseconds, in place of the machine's clock; for tests. */
+  /** A function that returns a monotonic time in milliseconds, in place of the machine's clock; for tests. */
   now?: Clock['now'];
 }
 
@@ -66,7 +66,7 @@ export interface Client {
   getInvoicePdf: Operation<'getInvoicePdf'>;
 }
 
-/** The contract's maximum page size, so that a list needs the fewest requests. */
+/** The contract's maximum number of records per page. Lists ask for it, so that they need the fewest requests. */
 const LIMIT_MAX = 100;
 
 /** Creates a client. Use one client for each API key, because the rate limit applies to the key. */
@@ -116,7 +116,7 @@ function checkedBaseUrl(baseUrl: string): string {
   return url.href.replace(/(\/api\/v1)?\/*$/, '');
 }
 
-/** The longest timer that JavaScript runtimes support, about 24 days. */
+/** The longest delay in milliseconds that JavaScript timers support: about 24 days. */
 const TIMEOUT_MS_MAX = 2 ** 31 - 1;
 
 function checkedTimeout(timeoutMs: number): number {
@@ -150,7 +150,7 @@ function methodOf(
   }
 }
 
-/** Refuses malformed ids, such as `..`, which would lead to another path. */
+/** Returns an id, or throws if it is malformed: one such as `..` would lead to another path. */
 function checkedId(name: string, value: unknown): string {
   if (typeof value !== 'string' || !/^[A-Za-z0-9]/.test(value))
     throw new TypeError(
@@ -159,7 +159,7 @@ function checkedId(name: string, value: unknown): string {
   return value;
 }
 
-/** Refuses objects such as `Date`, whose text form isn't one that the contract allows in a query. */
+/** Returns a copy of the query. Throws for objects such as `Date`, whose text form the contract doesn't allow. */
 function checkedQuery(query: object = {}): Record<string, unknown> {
   for (const [name, value] of Object.entries(query))
     if (!['string', 'number', 'boolean', 'undefined'].includes(typeof value))
@@ -181,7 +181,7 @@ async function readFile(exchange: HttpExchange, ask: Ask): Promise<DownloadedFil
   return { bytes, fileName };
 }
 
-/** Returns the file name in a `Content-Disposition` header, with slashes replaced so that it is never a path. */
+/** Returns the file name in a `Content-Disposition`, with slashes replaced; undefined if there is none that is safe. */
 function fileNameIn(disposition: string): string | undefined {
   const [, encoded] = /filename\*=UTF-8''([^ ;]+)/.exec(disposition) ?? [];
   const [, plain] = /filename="([^"]+)"/.exec(disposition) ?? [];

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '../contract/operations.ts';
 
-/** The fields of an `ApiError`, other than its message. */
+/** The fields of an `ApiError` except its message. */
 export type ApiErrorDetail = Pick<ApiError, 'status' | 'code' | 'requestId' | 'retryAfter'>;
 
 /**
@@ -9,13 +9,13 @@ export type ApiErrorDetail = Pick<ApiError, 'status' | 'code' | 'requestId' | 'r
  */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** The HTTP status. */
+  /** The response's HTTP status. */
   readonly status: number;
-  /** The contract's error code; undefined if the response isn't from the API, but from a proxy for example. */
+  /** The contract's error code; undefined if the response didn't come from the API, but from a proxy for example. */
   readonly code: ErrorCode | undefined;
-  /** The id of the response (`X-Request-Id`). Quote it when you ask for help. */
+  /** The response's id (`X-Request-Id`), undefined if it has none. Quote it when you ask for help. */
   readonly requestId: string | undefined;
-  /** The seconds to wait before the next attempt, if the response gives them. */
+  /** The seconds to wait before the next attempt; undefined if the response doesn't give them. */
   readonly retryAfter: number | undefined;
 
   constructor(message: string, { status, code, requestId, retryAfter }: ApiErrorDetail) {

@@ -3,7 +3,7 @@ import { ApiError, brokenContract, NoAnswerError } from './errors.ts';
 import { type Pace, secondsIn } from './pace.ts';
 import { anyOf, type Clock, unlessAborted } from './waiting.ts';
 
-/** A cached response with its `ETag`. */
+/** A cached response body with its `ETag`. */
 export interface StoredAnswer {
   /** The `ETag` header of the response. */
   etag: string;
@@ -18,7 +18,7 @@ export interface StoredAnswer {
 export interface EtagStore {
   /** Returns the response stored for a URL, if there is one. */
   get: (url: string) => StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
-  /** Stores a response, which replaces any earlier one for the URL. A returned promise is awaited. */
+  /** Stores a response in place of any earlier one for the URL. A returned promise is awaited. */
   set: (url: string, answer: StoredAnswer) => unknown;
 }
 
@@ -49,15 +49,15 @@ export interface HttpAnswer {
   headers: Headers;
 }
 
-/** Sends a request within the rate limit, and retries it where that can help. */
+/** A function that sends a request within the rate limit, and retries it where that can help. */
 export type HttpExchange = (ask: Ask) => Promise<HttpAnswer>;
 
-/** The first and the longest wait before a retry, unless the response specifies one. */
+/** The first and the longest wait in milliseconds before a retry, unless the response gives a wait. */
 const RETRY_MS = { first: 500, max: 60_000 };
 const JITTER_MS_MAX = 5_000;
-/** HTTP statuses that are retried, including those of proxies (Cloudflare's 520 to 524): repeating a read does no harm. */
+/** The HTTP statuses that are retried, with those of proxies (Cloudflare's 520 to 524): repeating a read does no harm. */
 const TEMPORARY_STATUSES = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524];
-/** The maximum size of a response body; the service sends none as large. */
+/** The maximum size of a response body in megabytes; the service never sends one so large. */
 const ANSWER_MEGABYTES_MAX = 64;
 
 /** Creates the function with which a client sends its requests. */
@@ -137,7 +137,7 @@ function jsonIn(bytes: Uint8Array): unknown {
   }
 }
 
-/** Whether the end of the response is known, so that `fetch` fails if it is cut off. */
+/** Whether a response's headers show where its body ends, so that `fetch` fails if it is cut off. */
 function hasEnd(headers: Headers): boolean {
   return headers.has('Content-Length') || headers.has('Transfer-Encoding');
 }
@@ -146,10 +146,10 @@ function isJson(headers: Headers): boolean {
   return headers.get('Content-Type')?.startsWith('application/json') ?? false;
 }
 
-/** An error for a response that is too large, after which a retry is useless. */
+/** The error for a response body above the maximum size; the request isn't retried. */
 class TooLongError extends Error {}
 
-/** Returns a response whose body fails once it exceeds the maximum size. */
+/** Returns a response whose body fails once it exceeds {@link ANSWER_MEGABYTES_MAX}. */
 function bounded(response: Response): Response {
   if (!response.body) return response;
   let bytesLeft = ANSWER_MEGABYTES_MAX * 2 ** 20;
@@ -176,7 +176,7 @@ export function checkedSecret(name: string, what: string, secret: unknown): stri
 
 type Failure = ApiError | NoAnswerError;
 
-/** Returns an error's message and those of its causes, because Node's `fetch failed` has the reason in its cause. */
+/** Returns an error's message followed by those of its causes, because Node's `fetch failed` has the reason in its cause. */
 export function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return 'for no known reason';
   return error.cause instanceof Error ? `${error.message}: ${reasonOf(error.cause)}` : error.message;
@@ -200,8 +200,8 @@ function isTemporary(failure: Failure): boolean {
 }
 
 /**
- * Returns the wait before the next attempt, with jitter: at least the `Retry-After`, and doubled each time except after a 429
- * that has one. A `Retry-After` of zero is ignored: a proxy's date may have passed by now.
+ * Returns the milliseconds to wait before the next attempt, with jitter: at least the `Retry-After`, and doubled each time
+ * except after a 429 that has one. A `Retry-After` of zero is ignored: a proxy's date may have passed by now.
  */
 function retryDelayMs(failure: Failure, retries: number): number {
   const { status, retryAfter = 0 } = failure instanceof ApiError ? failure : {};
@@ -211,10 +211,10 @@ function retryDelayMs(failure: Failure, retries: number): number {
   return delayMs + Math.random() * Math.min(delayMs / 2, JITTER_MS_MAX);
 }
 
-/** The maximum length of a server's message that is shown; those of the API are shorter. */
+/** The maximum number of characters shown of a server's error message; the API's messages are shorter. */
 const MESSAGE_CHARACTERS_MAX = 2_000;
 
-/** Returns a server's message on one line, so that it can't pass for further lines of a command's output. */
+/** Returns a server's message on one line: a line break could make part of it look like a command's own output. */
 export function inOneLine(said: unknown): string {
   return (typeof said === 'string' ? said : '').replaceAll(/\s+/gu, ' ').slice(0, MESSAGE_CHARACTERS_MAX);
 }
@@ -236,7 +236,7 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown, k
   });
 }
 
-/** Creates the error for a successful response that can't be read. */
+/** Creates the error for a successful response whose content isn't as the contract says. */
 export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }

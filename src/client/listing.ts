@@ -2,15 +2,15 @@ import { brokenContract } from './errors.ts';
 
 /** One page of a list. */
 export interface Page<Item> {
-  /** The records of the page, in the order of their ids. */
+  /** The page's records, in the order of their ids. */
   data: Item[];
   /** Whether another page follows. */
   hasMore: boolean;
-  /** The cursor of the next page; null on the last one. */
+  /** The cursor to request the next page with; null on the last page. */
   nextCursor: string | null;
-  /** The time of the response by the service's clock (`Date`). A sync bases its checkpoint on that of the first page. */
+  /** The time of the response by the service's clock (`Date`). A sync bases its checkpoint on the first page's. */
   date: Date | undefined;
-  /** Identifies the store of the records (`Store-Generation`). It changes when the service is restored from a backup. */
+  /** The store's id (`Store-Generation`), if given; it changes when the service is restored from a backup. */
   generation: string | undefined;
 }
 
@@ -19,7 +19,7 @@ export interface Page<Item> {
  * needed. Nothing is requested before the loop, and each new loop starts again.
  */
 export interface Listing<Item> extends AsyncIterable<Item> {
-  /** Iterates over the pages instead of the records. */
+  /** Returns the list's pages, for a caller that needs more than their records. */
   pages: () => AsyncIterable<Page<Item>>;
 }
 

@@ -1,7 +1,7 @@
 import { runProgram } from '../command-line/program.ts';
 import { createTerminal, type Terminal } from '../command-line/terminal.ts';
 
-/** The commands that read from a service; the server's package includes them too. */
+/** The commands that read from a service, by group; the server's package includes them too. */
 export const integratorsCommands = {
   pull: async () => (await import('./commands/pull.ts')).pullCommand,
   export: async () => (await import('./commands/export.ts')).exportCommand,
@@ -16,7 +16,7 @@ const groups = {
   },
 };
 
-/** Example command lines; the help of each command shows its own. */
+/** Example command lines for the help; each command's help shows its own. */
 export const integratorsExamples = `
   fieldledger webhook sample invoice.issued --to http://localhost:3000/hook
   fieldledger webhook play day --to http://localhost:3000/hook --speed 600

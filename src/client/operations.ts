@@ -9,7 +9,7 @@ type Same<A, B> = [A, B] extends [B, A] ? true : false;
 
 type ContentOf<Id extends OperationId> = contract[Id]['responses'][200]['content'];
 
-/** The kind of response that an operation has. */
+/** The kind of an operation's response, derived from the contract: a list, a record or a file. */
 type AnswerOf<Id extends OperationId> =
   ContentOf<Id> extends { 'application/json': { nextCursor: unknown } }
     ? 'list'
@@ -56,9 +56,9 @@ export interface DownloadedFile {
   fileName: string;
 }
 
-/** Options that every call takes. */
+/** The options that every call accepts. */
 export interface CallOptions {
-  /** Aborts the call, even while it waits for the rate limit or a retry. */
+  /** A signal that aborts the call, even while it waits for the rate limit or a retry. */
   signal?: AbortSignal | undefined;
 }
 

@@ -4,15 +4,15 @@ import { type Clock, unlessAborted } from './waiting.ts';
 const UNDER_WAY_MAX = 10;
 /** The longest wait in seconds that the contract lets a response ask for. */
 const SECONDS_MAX = 3_600;
-/** A margin for timers that fire early and clocks that differ. */
+/** A margin in milliseconds, because timers can fire early and clocks differ. */
 const SLACK_MS = 25;
 
 /** The current rate-limit window, as far as this client knows it. */
 interface RateWindow {
   remaining: number;
-  /** The end of the window: the earliest that responses have given. */
+  /** The end of the window by this machine's clock, in milliseconds: the earliest end that responses have given. */
   endsAt: number;
-  /** Whether a response described the window; otherwise it is assumed to begin with the first request after the last one. */
+  /** Whether a response gave the window; otherwise it is assumed to begin with the first request after the last window. */
   isTold: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface Turn {
 }
 
 /**
- * Grants turns to requests in order, so that the service never has to refuse one. Requests go out at once while the window
+ * Gives each request its turn in order, so that the service never has to refuse one. Requests go out at once while the window
  * has any left, and then wait for its end (`RateLimit`): this is faster than spreading them evenly. The very first request
  * goes alone, because other programs may already have used the key.
  */
@@ -34,7 +34,7 @@ export class Pace {
   #isFirst = true;
   #heldUntil = 0;
   #underWay = 0;
-  /** Settles when the last request in the queue has had its turn. */
+  /** A promise that settles when the last queued request has had its turn. */
   #line: Promise<unknown> = Promise.resolve();
   #onReturn = () => {};
 
@@ -42,7 +42,7 @@ export class Pace {
     this.#clock = clock;
   }
 
-  /** Waits until a request may be sent. */
+  /** Waits until a request may be sent, and returns its turn. */
   async nextTurn(signal: AbortSignal): Promise<Turn> {
     const turn = this.#line.then(() => this.#waitAtHead(signal));
     this.#line = turn.catch(() => undefined);
@@ -58,7 +58,7 @@ export class Pace {
     }
   }
 
-  /** Returns the minimum time in seconds for a number of requests, under the rate limit last received. */
+  /** Returns the minimum time in seconds that a number of requests takes, under the rate limit last received. */
   secondsFor(requestCount: number): number {
     const { quota, windowMs } = this.#policy;
     const { remaining = quota, endsAt = 0 } = this.#window ?? {};
@@ -133,8 +133,8 @@ function numbersIn(headers: Headers, name: string, form: RegExp): number[] {
 type Answer = Pick<Response, 'status' | 'headers'>;
 
 /**
- * Returns the seconds in a `Retry-After`, or undefined if it is missing or malformed. The service writes a number; a proxy in
- * front of it may write a date (RFC 9110 section 10.2.3).
+ * Returns the seconds that a `Retry-After` header gives, or undefined if it is missing or malformed. The service writes a
+ * number; a proxy in front of it may write a date (RFC 9110 section 10.2.3).
  */
 export function secondsIn(text: string | null): number | undefined {
   if (text === null) return undefined;

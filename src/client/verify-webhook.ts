@@ -6,7 +6,7 @@ export type WebhookHeaders = Pick<Headers, 'get'> | Record<string, string | read
 
 /** Options for `verifyWebhook`. */
 export interface VerifyOptions {
-  /** The current time, in place of the machine's clock. */
+  /** The time to check signatures against, in place of the machine's clock. */
   now?: Date;
   /** The seconds by which a signature's timestamp may differ from the current time; the contract's 300 by default. */
   toleranceSeconds?: number;
@@ -37,7 +37,7 @@ export async function verifyWebhook(
   return eventIn(body);
 }
 
-/** Checks and trims the secrets. An error never shows a secret, whatever its type. */
+/** Returns the secrets, trimmed. An error never shows a secret, whatever its type. */
 function checkedSecrets(secrets: string | readonly string[]): string[] {
   const keys = [secrets].flat();
   // Callers in plain JavaScript may pass any type.
@@ -79,7 +79,7 @@ function headerOf(headers: WebhookHeaders, name: string): string | undefined {
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
-/** Whether a signature is valid. Web Crypto compares in constant time. */
+/** Whether a signature was made with the secret for the text. Web Crypto compares in constant time. */
 async function isSignedWith(secret: string, signature: Bytes, text: Bytes): Promise<boolean> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   const raw = new TextEncoder().encode(secret);

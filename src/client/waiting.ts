@@ -1,12 +1,12 @@
 /** A monotonic clock with a timer. */
 export interface Clock {
-  /** Returns the milliseconds of a clock that never goes back. */
+  /** Returns a monotonic time in milliseconds. */
   now: () => number;
-  /** Waits for the given time, or rejects as soon as the signal aborts. */
+  /** Waits for a number of milliseconds, or rejects as soon as the signal aborts. */
   wait: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-/** The machine's own clock. */
+/** The machine's own monotonic clock and timer. */
 export const machineClock: Clock = {
   now: () => performance.now(),
   wait: (ms, signal) => {
@@ -18,7 +18,7 @@ export const machineClock: Clock = {
   },
 };
 
-/** Settles like the promise, or rejects with the signal's reason as soon as the signal aborts. */
+/** Returns a promise that settles like the given one, or rejects with the signal's reason as soon as the signal aborts. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (!signal) return promise;
   const aborted = Promise.withResolvers<never>();

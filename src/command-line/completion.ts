@@ -9,7 +9,7 @@ const BASH = `_fieldledger() {
 complete -o default -F _fieldledger fieldledger
 `;
 
-/** The shells' completion scripts, which ask this program for words. If there are none, the shell completes file names. */
+/** Each shell's completion script, which asks this program for words. If there are none, the shell completes file names. */
 const SCRIPTS = {
   bash: BASH,
   // zsh can run bash's script.

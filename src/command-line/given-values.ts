@@ -10,8 +10,8 @@ export function listOf(text: string, separator = ','): string[] {
 }
 
 /**
- * Parses the address that integrators use (openapi.yaml, "Getting started": it ends in /api/v1), and returns it without that
- * end: the portal and the reference are beside it. Host names with characters that need escaping are refused; DNS has none.
+ * Returns the address that integrators use (openapi.yaml, "Getting started") without its end, /api/v1, because the portal and
+ * the reference are beside it. Host names with characters that need escaping are refused; DNS has none.
  */
 export function parseBaseUrl(text: string): string {
   const url = URL.parse(text);
@@ -25,18 +25,18 @@ export function parseBaseUrl(text: string): string {
   return url.origin;
 }
 
-/** Parses a service's name, whose characters need no escaping in any text or header. */
+/** Returns a service's name, or throws if it contains a character that needs escaping in some text or header. */
 export function parseServiceName(text: string): string {
   if (!/^[A-Za-z][A-Za-z0-9-]{0,39}$/.test(text))
     throw new Error('1 to 40 letters, digits and hyphens, a letter first');
   return text;
 }
 
-/** The maximum size of a file that holds a secret; no secret is as long. */
+/** The maximum size in bytes of a file that holds a secret; no secret is so long. */
 const BYTES_MAX = 65_536;
 
 /**
- * Reads the secret in a file, without a byte order mark and trailing whitespace.
+ * Returns the secret in a file, without a byte order mark and trailing whitespace.
  * @param name the option or the setting that names the file.
  * @throws UsageError that names both, but never shows the file's content.
  */
@@ -61,7 +61,7 @@ export function withoutByteOrderMark(text: string): string {
   return text.replace(/^\ufeff/, '').trimEnd();
 }
 
-/** Quotes a path for a message in full, however long, because users need it to find the file. */
+/** Returns a path in quotation marks for a message, in full however long, because users need it to find the file. */
 export function quotePath(path: string): string {
   return escapeControls(JSON.stringify(path));
 }

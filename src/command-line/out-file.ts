@@ -14,7 +14,7 @@ const UNTOUCHED = 'No file was written.';
 type Pieces = AsyncIterable<string | Uint8Array> | Iterable<string | Uint8Array>;
 
 /**
- * Checks that a file can be written at a path.
+ * Checks that a file can be written at the given path, or to standard output.
  * @throws UsageError that says why it can't.
  */
 export function checkOut(out: string): void {
@@ -67,7 +67,7 @@ export async function writeOut(
   }
 }
 
-/** System error codes for a file that can't be replaced but may still be writable. */
+/** Matches system error codes for a file that can't be replaced but may still be writable. */
 const IRREPLACEABLE = /^(?:EBUSY|EROFS|EACCES|EPERM)$/;
 
 function isIrreplaceable(error: unknown): boolean {
@@ -90,7 +90,7 @@ async function writeFile(out: string, pieces: Pieces, state: { isTouched: boolea
   return true;
 }
 
-/** Begins a file beside the place. @returns undefined if a file exists there and none can be created beside it. */
+/** Begins a file beside the given place. @returns undefined if a file exists there and none can be created beside it. */
 function begin(place: string, mode: number | undefined) {
   try {
     return beginFile(place, mode);

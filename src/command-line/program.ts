@@ -8,7 +8,7 @@ import { type Terminal, ToldFailure } from './terminal.ts';
 /** The exit code for a usage error; a command that fails exits with 1. */
 const USAGE_EXIT_CODE = 2;
 
-/** A program with commands. */
+/** A program that consists of commands. */
 export interface Program {
   description: string;
   /**
@@ -76,7 +76,7 @@ async function runLine(
   }
 }
 
-/** Loads the command that a command line names, or all commands if it names none. */
+/** Returns the command that a command line names, or all commands if it names none. */
 async function commandsFor(
   args: readonly string[],
   groups: Program['groups'],
@@ -93,7 +93,7 @@ async function commandsFor(
   return Promise.all(named.map(async ({ group, load }) => (await load())(terminal).helpGroup(group)));
 }
 
-/** Rewrites an error message from Commander in the style of our own. */
+/** Returns an error message from Commander, reworded in our own style. */
 function sentenceOf(message: string): string {
   const [first = '', ...hints] = message
     .trim()
@@ -103,7 +103,7 @@ function sentenceOf(message: string): string {
   return [sentence, ...hints].join('\n');
 }
 
-/** Applies the program's options and error handling to a command and its subcommands at every depth. */
+/** Gives the program's options and error handling to a command and its subcommands at every depth. */
 function inherit(
   command: Command,
   program: Command,
@@ -123,7 +123,7 @@ function inherit(
   return command;
 }
 
-/** Returns the examples of a command such as `webhook create`, if any. A continued line ends with a backslash. */
+/** Returns a command's examples, such as those of `webhook create`. A continued line ends with a backslash. */
 function examplesFor(words: string, examples: string): string {
   const name = new RegExp(`\\bfieldledger ${words}(?![-\\w])`);
   const all = examples.split(/(?<!\\)(?=\n)/);

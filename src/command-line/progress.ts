@@ -1,6 +1,6 @@
 import { listenForStopSignals } from './stop.ts';
 
-/** A progress bar if standard error is a terminal, otherwise an occasional line. */
+/** A display of progress: a bar if standard error is a terminal, otherwise an occasional line. */
 export interface Progress extends Disposable {
   update: (done: number, total: number) => void;
 }
@@ -18,14 +18,14 @@ export async function watched<P extends Disposable, T>(
   return await work(bar, stop.signal);
 }
 
-/** The milliseconds between updates of a bar, and between lines if there is no terminal. */
+/** The milliseconds between updates of a bar, and then between lines if there is no terminal. */
 const BAR_MS = 100;
 const LINE_MS = 10_000;
-/** The columns reserved for the text beside a bar, so that the line fits the terminal. */
+/** The terminal columns reserved for the text beside a bar, so that the line fits. */
 const TEXT_COLUMNS = 60;
 
 /**
- * Starts a display of counted progress, such as `5 of 20 records`, which ends on disposal.
+ * Shows counted progress, such as `5 of 20 records`, until it is disposed of.
  * @param unit the unit that is shown, such as records.
  * @param divisor the number of items passed to `update` that make one unit.
  */
@@ -37,7 +37,7 @@ export function showProgress(unit: string, divisor = 1): Progress {
 }
 
 /**
- * Starts a progress bar with text beside it, which ends on disposal.
+ * Shows a progress bar with text beside it, until it is disposed of.
  * @param textOf gets the remaining time, as ` | 3m20s left`, once that is known.
  * @param options.hasLines whether to write the text occasionally if standard error isn't a terminal.
  */
@@ -65,7 +65,7 @@ export function showBar(
   };
 }
 
-/** Formats a duration, such as 3m20s. */
+/** Returns a duration as text, such as 3m20s. */
 function durationText(ms: number): string {
   const seconds = Math.round(ms / 1000);
   if (seconds < 60) return `${seconds}s`;
@@ -79,7 +79,7 @@ export interface StepsProgress extends Disposable {
 }
 
 /**
- * Shows a bar for each step once it begins.
+ * Returns a display that shows a bar for each step of a command as it begins.
  * @param unit the unit that all steps count, such as records; the step's name follows it.
  */
 export function showSteps(unit: string): StepsProgress {

@@ -1,11 +1,11 @@
 export interface Stop extends Disposable {
-  /** Aborts on the first stop signal, with the signal's name as its reason. */
+  /** A signal that aborts on the first stop signal, with the stop signal's name as its reason. */
   signal: AbortSignal;
-  /** Resolves on the first stop signal. */
+  /** A promise that resolves on the first stop signal. */
   told: Promise<void>;
 }
 
-/** The signals that tell a process to stop; SIGHUP comes when its terminal is closed. */
+/** The signals on which a process must stop; SIGHUP comes when its terminal is closed. */
 const SIGNALS = ['SIGTERM', 'SIGINT', 'SIGHUP'] as const;
 
 /** Listens for stop signals until it is disposed of. A second signal ends the process at once. */

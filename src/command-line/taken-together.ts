@@ -1,4 +1,4 @@
-/** The limits of a batch: its maximum count, and the total size at which it takes no further items. */
+/** The limits of a batch: its maximum number of items, and the total size at which it takes no further items. */
 interface Limits<T> {
   count: number;
   size: number;
@@ -41,7 +41,7 @@ async function* batchesFrom<T>(iterator: AsyncIterator<T>, limits: Limits<T>): A
   }
 }
 
-/** Waits one turn of the event loop, using only web standards: workers have no `setImmediate`. */
+/** Waits one turn of the event loop, by a timer because workers have no `setImmediate`. */
 function turn(): Promise<undefined> {
   return new Promise((resolve) => {
     setTimeout(() => resolve(undefined));

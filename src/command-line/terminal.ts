@@ -22,13 +22,13 @@ export interface Terminal {
   outProblem: () => string | undefined;
   /** Writes text to standard error, with secrets masked and control characters escaped. */
   tell: (text: string) => void;
-  /** Shows a command's result: as prose, or as one JSON value with `--json`. */
+  /** Shows a command's result: `prose`, or with `--json` the result as one JSON value. */
   show: (result: unknown, prose: string) => void;
   /** Shows the summary of a command that prints its results line by line: like `show`, but on standard error. */
   conclude: (result: unknown, prose: string) => void;
   /** Shows an error: a sentence if the user can act on it, a stack trace if only a developer can. */
   fail: (error: unknown) => void;
-  /** Shows an error on standard output with `--json` only, because standard error has shown it already. */
+  /** Shows an error as JSON on standard output with `--json`, and otherwise nothing: standard error has shown it already. */
   refuse: (message: string) => void;
   setJson: (isJson: boolean) => void;
 }
@@ -66,7 +66,7 @@ export function createTerminal(
   };
 }
 
-/** Whether standard output still has a reader. The stream itself forgets a failed write. */
+/** Whether standard output still has a reader; kept here because the stream itself forgets a failed write. */
 let isOutRead = true;
 let outProblem: string | undefined;
 
@@ -96,7 +96,7 @@ async function outTakesMore(signal: AbortSignal): Promise<boolean> {
   return isOutRead;
 }
 
-/** Returns the message of an error for the user of a command. */
+/** Returns an error's message, worded for the user of a command. */
 export function describeError(error: unknown): string {
   if (error instanceof UsageError) return error.message;
   if (!(error instanceof Error)) return String(error);

@@ -54,7 +54,7 @@ export function beginFile(place: string, mode = 0o600): UnfinishedFile {
   };
 }
 
-/** Whether a path could name a file: it isn't empty, and its end doesn't name a folder. */
+/** Whether a path could name a file: it isn't empty, and doesn't end like a folder's. */
 export function isFilePath(path: string): boolean {
   return !/(?:^|\/)\.{0,2}$/.test(path);
 }
@@ -71,7 +71,7 @@ export function unfinishedPath(place: string): string {
   return join(folder, `${name}${process.pid}-${randomBytes(4).toString('hex')}`);
 }
 
-/** Whether there is a process with this id on this machine. */
+/** Whether a process with the given id is running on this machine. */
 function isRunning(pid: number): boolean {
   try {
     return process.kill(pid, 0);
@@ -81,7 +81,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Flushes a file or folder to disk, so that after a power cut either the old file or the complete new one is there. */
+/** Flushes a file or folder to disk, so that a power cut leaves either the old file or the complete new one. */
 function sync(path: string): void {
   const handle = openSync(path, 'r');
   try {

@@ -32,7 +32,7 @@ function placeIn(lines: string[]): Place {
   return { town: lines.pop(), region, postcode };
 }
 
-/** Returns the lines of an address, leaving out any repetition of its town, county or postcode. */
+/** Returns the lines of an address without those that repeat its town, county or postcode. */
 export function linesBeside({ addressLines = [], town, region, postcode }: GivenAddress): string[] {
   const lines = addressLines.map((line) => line.replace(/\s+/g, ' ').trim()).filter((line) => line !== '');
   // Without a town, the lines are the whole address.

@@ -2,7 +2,7 @@ import { computedOnce } from './computed.ts';
 import type { JsonSchema } from './document.ts';
 import { createAjv } from './validators.ts';
 
-/** Rule for the answers to a type of field: the schema, its description in words, and whether files can be attached. */
+/** Rule for answers to one type of form field: the schema, its description in words, and whether files can be attached. */
 interface FieldRule {
   words: string;
   schema: JsonSchema | false;
@@ -14,7 +14,7 @@ const attached: FieldRule = { words: 'none, for it takes files', schema: false, 
 
 const fromYearOne: JsonSchema = { not: { pattern: '^0000' } };
 
-/** Rules for each type of field, matching `FormField` in openapi.yaml. */
+/** Rules for answers, by type of form field as in `FormField` of openapi.yaml. */
 const rules: Readonly<Record<string, FieldRule>> = {
   text: answered('a string', { type: 'string' }),
   longtext: answered('a string', { type: 'string' }),

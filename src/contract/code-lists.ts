@@ -14,7 +14,7 @@ export const vatPrefixes: ReadonlySet<string> = new Set([...lists.countryCodes, 
 /** Names of the reasons for an allowance, by code: the part of UNTDID 5189 that EN 16931 accepts. */
 export const allowanceReasons: ReadonlyMap<string, string> = new Map(Object.entries(lists.allowanceReasons));
 
-/** Names of the reasons for a charge, by code of UNTDID 7161. Obscure reasons have no name here. */
+/** Names of the reasons for a charge, by code of UNTDID 7161. Codes for obscure reasons are left out. */
 export const chargeReasons: ReadonlyMap<string, string> = new Map(Object.entries(lists.chargeReasons));
 
 /** VATEX codes of the EU for exemptions (BR-CL-22), except those of categories AE, K, G and O, which have one code each. */
@@ -35,8 +35,8 @@ export const objectSchemes: ReadonlySet<string> = new Set(lists.objectSchemes);
 /** Item classification schemes: UNTDID 7143 (BR-CL-13). */
 export const classificationSchemes: ReadonlySet<string> = new Set(lists.classificationSchemes);
 
-/** Means of payment: UNTDID 4461 (BR-CL-16). */
+/** Codes for means of payment: UNTDID 4461 (BR-CL-16). */
 export const paymentMeansCodes: ReadonlySet<string> = new Set(lists.paymentMeansCodes);
 
-/** Subjects of notes: UNTDID 4451 (BR-CL-08). */
+/** Codes for the subjects of notes: UNTDID 4451 (BR-CL-08). */
 export const noteSubjectCodes: ReadonlySet<string> = new Set(lists.noteSubjectCodes);

@@ -34,7 +34,7 @@ export function companyLocal(timeZone: string, at: Date): string {
   return new Date(at.getTime() + offsetMs(timeZone, at.getTime())).toISOString().slice(0, 16);
 }
 
-/** Returns a time zone's offset from UTC at a given moment, in milliseconds. */
+/** Returns the milliseconds by which a time zone is ahead of UTC at a given moment; negative if it is behind. */
 function offsetMs(timeZone: string, ms: number): number {
   const local = formatsOf(timeZone).time.format(ms).padStart('YYYY-MM-DD HH:MM:SS'.length, '0');
   const shown = Date.parse(`${local.replace(' ', 'T')}Z`);
@@ -47,7 +47,7 @@ export function machineZone(): string {
   return timeZone !== undefined && isTimeZone(timeZone) ? timeZone : 'UTC';
 }
 
-/** Whether a string is a time zone that Node knows. */
+/** Whether a string names a time zone that Node knows. */
 export function isTimeZone(value: string): boolean {
   try {
     new Intl.DateTimeFormat('en', { timeZone: value });

@@ -1,6 +1,6 @@
 import { computedOnce } from './computed.ts';
 
-/** Currencies whose minor unit isn't a hundredth, from ISO 4217 of 1 January 2026. */
+/** Numbers of decimal places of the currencies whose minor unit isn't a hundredth, from ISO 4217 of 1 January 2026. */
 const digitsByCurrency = new Map(
   [
     { digits: 0, codes: 'BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF' },
@@ -44,7 +44,7 @@ export function amountText(amountMinor: number, currency: string, { hasSymbol = 
     .join('');
 }
 
-/** Number format of a currency, cached because creating one is slow. There are some 170 currencies. */
+/** Returns a currency's number format, cached because creating one is slow. There are some 170 currencies. */
 const formatOf = computedOnce((currency: string) => {
   const digits = minorDigits(currency);
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };

@@ -12,11 +12,11 @@ export type GivenLineAmounts = Pick<
   'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity' | 'allowances' | 'charges'
 >;
 
-/** A discount or charge with its calculated amounts (BG-20, BG-21, BG-27 and BG-28), in minor units. */
+/** A discount or charge with its computed amounts (BG-20, BG-21, BG-27 and BG-28), in minor units. */
 export interface Adjustment {
-  /** Amount without VAT, negative only on a line with a negative amount. */
+  /** Amount without VAT in minor units, negative only on a line with a negative amount. */
   amountMinor: number;
-  /** Amount with VAT as given in the draft, if prices include VAT. */
+  /** Amount with VAT as given in the draft; absent if prices exclude VAT. */
   grossMinor?: number;
   /** The percentage as given in the draft; `baseMinor` is the amount that it applies to. */
   percent?: string;
@@ -34,12 +34,12 @@ export interface DocumentAdjustment extends Adjustment {
 }
 
 export interface LineAmounts {
-  /** Fields as given in the draft, from which the line can be drafted again. */
+  /** Fields of the line as given in its draft, from which it can be drafted again. */
   given: GivenLineAmounts;
   /** Exact price in the main unit, with VAT if prices include it; undefined if the price in the record is exact. */
   unitPrice?: string;
   priceBaseQuantity?: string;
-  /** Amount of the line with VAT, if prices include it. */
+  /** Line amount with VAT; absent if prices exclude VAT. */
   grossMinor?: number;
   allowances: Adjustment[];
   charges: Adjustment[];

@@ -38,7 +38,7 @@ export interface KeptTerms extends DocumentTerms {
   buyer?: BuyerTerms;
   /** Terms of each line that has any, by line id. */
   lines?: Record<string, LineTerms>;
-  /** Whether the document is sent over Peppol. */
+  /** Whether the document is sent over the Peppol network. */
   isPeppol?: boolean;
 }
 

@@ -11,10 +11,10 @@ export type InvoicePaid = Schemas['InvoicePaid'];
 /** Names of the events in this version of the contract. */
 export type EventKind = keyof webhooks;
 
-/** Maximum size of a delivery in bytes, stated in webhooks.yaml under `Content-Length`. A line of the feed is shorter. */
+/** Maximum size of a delivery in bytes, as in webhooks.yaml under `Content-Length`. A line of the feed is shorter. */
 export const deliveryBytesMax = 10_000_000;
 
-/** Names of the events that moves trigger. A ping is sent by a button in the portal instead. */
+/** Names of the events that a webhook can subscribe to. A ping is sent by a button in the portal instead. */
 export type SubscribableKind = Exclude<EventKind, 'ping'>;
 
 /** Scope needed to read each event's data (webhooks.yaml, `x-scope`); a ping has none. */
@@ -37,7 +37,7 @@ export function scopeOfEvent(kind: SubscribableKind): Scope {
 }
 
 /**
- * Returns the module that a company's plan must include for an event to be sent; undefined for a ping.
+ * Returns the module that a company's plan must include for it to receive an event; undefined for a ping.
  * @throws TypeError for an event stored by a later version of the program, because its data must not be disclosed.
  */
 export function moduleOfEvent(kind: EventKind): Module | undefined {

@@ -3,10 +3,10 @@
  * rounded by accident. Halves are rounded away from zero: -0.5 becomes -1.
  */
 
-/** Pattern of a quantity in the contract: at most nine digits before and six after the decimal point. */
+/** Matches a quantity in the contract: at most nine digits before and six after the decimal point. */
 export const QUANTITY = /^-?(?:0|[1-9]\d{0,8})(?:\.\d{1,6})?$/;
 
-/** Pattern of an exact price in the feed, in the main unit of its currency. */
+/** Matches an exact price in the feed, in the main unit of its currency. */
 export const UNIT_PRICE = /^(?:0|[1-9]\d{0,11})(?:\.\d{1,6})?$/;
 
 /** Number of basis points in a rate of 100%. */
@@ -28,7 +28,7 @@ export function millionths(quantity: string): bigint {
   return (numerator * 1_000_000n) / denominator;
 }
 
-/** Returns `part` / `whole` of an amount, rounded to the minor unit; `part` and `whole` have the same sign. */
+/** Returns the fraction `part` / `whole` of an amount, rounded to the minor unit. */
 export function proportionMinor(amountMinor: number, part: bigint, whole: bigint): number {
   const sign = whole < 0n ? -1n : 1n;
   return safeNumber(divideHalfUp(BigInt(amountMinor) * part * sign, whole * sign));
@@ -55,7 +55,7 @@ export interface Fraction {
   denominator: bigint;
 }
 
-/** Parses a decimal exactly. @throws RangeError for a string that doesn't match the pattern. */
+/** Converts a decimal text to an exact fraction. @throws RangeError for a string that doesn't match the pattern. */
 export function parseDecimal(text: string, pattern: RegExp): Fraction {
   if (!pattern.test(text))
     throw new RangeError(`Not a decimal of the expected form: ${JSON.stringify(text)}.`);
@@ -67,7 +67,7 @@ export function parseDecimal(text: string, pattern: RegExp): Fraction {
   };
 }
 
-/** Divides, rounding halves away from zero. The denominator must be positive. */
+/** Returns a quotient rounded to an integer, halves away from zero. The denominator must be positive. */
 export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   const magnitude = numerator < 0n ? -numerator : numerator;
   const rounded = (2n * magnitude + denominator) / (2n * denominator);

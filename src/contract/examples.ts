@@ -13,7 +13,7 @@ export function exampleBodies(operationId: OperationId): { data: unknown; nextCu
 /** An example delivery of an event from the contract. */
 export interface ExampleEvent {
   event: EventKind;
-  /** Name of the example in the contract, such as `settling`. */
+  /** Name of the example in the contract, such as `settling`; an event can have several examples. */
   name: string;
   id: string;
   body: string;

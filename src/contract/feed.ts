@@ -25,12 +25,12 @@ export type ElectronicAddress = Schemas['ElectronicAddress'];
 export type GivenAdjustment = Schemas['LineAllowance'];
 export type GivenExchange = NonNullable<Schemas['Exchange']>;
 export type Answer = Schemas['Answer'];
-/** Result of one change in a batch. */
+/** Answer to one change in a batch. */
 export type BatchAnswer = Schemas['BatchAnswer'];
 export type RefusalCode = Schemas['RefusalCode'];
 export type PortalLinkRequest = Schemas['PortalLinkRequest'];
 
-/** Fault in a change: a sentence that names the faulty value, and the value's location as a JSON Pointer. */
+/** Problem with a change: a sentence that names the wrong value, and the value's location as a JSON Pointer. */
 export interface ChangeProblem {
   code: 'malformed_line' | 'invalid_change' | 'unknown_change';
   message: string;
@@ -96,7 +96,7 @@ export function portalLinkProblem(value: unknown): string | undefined {
   return error && !isLeft ? describe(error, 'The body').message : undefined;
 }
 
-/** Picks the most helpful error: if several types are allowed, the one about the value's own type, not the first. */
+/** Returns the most helpful error: if several types are allowed, the one about the value's own type, not the first. */
 function mostTelling(errors: readonly ErrorObject[]): ErrorObject | undefined {
   const last = errors.at(-1);
   if (last?.keyword !== 'anyOf') return errors[0];
@@ -165,21 +165,21 @@ function describe(error: ErrorObject, whole = 'The change'): Omit<ChangeProblem,
   return { message: `${at} is ${shown(data)}; it ${rule}${allowed}.`, path: instancePath };
 }
 
-/** Escapes a property name for use in a JSON Pointer (RFC 6901 section 3). */
+/** Returns a property name escaped for use in a JSON Pointer (RFC 6901 section 3). */
 export function pointerPart(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
 const SHOWN_CHARACTERS_MAX = 80;
 
-/** Formats a value for a message, as JSON on one line, truncated if long. */
+/** Returns a value as JSON on one line, truncated if long, for use in a message. */
 export function shown(value: unknown): string {
   // JSON.stringify(undefined) is undefined.
   const text = (JSON.stringify(value) as string | undefined) ?? 'nothing';
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`.toWellFormed() : text;
 }
 
-/** Formats a path for a message, truncated because the names in it are chosen by the company and can be anything. */
+/** Returns a path truncated for a message, because companies choose names in it, which can be of any length. */
 function shortened(path: string): string {
   return shown(path).replace(/^"/, '').replace(/"$/, '');
 }

@@ -6,12 +6,12 @@ declare const shape: unique symbol;
  */
 export type JsonText<T> = string & { readonly [shape]: T };
 
-/** Wraps a record in the single-record envelope `{ "data": record }` (openapi.yaml, "Requests and answers"). */
+/** Returns a record in the single-record envelope `{ "data": record }` (openapi.yaml, "Requests and answers"). */
 export function recordEnvelope<T>(record: JsonText<T>): JsonText<{ data: T }> {
   return `{"data":${record}}` as JsonText<{ data: T }>;
 }
 
-/** Wraps records as `{ "data": [record...], "nextCursor": string or null }` (openapi.yaml, "Requests and answers"). */
+/** Returns records in the list envelope, with the next page's cursor or null (openapi.yaml, "Requests and answers"). */
 export function listEnvelope<T>(
   records: readonly JsonText<T>[],
   nextCursor: string | null,
@@ -20,7 +20,7 @@ export function listEnvelope<T>(
   return text as JsonText<{ data: T[]; nextCursor: string | null }>;
 }
 
-/** Merges the JSON texts of two non-empty objects, which must have no property in common. */
+/** Returns the JSON text of two non-empty objects merged into one; they must have no property in common. */
 export function joinObjects<A, B>(first: JsonText<A>, second: JsonText<B>): JsonText<A & B> {
   return `${first.slice(0, -1)},${second.slice(1)}` as JsonText<A & B>;
 }

@@ -8,9 +8,7 @@ export type ErrorCode = components['schemas']['ErrorCode'];
 /** An operation's `operationId` in the contract, excluding webhooks, which openapi-typescript lists as operations too. */
 export type OperationId = Exclude<keyof operations, keyof webhookOperations>;
 
-/**
- * Parameters other than `limit` with a default in the contract, so a handler always gets them; a test compares the two lists.
- */
+/** Parameters, other than `limit`, to which the contract gives a default, so that a handler always gets them. */
 export interface DefaultedParameters {
   listInvoices: 'status';
   listQuotes: 'versions';
@@ -33,11 +31,11 @@ export type QueryParameters<K extends OperationId> =
 type Responses<K extends OperationId> = operations[K]['responses'];
 type JsonBody<Response> = Response extends { content: { 'application/json': infer Body } } ? Body : never;
 
-/** A file to send in an answer: the values of its headers, and a function that reads its bytes, which isn't always needed. */
+/** A file to send in an answer: its headers' values, and a function that reads its bytes, called only if they are needed. */
 export interface AnsweredFile {
   mediaType: string;
   contentDisposition: string;
-  /** Digest that identifies this version of the file among all versions at the same URL. */
+  /** Digest that differs for every version of the file at one URL, for its ETag. */
   digest: string;
   byteCount: number;
   read: () => Promise<Uint8Array>;

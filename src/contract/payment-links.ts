@@ -11,7 +11,7 @@ export function problemOfPaymentLink(link: string): string | undefined {
   return url.host === URL.parse(other ?? '')?.host ? undefined : 'has a place in its host';
 }
 
-/** Builds a payment URL from a link by filling in the document's number, and the amount as a decimal. */
+/** Returns the address that a payment link gives for a document: its number and decimal amount are filled in. */
 export function paymentAddress(link: string, places: { number: string; amount: string }): string {
   const filled = link.replace(PLACES, (_, name: keyof typeof places) =>
     encodeURIComponent(places[name].toWellFormed()),

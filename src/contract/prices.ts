@@ -9,7 +9,7 @@ import {
   UNIT_PRICE,
 } from './exact.ts';
 
-/** Prices are calculated as integers, in this fraction of the main unit. */
+/** Number of parts of the main unit in which prices are computed, as integers. */
 const PARTS = 10n ** 12n;
 
 /** Returns the unit price, never negative, at which a quantity costs the given amount. */
@@ -31,7 +31,7 @@ export function priceWithoutVat(price: string, rateBasisPoints: number, baseQuan
   return textOf(divideHalfUp(scaled, divisor));
 }
 
-/** Adds two prices exactly. */
+/** Returns the exact sum of two prices. */
 export function sumOfPrices(price: string, other: string): string {
   const [parts, otherParts] = [price, other].map((text) => {
     const { numerator, denominator } = parseDecimal(text, /^\d+(?:\.\d{1,12})?$/);

@@ -19,7 +19,7 @@ export type Invoice = Schemas['Invoice'];
 export type Customer = Schemas['Customer'];
 /** One version of a quote, without its lines. */
 export type QuoteSummary = Schemas['QuoteSummary'];
-/** One version of a quote, with its lines. */
+/** One version of a quote, with all its lines. */
 export type Quote = Schemas['Quote'];
 
 /**
@@ -38,8 +38,8 @@ export type Resource = {
 }[OperationId];
 
 /**
- * Schema names of each resource: `body` for a record in a list, and `whole` for a single record. Copies read the resources
- * in this order, beginning with those that need few requests.
+ * Schema names of each resource: `body` for a record in a list, and `whole` for a single record with its details. Copies read
+ * the resources in this order, beginning with those that need few requests.
  */
 export const schemaNames = {
   people: { body: 'Person', whole: 'Person' },

@@ -17,7 +17,7 @@ export interface RenderedRecord {
   digest: string;
 }
 
-/** Thrown for a record that the contract's own schema rejects, which must not be stored. */
+/** Error for a record that the contract's own schema rejects, and that must not be stored. */
 export class InvalidRecordError extends Error {
   override readonly name = 'InvalidRecordError';
 }
@@ -44,7 +44,7 @@ function digestOf(body: string, detail = ''): string {
   return hash('sha1', `${body}${detail}`, 'base64url');
 }
 
-/** Columns of a stored record. */
+/** Texts of a stored record, and their digest, as in its table's columns. */
 interface StoredTexts {
   body: string;
   detail?: string | undefined;
@@ -85,7 +85,7 @@ export function renderStored(resource: Resource, stored: Omit<StoredTexts, 'dige
   return renderRecord({ resource, record: upgraded(record, schema) } as ResourceRecord);
 }
 
-/** Adds newly required fields to a value from an earlier contract, with the `x-before` values from their schemas. */
+/** Returns a value from an earlier contract with newly required fields added, as given by `x-before` in their schemas. */
 function upgraded(value: unknown, { properties = {}, items }: JsonSchema = {}): unknown {
   if (Array.isArray(value)) return value.map((item) => upgraded(item, items));
   if (typeof value !== 'object' || value === null) return value;
@@ -96,13 +96,13 @@ function upgraded(value: unknown, { properties = {}, items }: JsonSchema = {}): 
   return Object.fromEntries([...before, ...members]) as unknown;
 }
 
-/** Joins a record's two stored texts into the single record that the API returns. */
+/** Returns the single record that the API serves, joined from its two stored texts. */
 export function wholeText({ body, detail }: Omit<StoredTexts, 'digest'>): JsonText<unknown> {
   const text = body as JsonText<object>;
   return detail === undefined ? text : joinObjects(text, detail as JsonText<object>);
 }
 
-/** Rejects quotes stored as expired. Expiry is worked out from `validUntil`, so lists of expired quotes would omit them. */
+/** Returns the problem with storing a quote as expired: lists work expiry out from `validUntil`, and would omit it. */
 function storageProblem({ resource, record }: { resource: Resource; record: object }): string | undefined {
   const isExpired = resource === 'quotes' && (record as { status?: unknown }).status === 'expired';
   return isExpired ? '/status must be sent: it reads as expired after validUntil' : undefined;

@@ -5,7 +5,7 @@ import { contractDocument } from './document.ts';
 import { type Resource, schemaNames } from './records.ts';
 import { schemaWithoutProse } from './schemas.ts';
 
-/** Rendering versions of resources, 1 by default. Raise one when its records' stored text or other columns change. */
+/** Rendering version of each resource; 1 by default. Raise one when its records' stored text or other columns change. */
 const RENDERINGS: Partial<Record<Resource, number>> = {};
 
 /**

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-/** Matches https://www.w3.org/TR/trace-context/#traceparent-header, version 00. An id of all zeros is invalid. */
+/** Matches https://www.w3.org/TR/trace-context/#traceparent-header in version 00. An id of all zeros is invalid. */
 const TRACEPARENT = /^00-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-[0-9a-f]{2}$/;
 
 /**
@@ -20,7 +20,7 @@ export function traceIdOfDelivery(id: string): string {
 }
 
 /**
- * Creates a `traceparent` header with a new span for an outgoing request. It is marked as sampled: receivers that follow
+ * Returns a `traceparent` header with a new span id, for an outgoing request. It is marked as sampled: receivers that follow
  * the mark, as OpenTelemetry does by default, would otherwise drop their own traces of the request.
  */
 export function createTraceparent(traceId: string): string {

@@ -28,7 +28,7 @@ const validatorOf = computedOnce((schemaName: string): ValidateFunction => {
   return recordAjv.compile(closedSchema(schema));
 });
 
-/** Checks a record against a named schema of the contract, closed. Returns the problem, or undefined if it is valid. */
+/** Returns the problem with a record under a schema of the contract, which is closed first; undefined if it is valid. */
 export function recordProblem(schemaName: string, record: unknown): string | undefined {
   const validate = validatorOf(schemaName);
   if (validate(record)) return undefined;

@@ -4,7 +4,7 @@ import type { Validator } from 'stdnum';
 
 import { vatPrefixes } from './code-lists.ts';
 
-/** Loads stdnum's files on first use, because loading all 300 would take a twentieth of startup time. */
+/** Loads a file of stdnum on its first use: loading all 300 would take a twentieth of startup time. */
 const load = createRequire(import.meta.url);
 
 /**
@@ -23,7 +23,7 @@ const files = new Map(
 /** VAT number prefixes of the EU, including XI because Northern Ireland counts as a member for goods. Greece's is EL. */
 export const euVatPrefixes = ['BG', ...files.keys()].filter((prefix) => prefix !== 'GB');
 
-/** Whether a country, given by its ISO 3166-1 code, is an EU member state. */
+/** Whether a country, given by its ISO 3166-1 code, is a member state of the EU. */
 export function isInEu(country: string): boolean {
   return country !== 'XI' && euVatPrefixes.includes(country === 'GR' ? 'EL' : country);
 }
@@ -37,7 +37,7 @@ export function vatIdOn(vatId: string, categories: readonly string[]): string {
   return categories.includes('K') ? vatId : vatId.replace(/^XI/, 'GB');
 }
 
-/** Correct prefixes for codes that aren't used as one. The Isle of Man has British numbers, and Monaco has French ones. */
+/** Correct VAT prefixes, by the code mistaken for one. The Isle of Man has British numbers, and Monaco has French ones. */
 const otherPrefixes: Readonly<Record<string, string>> = { GR: 'EL', IM: 'GB', MC: 'FR', UK: 'GB' };
 
 /**
@@ -76,9 +76,9 @@ export function isNumberIn(file: string, number: string): boolean {
 const BULGARIAN_BIRTH = /^\d\d(?:[024][1-9]|[135][0-2])(?:0[1-9]|[12]\d|3[01])/;
 
 /**
- * Whether a number is Bulgarian: nine digits for a company, ten for a person, a foreigner or another. `bg/vat` of stdnum
- * 1.12.0 is no use: it rejects all numbers beginning with 4 to 8, which companies and everybody born from 1940 to 1989
- * have, and accepts ten digits with a wrong check digit. `bg/egn` doesn't check the date of birth.
+ * Whether a number is a Bulgarian VAT number: nine digits for a company, ten for a person, a foreigner or another. `bg/vat`
+ * of stdnum 1.12.0 is no use: it rejects all numbers beginning with 4 to 8, which companies and everybody born from 1940 to
+ * 1989 have, and accepts ten digits with a wrong check digit. `bg/egn` doesn't check the date of birth.
  */
 function isBulgarian(number: string): boolean {
   const check = Number(number.slice(-1));
@@ -94,8 +94,8 @@ function isBulgarian(number: string): boolean {
 }
 
 /**
- * Whether nine digits beginning with 6 are the Czech number of a person without a birth number. `cz/dic` of stdnum 1.12.0
- * includes the 6 in the checksum, and so rejects valid numbers.
+ * Whether nine digits beginning with 6 are the Czech VAT number of a person who has no birth number. `cz/dic` of stdnum
+ * 1.12.0 includes the 6 in the checksum, and so rejects valid numbers.
  */
 function isSpecialCzech(number: string): boolean {
   const sum = weightedSum(number.slice(1), [8, 7, 6, 5, 4, 3, 2]);

@@ -35,7 +35,7 @@ export type Price = { currency: string } & {
 };
 
 /**
- * Multiplies quantity by unit price, rounding once to the minor unit (PEPPOL-EN16931-R120).
+ * Returns a line's amount: quantity times unit price, rounded to the minor unit (PEPPOL-EN16931-R120).
  * @param price a number of minor units for one unit, or a price with its base quantity (BT-149).
  */
 export function lineAmountMinor(quantity: string, price: number | Price): number {
@@ -71,8 +71,8 @@ export function vatWithinMinor(grossMinor: number, rateBasisPoints: number): num
 }
 
 /**
- * Converts gross amounts to net amounts that add up to `netMinor`, rounding each down or up. The largest fractions are
- * rounded up; of equal ones, the first is rounded up first.
+ * Converts gross amounts to net amounts that add up to `netMinor`, rounding each to a minor unit down or up. The largest
+ * fractions are rounded up; of equal ones, the first is rounded up first.
  */
 export function netShares(
   grossMinors: readonly number[],
@@ -101,12 +101,12 @@ export function netShares(
   return parts.map(({ net }) => safeNumber(net));
 }
 
-/** Returns the VAT on a taxable amount (EN 16931 BR-CO-17). */
+/** Returns the VAT on a taxable amount, in minor units (EN 16931 BR-CO-17). */
 export function vatMinor(taxableMinor: number, rateBasisPoints: number): number {
   return safeNumber(divideHalfUp(BigInt(taxableMinor) * BigInt(rateBasisPoints), BASIS_POINTS_PER_UNIT));
 }
 
-/** Returns the VAT of an item in a VAT breakdown: zero in every category except S. */
+/** Returns the VAT in minor units for an item of a VAT breakdown: zero in every category except S. */
 export function vatOf({
   category,
   rateBasisPoints,
@@ -140,7 +140,7 @@ export function vatBreakdown(lines: readonly VatLine[]): VatBreakdownItem[] {
   });
 }
 
-/** Totals a VAT breakdown. Its amounts are already rounded, so the sums aren't rounded again (BR-CO-10, 13, 14 and 15). */
+/** Returns a VAT breakdown's totals: sums of rounded amounts, not rounded again (BR-CO-10, 13, 14 and 15). */
 export function totals(breakdown: readonly VatBreakdownItem[]): Totals {
   const net = breakdown.reduce((sum, item) => sum + BigInt(item.taxableMinor), 0n);
   const vat = breakdown.reduce((sum, item) => sum + BigInt(item.vatMinor), 0n);
@@ -152,11 +152,11 @@ export interface CurrencyConversion {
   /** ISO 4217 codes, which determine the number of decimal places: two for EUR, none for JPY. */
   from: string;
   to: string;
-  /** Units of `to` per unit of `from`: a positive decimal string with at most 9 digits before and 8 after the point. */
+  /** Number of units of `to` per unit of `from`: a positive decimal with at most 9 digits before and 8 after the point. */
   exchangeRate: string;
 }
 
-/** Converts an amount to another currency, rounding to that currency's minor unit. */
+/** Converts an amount to another currency, rounded to that currency's minor unit. */
 export function convertMinor(amountMinor: number, { from, to, exchangeRate }: CurrencyConversion): number {
   const { numerator, denominator } = parseDecimal(
     exchangeRate,
@@ -190,7 +190,7 @@ export interface ReverseChargeVat {
   texts: string[];
 }
 
-/** Totals the VAT of reverse-charge lines at each of their rates. */
+/** Returns the VAT of reverse-charge lines, summed at each of their rates. */
 export function reverseChargeVat(
   lines: readonly { amountMinor: number; rateBasisPoints: number | undefined }[],
   currency: string,
@@ -212,15 +212,15 @@ export function reverseChargeVat(
     });
 }
 
-/** Amounts invoiced, credited, paid and refunded on an issued invoice, all in its own currency. */
+/** Amounts invoiced, credited, paid and refunded on an issued invoice, in minor units of its currency. */
 export interface Movements {
   grossMinor: number;
   /** Gross total of the invoice's issued credit notes, as a positive amount. */
   creditedMinor: number;
-  /** Payments received and refunds made, except voided ones. */
+  /** Sum of the payments received, without voided ones; below, that of the refunds made. */
   paidMinor: number;
   refundedMinor: number;
-  /** Rounding of the invoice's payable amount, minus that of its credit notes. */
+  /** Rounding of the invoice's payable amount, minus the rounding of its credit notes; 0 if absent. */
   roundingMinor?: number;
 }
 
@@ -250,7 +250,7 @@ export function calculateBalance({
   };
 }
 
-/** Returns an invoice's prepayments and balance at issue; other documents have neither, so the result is then empty. */
+/** Returns an invoice's prepayments and its balance at issue; empty for other kinds of document, which have neither. */
 export function balanceAtIssue(
   { kind, totals: sums, currency }: Pick<Invoice, 'kind' | 'totals' | 'currency'>,
   amounts: DocumentAmounts | undefined,

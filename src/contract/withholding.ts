@@ -42,7 +42,7 @@ export function maySee(held: readonly Scope[], module: Module): boolean {
   return held.includes(`${module}:read`);
 }
 
-/** Whether the given scopes allow reading an event's data; always true for a ping, which has none. */
+/** Whether the given scopes allow reading an event's data; always true for a ping, which carries none. */
 export function maySeeEvent(held: readonly Scope[], kind: EventKind): boolean {
   return !isSubscribableKind(kind) || held.includes(scopeOfEvent(kind));
 }

@@ -34,14 +34,14 @@ interface Tally {
   rows: number;
   /** The number of shortened cells, by column name. */
   shortened: Map<string, number>;
-  /** The time up to which the copy that was read has all changes. */
+  /** The time up to which the copy has all changes; absent when the records come from a service. */
   asOf?: string;
 }
 
 /** File extensions of well-known formats that `export` can't write. */
 const OTHER_FORMAT = /\.(?:xls|xlsm|xlsb|ods|numbers|json|xml|html?|pdf|parquet)$/i;
 
-/** Returns the format for a file name's extension. @throws UsageError for an unsupported format. */
+/** Returns the file format for a file name's extension. @throws UsageError for an unsupported format. */
 function formatOf(out: string): 'csv' | 'jsonl' | 'xlsx' {
   const [other] = OTHER_FORMAT.exec(out) ?? [];
   if (other !== undefined)
@@ -141,7 +141,7 @@ function withOptions(command: Command): Command {
     );
 }
 
-/** Creates an option parser that accepts only valid text, which `words` describe in its errors. */
+/** Creates an option parser that accepts only text that `isRight` accepts; its error says what is right in `words`. */
 function checked(isRight: (text: string) => boolean, words: string) {
   return (text: string): string => {
     if (isRight(text)) return text;
@@ -205,7 +205,7 @@ function checkForm({ format, columns, separator, decimal }: ExportOptions): void
     throw new UsageError('A comma can be the separator or the mark of decimals, not both.');
 }
 
-/** Returns the columns with the given names, in that order. @throws UsageError for an unknown name. */
+/** Returns the named columns in that order, or all without names. @throws UsageError for an unknown name. */
 function chosen(resource: Exported, columns: SheetColumn[], names?: string[]): SheetColumn[] {
   if (names?.length === 0) throw new UsageError('--columns names none.');
   if (!names) return columns;
@@ -219,7 +219,7 @@ function chosen(resource: Exported, columns: SheetColumn[], names?: string[]): S
 
 type Pages = object[][] | Promise<AsyncIterable<object[]>>;
 
-/** Returns the content of the exported file, piece by piece, once the first page has arrived. */
+/** Returns the exported file's content as a series of pieces, once the first page has arrived. */
 async function piecesOf(
   title: string,
   columns: SheetColumn[],
@@ -247,7 +247,7 @@ async function piecesOf(
   return xlsxPieces(title, columns, counted(), tally.shortened);
 }
 
-/** The maximum number of rows that spreadsheet programs open from a CSV file, including the header. */
+/** The maximum number of rows, including the header, that spreadsheet programs open from a CSV file. */
 const SHEET_ROWS_MAX = 1_048_576;
 
 function report(resource: Exported, options: ExportOptions, tally: Tally, terminal: Terminal): void {

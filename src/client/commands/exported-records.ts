@@ -23,7 +23,7 @@ export function recordsSchema(resource: Resource, { lines }: ExportedRecordsOpti
   return { properties: { ...members, line: list.items ?? {} } };
 }
 
-/** Reads a resource's rows page by page. The promise resolves once the first page has arrived. */
+/** Returns a resource's rows page by page. The promise resolves once the first page has arrived. */
 export function recordPages(
   client: Client,
   resource: Resource,
@@ -42,7 +42,7 @@ export function recordPages(
   return begun(rows());
 }
 
-/** Returns `--since` as a time in UTC. A day begins in the user's zone: the contract doesn't reveal the company's. */
+/** Returns `--since`, if given, as a UTC time. A day begins in the user's zone: the contract doesn't reveal the company's. */
 function momentOf({ since, timeZone }: ExportedRecordsOptions): string | undefined {
   if (since === undefined) return undefined;
   const zone = timeZone ?? machineZone();
@@ -78,14 +78,14 @@ async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
   })();
 }
 
-/** Returns one row for each line. Only the first row has the document's amounts; a draft without lines has one row. */
+/** Returns one row for each of a document's lines, or one without lines. Only the first has the document's amounts. */
 function rowsOf({ lines = [], ...document }: AnyRecord & { lines?: object[] }): object[] {
   if (lines.length === 0) return [document];
   const later = withoutAmounts(document);
   return lines.map((line, index) => ({ ...(index === 0 ? document : later), line }));
 }
 
-/** Returns a document without amounts, and without lists that contain some: VAT, payments, refunds and credit notes. */
+/** Returns a document without amounts and without lists that contain amounts: VAT, payments, refunds and credit notes. */
 function withoutAmounts(document: object): object {
   const isSummed = (name: string, value: unknown) =>
     name.endsWith('Minor') || (Array.isArray(value) && value.some((item) => typeof item === 'object'));

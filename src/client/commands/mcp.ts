@@ -13,7 +13,7 @@ import { silence } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** The maximum number of retries, lower than in other commands because a model waits for the answer. */
+/** The maximum number of retries of a request, lower than in other commands because a model waits for the answer. */
 const RETRIES_MAX = 2;
 
 interface McpOptions extends ServiceOptions {
@@ -63,7 +63,7 @@ function openFolder(given: string): string {
   }
 }
 
-/** Creates a function that writes files into a folder atomically, readable by this user alone. */
+/** Returns a function that writes a file into a folder, readable by this user alone, and returns its path. */
 function keeperIn(folder: string) {
   return (name: string, bytes: Uint8Array): string => {
     const path = join(folder, name);

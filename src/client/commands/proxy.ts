@@ -5,11 +5,11 @@ import type { Terminal } from '../../command-line/terminal.ts';
 
 /** The process's use of a proxy for requests, which ends on disposal. */
 export interface ProxyUse extends Disposable {
-  /** A sentence about the proxy for request errors, with a leading space; empty if there is no proxy. */
+  /** A sentence about the proxy to append to request errors, with a leading space; empty if no proxy is used. */
   hint: string;
 }
 
-/** Node's function to set proxies; undefined in Node 22, which lacks it. */
+/** Node's function that sets the process's proxies; undefined in Node 22, which lacks it. */
 const setProxy = http.setGlobalProxyFromEnv as typeof http.setGlobalProxyFromEnv | undefined;
 
 /**

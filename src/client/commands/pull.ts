@@ -59,7 +59,7 @@ async function pull(
   }
 }
 
-/** Shows a progress bar for reading documents' details, only on a terminal because counting them takes requests. */
+/** Returns a progress bar for reading documents' details; undefined without a terminal, because counting takes requests. */
 function showDetails(pace: Service['pace']) {
   if (!process.stderr.isTTY) return undefined;
   let doing = 'asking';

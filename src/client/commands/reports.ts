@@ -8,7 +8,7 @@ const text: JsonSchema = { type: 'string' };
 const number: JsonSchema = { type: 'integer' };
 const day: JsonSchema = { type: 'string', format: 'date' };
 
-/** The reports from a copy: the columns of each view, and the selection and order of its rows. */
+/** The reports from a copy: the columns that each view has, and the selection and order of its rows. */
 const reports = {
   receivables: {
     needsDetails: true,

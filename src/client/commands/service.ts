@@ -12,14 +12,14 @@ import type { Terminal } from '../../command-line/terminal.ts';
 /** A Fieldledger service that a command reads from, over its public API. */
 export interface Service extends Disposable {
   client: Client;
-  /** The company and the service, as shown to users and stored in copies. */
+  /** A text that names the company and the service's address, as shown to users and stored in copies. */
   source: string;
   pace: Pace;
-  /** Awaits work that reads from the service. @throws UsageError that describes a failure in a sentence. */
+  /** Returns the result of work that reads from the service. @throws UsageError that describes a failure in a sentence. */
   inSentences: <T>(work: Promise<T>) => Promise<T>;
 }
 
-/** A retry period long enough for a restart of the service. */
+/** The milliseconds for which a call is retried, long enough for a restart of the service. */
 const RETRY_TIME_MS = 10 * 60_000;
 
 /**
@@ -73,7 +73,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   };
 }
 
-/** Describes an error response in a sentence. @param isApi whether the API has responded before. */
+/** Returns a sentence that describes an error response. @param isApi whether the API has responded before. */
 function refusal(url: string, error: ApiError, isApi: boolean): string {
   const { status, code, message, requestId } = error;
   const asked = requestId === undefined ? '' : `, request ${requestId}`;
@@ -90,11 +90,11 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
   return `${url} refuses this (${said}).`;
 }
 
-/** Error codes for a certificate whose authority isn't trusted on this machine. */
+/** Matches error codes for a certificate whose authority this machine doesn't trust. */
 const UNKNOWN_ISSUER = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 
 /**
- * Creates the error for a response that never arrived, with the innermost cause.
+ * Creates the error for a response that never arrived, naming the innermost cause.
  * @param proxyHint the hint of {@link useProxy}.
  */
 export function silence(url: string, error: unknown, proxyHint: string): UsageError {

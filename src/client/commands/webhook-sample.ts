@@ -62,7 +62,7 @@ function hint(secret: string | undefined): string {
   );
 }
 
-/** Reads the signing secret from a file, or uses the contract's test secret. @throws UsageError for an incomplete secret. */
+/** Returns the signing secret in a file, or else the contract's test secret. @throws UsageError for an incomplete secret. */
 export function signingSecret(secretFile: string | undefined): string {
   if (secretFile === undefined) return exampleSecret();
   const secret = secretIn('--secret-file', secretFile).trim();

@@ -4,7 +4,7 @@ import type { Terminal } from '../../command-line/terminal.ts';
 import { webhookPlayCommand } from './webhook-play.ts';
 import { webhookSampleCommand } from './webhook-sample.ts';
 
-/** `fieldledger webhook sample|play`: tests a webhook receiver in development. */
+/** `fieldledger webhook sample|play`: the commands that test a webhook receiver in development. */
 export function webhookTools(terminal: Terminal): Command {
   const command = new Command('webhook').description('try a receiver of webhooks');
   for (const added of receiverCommands(terminal)) command.addCommand(added);

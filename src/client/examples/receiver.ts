@@ -19,7 +19,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, type Event, verifyWebhook, WebhookError } from '@fieldledger/client';
 
 const { WEBHOOK_SECRET, API_URL, API_KEY, DATABASE, PORT, RECONCILE_SECONDS } = process.env;
-/** The maximum size of a delivery (the reference, "Webhooks"). */
+/** The maximum size of a delivery in bytes (the reference, "Webhooks"). */
 const BODY_BYTES_MAX = 10_000_000;
 /** The checkpoint name under which the id of the store that was read (`Store-Generation`) is saved. */
 const GENERATION = 'generation';
@@ -79,14 +79,14 @@ function receive({ id, event, createdAt, data }: Event): void {
 interface Row {
   id: string;
   createdAt: string;
-  /** The time of the last change; submissions have none, because they never change. */
+  /** The time of the record's last change; submissions have none, because they never change. */
   updatedAt?: string;
 }
 interface Pages {
   pages: () => AsyncIterable<{ data: Row[]; date: Date | undefined; generation: string | undefined }>;
 }
 
-/** Reads the changes of a list since it was last read (the reference, "Staying in sync"). */
+/** Reads the records of a list that changed since it was last read (the reference, "Staying in sync"). */
 async function reconcile(
   list: string,
   read: (query: { updatedSince?: string }) => Pages,
@@ -106,7 +106,7 @@ async function reconcile(
   if (startedAt) putCheckpoint.run(name, new Date(startedAt.getTime() - 60_000).toISOString());
 }
 
-/** Whether the service was restored, and has lost records: everything is then deleted here and read again, if it can be. */
+/** Whether the service was restored, and so lost records: those that can be read again are then deleted here. */
 function isOtherStore(generation: string): boolean {
   const known = findCheckpoint.get(GENERATION)?.since;
   if (known === generation) return false;
@@ -147,7 +147,7 @@ async function reconcileForever(api: Client): Promise<never> {
   }
 }
 
-/** Handles a request and returns the response's status. The service retries a delivery unless it is a 2xx. */
+/** Handles a request and returns the HTTP status of the response. The service retries a delivery unless it is a 2xx. */
 async function statusFor(req: IncomingMessage, secret: string): Promise<number> {
   if (req.method !== 'POST') return 405;
   const chunks: Buffer[] = [];

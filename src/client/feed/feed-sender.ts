@@ -16,9 +16,9 @@ export interface FeedSenderOptions {
   retryTimeMs?: number;
   /** The timeout of one request in milliseconds; one minute by default. */
   timeoutMs?: number;
-  /** Aborts everything that the sender does. */
+  /** A signal that aborts the sender's requests and waits. */
   signal?: AbortSignal;
-  /** Called with each failure before the same changes are sent again. */
+  /** A function called with each failure, before the same changes are sent again. */
   onRetry?: (reason: Error) => void;
   /** The function that sends requests; by default the runtime's own `fetch`. */
   fetch?: typeof globalThis.fetch;
@@ -30,7 +30,7 @@ export interface Answered {
   answer: BatchAnswer;
 }
 
-/** A feed's answer with its original text; its `line` is the change's position within its request. */
+/** A feed's answer to one change, with its original text; its `line` is the change's position within its request. */
 export interface AnswerText {
   text: string;
   answer: BatchAnswer;
@@ -50,7 +50,7 @@ export interface FeedSender {
 
 const BATCH_CHANGES = 100;
 const BATCH_BYTES = 1_048_576;
-/** The maximum size of a request body (the feed's contract, "Apply changes"). */
+/** The maximum size of a request body in bytes (the feed's contract, "Apply changes"). */
 const BODY_BYTES_MAX = 8_388_608;
 const STATUSES = ['applied', 'skipped', 'refused', 'not_tried'];
 const LINE_FEED = 0x0a;
@@ -113,7 +113,7 @@ async function* asTheyCome<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGener
   yield* items;
 }
 
-/** The answer for a change that is too large for any request; later changes are still sent. */
+/** The answer, made here, for a change that is too large for any request; later changes are still sent. */
 const tooLong: BatchAnswer = {
   line: 1,
   status: 'refused',
@@ -142,7 +142,7 @@ function isUntried(answer: BatchAnswer): boolean {
   );
 }
 
-/** Creates a function that waits before the next attempt, or throws the failure if there must be none. */
+/** Returns a function that waits before the next attempt, or throws the failure once there must be no more attempts. */
 function createRetries({ retryTimeMs = RETRY_TIME_MS, signal, onRetry }: FeedSenderOptions, clock: Clock) {
   let tries = 0;
   let failedAt: number | undefined;
@@ -157,7 +157,7 @@ function createRetries({ retryTimeMs = RETRY_TIME_MS, signal, onRetry }: FeedSen
   };
 }
 
-/** Posts one batch. Returns the answers in order, or the error if there are none. */
+/** Posts one batch, and returns the answers in order, or the error if there are none. */
 async function post(
   address: string,
   texts: readonly Uint8Array[],
@@ -192,7 +192,7 @@ async function post(
   }
 }
 
-/** Joins texts with line feeds, with none at the end, because it would push the longest possible text over the limit. */
+/** Joins texts with line feeds; one at the end would push the longest possible text over the limit. */
 function linesOf(texts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const lines = new Uint8Array(texts.reduce((size, { length }) => size + length + 1, -1)).fill(LINE_FEED);
   let start = 0;

@@ -4,7 +4,7 @@ import type { OperationTool, Tool } from './tools.ts';
 /** The arguments that a model gives to a tool, not yet checked. */
 export type Arguments = Record<string, unknown>;
 
-/** The contract's schema `Id`; UUIDs match it too. */
+/** Matches an id as in the contract's schema `Id`, including UUIDs. */
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
 /**
@@ -38,7 +38,7 @@ export function statedArguments({ name: tool, inputSchema }: Tool, given: Argume
   return stated;
 }
 
-/** Returns a function that selects fields. Some models write the list as comma-separated text. */
+/** Returns a function that reduces a record to the given fields and its id. Some models list them as comma-separated text. */
 function choice(given: unknown, known: readonly string[]): (record: object) => object {
   const fields = [given].flat().flatMap((item) => textArgument(item).split(/, */));
   for (const field of fields)

@@ -15,7 +15,7 @@ export interface CopyTool extends Tool {
   tables: Record<string, string>;
 }
 
-/** The pattern that each argument must match, and its description to follow "must be". */
+/** The pattern that each argument must match, by name, and what it "must be" in an error. */
 const FORMS = {
   daysOverdue: [/^\d{1,6}$/, 'a whole number of days from 0 to 999999'],
   period: [/^\d{4}(?:-(?:0[1-9]|1[0-2]))?$/, 'a year or a month such as 2026-10'],
@@ -32,14 +32,14 @@ const DUE = `SUM(amountDueMinor) AS dueMinor,
 const dueBetween = (from: number, to: number) =>
   `SUM(CASE WHEN daysOverdue BETWEEN ${from} AND ${to} THEN amountDueMinor ELSE 0 END)`;
 
-/** SQL for open invoices with the customer's current name; the view has the name on the invoice. */
+/** SQL for open invoices with the customer's current name, because the view has the name on the invoice. */
 const RECEIVABLES = `SELECT ${CUSTOMER}, open.number, open.dueDate, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
   FROM receivables AS open JOIN invoices USING (id)`;
 const THEIRS = 'customerId IN (SELECT value FROM json_each(:customer))';
 const OPEN = `FROM (${RECEIVABLES})
   WHERE daysOverdue >= COALESCE(CAST(:daysOverdue AS INTEGER), 0) AND (:customer IS NULL OR ${THEIRS})`;
 const WITHIN = "WHERE month LIKE COALESCE(:period, '') || '%'";
-/** SQL condition for issued invoices, even with a credit of zero, so that customers who owe nothing are listed too. */
+/** SQL condition for issued invoices, including those with no credit, so that customers who owe nothing are listed too. */
 const CREDITABLE = "kind = 'invoice' AND creditBalanceMinor IS NOT NULL";
 const NAMED = 'customerName AS customer, currency';
 const AMOUNTS = 'Amounts are decimals in the currency of their row.';
@@ -103,7 +103,7 @@ function takes(given: Record<string, string>): Tool['inputSchema'] {
   return { type: 'object', properties: Object.fromEntries(properties) as Record<string, JsonSchema> };
 }
 
-/** The maximum size of an answer, some 2,000 tokens: amounts, names and ids take two bytes per token. */
+/** The maximum size of an answer in bytes, some 2,000 tokens: amounts, names and ids take two bytes per token. */
 const BYTES_MAX = 4_000;
 
 /**
@@ -127,7 +127,7 @@ export function answerFromCopy(tool: CopyTool, file: string, args: Arguments): s
   });
 }
 
-/** Returns the queries' arguments and the cursor, null for any not given. @throws UsageError that names the broken rule. */
+/** Returns the queries' parameters and the cursor, null for any not given. @throws UsageError that names the broken rule. */
 function checkedArguments(tool: CopyTool, args: Arguments): Record<string, string | null> {
   const given = statedArguments(tool, args);
   const { properties, required = [] } = tool.inputSchema;
@@ -141,14 +141,14 @@ function checkedArguments(tool: CopyTool, args: Arguments): Record<string, strin
   return Object.fromEntries(checked) as Record<string, string | null>;
 }
 
-/** SQL for customers with all their names, including those on documents: a renamed customer is found by each. */
+/** SQL for customers, each with all its names, even those only on documents, so that a renamed customer is found by any. */
 const KNOWN = `SELECT customerId, customerName AS customer, json_group_array(name) AS names
   FROM (SELECT ${CUSTOMER}, json_extract(customer, '$.name') AS name FROM invoices WHERE customerId IS NOT NULL
     UNION SELECT id, name, name FROM customers)
   GROUP BY customerId ORDER BY customer`;
 
 /**
- * Finds customers by id or whole name, or else by parts of a name. After an exact match, `others` match only by parts.
+ * Returns the customers with the given id or whole name, or else its parts. After an exact match, `others` match by parts.
  * @throws UsageError if there are none.
  */
 function customersOf(given: string, rows: CopyReader['rows']): { ids: unknown[]; others: CopyRow[] } {
@@ -194,7 +194,7 @@ function pageOf(
   return JSON.stringify({ ...answer, nextCursor, ...named(told) });
 }
 
-/** Creates an empty table of an answer and, separately, all its rows with decimal amounts. */
+/** Returns a table of an answer, still empty, and all the rows for it with amounts as decimals. */
 function tableOf(name: string, found: CopyRow[]) {
   const columns = Object.keys(found[0] ?? {}).map((column) => column.replace(/Minor$/, ''));
   const all = found.map((row) =>

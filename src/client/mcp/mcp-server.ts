@@ -16,13 +16,13 @@ import { type Arguments, readArguments } from './arguments.ts';
 import { answerFromCopy, copyTools } from './copy-tools.ts';
 import { instructions, type OperationTool, operationTools, OTHERS_WORDS, type Tool } from './tools.ts';
 
-/** The maximum size of a text for a model. */
+/** The maximum size in bytes of a text for a model. */
 const TEXT_BYTES_MAX = 64_000;
-/** The time limit of a tool call; clients give up after a minute. */
+/** The time limit of a tool call in milliseconds; clients give up after a minute. */
 const ANSWER_MS_MAX = 45_000;
 
 export interface McpServerOptions {
-  /** The service that answers the operations; undefined to answer from a copy only. */
+  /** The service that answers the operations; undefined to answer only from a copy. */
   service: ServiceTools | undefined;
   /** The SQLite file of a copy, which adds tools; undefined for none. */
   copy: string | undefined;
@@ -59,7 +59,7 @@ async function* withoutMark(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer
 class AnsweringTransport extends StdioServerTransport {
   readonly #calls = new Set<Promise<unknown>>();
 
-  /** Makes `close` wait for a call, which ends after {@link ANSWER_MS_MAX} at the latest. */
+  /** Returns a call's result, and makes `close` wait for it. */
   async withCall<T>(call: Promise<T>): Promise<T> {
     this.#calls.add(call);
     try {
@@ -144,7 +144,7 @@ async function firstPage(listing: Listing<object>): Promise<Page<object>> {
   throw new Error('A list has at least one page.');
 }
 
-/** Reads a page with as many records as fit, at least one. It asks again with a lower limit to get the cursor after them. */
+/** Returns a page of as many records as fit, at least one. It asks again with a lower limit to get the cursor after them. */
 async function boundedPage(
   read: (limit?: number) => Promise<Page<object>>,
   limit?: number,
@@ -157,7 +157,7 @@ async function boundedPage(
   return boundedPage(read, Math.max(Math.min(fitting, (limit ?? length) - 1), 1));
 }
 
-/** The bytes reserved for a page's JSON around the records, including the cursor. */
+/** The bytes reserved for the JSON of a page without its records, including the cursor. */
 const ENVELOPE_BYTES = 300;
 
 function countFitting(records: readonly unknown[]): number {
@@ -170,7 +170,7 @@ function countFitting(records: readonly unknown[]): number {
 
 const NONE = 'No record has all that was asked for. Where an id is asked for, a name finds nothing.';
 
-/** Returns a page or, if its one record is too large, the cursor for the next page and then the start of the record. */
+/** Returns the answer for a page or, if its one record is too large, the next page's cursor and the start of the record. */
 function list({ data, nextCursor }: Page<object>): CallToolResult {
   const whole = JSON.stringify({ data, nextCursor });
   // A model that gave a name for an id would otherwise conclude that there are no records.
@@ -179,7 +179,7 @@ function list({ data, nextCursor }: Page<object>): CallToolResult {
   return records(JSON.stringify({ nextCursor }), shortened(JSON.stringify(data[0])));
 }
 
-/** Returns a record's JSON, cut off at the end of a character if it is too long. */
+/** Returns a record's JSON, cut off after {@link TEXT_BYTES_MAX} at the end of a character. */
 function shortened(record: string): string {
   const bytes = Buffer.from(record);
   if (bytes.length <= TEXT_BYTES_MAX) return record;
@@ -196,7 +196,7 @@ function records(...parts: string[]): CallToolResult {
   return texts(...parts, OTHERS_WORDS);
 }
 
-/** Returns a link to a saved file or to the service: the file itself would cost a model ten thousand words. */
+/** Returns a link to a saved file, or to the file at the service: the file itself would cost a model ten thousand words. */
 function file({ bytes, fileName }: DownloadedFile, link: string, keep: ServiceTools['keep']): CallToolResult {
   // The service chose the name, so it can contain anything.
   const name = fileName.replaceAll(/^\.|[^\w.-]/g, '_');

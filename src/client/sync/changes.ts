@@ -10,10 +10,10 @@ export interface Changes {
   remove: string[];
 }
 
-/** Turns a page's records into changes, and reads any details that the list leaves out. */
+/** A function that turns a page's records into changes, reading any details that the list leaves out. */
 export type Complete = (records: AnyRecord[]) => Promise<Changes>;
 
-/** The overlap between a pass and the previous one, because clocks differ ("Staying in sync" in the contract). */
+/** The milliseconds by which a pass overlaps the previous one, because clocks differ ("Staying in sync" in the contract). */
 const OVERLAP_MS = 60_000;
 
 /** The maximum number of records remembered as already copied. Others are put again, which does no harm. */
@@ -40,7 +40,7 @@ export async function* readChanges(
   }
 }
 
-/** Returns the query for a list's next pass, or for the rest of an interrupted one. */
+/** Returns the query for the next pass through a list, or for the rest of an interrupted pass. */
 export function queryOf({ checkpoint, pass }: ListState): Query {
   return {
     ...(checkpoint !== undefined && { updatedSince: checkpoint }),
@@ -65,7 +65,7 @@ async function take(
   return changes;
 }
 
-/** Returns the time of a record's last change. Submissions never change. */
+/** Returns the time of a record's last change, or of its creation for a submission, which never changes. */
 function stampOf({ updatedAt, createdAt = '' }: AnyRecord): string {
   return updatedAt ?? createdAt;
 }
@@ -76,7 +76,7 @@ function isKnown(record: AnyRecord, { recent = {} }: ListState): boolean {
   return Object.hasOwn(recent, record.id) && (recent[record.id] ?? '') >= stampOf(record);
 }
 
-/** Remembers the records that the next pass will list again, so that they aren't put twice. */
+/** Adds to the state the records that the next pass will list again, so that they aren't put twice. */
 function remember({ put, remove }: Changes, state: ListState, checkpoint: string): void {
   const recent = (state.recent ??= {});
   let room = RECENT_MAX - Object.keys(recent).length;

@@ -10,10 +10,10 @@ export interface CopyColumn {
   holds: 'value' | 'boolean' | 'json';
 }
 
-/** The maximum number of characters of a wrong value in an error. */
+/** The maximum number of characters that an error shows of a wrong value. */
 const SHOWN_MAX = 60;
 
-/** Returns the columns of each resource, one for each member of its schema in the contract. */
+/** Returns the columns of each resource, one for each property of its schema in the contract. */
 export function readColumns(): Record<Resource, CopyColumn[]> {
   const { schemas } = contractDocument().components;
   const columns = resources.map((resource) => {

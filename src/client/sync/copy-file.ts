@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 import { DatabaseSync, lookInto } from '../../sqlite-look.ts';
 import { CopyError, type SyncState } from './sink.ts';
 
-/** The milliseconds for which a batch or a reader waits while another program writes. */
+/** The milliseconds that a batch or a reader waits for another program to finish writing. */
 const BUSY_MS = 5_000;
 
 /**
@@ -45,7 +45,7 @@ export function openCopyFile(path: string): Connection | undefined {
   }
 }
 
-/** Reads the source, revision and sync state that a copy stores beside the records. */
+/** Returns the source, revision and sync state that a copy stores beside its records. */
 export function keptIn(db: Connection): { source: string; revision: number; state: SyncState } {
   const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get();
   const { source, revision, state } = kept as { source: string; revision: number; state: string };

@@ -5,12 +5,12 @@ import { inParallel } from './in-parallel.ts';
 import type { AnyRecord, DocumentsAccess } from './lists.ts';
 import type { DocumentsState } from './sink.ts';
 
-/** The maximum offset of a time zone ahead of UTC. */
+/** The milliseconds that the time zone furthest ahead is ahead of UTC. */
 const AHEAD_MS = 14 * 3_600_000;
 
 /**
- * Creates the step that reads the details of listed records. It also tracks drafts and sent quotes, because no list reports
- * that a draft was discarded or a quote expired.
+ * Creates the function that reads the details of listed records. It also tracks drafts and sent quotes, because no list
+ * reports that a draft was discarded or a quote expired.
  * @param onDetail called after each record that is read.
  */
 export function completeDocuments(
@@ -33,7 +33,7 @@ export function completeDocuments(
   };
 }
 
-/** Finds discarded drafts: they are no longer listed, and can no longer be read. */
+/** Returns the removal of drafts that were discarded: they are no longer listed, and can no longer be read. */
 export async function findDiscarded(
   { pages, whole }: DocumentsAccess,
   state: DocumentsState,
@@ -50,8 +50,8 @@ export async function findDiscarded(
 }
 
 /**
- * Finds the copy's quotes that have expired, which no list reports. Quotes with the same last day expire together, but the
- * company's time zone isn't known here: so it reads them in order of that day until one is still valid.
+ * Reads the copy's quotes that have expired, because no list reports that. Quotes with the same last day expire together, but
+ * the company's time zone isn't known here: so it reads them in order of that day until one is still valid.
  */
 export async function* findExpiredQuotes(
   { whole }: DocumentsAccess,
@@ -84,7 +84,7 @@ function follow(changes: Changes, { drafts, validUntil }: DocumentsState): Chang
   return changes;
 }
 
-/** Awaits the reading of a record; returns undefined if it no longer exists. */
+/** Returns the record that is being read, or undefined if it no longer exists. */
 async function unlessGone(reading: Promise<AnyRecord>): Promise<AnyRecord | undefined> {
   try {
     return await reading;

@@ -1,4 +1,4 @@
-/** The number of concurrent requests, so that a slow connection doesn't keep a client below its rate limit. */
+/** The number of requests made at once, so that a slow connection doesn't keep a client below its rate limit. */
 const AT_ONCE = 4;
 
 /**

@@ -14,7 +14,7 @@ export function inSentences<T>(path: string, work: () => T): T {
   }
 }
 
-/** Names of the SQLite result codes that have an error message of their own, by number (sqlite.org/rescode.html). */
+/** The names of the SQLite results that have an error message of their own, by number (sqlite.org/rescode.html). */
 const SQLITE_RESULTS: Record<number, string> = {
   5: 'SQLITE_BUSY',
   8: 'SQLITE_READONLY',

@@ -59,7 +59,7 @@ function open(folder: string, source: string): Kept | undefined {
   return kept;
 }
 
-/** Creates an empty copy. Its state file shows that the files written later belong to a copy. */
+/** Creates a copy without records. Its state file shows that the files written later belong to a copy. */
 function begin(folder: string, source: string): Kept {
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   return replaceState(folder, undefined, () => ({ source, bytes: {}, state: {} }));
@@ -126,8 +126,8 @@ function append(file: string, length: number, text: string): number {
 }
 
 /**
- * Runs work and replaces the state file with its result, or leaves it as it was. The new file is created before the work and
- * serves as a lock: two programs at once can't overwrite each other's data.
+ * Runs work and replaces the state file with its result; if the work fails, the file stays as it was. The new file is created
+ * before the work and serves as a lock: two programs at once can't overwrite each other's data.
  */
 function replaceState(folder: string, before: Kept | undefined, work: () => Kept): Kept {
   const [file, newFile] = [stateFileIn(folder), newStateFileIn(folder)];

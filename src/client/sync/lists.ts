@@ -17,15 +17,15 @@ export interface AnyRecord {
   validUntil?: string | null;
 }
 
-/** Access to a list that takes `updatedSince`. */
+/** Read access to a list that takes `updatedSince`. */
 export interface ListAccess {
-  /** Reads the list page by page; each page is requested when it is needed. */
+  /** Returns the list's pages; each is requested only when it is needed. */
   pages: (query: Query, options: CallOptions) => AsyncIterable<Page<AnyRecord>>;
 }
 
-/** Access to a list whose records can be drafts and have details. */
+/** Read access to a list of documents, which can be drafts and have details. */
 export interface DocumentsAccess extends ListAccess {
-  /** Reads one record with its details. */
+  /** Returns one record with its details. */
   whole: (id: string, options: CallOptions) => Promise<AnyRecord>;
 }
 

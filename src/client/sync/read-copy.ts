@@ -10,7 +10,7 @@ export type CopyRow = Record<string, string | number | null>;
 export interface CopyReader {
   /** The time up to which the copy has all changes. */
   asOf: string;
-  /** Runs a query over the copy's tables and views, and returns the rows. */
+  /** Returns the rows of a query over the copy's tables and views. */
   rows: (select: string, values?: CopyRow) => CopyRow[];
 }
 
@@ -41,7 +41,7 @@ export function readCopy<T>(
   }
 }
 
-/** Returns the time of a copy's state, or refuses a copy without invoices, whose totals of zero would be wrong. */
+/** Returns the time up to which a copy is complete. Refuses a copy without invoices, whose totals of zero would be wrong. */
 function timeOf(path: string, { invoices }: SyncState, needsDetails: boolean): string {
   if (invoices?.checkpoint === undefined)
     throw new CopyError(

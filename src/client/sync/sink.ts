@@ -6,7 +6,7 @@ export { type Resource, resources } from '../../contract/records.ts';
 /** The type of each resource's records in a copy. Quotes and invoices have their details unless `details` is off. */
 export type SyncedRecord = { [R in Resource]: RecordOf[R] | ListedRecordOf[R] };
 
-/** The progress of reading a list with `updatedSince`. */
+/** The progress of reading a list that takes `updatedSince`. */
 export interface ListState {
   /** The `updatedSince` of this pass or the next one; absent until the list has been read in full. */
   checkpoint?: string;
@@ -18,7 +18,7 @@ export interface ListState {
 
 /** The progress of reading quotes or invoices, which can be drafts and have details. */
 export interface DocumentsState extends ListState {
-  /** Whether the copy's records include their details. */
+  /** Whether the copy's records include their details, such as lines. */
   details: boolean;
   /** The ids of the drafts in the copy. */
   drafts: Record<string, true>;
@@ -31,11 +31,11 @@ type Special = 'people' | 'submissions' | 'quotes' | 'invoices';
 
 /** The progress of a copy, as plain JSON. Store it together with the records, and pass it back unchanged. */
 export interface SyncState extends Partial<Record<Exclude<Resource, Special>, ListState>> {
-  /** Identifies the store that was read (`Store-Generation`). */
+  /** The id of the store that the records were read from (`Store-Generation`), absent if the service sent none. */
   generation?: string;
-  /** The resources whose records in the copy still come from another store. */
+  /** The resources whose copied records still come from an earlier store, before a restore. */
   outdated?: Resource[];
-  /** A digest of each person in the copy, by id. */
+  /** A digest of each person's record in the copy, by id, to detect changes. */
   people?: Record<string, string>;
   /** The progress of each form's submissions, by form id. */
   submissions?: Record<string, ListState>;
@@ -43,11 +43,11 @@ export interface SyncState extends Partial<Record<Exclude<Resource, Special>, Li
   invoices?: DocumentsState;
 }
 
-/** A set of changes to the copy. A sink must store all of it or nothing. */
+/** Changes to one resource in the copy, with the new state. A sink must store all of it or nothing. */
 export type Batch = {
   [R in Resource]: {
     resource: R;
-    /** Whether to delete all records of the resource first, because they come from another store. */
+    /** Whether to delete all the resource's records first, because they come from another store. */
     clear?: boolean;
     /** New and changed records; each replaces any record with its id. */
     put: SyncedRecord[R][];
@@ -58,9 +58,9 @@ export type Batch = {
   };
 }[Resource];
 
-/** Storage for a copy. */
+/** Storage that holds a copy. */
 export interface Sink {
-  /** Returns the state of the last stored batch; undefined if there is none. */
+  /** Returns the state stored with the last batch; undefined if no batch is stored. */
   load?: () => SyncState | undefined | Promise<SyncState | undefined>;
   /** Stores a batch and its state atomically. The next call comes only after this one has finished. */
   commit: (batch: Batch) => void | Promise<void>;

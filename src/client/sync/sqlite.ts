@@ -20,7 +20,7 @@ export interface SqliteCopy extends Sink {
   close: () => void;
 }
 
-/** The table that holds a copy's state, and tells a copy from other files. */
+/** SQL for the table that holds a copy's state, and by which a copy is recognised. */
 const CREATE_STATE = `CREATE TABLE fieldledger_copy (
   source TEXT NOT NULL,
   -- Grows with each batch, so that two at once don't undo each other.
@@ -60,7 +60,7 @@ export function openSqliteCopy(path: string, { source }: { source: string }): Sq
   };
 }
 
-/** Runs work in a transaction that blocks other writers from the start. */
+/** Runs work in a write transaction, which blocks other writers from the start, and returns its result. */
 function inTransaction<T>(db: Connection, work: () => T): T {
   db.exec('BEGIN IMMEDIATE');
   try {
@@ -103,7 +103,7 @@ function openedFrom(db: Connection, revision: number): Opened {
   return { db, revision, state: undefined, statements: new Map(), columns: readColumns() };
 }
 
-/** Adds columns that are new in the contract, and removes their resources from the state so that they are read again. */
+/** Adds columns that are new in the contract, and returns the state without their resources, so that they are read again. */
 function withoutOutdated(db: Connection, columns: Opened['columns'], state: SyncState): SyncState {
   const namesIn = db.prepare('SELECT name FROM pragma_table_info(?)');
   const outdated = (Object.entries(columns) as [Resource, CopyColumn[]][]).flatMap(([resource, wanted]) => {

@@ -33,11 +33,11 @@ export interface SyncOptions {
   sink: Sink | Sink['commit'];
   /** The progress of the copy, if the sink can't load it. */
   state?: SyncState | undefined;
-  /** Whether to read the details of quotes and invoices, which takes one request for each; true by default. */
+  /** Whether to read the details of quotes and invoices, with one request for each; true by default. */
   details?: boolean;
-  /** Aborts the sync. Batches that have been stored stay valid. */
+  /** A signal that aborts the sync. Batches that have been stored stay valid. */
   signal?: AbortSignal;
-  /** Called with the progress. With it, a sync first counts the details to read, with one request for each hundred. */
+  /** Called with the progress. If given, a sync first counts the details to read, with one request for each hundred. */
   onProgress?: (progress: SyncProgress) => void;
 }
 
@@ -96,7 +96,7 @@ export async function sync(client: Client, options: SyncOptions): Promise<SyncRe
   return { state: structuredClone(run.state), counts: run.counts, left, isAnew };
 }
 
-/** The error for a page from another store than the copy's. A second one means that two services share one address. */
+/** The error for a page from a store other than the copy's. A second one means that two services share one address. */
 class OtherStore extends CopyError {
   readonly generation: string;
 
@@ -126,7 +126,7 @@ interface Run {
   progress: Omit<SyncProgress, 'resource'>;
   counts: SyncResult['counts'];
   left: { resource: Resource; error: ApiError }[];
-  /** Stores changes together with the state. */
+  /** Stores changes to a resource together with the run's state. */
   keep: (resource: Resource, changes: Changes) => Promise<void>;
   tell: (resource: Resource) => void;
 }
@@ -166,7 +166,7 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
   };
 }
 
-/** Reads one resource. If the key isn't allowed to read it, it is skipped, unless the caller named it. */
+/** Reads one resource into the copy. One that the key isn't allowed to read is skipped, unless the caller named it. */
 async function read(run: Run, resource: Resource, { resources, details = true }: SyncOptions): Promise<void> {
   run.tell(resource);
   try {

@@ -1,6 +1,6 @@
 import type { DatabaseSync as Connection } from 'node:sqlite';
 
-/** SQL for a document's customer, with the current name if the copy has it; the document has the original one. */
+/** SQL for a document's customer, with the current name if the copy has the customer, or else the name on the document. */
 export const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
   COALESCE(
     (SELECT customers.name FROM customers WHERE customers.id = json_extract(invoices.customer, '$.id')),
@@ -10,14 +10,14 @@ export const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
 const ISSUED = "status = 'issued' AND kind IN ('invoice', 'credit_note')";
 const SIGN = "CASE kind WHEN 'credit_note' THEN -1 ELSE 1 END";
 
-/** SQL for a member of a JSON list's item. */
+/** Returns SQL for a property of a JSON list's item. */
 const member = (name: string) => `json_extract(item.value, '$.${name}')`;
 
-/** SQL for the sum of a member over an invoice's list; 0 if the list is empty. */
+/** Returns SQL for the sum of a property over one of an invoice's lists; 0 if the list is empty. */
 const sumOf = (list: string, name: string) =>
   `(SELECT COALESCE(SUM(${member(name)}), 0) FROM json_each(invoices.${list}) AS item)`;
 
-/** SQL for the rounding of an invoice and its credit notes (BT-114): the balance that the API's amounts don't explain. */
+/** SQL for the rounding of an invoice and its credit notes (BT-114), worked out because the API doesn't show it. */
 const ROUNDING = `COALESCE(amountDueMinor, 0) - COALESCE(creditBalanceMinor, 0) - json_extract(totals, '$.grossMinor')
   + ${sumOf('payments', 'amountMinor')} - ${sumOf('refunds', 'amountMinor')} + ${sumOf('creditNotes', 'grossMinor')}`;
 
@@ -54,7 +54,7 @@ UNION ALL
 SELECT issueDate, 'rounding', number, ${CUSTOMER}, currency, ${ROUNDING}, id
 FROM invoices WHERE ${ISSUED} AND kind = 'invoice' AND ${ROUNDING} <> 0`;
 
-/** SQL for a column with the sum of the ledger's amounts of one kind. */
+/** Returns SQL for a column with the sum of the ledger's amounts of one kind. */
 const sumOfKind = (name: string, kind: string, sign = '') =>
   `SUM(CASE kind WHEN '${kind}' THEN ${sign}amountMinor ELSE 0 END) AS ${name}Minor`;
 
@@ -92,7 +92,7 @@ const selections = (today: string) => ({
   ),
 });
 
-/** Casts each column to its type, because programs can only learn a view's types from a cast, with SQLite 3.41 or later. */
+/** Returns a view's query with each column cast to its type: programs learn types only from a cast, from SQLite 3.41 on. */
 function typed(columns: string, select: string): string {
   const casts = columns.split(/\s+/).map((column) => {
     const type = /Minor$|^daysOverdue$|BasisPoints$/.test(column) ? 'INTEGER' : 'TEXT';
@@ -101,7 +101,7 @@ function typed(columns: string, select: string): string {
   return `SELECT ${casts.join(', ')}\nFROM (${select})`;
 }
 
-/** The SQL comment that tells our views from the user's own. */
+/** The SQL comment by which our views are told from the user's own. */
 const MARK = '-- kept by pull';
 
 /**

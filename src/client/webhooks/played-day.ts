@@ -12,7 +12,7 @@ import {
 import { renewedId } from './recorded-day.ts';
 import { type Posted, post, receiverAddress } from './samples.ts';
 
-/** The outcome of one delivery of the day. */
+/** The outcome of one of the day's deliveries. */
 export interface Played {
   /**
    * `duplicate`: repeats an earlier delivery, as if its response had been lost. `old state`: arrives after a newer state, as
@@ -20,17 +20,17 @@ export interface Played {
    */
   kind: 'delivery' | 'duplicate' | 'old state' | 'forgery' | 'largest';
   event: EventKind;
-  /** The id of the delivery. */
+  /** The delivery's id. */
   id: string;
   createdAt: string;
   body: string;
   /** The HTTP status of the response; null if there was none. */
   status: number | null;
-  /** The time until the response or the timeout. */
+  /** The milliseconds until the response or the timeout. */
   milliseconds: number;
   /** The number of attempts: more than one if the receiver was unreachable for a while. */
   attempts: number;
-  /** The receiver's fault in a sentence; null if there is none. */
+  /** A sentence that says what the receiver did wrong; null if nothing. */
   problem: string | null;
 }
 
@@ -41,9 +41,9 @@ export interface PlayOptions {
   /** The speed relative to real time; undefined to send each delivery as soon as the previous one is answered. */
   speed?: number | undefined;
   onPlayed?: (played: Played) => void;
-  /** The time for which the receiver may be unreachable during the day, for example while it restarts. */
+  /** The maximum milliseconds for which the receiver may be unreachable during the day, for example while it restarts. */
   awayMsMax?: number;
-  /** The response timeout; 10 seconds by default. */
+  /** The response timeout in milliseconds; 10 seconds by default. */
   answerMsMax?: number;
 }
 
@@ -57,7 +57,7 @@ type Request = ReturnType<typeof deliveryRequest>;
 type Signing = Parameters<typeof deliveryRequest>[1];
 
 interface Forgery {
-  /** The fault of the forged delivery, worded to follow "a job.created that". */
+  /** A description of what is wrong with the forged delivery, worded to follow "a job.created that". */
   fault: string;
   advice: string;
   /** Changes the secret or the time that the delivery is signed with. */
@@ -68,7 +68,7 @@ interface Forgery {
 
 const AWAY_MS_MAX = 30_000;
 const AWAY_PAUSE_MS = 250;
-/** An age of a signature beyond a receiver's tolerance (openapi.yaml, "Verify the signature"). */
+/** The age, in milliseconds, of a signature that receivers must reject as too old (openapi.yaml, "Verify the signature"). */
 const STALE_MS = 10 * 60_000;
 
 const CLOCK_ADVICE = 'Refuse a t that is more than five minutes from your clock, on either side';
@@ -214,7 +214,7 @@ async function deliver(
   }
 }
 
-/** Describes the receiver's fault in a sentence; undefined if there is none. */
+/** Returns a sentence about what the receiver did wrong; undefined if nothing. */
 function problemOf(posted: Posted, { kind, event: { event }, forgery }: Delivery): string | undefined {
   const what = forgery ? `a ${event} that ${forgery.fault}` : NAMES[kind].replace('EVENT', event);
   if ('reason' in posted)

@@ -45,7 +45,7 @@ export function recordedDay(now: Date): DeliveredEvent[] {
   }));
 }
 
-/** Returns a new id for the same time or `laterMs` later. It keeps the order of ids within a millisecond. */
+/** Returns an id with new random digits, its time `laterMs` later. It keeps the order of ids within a millisecond. */
 export function renewedId(id: string, laterMs = 0): string {
   return id.replaceAll(ID, (_id, high: string, low: string, counter: string) => {
     const time = (Number.parseInt(high + low, 16) + laterMs).toString(16).padStart(12, '0');
