@@ -7,17 +7,17 @@ import type { GivenAdjustment } from '../../contract/feed.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
 
-/** The members of lines and documents that hold discounts and charges. */
+/** The names of the members that list a line's or document's discounts and charges. */
 export type List = 'allowances' | 'charges';
 
 const words: Record<List, string> = { allowances: 'discount', charges: 'charge' };
 
 /**
- * Computes a discount or charge of a line or of the whole document.
- * @param whole the amount that a percentage applies to; a line below zero, as in a correction, has negative discounts
- *   (EN 16931 BT-136 and BT-141, PEPPOL-EN16931-R040).
- * @throws Refusal for a missing or wrong reason or code, an amount that is missing or isn't its percentage, a discount
- *   that exceeds its base, and a negative amount elsewhere.
+ * Returns a discount or charge, computed from the draft of a line or of the whole document.
+ * @param whole the amount that a percentage applies to; a line below zero, as in a correction, has negative discounts (EN
+ * 16931 BT-136 and BT-141, PEPPOL-EN16931-R040).
+ * @throws Refusal for a missing or wrong reason or code, an amount that is missing or isn't its percentage, a discount that
+ * exceeds its base, and a negative amount elsewhere.
  */
 export function adjustmentOf(
   list: List,
@@ -42,7 +42,7 @@ export function adjustmentOf(
   return { ...share, amountMinor, ...withValue(given, ['reason', 'reasonCode']) };
 }
 
-/** Returns the base amount, if any, of a discount or charge given without a percentage. */
+/** Returns the base amount of a discount or charge without a percentage; empty if none is given. */
 function baseOf(list: List, { amountMinor, baseMinor }: GivenAdjustment, path: string): Partial<Adjustment> {
   if (baseMinor === undefined) return {};
   if (list === 'allowances' && Math.abs(amountMinor ?? 0) > Math.abs(baseMinor)) {
@@ -52,7 +52,7 @@ function baseOf(list: List, { amountMinor, baseMinor }: GivenAdjustment, path: s
   return { baseMinor };
 }
 
-/** Returns the percentage of a discount or charge, with its base and the resulting amount. */
+/** Returns the base and resulting amount of a discount or charge that is given as a percentage. */
 function shareOf(
   list: List,
   { percent, amountMinor, baseMinor: given }: GivenAdjustment & { percent: string },
@@ -74,7 +74,7 @@ function shareOf(
   return { amountMinor: ofBaseMinor, percent, baseMinor };
 }
 
-/** Refuses a missing or unknown reason (EN 16931 BR-33, BR-38, BR-42, BR-44, BR-CL-19 and BR-CL-20). */
+/** Refuses a missing or unknown reason of a discount or charge (EN 16931 BR-33, 38, 42, 44, BR-CL-19 and BR-CL-20). */
 function refuseBadReason(list: List, { reason, reasonCode }: GivenAdjustment, path: string): void {
   if (reasonCode === undefined && !isVisible(reason))
     throw new Refusal('invalid_change', `${path} has neither reason nor reasonCode.`, `${path}/reason`);

@@ -37,7 +37,7 @@ import { readTime } from './times.ts';
 export type Outcome =
   /** `record` is the record's text as the API returns it by id; null when there is none. */
   | { status: 'applied'; record: JsonText<unknown> | null }
-  /** `record` is the record's current text; null when it was removed, undefined where the change wasn't about one. */
+  /** `record` is the record's current text; null when it was removed, undefined when the change concerns none. */
   | { status: 'skipped'; record: JsonText<unknown> | null | undefined };
 
 /** A business system that sends changes over HTTP, with the limits of its feed token. */
@@ -51,7 +51,7 @@ export interface ChangeSender {
 
 type Moved = RenderedRecord | undefined;
 
-/** The function for each change of feed.yaml; a missing one is a compile error. */
+/** The function that makes each change of feed.yaml; a missing one is a compile error. */
 const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise<Moved> } = {
   'company.save': saveCompany,
   'company.switch': setCompanyFeatures,
@@ -104,7 +104,7 @@ export async function applyChange(
   return applyParsed(backoffice, asJson(change), sender);
 }
 
-/** Applies a change from an unvalidated value that `JSON.parse` returned. */
+/** Applies a change given as an unvalidated value from `JSON.parse`. */
 export async function applyParsed(
   backoffice: Backoffice,
   value: unknown,
@@ -115,7 +115,7 @@ export async function applyParsed(
 }
 
 /**
- * Refuses a change that the sender's token doesn't allow. A company outside the token's limits is reported as unknown.
+ * Refuses a change that the sender's feed token doesn't allow. A company outside the token's limits is reported as unknown.
  * @throws Refusal `invalid_change`, `unknown_company` or `not_allowed`.
  */
 function refuseForeign({ id, company, change }: Change, { companies, changes }: ChangeSender): void {
@@ -141,7 +141,7 @@ export async function applyAtomically(
   return applyParsedTogether(backoffice, changes.map(asJson));
 }
 
-/** Applies changes from unvalidated values that `JSON.parse` returned, in one transaction. */
+/** Applies changes in one transaction, given as unvalidated values from `JSON.parse`. */
 export async function applyParsedTogether(
   backoffice: Backoffice,
   values: readonly unknown[],
@@ -163,7 +163,7 @@ export async function applyParsedTogether(
   });
 }
 
-/** Validates a change. @throws Refusal for one that the contract rejects or the sender's token doesn't allow. */
+/** Returns a valid change. @throws Refusal for one that the contract rejects or the sender's token doesn't allow. */
 function checkedChange(value: unknown, sender: ChangeSender | undefined): Change {
   const problem = changeProblem(value);
   if (problem) throw new Refusal(problem.code, problem.message, problem.path);
@@ -186,7 +186,7 @@ export function isImport(name: unknown): boolean {
   return typeof name === 'string' && name.endsWith('.import');
 }
 
-/** Locks the company of a change. Imports in one transaction reuse the company in `held` instead of reading it again. */
+/** Locks a change's company and returns it. Imports in one transaction reuse it from `held` instead of reading it again. */
 async function lockFor(
   transaction: StoreTransaction,
   { id, company, change }: Change,
@@ -204,7 +204,7 @@ async function lockFor(
 }
 
 interface Surroundings {
-  /** The id of the feed token that sent the change. */
+  /** The id of the feed token that sent the change; null or absent for an operator. */
   token?: string | null;
   /** The companies that this transaction has locked, as its earlier imports left them. */
   held?: Map<string, LockedCompany>;

@@ -7,7 +7,7 @@ import { appendEvents, type AppendEvents } from '../store/records/events.ts';
 /** The dependencies of every move: database, event sink, clock and source of randomness. */
 export interface Backoffice {
   readonly engine: Engine;
-  /** Receives the events of changes, for delivery to the company's webhooks. */
+  /** Stores the events of a change, for delivery to the company's webhooks. */
   readonly appendEvents: AppendEvents;
   readonly now: (change: Change) => Date;
   readonly random: (size: number) => Buffer;

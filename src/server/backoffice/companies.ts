@@ -9,7 +9,7 @@ import { type Company, insertCompany, updateCompanyRow } from '../store/records/
 import type { CompanyProfile } from '../store/tables/companies.ts';
 import type { Engine, StoreTransaction } from '../store/engines/engine.ts';
 
-/** A company's changeable settings. */
+/** A company's settings, which can be changed at any time. */
 export type CompanySettings = Omit<Company, 'id' | 'createdAt'>;
 
 const defaults: Omit<CompanySettings, 'name'> = {
@@ -25,7 +25,7 @@ const defaults: Omit<CompanySettings, 'name'> = {
   secondFactorRequired: false,
 };
 
-/** The form of a company's id; its API keys contain the id between full stops. */
+/** Matches a company's id, which has no full stop because API keys contain it between full stops. */
 const COMPANY_ID = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const LOGO_CHARACTERS_MAX = 1_000_000;
 
@@ -136,7 +136,7 @@ function refuseBadVatId(vatId: string | undefined): void {
     throw new UsageError(`The VAT number ${quote(vatId)} ${problem}.`, { field: 'vatId' });
 }
 
-/** The longest account name that a SEPA credit transfer and its QR code allow (EPC069-12). */
+/** The maximum characters of an account name in a SEPA credit transfer and its QR code (EPC069-12). */
 const ACCOUNT_NAME_CHARACTERS_MAX = 70;
 
 /** Refuses an invalid account name, IBAN or BIC; an account number that doesn't look like an IBAN is accepted. */

@@ -12,7 +12,7 @@ import { daysAfter } from './times.ts';
 
 const YEAR_DAYS = 365;
 
-/** Adds the company of a `company.save`, unless it exists. The API and invoicing are off at first. */
+/** Adds the company of a `company.save`, with the API and invoicing off, unless it exists. */
 export async function addCompany(transaction: StoreTransaction, id: string, now: Date): Promise<void> {
   const settings = { apiEnabled: false, invoicingEnabled: false };
   await refusing('', () => insertNewCompany(transaction, id, settings, now));
@@ -29,8 +29,8 @@ export async function saveCompany(
 }
 
 /**
- * Changes a company's features, which kinds of document are issued elsewhere, and hand-over to the access point; members
- * not given keep their values. The numbers of a kind that is issued here again continue from its imported documents.
+ * Changes a company's features, the kinds of document issued elsewhere, and hand-over to the access point; members not given
+ * keep their values. The numbers of a kind that is issued here again continue from its imported documents.
  */
 export async function setCompanyFeatures(
   move: Move,
@@ -65,7 +65,7 @@ function readable(logo: string): string {
   }
 }
 
-/** Sets a kind of document's number format, or the number from which its series continues. */
+/** Sets the number format for a kind of document, or the number from which its series continues. */
 export async function setSeries(move: Move, what: WithOf<'numbering.set'>): Promise<undefined> {
   const { transaction, company, today: day } = move;
   await refusing('/with', () => setSeriesOf(transaction, company.id, { ...what, day }));
@@ -75,12 +75,12 @@ async function change({ transaction, company }: Move, settings: Partial<CompanyS
   await refusing('/with', () => changeCompany(transaction, company.id, settings));
 }
 
-/** Drops undefined members, which would overwrite existing values. */
+/** Returns the members that are defined, because undefined ones would overwrite existing values. */
 function given<T extends object>(members: { [K in keyof T]: T[K] | undefined }): Partial<T> {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Partial<T>;
 }
 
-/** Runs code shared with a command, turning its UsageError into a refusal of a member of the change. */
+/** Returns the result of code shared with a command, and turns its UsageError into a refusal of a member of the change. */
 async function refusing<T>(around: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -10,11 +10,11 @@ import { convertBreakdown, vatOf, vatWithinMinor } from '../../contract/vat.ts';
 
 export type VatBreakdownItem = Invoice['vatBreakdown'][number];
 
-/** An invoice that a credit note corrects. */
+/** An invoice with its credit notes, for computing one that corrects it. */
 export interface Credited extends StoredDocument {
-  /** The invoice's issued credit notes. */
+  /** The credit notes issued for the invoice so far. */
   notes: StoredDocument[];
-  /** The amounts credited so far: here in the invoice's currency, and below in the accounting currency. */
+  /** The VAT breakdown of all credited so far, in the invoice's currency and, below, in the accounting currency. */
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
 }
@@ -100,12 +100,12 @@ export function refuseExcess(
   }
 }
 
-/** Whether an amount lies between zero and the remainder, which is negative for a discount. */
+/** Whether an amount lies between zero and the remainder, both negative for a discount. */
 export function isWithin<Amount extends number | bigint>(minor: Amount, leftMinor: Amount): boolean {
   return leftMinor >= 0 ? minor >= 0 && minor <= leftMinor : minor <= 0 && minor >= leftMinor;
 }
 
-/** Returns the amounts credited on an invoice, including one more credit note. */
+/** Returns the amounts credited on an invoice, including those of one more credit note. */
 export function addCredit(
   earlier: readonly VatBreakdownItem[],
   credit: readonly VatBreakdownItem[],
@@ -133,9 +133,9 @@ export interface Charged {
 }
 
 /**
- * Returns the amounts that a credit note credits per VAT category and rate, in the invoice's and the accounting
- * currency. Its VAT is that on all net credited so far, including this note, less the VAT credited before. So notes that
- * credit an invoice's whole net credit exactly its VAT, however each is rounded.
+ * Returns the amounts that a credit note takes off its invoice, by VAT category and rate, in both currencies. Its VAT is that
+ * on all net credited so far, including this note, less the VAT credited before. So notes that credit an invoice's whole net
+ * credit exactly its VAT, however each is rounded.
  * @param breakdown the note's breakdown, with VAT where prices include it.
  */
 export function amountsTaken(
@@ -176,12 +176,12 @@ export function amountsTaken(
   };
 }
 
-/** Returns the amount of a VAT breakdown item that limits credit notes: its net, or its gross where prices include VAT. */
+/** Returns the amount of a VAT breakdown item that bounds credit notes: its net, or its gross where prices include VAT. */
 function creditableMinor({ taxableMinor, vatMinor }: VatBreakdownItem, includesVat: boolean): number {
   return includesVat ? sumMinor([taxableMinor, vatMinor]) : taxableMinor;
 }
 
-/** Returns a VAT breakdown item with its VAT, which is taken out of `taxableMinor` where prices include VAT. */
+/** Returns a VAT breakdown item with its VAT computed, and taken out of `taxableMinor` where prices include VAT. */
 export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBreakdownItem {
   const { category, rateBasisPoints, taxableMinor } = item;
   if (!includesVat) return { ...item, vatMinor: vatOf(item) };
@@ -190,8 +190,8 @@ export function chargedOn(item: VatBreakdownItem, includesVat: boolean): VatBrea
 }
 
 /**
- * Returns an item with amounts set to zero if their sign isn't that of a note's net: notes of release 1.0.0, each rounded
- * by itself, may have credited more VAT than their whole net bears.
+ * Returns an item with any amount set to zero whose sign isn't that of a note's net: notes of release 1.0.0, each rounded by
+ * itself, may have credited more VAT than their whole net bears.
  */
 function ofSign(netMinor: number, { taxableMinor, vatMinor, ...item }: VatBreakdownItem): VatBreakdownItem {
   const bound = (minor: number) => (netMinor < 0 ? Math.min(0, minor) : Math.max(0, minor));

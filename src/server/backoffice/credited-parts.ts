@@ -1,4 +1,4 @@
-/** Lines, discounts and charges of a credit note, computed as parts of those of its invoice. */
+/** Lines, discounts and charges of a credit note, computed as shares of those of its invoice. */
 import { isDeepStrictEqual } from 'node:util';
 
 import type {
@@ -23,19 +23,19 @@ import {
 
 type Line = Invoice['lines'][number];
 
-/** An amount without VAT, and also with VAT where it was given that way. */
+/** An amount without VAT and, where prices include VAT, also with it. */
 type Priced = Pick<Line, 'amountMinor' | 'vatRateBasisPoints'> & { grossMinor?: number | undefined };
 
-/** The part of an invoice line credited so far, including by this note; the amount includes VAT where prices do. */
+/** The part of an invoice line credited so far; the amount includes VAT where prices do. */
 interface Taken {
   quantityMillionths: bigint;
   amountMinor: number;
 }
 
 /**
- * Returns a function that computes, in order, the lines of a credit note that credit all or part of an invoice line. All
- * parts of a line add up to exactly its amount, however each is rounded. The function returns undefined for a line that
- * must be computed by itself.
+ * Returns a function that computes a credit note's lines, in order, as all or part of an invoice's lines. All parts of a line
+ * add up to exactly its amount, however each is rounded. The function returns undefined for a line that must be computed by
+ * itself.
  */
 export function creditedLines(credited: Credited): (line: OwnLine) => PricedLine | undefined {
   const taken = takenBefore(credited);
@@ -57,7 +57,7 @@ type Alike = Pick<OwnLine, 'id' | 'description' | 'quantity'> &
   Pick<Line, 'vatCategory' | 'vatRateBasisPoints'> &
   GivenLineAmounts;
 
-/** Returns the invoice's lines that match a credit note's line in price or in all given members, best match first. */
+/** Returns the invoice's lines that a credit note's line may credit, best match first; empty if none match. */
 function linesLike(line: Alike, credited: Credited): Line[] {
   const likeness = (other: Line) =>
     4 * Number(other.id === line.id) +
@@ -87,7 +87,7 @@ const withTaken = (before = NOTHING, quantity: string, amountMinor: number): Tak
   amountMinor: sumMinor([before.amountMinor, amountMinor]),
 });
 
-/** Returns the parts credited by earlier notes, by invoice line; an imported note names no line, so the best match counts. */
+/** Returns the parts that earlier notes credited, by invoice line; lines of imported notes count for their best match. */
 function takenBefore(credited: Credited): Map<string, Taken> {
   const taken = new Map<string, Taken>();
   for (const { record, unpublished } of credited.notes)
@@ -131,10 +131,7 @@ function partOfAdjustment<One extends Adjustment>(one: One, wholeMinor: number, 
   return { ...(others as One), amountMinor, ...(isWhole ? { percent, baseMinor } : {}) };
 }
 
-/**
- * Returns the invoice's document-level discounts and charges in proportion to the credited lines; crediting all lines
- * credits all of them.
- */
+/** Returns the invoice's document-level discounts and charges, whole or in proportion to the credited lines. */
 export function creditedAdjustments(lines: readonly PricedLine[], credited: Credited): Adjustments {
   // Without this, a draft that has no lines yet would credit the discounts and charges of zero-value lines.
   if (lines.length === 0) return { allowances: [], charges: [] };

@@ -23,29 +23,29 @@ import { exemptionText } from './legends.ts';
 import { Refusal, withinRange } from './refusal.ts';
 import { isVisible } from './text-rules.ts';
 
-/** A draft line with an id, generated where the draft gives none. */
+/** A line of a draft, with an id generated where the draft gives none. */
 export type OwnLine = DraftLine & { id: string };
 
-/** A document whose amounts are being computed; each step adds its results. */
+/** A document whose amounts are being computed, step by step. */
 export interface Composition {
-  /** The draft's place within the change. */
+  /** The draft's JSON Pointer within the change, for refusals. */
   path: string;
   currency: string;
   lines: OwnLine[];
   /** Whether prices, discounts and charges include VAT. */
   includesVat: boolean;
-  /** Discounts and charges of the document, as given by its draft. */
+  /** Discounts and charges of the document, as its draft gives them. */
   given: Pick<NewInvoice, List>;
-  /** The invoice that a credit note corrects. */
+  /** The invoice that a credit note corrects; undefined for other documents. */
   credited: Credited | undefined;
-  /** The conversion to the accounting currency; null where it is the document's own. */
+  /** The conversion to the accounting currency; null if that is the document's own. */
   conversion: CurrencyConversion | null;
 }
 
-/** A line with its amount. */
+/** A line of a draft with its computed amount. */
 export type PricedLine = OwnLine & {
   amountMinor: number;
-  /** The amount's details; undefined where it is just quantity times `unitPriceMinor`. */
+  /** The amounts behind the line's own; undefined if that is just quantity times `unitPriceMinor`. */
   amounts?: LineAmounts | undefined;
 };
 
@@ -62,7 +62,7 @@ export interface Priced extends Composition {
 type Category = Pick<VatLine, 'vatCategory' | 'vatRateBasisPoints'>;
 
 /**
- * Computes the amount of a line from its own price, discounts and charges.
+ * Returns a line with its amount, computed from its own price, discounts and charges.
  * @throws Refusal for two prices or none, an invalid discount or charge, and an amount beyond 2^53 - 1.
  */
 export function pricedLine(
@@ -86,7 +86,7 @@ export function pricedLine(
   return { ...line, amountMinor, amounts: isPlain ? undefined : { given, ...exactPrice(given), ...own } };
 }
 
-/** Refuses discounts of more than a line's amount with its charges, which can be below zero. */
+/** Refuses discounts that exceed a line's amount with its charges, which may itself be below zero. */
 function refuseBeyondZero(wholeMinor: number, own: Pick<LineAmounts, List>, path: string): void {
   const isBelowZero = wholeMinor < 0;
   // Only charges with the line's own sign enlarge its amount.
@@ -103,7 +103,7 @@ export function givenOf(line: GivenLineAmounts): GivenLineAmounts {
   return withValue(line, ['unitPriceMinor', 'unitPrice', 'priceBaseQuantity', 'allowances', 'charges']);
 }
 
-/** Returns the exact price of a line and the number of units it is for, where given. */
+/** Returns the members of a line that give its exact price and the number of units that cost it. */
 export function exactPrice(line: GivenLineAmounts) {
   return withValue(line, ['unitPrice', 'priceBaseQuantity']);
 }
@@ -117,7 +117,7 @@ function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string):
 }
 
 /**
- * Computes the discounts and charges of a whole document.
+ * Returns the discounts and charges of a whole document, computed from its draft.
  * @throws Refusal for an invalid one, one in a category that no line has, or one that exceeds its lines.
  */
 export function documentAdjustments(
@@ -147,12 +147,12 @@ export function documentAdjustments(
   return adjustments;
 }
 
-/** VAT categories that a charge can have without a line in them. The others depend on what is sold to whom. */
+/** The VAT categories in which a charge needs no line. The others depend on what is sold to whom. */
 const STANDING_ALONE = ['S', 'Z', 'E'];
 
 const EXEMPTION = ['vatExemptionReason', 'vatExemptionReasonCode'] as const;
 
-/** Returns a charge's VAT exemption reason, needed where no line gives one (BR-E-10). */
+/** Returns a charge's VAT exemption reason, which is needed if no line gives one (BR-E-10); empty if not needed. */
 function exemptionOf(
   given: NonNullable<NewInvoice['charges']>[number],
   isNeeded: boolean,
@@ -194,12 +194,12 @@ export function isOfCategory(one: Category, other: Category): boolean {
 
 const minorsOf = (list: readonly { amountMinor: number }[]) => list.map(({ amountMinor }) => amountMinor);
 
-/** Returns all charges, then all discounts with negative amounts. */
+/** Returns all charges, then all discounts as negative amounts. */
 function signed<One extends { amountMinor: number }>({ allowances, charges }: Record<List, One[]>): One[] {
   return [...charges, ...allowances.map((one) => ({ ...one, amountMinor: -one.amountMinor }))];
 }
 
-/** Returns the parts of a VAT breakdown: lines, charges, and discounts as negative amounts. */
+/** Returns the amounts that a VAT breakdown sums up: lines, charges, and discounts as negative amounts. */
 export function vatLinesOf(
   lines: readonly (Category & { amountMinor: number })[],
   adjustments: Adjustments,
@@ -207,7 +207,7 @@ export function vatLinesOf(
   return [...lines, ...signed(adjustments)];
 }
 
-/** Removes any included VAT from lines, discounts and charges: those of a VAT breakdown item add up to its `taxableMinor`. */
+/** Returns a document with VAT removed from lines, discounts and charges: those of a VAT item add up to `taxableMinor`. */
 export function withoutVat(priced: Priced, charged: Invoice['vatBreakdown']): Priced {
   if (!priced.includesVat) return priced;
   const { lines } = priced;

@@ -15,15 +15,15 @@ import type { StoredDocument, Unpublished } from './unpublished.ts';
 export interface CheckedRecord {
   record: Invoice;
   items: ChecklistItem[];
-  /** The reason that the document has no e-invoice, which is allowed; null where it has one, and for a pro forma. */
+  /** The reason why the document has no e-invoice, which is allowed; null if it has one, and for a pro forma. */
   eInvoiceProblem: string | null;
 }
 
 /**
- * Checks a stored document against the legal check-list: an issued one as it was issued, a draft as it would be issued
- * now. Changes nothing.
- * @throws UsageError when there is no such company or document, when the company's country has no check-list, or when
- *   the draft can no longer be computed, for example because its customer is gone.
+ * Checks a stored document against the legal check-list: an issued one as it was issued, a draft as it would be issued now.
+ * Changes nothing.
+ * @throws UsageError when there is no such company or document, when the company's country has no check-list, or when the
+ * draft can no longer be computed, for example because its customer is gone.
  */
 export async function checkStored(
   backoffice: Backoffice,
@@ -52,9 +52,7 @@ export async function checkStored(
   });
 }
 
-/**
- * Returns an issued document as it was issued. If no move issued it, it has no stored supplier and takes the current one.
- */
+/** Returns an issued document as at its issue. One that no move issued has no stored supplier and takes the current one. */
 async function wasIssued(move: Move, { record, unpublished }: StoredDocument): Promise<CheckedDocument> {
   const { supplier, ...others } = unpublished as Partial<Unpublished>;
   return {

@@ -31,7 +31,7 @@ type Line = Invoice['lines'][number];
 const DEFAULT_UNIT_CODE = 'C62';
 
 /**
- * Begins a document with its lines, giving an id to each line without one.
+ * Returns a new document with its lines, and gives an id to each line without one.
  * @throws Refusal for a job that the company doesn't have, or a line id used twice.
  */
 export async function begun(
@@ -59,7 +59,7 @@ async function refuseBadReferences(move: Move, lines: readonly DraftLine[], path
   }
 }
 
-/** Computes each line, discount and charge. @throws Refusal for invalid ones; RangeError for sums beyond 2^53 - 1. */
+/** Returns a document with all amounts computed. @throws Refusal for invalid ones; RangeError for sums beyond 2^53 - 1. */
 export function priced(composition: Composition): Priced {
   const { credited, given, path } = composition;
   const asPart = credited && creditedLines(credited);
@@ -79,7 +79,7 @@ export interface Summed extends Priced, Charged {
 }
 
 /**
- * Computes a document's lines, breakdown and totals from its draft.
+ * Returns a document with its lines, breakdown and totals, computed from its draft.
  * @throws Refusal for invalid discounts and charges, credit beyond what remains of the invoice, and amounts beyond 2^53 - 1.
  */
 export async function summed(move: Move, composition: Composition, buyerCountry: string): Promise<Summed> {
@@ -113,7 +113,7 @@ function unitPriceMinorOf({ currency, includesVat }: Priced, line: PricedLine): 
   return isWithVat ? priceMinor - vatWithinMinor(priceMinor, vatRateBasisPoints) : priceMinor;
 }
 
-/** Returns a document's amounts that the API has no member for. */
+/** Returns those amounts of a document for which the API has no member. */
 export function documentAmounts({ includesVat, given, lines, adjustments }: Priced): DocumentAmounts {
   return {
     given: { ...(includesVat ? { pricesIncludeVat: true } : {}), ...given },
@@ -124,14 +124,14 @@ export function documentAmounts({ includesVat, given, lines, adjustments }: Pric
   };
 }
 
-/** Returns amounts as they are stored; the member is left out when there is nothing to store. */
+/** Returns amounts in the form in which they are stored: empty if there is nothing to store. */
 export function keptAmounts(amounts: DocumentAmounts): Pick<Unpublished, 'amounts'> {
   const { given, lines, allowances, charges, roundingMinor } = amounts;
   const isPlain = [given, lines, allowances, charges].every((members) => Object.keys(members).length === 0);
   return isPlain && roundingMinor === 0 ? {} : { amounts };
 }
 
-/** Returns a line as a document shows it. @throws RangeError for a price beyond 2^53 - 1. */
+/** Returns a line in the form in which the document shows it. @throws RangeError for a price beyond 2^53 - 1. */
 export function lineOf(priced: Priced, line: PricedLine, index: number): Line {
   // Members are in the contract's order.
   return {
@@ -149,7 +149,7 @@ export function lineOf(priced: Priced, line: PricedLine, index: number): Line {
   };
 }
 
-/** Returns the reverse-charge VAT rates that lines state, by line id, in basis points. */
+/** Returns the VAT rates that reverse-charge lines state, by line id, in basis points. */
 export function reverseChargeRatesOf({ lines }: Composition): Record<string, number> {
   return Object.fromEntries(
     lines.flatMap(({ id, vatCategory, reverseChargeRateBasisPoints: rate }) =>
@@ -158,7 +158,7 @@ export function reverseChargeRatesOf({ lines }: Composition): Record<string, num
   );
 }
 
-/** Returns the data of a quote's lines and amounts that the API doesn't show. */
+/** Returns what is stored about a quote's lines and amounts beside the members of the API. */
 export function quoteUnpublishedOf(priced: Priced): QuoteUnpublished {
   const terms = lineTermsOf(priced);
   return {
@@ -168,7 +168,7 @@ export function quoteUnpublishedOf(priced: Priced): QuoteUnpublished {
   };
 }
 
-/** Returns a stored document's lines in the form of a draft. */
+/** Returns a stored document's lines as a draft would give them. */
 export function asDraft(
   lines: readonly Line[],
   { reverseChargeRates = {}, amounts, terms }: Partial<QuoteUnpublished> = {},
@@ -197,8 +197,8 @@ async function legendTermsOf(
 }
 
 /**
- * Returns a line's VAT exemption reason: the draft's own, or else the legal wording; null where the draft must give it.
- * A credit note drops its invoice's wording that asks the customer to pay the VAT.
+ * Returns a line's VAT exemption reason, its own or else the legal wording; null if the draft must give it. A credit note
+ * drops its invoice's wording that asks the customer to pay the VAT.
  */
 function reasonOf(line: PricedLine, terms: LegendTerms, lines: readonly PricedLine[]): string | null {
   const given = line.vatExemptionReason ?? null;
@@ -207,7 +207,7 @@ function reasonOf(line: PricedLine, terms: LegendTerms, lines: readonly PricedLi
 }
 
 /**
- * Returns a stored document's lines in the form of a draft, without legal wording that was filled in automatically:
+ * Returns a stored document's lines as a draft would give them, without the legal wording that was filled in automatically:
  * it is filled in again for the new amounts.
  */
 export async function linesAgain(

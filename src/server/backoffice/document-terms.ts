@@ -79,12 +79,12 @@ export function keptTerms(
   return Object.keys(kept).length > 0 ? { terms: kept } : {};
 }
 
-/** Returns a stored document's terms in the form of a draft. */
+/** Returns a stored document's terms as a draft would give them. */
 export function termsAgain(kept: KeptTerms | undefined): DocumentTerms {
   return withValue(kept ?? {}, documentTermNames);
 }
 
-/** Returns the terms of lines, by line id. */
+/** Returns the terms of lines by line id; empty if no line has any. */
 export function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'lines'> {
   const numbers = lines.map(({ lineNumber }, index) => lineNumber?.trim() ?? String(index + 1));
   const entries = lines.flatMap((line, index) => {
@@ -102,7 +102,7 @@ export function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'line
 const vatSchemes: Partial<Record<string, string>> = { IE: '9935', GB: '9932' };
 
 /**
- * Returns a party with the town and postcode found in its address lines, and with its VAT number as electronic address
+ * Returns a party with its town and postcode, found in its address lines, and with its VAT number as electronic address
  * unless it has another.
  */
 export function derivedTerms<T extends BuyerTerms & { addressLines?: string[]; vatId?: string | null }>(
@@ -121,7 +121,7 @@ interface Place {
 type Party = Partial<Pick<Supplier, 'companyNumberScheme' | 'electronicAddress' | 'identifiers'>> &
   Place & { identifier?: PartyIdentifier; site?: Place | null; sites?: Place[] };
 
-/** Returns the profile members that a change gives; null, which removes a member, becomes undefined. */
+/** Returns the profile members that a change gives; null, by which a change removes a member, becomes undefined. */
 export function namedProfile(named: { [Member in keyof Supplier]: Supplier[Member] | null }): Supplier {
   return Object.fromEntries(Object.entries(named).map(([member, value]) => [member, value ?? undefined]));
 }
@@ -179,7 +179,7 @@ function refuseBadCodes(kind: Invoice['kind'], terms: DocumentTerms, path: strin
   }
 }
 
-/** Refuses a line number that another line has (EN 16931 BT-126). */
+/** Refuses a line number that an earlier line has (EN 16931 BT-126). */
 function refuseTwinNumber(numbers: readonly string[], index: number, path: string): void {
   const twin = numbers.findIndex((number, other) => other !== index && number === numbers[index]);
   if (twin < 0) return;
@@ -240,7 +240,7 @@ function refuseBadIdentifier(
   throw new Refusal('invalid_change', message, `${path}/id`);
 }
 
-/** Whether the check digit is right; digits from the right weigh 1 and 3 in turn (GS1 General Specifications, 7.9). */
+/** Whether digits end in the right check digit: from the right, weights are 1 and 3 (GS1 General Specifications, 7.9). */
 function hasCheckDigit(digits: string): boolean {
   const weighted = [...digits].reverse().map((digit, index) => Number(digit) * (index % 2 === 0 ? 1 : 3));
   return weighted.reduce((sum, value) => sum + value, 0) % 10 === 0;

@@ -49,7 +49,7 @@ export async function moveSource(
   throw new Refusal('out_of_sequence', message, '/sequence');
 }
 
-/** Finds an applied change, with its record as the API returns it now; undefined for an unknown id. */
+/** Returns an applied change, with its record as the API returns it now; undefined for an unknown id. */
 export async function findChangeRecord(
   { engine }: Backoffice,
   company: string,
@@ -63,7 +63,7 @@ export async function findChangeRecord(
   return { ...noted, record: record ?? null };
 }
 
-/** Returns a change's record as the API returns it now; null when it was removed, undefined when the change names none. */
+/** Returns a change's record as the API returns it now; null if it was removed, undefined if the change names none. */
 export async function recordOf(
   db: Connection,
   company: string,

@@ -2,28 +2,28 @@ import { unkeptIn } from './kept-json.ts';
 import { Refusal } from './refusal.ts';
 
 export interface FeedLine {
-  /** The line number, from 1; blank lines count. */
+  /** The line's number in the feed, from 1; blank lines count. */
   number: number;
-  /** Bytes of the feed up to the end of this line. */
+  /** The number of bytes of the feed up to the line's end. */
   bytesRead: number;
-  /** Whether the next line has already arrived. */
+  /** Whether a further line that isn't blank has already arrived. */
   hasNext?: boolean;
   /** The parsed value of the line; undefined where it can't be parsed. */
   value?: unknown;
-  /** The error in the line's JSON. */
+  /** The refusal of a line that can't be read as JSON; undefined if it can. */
   problem?: Refusal | undefined;
 }
 
 /**
- * The longest line, in bytes. It bounds the memory for one line, and the size of records. An event about a change is
- * sent in one delivery, whose limit (`deliveryBytesMax`) leaves room for what a job has already.
+ * The maximum length of a line in bytes, which bounds the memory for one line and the size of records. An event about a
+ * change is sent in one delivery, whose limit (`deliveryBytesMax`) leaves room for what a job has already.
  */
 export const LINE_BYTES_MAX = 8 * 1024 * 1024;
 
-/** The maximum depth of nested JSON, because recursive code could overflow the stack. */
+/** The maximum depth of nested JSON; deeper nesting could overflow the stack in recursive code. */
 const DEPTH_MAX = 100;
 
-/** Reads a byte stream as JSON Lines, holding one line in memory at a time. A leading byte order mark is ignored. */
+/** Yields the lines of a byte stream as JSON, holding one line in memory at a time. A leading byte order mark is ignored. */
 export async function* readFeedLines(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
@@ -43,15 +43,15 @@ export interface RawLine {
   bytesRead: number;
   /** Whether a further line that isn't blank has already arrived. */
   hasNext: boolean;
-  /** The line without its line feed; undefined when it is too long. */
+  /** The line's bytes without its line feed; undefined when it is too long. */
   bytes: Buffer | undefined;
 }
 
 const LINE_FEED = 0x0a;
-/** Line feed, carriage return, tab and space. */
+/** The bytes that a blank line can consist of: line feed, carriage return, tab and space. */
 const BLANK = new Set<number | undefined>([LINE_FEED, 0x0d, 0x09, 0x20]);
 
-/** Splits bytes at line feeds; the last line needs none. */
+/** Yields the lines of a byte stream; the last one needs no line feed. */
 export async function* splitLines(
   input: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   bytesMax = LINE_BYTES_MAX,
@@ -88,7 +88,7 @@ export async function* splitLines(
   if (size > 0) yield take(false);
 }
 
-/** Returns the index at which the last complete non-blank line ends; -1 without one. */
+/** Returns the index at which a chunk's last complete non-blank line ends; -1 if it has none. */
 function lastTextIn(chunk: Uint8Array): number {
   let index = chunk.lastIndexOf(LINE_FEED);
   while (index >= 0 && BLANK.has(chunk[index])) index -= 1;
@@ -111,7 +111,7 @@ function readFeedLine(bytes: Buffer): Pick<FeedLine, 'value' | 'problem'> | unde
   return /^[ \t\r]*$/.test(text) ? undefined : readChange(text);
 }
 
-/** Parses the text of one change. */
+/** Returns the value in the text of one change, or the refusal if it can't be read. */
 export function readChange(text: string): Pick<FeedLine, 'value' | 'problem'> {
   try {
     // The caller narrows the value.

@@ -9,21 +9,21 @@ import { Refusal } from './refusal.ts';
 export interface FeedAnswer {
   /** The number of the line, from 1. */
   line: number;
-  /** Bytes of the feed up to the end of that line. */
+  /** The number of bytes of the feed up to that line's end. */
   bytesRead: number;
   status: Answer['status'];
-  /** The answer as feed.yaml describes it; a record in it is the stored text. */
+  /** The answer as described in feed.yaml, as text; a record in it is the stored text. */
   text: JsonText<Answer>;
-  /** The database or program error that ends the feed. */
+  /** The database or program error that ends the feed; absent otherwise. */
   fault?: unknown;
 }
 
 /**
- * Applies a feed line by line, each line in its own transaction; imports that arrive together share one. A line is
- * applied only when its answer is requested, so the consumer of the answers sets the pace, and can end the feed early.
+ * Yields the answers of a feed, applied line by line, each in its own transaction; imports that arrive together share one. A
+ * line is applied only when its answer is requested, so the consumer sets the pace, and can end the feed early.
  *
- * A refused line doesn't stop the feed, unless the database is unavailable: then the feed ends with that answer,
- * because later lines may depend on the line.
+ * A refused line doesn't stop the feed, unless the database is unavailable: then the feed ends with that answer, because
+ * later lines may depend on the line.
  * @param isBack waits for the database after a fault; a line with an id is retried when the database is back.
  * @throws any error from reading the input.
  */
@@ -49,7 +49,7 @@ export async function* applyFeed(
 /** The maximum number of imports that share a transaction. */
 const GROUP_MAX = 100;
 
-/** Groups imports that arrive together; any other line gets a group of its own. */
+/** Yields groups of imports that arrive together; any other line is a group of its own. */
 export async function* groupsOf(
   lines: AsyncIterable<FeedLine> | Iterable<FeedLine>,
 ): AsyncGenerator<FeedLine[]> {
@@ -69,15 +69,15 @@ export async function* groupsOf(
   if (group.length > 0) yield group;
 }
 
-/** Whether a line is an import that can share a transaction, which is much faster. */
+/** Whether a line is an import that may share a transaction with others, which is much faster. */
 function mayShare(line: FeedLine): boolean {
   const change = (line.value as { change?: unknown } | null | undefined)?.change;
   return line.problem === undefined && 'id' in idOf(line) && isImport(change);
 }
 
 /**
- * Applies imports in one transaction and returns an answer for each. Returns undefined when that fails for any reason;
- * each import must then be applied by itself to get its answer.
+ * Applies imports in one transaction and returns their answers, or undefined if that fails for any reason; each import must
+ * then be applied by itself to get its answer.
  */
 export async function answerTogether(
   backoffice: Backoffice,
@@ -102,7 +102,7 @@ function answerOf(line: FeedLine, outcome: Outcome): FeedAnswer {
   return { line: number, bytesRead, status, text: text as JsonText<Answer> };
 }
 
-/** Returns the answer to a change that isn't tried, because the feed stopped before it. */
+/** Returns the answer to a change that wasn't tried, because the feed stopped before it. */
 export function notTried(line: FeedLine): { status: 'not_tried'; text: string } {
   const status = 'not_tried';
   return { status, text: JSON.stringify({ line: line.number, ...idOf(line), status }) };
@@ -143,14 +143,14 @@ export async function answerLine(
   }
 }
 
-/** Returns the database's reason as the end of a sentence; empty for a program error. */
+/** Returns the database's reason for a failure, to end a sentence with; empty for a program error. */
 function reasonOf(error: unknown): string {
   return error instanceof AppError && error.cause instanceof Error
     ? `: ${error.cause.message.replace(/\.$/, '')}`
     : '';
 }
 
-/** Returns the id of a change, which may be invalid otherwise. */
+/** Returns the id of a change that may otherwise be invalid; empty if it has none. */
 function idOf({ value }: FeedLine): { id?: string } {
   const id = typeof value === 'object' && value !== null && 'id' in value ? value.id : undefined;
   return typeof id === 'string' ? { id } : {};

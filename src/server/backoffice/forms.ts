@@ -70,7 +70,7 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
 
 type Filled = Required<Pick<WithOf<'form.submit'>, 'answers' | 'files'>>;
 
-/** Checks answers against the types of the form's fields. A field can be left without an answer. */
+/** Refuses answers that don't suit the types of the form's fields. A field can be left without an answer. */
 function refuseStrangeAnswers(form: Form, answers: Filled['answers']): void {
   for (const [id, answer] of Object.entries(answers)) {
     const path = `/with/answers/${pointerPart(id)}`;

@@ -18,7 +18,7 @@ type Amounts = Pick<Invoice, 'vatBreakdown' | 'totals'>;
 type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> & Amounts;
 
 /**
- * Computes an imported document's lines, discounts and charges from its prices, without VAT.
+ * Returns an imported document's lines, discounts and charges without VAT, computed from its prices.
  * @throws Refusal for invalid prices, discounts and charges, and `amount_out_of_range`.
  */
 export function pricedImport(composition: Composition): Priced {
@@ -30,13 +30,13 @@ export function pricedImport(composition: Composition): Priced {
   });
 }
 
-/** A wrong amount; `path` is its place within the change. */
+/** A stated amount that is wrong; `path` is its JSON Pointer within the change. */
 interface Difference {
   path: string;
   problem: string;
 }
 
-/** The maximum number of wrong amounts that a message names. */
+/** The maximum number of wrong amounts that a refusal names. */
 const NAMED_MAX = 20;
 
 /**
@@ -93,7 +93,7 @@ function amountDifferences(
 
 type AmountOfItem = 'taxableMinor' | 'vatMinor';
 
-/** An acceptable value of an amount, in minor units, and the rule that gives it. */
+/** An acceptable value of an amount, in minor units, and the rule that it follows from. */
 interface Expected {
   minor: number;
   rule: string;
@@ -116,7 +116,7 @@ function lineDifferences({ lines, tolerate }: Given, worked: Priced): Difference
   });
 }
 
-/** Returns the expected VAT of an item: on its net, or within its gross where prices include VAT. */
+/** Returns the expected VAT of an item: the VAT on its net, or the VAT within its gross where prices include VAT. */
 function vatIn(item: Item, { includesVat, breakdown }: Priced): Expected {
   const { taxableMinor } = includesVat ? itemLike(breakdown, item) : item;
   const { vatMinor: minor } = chargedOn({ ...item, taxableMinor }, includesVat);
@@ -124,7 +124,7 @@ function vatIn(item: Item, { includesVat, breakdown }: Priced): Expected {
   return { minor, rule: `the VAT ${includesVat ? 'in' : 'on'} ${at}` };
 }
 
-/** Returns the differences between the stated items and one item for each category and rate of the lines. */
+/** Returns the differences between the stated items and those expected: one for each category and rate of the lines. */
 function itemDifferences(expected: readonly Item[], stated: readonly Item[], path: string): Difference[] {
   const wrong = stated.flatMap((item, index) => {
     const at = `${path}/${index}`;
@@ -143,7 +143,7 @@ function rateOf({ category, rateBasisPoints }: Item): string {
   return `category ${category} at ${rateBasisPoints} basis points`;
 }
 
-/** Returns the tolerance for the amounts of an item: zero, or one minor unit for each of its lines. */
+/** Returns the difference allowed in an item's amounts, in minor units: zero, or one for each of its lines. */
 function slackOf({ lines, tolerate }: Given, { category, rateBasisPoints }: Item): number {
   if (tolerate === undefined) return 0;
   const item = { vatCategory: category, vatRateBasisPoints: rateBasisPoints };

@@ -15,7 +15,7 @@ import { refuseDayOutside, refuseDayToCome } from './times.ts';
 type Imported = WithOf<'quote.import'>;
 
 /**
- * Imports a version of a quote that the business system has sent; the previous version becomes `revised`. Publishes
+ * Imports a version of a quote that the business system has sent, and marks any previous version as `revised`. Publishes
  * quote.accepted for an accepted quote imported with `notify`.
  * @throws Refusal `wrong_sums`, or `wrong_state` while quotes are issued here.
  */
@@ -100,7 +100,7 @@ async function refuseOtherGroup(
   throw new Refusal('duplicate_id', message, '/with/quoteGroupId');
 }
 
-/** Returns when the customer responded. @throws Refusal `invalid_change` if the quote is unanswered or was sent later. */
+/** Returns when the customer responded, or null. @throws Refusal `invalid_change` if unanswered, or if sent later. */
 function respondedAtOf(move: Move, { status, respondedAt, sentDate }: Imported): string | null {
   if (status === 'sent') {
     if (respondedAt === undefined) return null;

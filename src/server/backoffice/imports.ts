@@ -167,7 +167,7 @@ function datesOf(move: Move, kind: ImportedKind, given: Imported, customer: Cust
   };
 }
 
-/** Returns the payment terms in days that a due date implies, within the contract's bounds; undefined without one. */
+/** Returns the payment terms in days that a due date implies, within the contract's bounds; undefined for no date. */
 function daysUntil(issueDate: string, dueDate: string | null | undefined): number | undefined {
   if (dueDate === null || dueDate === undefined) return undefined;
   const days = Math.round((Date.parse(dueDate) - Date.parse(issueDate)) / DAY_MS);
@@ -181,7 +181,7 @@ function issuedAtOf(move: Move, { issueDate, issuedAt }: Imported): string {
 }
 
 /**
- * Returns the customer's name and details for an imported document: its own, or else the customer's current ones.
+ * Returns the buyer's name and details that an imported document shows: its own, or else the customer's current ones.
  * @throws Refusal `invalid_change` for two different sites, and `unknown_record` when the customer has no such site.
  */
 export function importedNaming(
@@ -204,7 +204,7 @@ export function importedNaming(
   };
 }
 
-/** Returns the terms that an imported document shows, with the buyer terms that it names or else the customer's own. */
+/** Returns the terms that an imported document shows, with its own buyer terms or else the customer's. */
 function importedTerms(
   priced: Priced,
   given: Imported & { kind: ImportedKind },
@@ -216,10 +216,10 @@ function importedTerms(
   return keptTerms(priced, given, { ...party, ...(buyer ? withValue(buyer, buyerTermNames) : known) });
 }
 
-/** Defaults of the optional members of a buyer. */
+/** Defaults for the buyer members that an imported document leaves out. */
 const UNNAMED = { legalName: null, vatId: null, contactName: null, email: null };
 
-/** Returns the lines with their given amounts. @throws Refusal `amount_out_of_range`. */
+/** Returns an imported document's lines with the amounts that it gives. @throws Refusal `amount_out_of_range`. */
 export function importedLines(priced: Priced, { lines }: Pick<Imported, 'lines'>): Invoice['lines'] {
   return priced.lines.map((line, index) =>
     withinRange(`/with/lines/${index}`, () =>
@@ -228,7 +228,7 @@ export function importedLines(priced: Priced, { lines }: Pick<Imported, 'lines'>
   );
 }
 
-/** Returns the given amounts of an imported document, after checking them. */
+/** Returns the amounts that an imported document gives, once they have been checked. */
 function amountsOf(
   move: Move,
   given: Imported,

@@ -11,7 +11,7 @@ import { refuseBackwards, refuseDayOutside } from './times.ts';
 import type { DocumentRecord, Drafted, StoredDocument, Unpublished } from './unpublished.ts';
 import { type CurrencyConversion, totals } from '../../contract/vat.ts';
 
-/** Members of a document that editing its draft doesn't change. */
+/** The members of a document that stay the same when its draft is edited. */
 type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 
 /** Returns a stored draft as the change that would create it. An edit replaces some of its members. */
@@ -42,7 +42,7 @@ async function draftOf(move: Move, { record, unpublished }: StoredDocument): Pro
   };
 }
 
-/** Recomputes a stored draft with the current customer, supplier and jobs. */
+/** Returns a stored draft computed again, with the current customer, supplier and jobs. */
 export async function recompose(
   move: Move,
   stored: StoredDocument,
@@ -54,7 +54,7 @@ export async function recompose(
 }
 
 /**
- * Computes a document from its draft.
+ * Returns a document computed from its draft.
  * @throws Refusal for an invalid draft; `path` is the draft's place within the change.
  */
 export async function composeInvoice(
@@ -102,7 +102,7 @@ export async function composeInvoice(
   return { record, unpublished, credited };
 }
 
-/** Returns the initial members of a new document, such as its links and the invoice it credits. */
+/** Returns the members that every new document begins with, such as its links and the invoice it credits. */
 export function newDocument(kind: Invoice['kind'], id: string, credited: Credited | undefined) {
   return {
     id,
@@ -122,14 +122,14 @@ export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates
 };
 
 /**
- * Returns the accounting currency of a document.
+ * Returns the ISO 4217 code of a document's accounting currency.
  * @param credited the invoice of a credit note, which keeps that invoice's accounting currency if the company's changes.
  */
 export function accountsOf(move: Move, credited: Pick<Invoice, 'accountingCurrency'> | undefined): string {
   return credited?.accountingCurrency?.currency ?? move.company.currency;
 }
 
-/** Returns the conversion of a document's amounts to its accounting currency; null without one. */
+/** Returns the conversion of a document's amounts to its accounting currency; null if that is the document's own. */
 export function conversionOf(
   from: string,
   accounting: Pick<Accounting, 'currency' | 'exchangeRate'> | null | undefined,
@@ -156,7 +156,7 @@ export function refuseBadDates(draft: Dated, path: string): void {
   }
 }
 
-/** Returns a draft's terms, completed for a credit note with those of its invoice. */
+/** Returns a draft's terms; those that a credit note lacks are taken from its invoice. */
 function inheritedBy(draft: NewInvoice, credited: Invoice | undefined) {
   const own = <Name extends 'siteId' | 'buyerReference' | 'purchaseOrderReference'>(name: Name) =>
     draft[name] === undefined ? (credited?.[name] ?? null) : draft[name];
@@ -185,7 +185,7 @@ function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | unde
 
 type Accounting = GivenExchange & { currency: string };
 
-/** Returns a document's accounting currency and exchange rate: its own rate, or that of the invoice it corrects. */
+/** Returns a document's accounting currency and exchange rate, the latter its own or that of the invoice it corrects. */
 function accountingOf(
   move: Move,
   { exchange }: NewInvoice,
@@ -206,7 +206,7 @@ function accountingOf(
   return { currency: accountsOf(move, credited?.record), exchangeRate, exchangeRateDate, exchangeRateSource };
 }
 
-/** Returns the reference to an issued document that its invoice or credit note shows. */
+/** Returns the reference by which an invoice or credit note names an issued document. */
 export function referenceTo(issued: DocumentRecord): NonNullable<Invoice['creditedInvoice']> {
   const { id, number, status, issueDate, totals: sums } = issued;
   // An issued document has both a number and an issue date.

@@ -8,7 +8,7 @@ import { Refusal } from './refusal.ts';
 import type { StoredDocument } from './unpublished.ts';
 
 /**
- * Drafts an invoice, credit note or pro forma.
+ * Drafts an invoice, credit note or pro forma, and returns it.
  * @param quoteId the id of the quote that was converted, if any.
  * @param path the draft's place within the change.
  */
@@ -53,7 +53,7 @@ export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard
   if (source) await move.putStamped('quotes', { ...source.record, convertedInvoiceId: null });
 }
 
-/** Reads a draft. @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */
+/** Returns a draft. @throws Refusal `unknown_record`, or `wrong_state` when the document is issued. */
 export async function getDraft(move: Move, id: string): Promise<StoredDocument> {
   const document = await move.getStored('invoices', id, '/with/id');
   const { status, kind, number } = document.record;

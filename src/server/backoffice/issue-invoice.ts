@@ -44,8 +44,8 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
 }
 
 /**
- * Publishes the issued event and applies its consequences: an invoice uses up its prepayments, and a credit note is
- * deducted from its invoice. `path` is the member that named these.
+ * Publishes the event of an issued document, marks its prepayments as used, and deducts a credit note from its invoice.
+ * `path` is the member that named these.
  */
 export async function followIssue(
   move: Move,
@@ -64,7 +64,7 @@ export async function followIssue(
   }
 }
 
-/** Returns a draft with its dates of issue. A credit note has no due date. */
+/** Returns a draft with the dates that it gets when issued. A credit note has no due date. */
 export function asIssued(
   move: Pick<Move, 'today' | 'at'>,
   { record: draft, unpublished: { amounts, terms } }: Drafted,
@@ -100,7 +100,7 @@ function refuseIncomplete(checked: CheckedDocument): void {
   );
 }
 
-/** Refuses a supplier's country that the check-list doesn't cover. @throws Refusal `unsupported_country`. */
+/** Refuses a supplier in a country for which there is no check-list. @throws Refusal `unsupported_country`. */
 export function refuseUnsupported({ countryCode }: Supplier): void {
   if (isSupported(countryCode)) return;
   const country = countryCode === undefined ? 'no country' : `the country ${quote(countryCode)}`;

@@ -17,7 +17,7 @@ export function mustBeIssuedElsewhere({ company }: Move, kind: IssuedDocumentKin
   throw new Refusal('wrong_state', message, '/change');
 }
 
-/** Returns the plain-English name of a kind of document. */
+/** Returns the plain-English name of a kind of document, such as "credit note". */
 export function documentKindName(kind: Invoice['kind'] | 'quote'): string {
   return kind.replace('_', ' ');
 }

@@ -64,7 +64,7 @@ export async function setCompleted(
   return rendered;
 }
 
-/** Refuses bad days and unknown customers or people. A person who was assigned before can stay, even if no longer active. */
+/** Refuses a job's bad days, and unknown customers or people. A person assigned before can stay, even if inactive. */
 async function refuseBadMembers(
   move: Move,
   job: Partial<Pick<NewJob, 'customerId' | 'createdBy' | 'assignedTo' | 'dates'>>,

@@ -32,14 +32,14 @@ function pointerOf(path: JSONPath): string {
   return path.map((place) => `/${pointerPart(String(place))}`).join('');
 }
 
-/** Whether a number survives conversion to a double and back, which any with up to 15 significant digits does. */
+/** Whether a number stays the same as a double, as every number with up to 15 significant digits does. */
 function isKept(source: string): boolean {
   if (/^-?\d{1,15}$/.test(source)) return true;
   const [given, written] = [decimalOf(source), decimalOf(String(Number(source)))];
   return given !== undefined && given === written;
 }
 
-/** Returns a decimal in canonical form, as significant digits and power of ten; undefined for anything else. */
+/** Returns a decimal in a canonical form, as significant digits and power of ten; undefined for any other text. */
 function decimalOf(source: string): string | undefined {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(source) ?? [];
@@ -64,7 +64,7 @@ function givenTwice(path: string): Refusal {
 }
 
 /**
- * Returns a value as plain JSON, without the methods and getters of the caller's object.
+ * Returns a copy of a value as plain JSON, without methods and getters.
  * @throws Refusal for values that JSON.stringify would omit or write as null, and TypeError for values without JSON.
  */
 export function plainJson(value: unknown): unknown {

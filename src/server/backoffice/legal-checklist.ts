@@ -9,13 +9,13 @@ import { isVisible, textRules } from './text-rules.ts';
 import type { Unpublished } from './unpublished.ts';
 import { vatRules } from './vat-rules.ts';
 
-/** A document as it would be printed, without its number. */
+/** A document as it would be printed, but for its number. */
 export interface CheckedDocument extends Pick<Unpublished, 'reverseChargeRates' | 'terms' | 'amounts'> {
   document: Omit<Invoice, 'updatedAt' | 'number'>;
   supplier: Supplier;
 }
 
-/** A legal requirement and the document's problem with it; `problem` is undefined when the requirement is met. */
+/** A legal requirement and, if a document doesn't meet it, the problem. */
 export interface ChecklistItem<Problem = string | undefined> {
   item: string;
   /** The legal rule that requires the item. */
@@ -25,10 +25,10 @@ export interface ChecklistItem<Problem = string | undefined> {
 
 export type LegalRule = ChecklistItem<(checked: CheckedDocument) => string | undefined>;
 
-/** The currency in which each country requires VAT to be stated. */
+/** The currency in which a country requires VAT to be stated, by country. */
 const nationalCurrencies: Record<SupportedCountry, string> = { IE: 'EUR', GB: 'GBP' };
 const vatIdPatterns: Record<SupportedCountry, RegExp> = { IE: /^IE/, GB: /^(?:GB|XI)/ };
-/** The highest totals, in minor units, for a simplified invoice, which needs no customer address. */
+/** The highest total with VAT, in minor units, of a simplified invoice, which needs no customer address; by country. */
 const simplifiedMinorMax: Record<SupportedCountry, number> = { IE: 100_00, GB: 250_00 };
 
 /**
@@ -41,7 +41,7 @@ export function checkDocument(checked: CheckedDocument): ChecklistItem[] {
   return ofKind.map(({ item, source, problem }) => ({ item, source, problem: problem(checked) }));
 }
 
-/** Returns the supplier's country, which is supported: `issueInvoice` refuses any other beforehand. */
+/** Returns the supplier's country, which is a supported one because `issueInvoice` refuses any other beforehand. */
 function countryOf({ supplier }: CheckedDocument): SupportedCountry {
   return supplier.countryCode as SupportedCountry;
 }

@@ -6,12 +6,12 @@ import { type CurrencyConversion, reverseChargeVat } from '../../contract/vat.ts
 /** The countries whose documents can be issued (openapi.yaml, "Invoices"). */
 export type SupportedCountry = 'IE' | 'GB';
 
-/** The wording prescribed by Revenue, Tax Briefing 69; no rate or amount must be shown with it. */
+/** The wording prescribed by Revenue, Tax Briefing 69, beside which no rate or amount may be shown. */
 export const PRINCIPAL_CONTRACTOR = 'VAT on this supply to be accounted for by the Principal Contractor.';
 const REVERSE_CHARGE = 'Reverse charge';
-/** One of the wordings that HMRC accepts (VATREVCON37100). */
+/** The wording for domestic reverse charge in Britain, one of those that HMRC accepts (VATREVCON37100). */
 const DOMESTIC_REVERSE_CHARGE = 'Reverse charge: Customer to pay the VAT to HMRC';
-/** HMRC's suggested wording for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
+/** Returns HMRC's suggested wording for a credit note, which also states the reduction (VATREVCON39100 and 39200). */
 const DOMESTIC_ADJUSTMENT = (amount: string) =>
   `Reverse charge: Customer to account for the output tax adjustment${amount} to HMRC`;
 const INTRA_COMMUNITY = 'Intra-Community supply of goods';
@@ -23,11 +23,11 @@ interface Parties {
   buyerCountry: string;
 }
 
-/** The facts that a document's legal wording depends on. A quote has neither an exchange rate nor a kind. */
+/** The facts about a document that its legal wording depends on. A quote has neither an exchange rate nor a kind. */
 export interface LegendTerms extends Parties {
   currency: string;
   isCreditNote: boolean;
-  /** The conversion to the company's own currency, in which the VAT is stated too. */
+  /** The conversion to the company's own currency, in which the VAT is stated too; null if there is none. */
   conversion: CurrencyConversion | null;
 }
 
@@ -40,12 +40,12 @@ export function isSupported(country: string | undefined): country is SupportedCo
   return country === 'IE' || country === 'GB';
 }
 
-/** Whether both parties are in one country, so that any reverse charge is the domestic one on construction. */
+/** Whether supplier and buyer are in one country, so that any reverse charge is the domestic one on construction. */
 export function isWithinCountry({ supplierCountry, buyerCountry }: Parties): boolean {
   return supplierCountry === buyerCountry;
 }
 
-/** Wordings for margin schemes from Directive 2006/112/EC, art. 226 (13) and (14), by the ends of their codes. */
+/** Wordings for margin schemes by the end of their VATEX code (Directive 2006/112/EC, art. 226 (13) and (14)). */
 const MARGIN_SCHEMES: Partial<Record<string, string>> = {
   D: 'Margin scheme: travel agents',
   F: 'Margin scheme: second-hand goods',
@@ -53,7 +53,7 @@ const MARGIN_SCHEMES: Partial<Record<string, string>> = {
   J: "Margin scheme: collector's items and antiques",
 };
 
-/** Returns a VATEX code in words, such as VATEX-EU-132-1B for article 132(1)(b); null for any other code. */
+/** Returns the article that a VATEX code stands for, in words: 132(1)(b) for VATEX-EU-132-1B; null for any other code. */
 export function exemptionText(code: string | undefined): string | null {
   const [, end = ''] = /^VATEX-EU-(.*)/.exec(code ?? '') ?? [];
   const [, article, paragraph, point] = /^(\d+)-?(\d+)?([A-Z]+)?$/.exec(end) ?? [];
@@ -63,8 +63,8 @@ export function exemptionText(code: string | undefined): string | null {
 }
 
 /**
- * Returns the wording that the law requires on a line without VAT. It is null where VAT is charged, for an exemption
- * without a code, and where the supplier's country isn't supported.
+ * Returns the legally required wording on a line without VAT; null where VAT is charged, for an exemption without a code, and
+ * where the supplier's country isn't supported.
  */
 export function legendOf(
   { vatCategory: category, vatExemptionReasonCode }: DraftLine,
@@ -86,8 +86,8 @@ export function legendOf(
 const TO_PAY = /\b(?:pay|paid|account|remit|owe|due|liable)/i;
 
 /**
- * Whether a British credit note's line has its invoice's wording, which tells the customer to pay the VAT: a credit note
- * must say the opposite (VATREVCON39100). Wording that only names the law can stay, as HMRC accepts it.
+ * Whether a British credit note's line repeats its invoice's wording that the customer must pay the VAT: a credit note must
+ * say the opposite (VATREVCON39100). Wording that only names the law can stay, as HMRC accepts it.
  */
 export function asksForReverseCharge(
   { vatCategory, vatExemptionReason }: DraftLine,

@@ -25,7 +25,7 @@ import { Refusal } from './refusal.ts';
 import { readTime } from './times.ts';
 import type { AnyUnpublished, Stored } from './unpublished.ts';
 
-/** A record without `updatedAt`, which is set when the record is written. */
+/** A record that still lacks `updatedAt`, which is set when it is written. */
 type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
 
 /** Resources whose records have `updatedAt`. */
@@ -42,7 +42,7 @@ export class Move {
   readonly at: string;
   /** The company's calendar day at the time of the change, `YYYY-MM-DD`. */
   readonly today: string;
-  /** The clock's time; undefined where the change gives a time of its own. */
+  /** The clock's time; undefined if the change gives its own time instead. */
   readonly clock: Date | undefined;
   readonly #backoffice: Backoffice;
   readonly #ids;
@@ -82,7 +82,7 @@ export class Move {
     return new Date(this.#lastStampMs).toISOString();
   }
 
-  /** Parses a time given by the business system. @throws Refusal `invalid_change`. */
+  /** Returns a time given by the business system, parsed. @throws Refusal `invalid_change`. */
   readTime(time: string, path: string): string {
     return readTime(time, this.#now, path).toISOString();
   }
@@ -92,7 +92,7 @@ export class Move {
     return companyDay(this.company.timeZone, new Date(time));
   }
 
-  /** Generates an id for a record sent without one. */
+  /** Returns a new UUID, for a record sent without an id. */
   mintUuid(): string {
     return this.#ids.uuid(this.#mintMs());
   }
@@ -101,13 +101,13 @@ export class Move {
     return this.#ids.prefixed(prefix, this.#mintMs());
   }
 
-  /** Returns the time to put into a new id; it grows from move to move, so that ids sort by creation. */
+  /** Returns the time for a new id in Unix milliseconds; it grows with each move, so that ids sort by creation. */
   #mintMs(): number {
     this.#mintedMs = Math.max(this.#nowMs, this.company.lastStampMs + 1);
     return this.#mintedMs;
   }
 
-  /** Reads a record with the data that the API doesn't show; undefined when the company has none with that id. */
+  /** Returns a record with its unpublished data; undefined when the company has none with that id. */
   async find<R extends Resource>(resource: R, id: string): Promise<Stored<R> | undefined> {
     const texts = await findTexts(this.transaction, resource, this.company.id, id);
     if (!texts) return undefined;
@@ -119,7 +119,7 @@ export class Move {
   }
 
   /**
-   * Reads a record that must exist, with the data that the API doesn't show.
+   * Returns a record with its unpublished data.
    * @throws Refusal `unknown_record`, also for another company's record.
    */
   async getStored<R extends Resource>(resource: R, id: string, path: string): Promise<Stored<R>> {
@@ -128,19 +128,19 @@ export class Move {
     return found;
   }
 
-  /** Reads a record that must exist, as the API shows it. @throws Refusal `unknown_record`. */
+  /** Returns a record as the API shows it. @throws Refusal `unknown_record`. */
   async get<R extends Resource>(resource: R, id: string, path: string): Promise<RecordOf[R]> {
     return (await this.getStored(resource, id, path)).record;
   }
 
-  /** Requires the company to have a record with that id. @throws Refusal `unknown_record`. */
+  /** Refuses an id that none of the company's records has. @throws Refusal `unknown_record`. */
   async mustHave(resource: Resource, id: string, path: string): Promise<void> {
     if (!(await hasRecord(this.transaction, resource, this.company.id, id))) {
       throw unknownRecord(resource, id, path);
     }
   }
 
-  /** Requires the company to have no record with that id. @throws Refusal `duplicate_id`. */
+  /** Refuses an id that one of the company's records has. @throws Refusal `duplicate_id`. */
   async mustBeNew(resource: Resource, id: string, path: string): Promise<void> {
     if (!(await hasRecord(this.transaction, resource, this.company.id, id))) return;
     const message = `There is already a record with the id ${quote(id)} among the company's ${resource}.`;
@@ -195,12 +195,12 @@ export class Move {
     await removeRecord(this.transaction, resource, this.company.id, id);
   }
 
-  /** Returns the company's details as a document issued now would show them. */
+  /** Returns the company's details for a document that is issued now. */
   async supplier(): Promise<Supplier> {
     return (await this.#shownSupplier()).supplier;
   }
 
-  /** Stores the supplier's details and logo for an issued document; `named` replaces the company's current details. */
+  /** Stores the details and logo that an issued document shows; `named` replaces the company's current details. */
   async keepSupplier(named?: Supplier): Promise<KeptSupplier> {
     const shown = await this.#shownSupplier();
     const supplier = derivedTerms(named ?? shown.supplier);
@@ -218,12 +218,12 @@ export class Move {
     if (handOver) await addHandOver(this.transaction, { company, id, now: this.#now });
   }
 
-  /** Suppresses all further events, for imports that don't notify. */
+  /** Suppresses the events of the rest of the move, for imports that don't notify. */
   keepQuiet(): void {
     this.#isQuiet = true;
   }
 
-  /** Adds an event about the last stamped record, which `finish` publishes. */
+  /** Adds an event about the last stamped record, to be published by `finish`. */
   send(kind: SubscribableKind, data: JsonText<unknown>): void {
     if (this.#isQuiet) return;
     const createdAt = new Date(this.#lastStampMs).toISOString();

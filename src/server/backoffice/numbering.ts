@@ -21,7 +21,7 @@ const NUMBER = /\{number(?::(\d))?\}/;
 const NUMBER_MAX = 999_999_999;
 const FORMAT_CHARACTERS_MAX = 60;
 
-/** How far the clock may lag behind the last stamp before it counts as set back. A burst of changes puts stamps ahead by less. */
+/** The lag in milliseconds of the clock behind the last stamp that counts as set back; a burst of changes causes less. */
 const CLOCK_BACK_MS = 10 * 60_000;
 
 /**
@@ -55,7 +55,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
   throw new Refusal('duplicate_id', message, '/with/id');
 }
 
-/** Refuses to assign a number on a day before the company's last change, since number and date can't be undone. */
+/** Refuses to assign a number on a day before the company's last change, because an assigned number can't be taken back. */
 function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }: Move): void {
   if (clock === undefined || lastStampMs < clock.getTime() + CLOCK_BACK_MS) return;
   const day = companyDay(timeZone, new Date(lastStampMs));
@@ -64,7 +64,7 @@ function refuseClockSetBack({ clock, today, company: { lastStampMs, timeZone } }
   throw new Refusal('wrong_state', message, '/with/id');
 }
 
-/** Returns the name of a document kind's series: its number format with the year of a day filled in. */
+/** Returns the name of a document kind's series: its number format with the year of the given day filled in. */
 function seriesOf(kind: Numbered, formats: Numbering['formats'], day: string): string {
   return formatOf(kind, formats).replaceAll('{year}', day.slice(0, 4));
 }
@@ -73,7 +73,7 @@ function inSeries(series: string, number: number): string {
   return series.replace(NUMBER, (_placeholder, width = '1') => String(number).padStart(Number(width), '0'));
 }
 
-/** The number format of a kind of document, and the number that the next one issued today would get. */
+/** The number format of a kind of document, and the number that its next document would get today. */
 export interface KindNumbering {
   kind: Numbered;
   format: string;
@@ -81,7 +81,7 @@ export interface KindNumbering {
 }
 
 /**
- * Returns the numbering of each kind of a company's documents.
+ * Returns the number format and next number for each kind of a company's documents.
  * @throws UsageError when there is no such company.
  */
 export async function getNumbering(engine: Engine, company: string, now: Date): Promise<KindNumbering[]> {
@@ -95,11 +95,10 @@ export async function getNumbering(engine: Engine, company: string, now: Date): 
 }
 
 /**
- * Sets a kind of document's number format and the point where its series continues, such as after an earlier system's
- * numbers.
+ * Sets a kind of document's number format and the number after which its series continues.
  * @param given.last the last number assigned elsewhere.
- * @throws UsageError naming the invalid value; a series can't go back below the highest number of a document, so that
- *   none is assigned twice.
+ * @throws UsageError naming the invalid value; a series can't go back below the highest number of a document, so that none is
+ * assigned twice.
  */
 export async function setNumbering(
   engine: Engine,
@@ -144,7 +143,7 @@ export async function setSeriesOf(
   });
 }
 
-/** Advances the current series of a kind of document to the highest number assigned in it elsewhere. */
+/** Advances the current series of a kind of document to the highest number that a business system has assigned in it. */
 export async function passNumbers(
   transaction: StoreTransaction,
   company: string,
@@ -158,7 +157,7 @@ export async function passNumbers(
   });
 }
 
-/** Returns the highest number of a series that any document has. */
+/** Returns the highest number that any document has in a series; 0 if none. */
 function highestIn(
   transaction: StoreTransaction,
   company: string,

@@ -7,7 +7,7 @@ import { movementsOf, putRebalanced } from './settlement.ts';
 import { isToCome, refuseDayOutside } from './times.ts';
 import type { StoredDocument } from './unpublished.ts';
 
-/** The maximum number of payments, and of refunds, that the contract lets an invoice show. */
+/** The maximum number of payments, and likewise of refunds, that the contract lets an invoice show. */
 const RECORDED_MAX = 1000;
 
 /**
@@ -109,7 +109,7 @@ function refuseBadMoney(
   }
 }
 
-/** Returns the day on which money moved: the given one, or else the day of the change. */
+/** Returns the calendar day on which money moved: the given one, or else the day of the change. */
 function dayOf(move: Move, given: string | undefined, member: string): string {
   refuseDayOutside(given, `/with/${member}`);
   refuseDayOutside(move.today, '/at');
@@ -120,7 +120,7 @@ function dayOf(move: Move, given: string | undefined, member: string): string {
   return given ?? move.today;
 }
 
-/** Moves a payment or refund from the shown list to the voided list. */
+/** Returns the shown list without a payment or refund, and the voided list with it. */
 function takeOut<T extends { id: string }>(
   name: string,
   id: string,

@@ -2,7 +2,7 @@ import type { WithOf } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import type { Move } from './move.ts';
 
-/** Adds or replaces a member of the company, or reactivates one. */
+/** Adds or replaces an active member of the company; one who was deactivated becomes active again. */
 export async function savePerson(move: Move, person: WithOf<'person.save'>): Promise<RenderedRecord> {
   return move.put('people', {
     id: person.id ?? move.mintId('per_'),

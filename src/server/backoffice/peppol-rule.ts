@@ -3,7 +3,7 @@ import { peppolProblems } from '../e-invoice/peppol.ts';
 import { readDocument } from '../e-invoice/reading.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 
-/** The rule that a document for a customer on Peppol must pass Peppol's own checks. */
+/** The legal rule that a document sent over Peppol must pass Peppol's own checks. */
 export const peppolRule: LegalRule = {
   item: 'what Peppol asks for, where the customer has its documents by it',
   source: 'Peppol BIS Billing 3',

@@ -17,11 +17,11 @@ import type { Drafted, StoredDocument } from './unpublished.ts';
 
 type Payable = Pick<Invoice, 'id' | 'kind' | 'customer' | 'currency' | 'totals'>;
 
-/** The multiple, in cents, to which Irish shops round cash payments. */
+/** The multiple to which Irish shops round cash payments, in cents. */
 const CASH_MINOR = 5;
 
 /**
- * Computes the prepayments and the rounding of a document whose sums are known.
+ * Returns a document's amounts with its prepayments and rounding, computed once its sums are known.
  * @returns its amounts with both.
  * @throws Refusal for a prepayment of another invoice, and for rounding below zero.
  */
@@ -121,7 +121,7 @@ async function isPrepaidWith(move: Move, invoiceId: string, documentId: string):
   return prepayments.some((one) => one.documentId === documentId && shown.has(one.id));
 }
 
-/** Refuses prepayments of more than a document requested: its rounded total less its credit notes. */
+/** Refuses prepayments that exceed what a document requested: its rounded total less its credit notes. */
 function refuseMoreThanAsked(
   { record, unpublished }: StoredDocument,
   paid: readonly Prepayment[],
@@ -154,7 +154,7 @@ function roundingOf(
   return roundingMinor ?? roundingLeft(document, credited);
 }
 
-/** Returns the rounding that a credit note reverses: the remaining rounding if it credits the rest of its invoice. */
+/** Returns the rounding that a credit note reverses: what is left if it credits the rest of its invoice, otherwise 0. */
 function roundingLeft({ totals }: Payable, credited: Credited | undefined): number {
   if (!credited) return 0;
   const creditedMinor = sumMinor(

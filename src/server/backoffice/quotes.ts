@@ -15,7 +15,7 @@ import type { QuoteUnpublished, Stored } from './unpublished.ts';
 /** The members of a quote that its draft gives. Its other members record its history. */
 type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
 
-/** Members of a quote that editing its draft doesn't change. */
+/** The members of a quote that stay the same when its draft is edited. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
 
 /** The maximum number of versions that the contract lets a quote have. */
@@ -126,7 +126,7 @@ export async function declineQuote(move: Move, { id }: WithOf<'quote.decline'>):
   return move.putStamped('quotes', { ...sent, status: 'declined', respondedAt: move.at });
 }
 
-/** Reads a quote as `getInState` does. @throws Refusal also for a response dated before the quote was sent. */
+/** Returns a quote as `getInState` does. @throws Refusal also for a response dated before the quote was sent. */
 async function getAnswerable(...[move, ...which]: Parameters<typeof getInState>): Promise<Quote> {
   const { record: sent } = await getInState(move, ...which);
   if (sent.sentDate === null || sent.sentDate <= move.today) return sent;
@@ -135,7 +135,7 @@ async function getAnswerable(...[move, ...which]: Parameters<typeof getInState>)
 }
 
 /**
- * Reads a quote as of the company's calendar day; a sent quote past its validity is expired.
+ * Returns a quote as of the company's calendar day; a sent quote past its validity is expired.
  * @throws Refusal `wrong_state` naming the state that doesn't allow the move.
  */
 export async function getInState(
@@ -170,7 +170,7 @@ export async function draftOf(
   };
 }
 
-/** A quote without `updatedAt`, with the data that the API doesn't show. */
+/** A quote that still lacks `updatedAt`, with its unpublished data. */
 interface Composed {
   record: Omit<Quote, 'updatedAt'>;
   unpublished: QuoteUnpublished;
@@ -192,7 +192,7 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   return { record, unpublished: quoteUnpublishedOf(sums) };
 }
 
-/** Returns the initial members shared by drafted and imported versions of a quote. */
+/** Returns the members that drafted and imported versions of a quote begin with. */
 export function quoteRecord(
   { id, quoteGroupId, number, version, supersedesQuoteId, createdAt }: Fixed,
   given: Pick<QuoteDraft, 'title' | 'validUntil' | 'buyerReference' | 'note'>,

@@ -2,9 +2,9 @@ import type { RefusalCode } from '../../contract/feed.ts';
 import { quote } from '../../errors.ts';
 
 /**
- * The error for a move that can't be made and changed nothing. `code` is from the closed list of feed.yaml, `message`
- * names the value and the rule, and `path` is a JSON Pointer to the value within the change, such as
- * `/with/lines/0/quantity`; empty for the change as a whole.
+ * The error for a move that can't be made; nothing has changed. `code` is from the closed list of feed.yaml, `message` names
+ * the value and the rule, and `path` is a JSON Pointer to the value within the change, such as `/with/lines/0/quantity`;
+ * empty for the change as a whole.
  */
 export class Refusal extends Error {
   override readonly name = 'Refusal';
@@ -18,7 +18,7 @@ export class Refusal extends Error {
   }
 }
 
-/** Refuses two items of a record, such as its lines, with the same id. @throws Refusal `duplicate_id`. */
+/** Refuses a list in which two items, such as a record's lines, have the same id. @throws Refusal `duplicate_id`. */
 export function refuseTwins(name: string, things: readonly { id?: string }[], path: string): void {
   const ids = new Set<string>();
   for (const [index, { id }] of things.entries()) {
@@ -30,8 +30,8 @@ export function refuseTwins(name: string, things: readonly { id?: string }[], pa
 }
 
 /**
- * Runs part of a move on stored data. An error there isn't in the change, so a refusal points at the member that named
- * the record.
+ * Returns the result of work on stored data. An error there isn't in the change, so a refusal points at the member of the
+ * change that named the record.
  */
 export async function pointingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -42,7 +42,7 @@ export async function pointingAt<T>(path: string, work: () => Promise<T>): Promi
   }
 }
 
-/** Runs arithmetic, turning its RangeError for an amount that a number can't hold exactly into a refusal. */
+/** Returns the result of arithmetic, and turns its RangeError for an amount that isn't a safe integer into a refusal. */
 export function withinRange<T>(path: string, compute: () => T): T {
   try {
     return compute();

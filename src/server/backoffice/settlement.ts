@@ -8,7 +8,7 @@ import type { Move } from './move.ts';
 import { withinRange } from './refusal.ts';
 import type { DocumentRecord, Drafted, Payment, StoredDocument, Unpublished } from './unpublished.ts';
 
-/** Returns the amounts invoiced, credited, paid and refunded so far, in minor units. */
+/** Returns an invoice's amounts invoiced, credited, paid and refunded so far, in minor units. */
 export function movementsOf(
   { totals, creditNotes, payments = [], refunds = [] }: DocumentRecord,
   { amounts, creditedRoundingMinor = 0 }: Pick<Unpublished, 'amounts' | 'creditedRoundingMinor'>,

@@ -1,7 +1,7 @@
 import { unprintable } from '../typefaces/shaping.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 
-/** Characters that XML can't hold (XML 1.0 section 2.2); the e-invoice would show a replacement. */
+/** Matches characters that XML can't hold (XML 1.0 section 2.2), for which the e-invoice would show a replacement. */
 const UNWRITABLE = /[\0-\u0008\v\f\u000e-\u001f]/g;
 
 /** A text of the document, and where it appears. */
@@ -35,7 +35,7 @@ export const textRules: LegalRule[] = [
   },
 ];
 
-/** The maximum number of places, and of letters, that a refusal names to stay readable. */
+/** The maximum number of places, and below of letters, that a refusal names, to stay readable. */
 const PLACES_MAX = 5;
 const LETTERS_MAX = 5;
 
@@ -105,7 +105,7 @@ function textsIn(value: unknown): string[] {
 }
 
 /**
- * A visible character: a letter, digit, punctuation mark or symbol, but no space, control or filler character and no
+ * Matches a visible character: a letter, digit, punctuation mark or symbol, but no space, control or filler character and no
  * combining mark alone.
  */
 const VISIBLE = /[[\p{L}\p{N}\p{P}\p{S}]--[\p{Default_Ignorable_Code_Point}\u2800]]/v;

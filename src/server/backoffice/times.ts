@@ -5,18 +5,18 @@ import { Refusal } from './refusal.ts';
 /** The first and last days that the contract allows; there is no year 0 (ISO 8601-1 has it by agreement only). */
 export const CALENDAR_DAYS = { first: '0001-01-01', last: '9999-12-31' };
 
-/** The first and last plausible days of documents and quotes; days outside are taken for typing errors. */
+/** The first and last plausible days for documents and quotes; any other is taken for a typing error. */
 const DOCUMENT_DAYS = { first: '1900-01-01', last: '2200-12-31' };
 
-/** The maximum time by which the business system's clock may be ahead of ours. */
+/** The maximum milliseconds by which the business system's clock may be ahead of ours. */
 const AHEAD_MS_MAX = 5 * 60_000;
 
-/** The maximum number of days by which another time zone's calendar may be ahead of the company's. */
+/** The maximum days by which the calendar of another time zone may be ahead of the company's. */
 const AHEAD_DAYS_MAX = 1;
 
 /**
- * Parses a time given by the business system; a time slightly in the future becomes the current time. `path` is the
- * time's place within the change.
+ * Returns a time given by the business system; a time slightly in the future becomes the current time. `path` is the time's
+ * place within the change.
  * @throws Refusal `invalid_change` for a time further in the future, or outside the years 1 to 9999.
  */
 export function readTime(time: string, now: Date, path: string): Date {
@@ -34,7 +34,7 @@ export function readTime(time: string, now: Date, path: string): Date {
   return new Date(Math.min(instant, now.getTime()));
 }
 
-/** Refuses a day, if given, outside a range. @throws Refusal `invalid_change`. */
+/** Refuses a day, unless absent, outside a range, by default a plausible one. @throws Refusal `invalid_change`. */
 export function refuseDayOutside(
   day: string | null | undefined,
   path: string,
@@ -63,14 +63,14 @@ export function refuseDayToCome({ today }: { today: string }, day: string, path:
   throw new Refusal('invalid_change', message, path);
 }
 
-/** Returns the calendar day `YYYY-MM-DD` that is a number of days after another. */
+/** Returns the calendar day, `YYYY-MM-DD`, that many days after the given one. */
 export function daysAfter(day: string, days: number): string {
   const date = new Date(`${day}T00:00:00Z`);
   date.setUTCDate(date.getUTCDate() + days);
   return date.toISOString().slice(0, 10);
 }
 
-/** Whether a calendar day, if given, is after `today` in every time zone. */
+/** Whether a calendar day is after `today` even in the time zone furthest ahead; false if it is absent. */
 export function isToCome(day: string | null, today: string | null): boolean {
   return day !== null && today !== null && day > daysAfter(today, AHEAD_DAYS_MAX);
 }

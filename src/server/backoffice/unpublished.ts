@@ -7,21 +7,21 @@ import type { KeptSupplier } from '../store/records/suppliers.ts';
 export type Payment = NonNullable<Invoice['payments']>[number];
 type Refund = NonNullable<Invoice['refunds']>[number];
 
-/** Data of a quote that the API doesn't show, in the same members as an invoice's. */
+/** Data of a quote that is stored but not shown by the API, in the same members as an invoice's. */
 export interface QuoteUnpublished extends Pick<Unpublished, 'reverseChargeRates' | 'amounts'> {
   terms?: Pick<KeptTerms, 'lines'>;
 }
 
-/** Data of a customer that the API doesn't show, stored beside the customer's record. */
+/** Data of a customer that is stored but not shown by the API. */
 export interface CustomerUnpublished extends BuyerTerms {
   peppol?: boolean;
 }
 
-/** Data of a document that the API doesn't show, stored beside the document's record. */
+/** Data of a document that is stored beside its record but not shown by the API. */
 export interface Unpublished {
   /** VAT rates in basis points that the customer accounts for under reverse charge, by the id of each line stating one. */
   reverseChargeRates: Record<string, number>;
-  /** Amounts that the API has no member for, where there are any. */
+  /** Amounts for which the API has no member, if there are any. */
   amounts?: DocumentAmounts;
   /** For an issued document that requested a prepayment: the id of the last issued invoice that used it. */
   prepaidInvoiceId?: string;
@@ -31,13 +31,13 @@ export interface Unpublished {
   quoteId: string | null;
   /** The terms that the feed gave in addition to the contract's members, if any. */
   terms?: KeptTerms;
-  /** The supplier as stored at issue; null for a draft. */
+  /** The supplier's details as stored at issue; null for a draft. */
   supplier: KeptSupplier | null;
   /** Whether the business system issued the document. */
   isImported?: boolean;
-  /** For an issued invoice: the amounts credited so far in each VAT category and rate. */
+  /** For an issued invoice: the net and VAT credited so far in each VAT category and rate. */
   credited: Invoice['vatBreakdown'];
-  /** The amounts credited so far in the accounting currency, where the invoice has one. */
+  /** The amounts credited so far in the accounting currency, if the invoice has one. */
   creditedAccounted?: Invoice['vatBreakdown'];
   /** For an issued invoice: its voided payments and refunds. */
   voidedPayments: Payment[];
@@ -47,15 +47,15 @@ export interface Unpublished {
 /** A document without `updatedAt`. */
 export type DocumentRecord = Omit<Invoice, 'updatedAt'>;
 
-/** A drafted or imported document, with the data that the API doesn't show. */
+/** A drafted or imported document, with its unpublished data. */
 export interface Drafted {
   record: DocumentRecord;
   unpublished: Unpublished;
-  /** The invoice that a credit note corrects. */
+  /** The invoice that a credit note corrects; undefined for other documents. */
   credited: Credited | undefined;
 }
 
-/** The type of data that the API doesn't show, by resource. */
+/** The type of each resource's unpublished data. */
 interface UnpublishedOf {
   invoices: Unpublished;
   quotes: QuoteUnpublished;
@@ -64,7 +64,7 @@ interface UnpublishedOf {
 
 export type AnyUnpublished = UnpublishedOf[keyof UnpublishedOf];
 
-/** A stored record with the data that the API doesn't show. */
+/** A stored record with its unpublished data. */
 export interface Stored<R extends Resource> {
   record: RecordOf[R];
   unpublished: R extends keyof UnpublishedOf ? UnpublishedOf[R] : object;

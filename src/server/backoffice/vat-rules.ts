@@ -5,7 +5,7 @@ import { isVisible } from './text-rules.ts';
 
 type Line = Invoice['lines'][number];
 
-/** The only VAT category in which VAT is charged, and then the categories that need no exemption reason. */
+/** The only VAT category in which VAT is charged, and below those that need no exemption reason. */
 const CHARGED = 'S';
 const WITHOUT_REASON = ['S', 'Z'];
 
@@ -91,7 +91,7 @@ function reasonProblem({ vatCategory, vatExemptionReason }: Line): string | unde
   return hasReason ? undefined : `is in category ${vatCategory} and has no vatExemptionReason`;
 }
 
-/** Checks that the lines and charges of a VAT category all give the same reason, in words and as a code. */
+/** Returns the problem if lines and charges of one VAT category give different reasons, in words or as a code. */
 function otherReasonProblem({ document, amounts, terms }: CheckedDocument): string | undefined {
   const reasons = [
     ...document.lines.map(({ id, position, vatCategory, vatExemptionReason }) => {
@@ -114,7 +114,7 @@ function has({ document }: CheckedDocument, category: string): boolean {
   return document.vatBreakdown.some((item) => item.category === category);
 }
 
-/** Returns the country that goods go to: the site's, or otherwise the customer's. */
+/** Returns the ISO 3166-1 code of the country that goods go to: the site's, or else the customer's. */
 function destinationOf({ document: { buyer } }: CheckedDocument): string {
   return buyer.site?.countryCode ?? buyer.countryCode;
 }

@@ -26,11 +26,11 @@ export const errorStatuses: Record<ErrorCode, number> = {
   invoicing_not_enabled: 503,
 };
 
-/** Retry-After value for a fault of unknown duration. */
+/** Seconds in the Retry-After header of a fault of unknown duration. */
 const UNAVAILABLE_SECONDS = 5;
 
 /**
- * Converts anything thrown to an error response. Anything but an `AppError` is an internal fault, for which the response is
+ * Returns the error response for anything thrown. Anything but an `AppError` is an internal fault, for which the response is
  * a fixed sentence, and the cause is only logged.
  */
 export function errorReply(thrown: unknown): ErrorReply {

@@ -2,7 +2,7 @@ import type { ContractOperation } from '../../contract/document.ts';
 import type { Scope } from '../../contract/scopes.ts';
 import type { Switches } from '../../contract/withholding.ts';
 
-/** A request's API key and its company's switches, as they were when it arrived. */
+/** A request's API key, and its company's switches as they were when the request arrived. */
 export interface Caller extends Switches {
   readonly company: string;
   readonly keyId: string;
@@ -10,27 +10,27 @@ export interface Caller extends Switches {
   readonly timeZone: string;
 }
 
-/** A request and its response, as far as known: the data for the log line. */
+/** A request and its response, as far as they are known: the data for the log line. */
 export interface Exchange {
   readonly requestId: string;
   readonly authorization: string | undefined;
-  /** The trace id that the client sent. */
+  /** The trace id that the client sent; undefined if it sent none. */
   readonly traceId: string | undefined;
-  /** Address of the client, taking trusted proxies into account. */
+  /** IP address of the client, as given by trusted proxies if there are any. */
   readonly address: string;
   operation?: ContractOperation;
-  /** Length of the response body as sent; set when it has been sent. */
+  /** Bytes of the response body as sent; undefined until it has been sent. */
   bodyBytes?: number;
   errorCode?: string;
-  /** The caller; set when the key has been found valid. */
+  /** The caller; undefined until its key has been found valid. */
   caller?: Caller;
   /** The requested portal page's route with its `:name` placeholders, because values in an address are never logged. */
   page?: string;
-  /** The administrator signed in to the portal. */
+  /** The administrator who is signed in to the portal; undefined for any other request. */
   visitor?: { company: string; administrator: string };
 }
 
-/** Returns a response's exchange, which the server creates before anything else. */
+/** Returns the exchange that belongs to a response; the server creates it before anything else. */
 export function exchangeOf({ locals }: { locals: Record<string, unknown> }): Exchange {
   return locals.exchange as Exchange;
 }

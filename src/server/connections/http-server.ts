@@ -5,9 +5,9 @@ import { endUnreadAnswers, type UnreadLimits } from './unread-answers.ts';
 
 const HEADERS_MS_MAX = 10_000;
 const REQUEST_MS_MAX = 30_000;
-/** Interval of checks for slow requests; Node's default is only twice a minute. */
+/** Milliseconds between checks for slow requests; Node's default is only twice a minute. */
 const TIMEOUT_CHECK_MS = 1_000;
-/** Idle timeout, longer than load balancers commonly have, so that they close connections first. */
+/** Idle timeout in milliseconds, longer than load balancers commonly have, so that they close connections first. */
 const KEEP_ALIVE_MS = 65_000;
 
 /** Headers of every response on both ports, which prevent type sniffing, scripts, framing and referrers. */
@@ -49,8 +49,8 @@ export function createHttpServer(
 }
 
 /**
- * Returns a request's target as a path with its query. Clients may send a scheme and host too (RFC 9112 section 3.2.2),
- * which are ignored; any other target, such as `*`, matches none of our paths.
+ * Returns a request's target as a path with its query. Clients may send a scheme and host too (RFC 9112 section 3.2.2), which
+ * are ignored; any other target, such as `*`, matches none of our paths.
  */
 function originForm(target: string): string {
   if (target.startsWith('/')) return target;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 
 import { networkOf } from './networks.ts';
 
-/** The listen backlog; the operating system may have a lower limit. */
+/** Maximum connections that wait to be accepted; the operating system may have a lower limit. */
 const BACKLOG = 4_096;
 
 /** Maximum number of connections; further ones are closed immediately, so that a flood can't use up the memory. */
@@ -14,10 +14,10 @@ export interface ListenOptions {
   host: string;
   port: number;
   connectionsMax?: number;
-  /** Maximum connections per network (an IPv4 address, an IPv6 /64); unlimited behind trusted proxies. */
+  /** Maximum open connections per network (an IPv4 address, an IPv6 /64); unlimited behind trusted proxies. */
   connectionsPerNetworkMax?: number;
   trustedProxies?: number;
-  /** Counter of connections that are refused because there are too many. */
+  /** The counter of connections that are refused because too many are open. */
   metrics?: { connectionRefused: () => void };
 }
 

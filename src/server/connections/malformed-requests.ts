@@ -6,7 +6,7 @@ import { errorBody } from './error-replies.ts';
 import type { ErrorCode } from '../../contract/operations.ts';
 import { AppError } from '../../errors.ts';
 
-/** Host header: `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2), without an empty host (RFC 9110). */
+/** Matches a Host header, `uri-host [ ":" port ]` (RFC 9112 section 3.2, RFC 3986 section 3.2.2), with a host (RFC 9110). */
 const HOST = /^(?:\[[0-9a-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[0-9a-f]{2})+)(?::\d*)?$/i;
 
 /** Refuses a request with ambiguous headers. @throws AppError `invalid_request` for one. */
@@ -18,8 +18,8 @@ export function refuseBadHeaders(req: IncomingMessage, _res: ServerResponse, nex
 }
 
 /**
- * Finds the problem with headers that Node's parser accepted, as the end of a sentence. If a header that must be unique is
- * repeated, Node uses the first one, while a proxy in front may have used the second.
+ * Returns the problem with headers that Node's parser accepted, to end a sentence with; undefined if there is none. If a
+ * header that must be unique is repeated, Node uses the first one, while a proxy in front may have used the second.
  */
 function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage): string | undefined {
   let hosts = 0;
@@ -36,7 +36,7 @@ function problemOfHeaders({ rawHeaders, headers, httpVersion }: IncomingMessage)
   return HOST.test(headers.host) ? undefined : 'its Host header is not a host with or without a port.';
 }
 
-/** Sends an error response for requests that Node's parser rejects, and for CONNECT, for which Node gives only a socket. */
+/** Refuses requests that Node's parser rejects, and CONNECT, for which Node gives only a socket. */
 export function refuseMalformedRequests(
   server: Server,
   headersOfEveryAnswer: () => Record<string, string>,
@@ -74,7 +74,7 @@ function problemOf(
   return { status: 408, message: `The ${what} must be complete within ${ms / 1000} seconds.` };
 }
 
-/** An error that is written directly to a connection, because there is no request to answer. */
+/** An error response to write directly to a connection, because there is no request to answer. */
 interface RawRefusal {
   status: 400 | 405 | 408;
   code: ErrorCode;
@@ -82,8 +82,8 @@ interface RawRefusal {
 }
 
 /**
- * Refuses malformed bytes, and closes the connection. Each request gets only one response: the bytes may belong to the body
- * of a request that was already answered, or follow a request that is still waiting for its response.
+ * Answers malformed bytes with an error unless their request has its response, and closes the connection. The bytes may
+ * belong to the body of a request that was answered, or follow one that is still waiting for its response.
  * @param latest the response to the connection's latest request with well-formed headers.
  */
 function refuseMalformed(

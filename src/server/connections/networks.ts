@@ -3,8 +3,8 @@ import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
 /**
- * Returns the network of an address, by which attempts and connections are counted. The owner of an IPv6 address usually has
- * at least 2^64 neighbouring ones (RFC 6177), so a /64 counts as one network.
+ * Returns the network of an IP address, for counting attempts and connections by network. The owner of an IPv6 address
+ * usually has at least 2^64 neighbouring ones (RFC 6177), so a /64 counts as one network.
  */
 export function networkOf(address: string): string {
   if (isIP(address) === 0) return address;

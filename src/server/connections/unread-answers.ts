@@ -4,23 +4,23 @@ import type { AddressInfo, Socket } from 'node:net';
 
 import { bytesOf } from './networks.ts';
 
-/** Time without progress after which a client that isn't reading its response is disconnected. */
+/** Milliseconds without progress after which a client that isn't reading its response is disconnected. */
 const STALLED_MS_MAX = 30_000;
 const LOOK_MS = 5_000;
-/** Interval for checking connections that are about to close, because their clients wait for the end. */
+/** Milliseconds between checks of connections about to close, short because their clients wait for the end. */
 const CLOSING_LOOK_MS = 100;
-/** Number of sent bytes below which a connection is closed at once, because little can be unread. */
+/** Number of sent bytes below which a connection is closed at once, because little of them can be unread. */
 const SMALL_BYTES_MAX = 65_536;
 
 interface Connection {
-  /** The client's address as written in the kernel's table. */
+  /** The client's address as written in the kernel's table of connections. */
   remote: string;
   /** Number of bytes that Node had passed to the kernel when its table was last read. */
   handedBytes: number;
-  /** Upper bound of the bytes received by the client at `takenAt`, the last time that it made progress. */
+  /** Upper bound of the bytes that the client had received by `takenAt`, when it last made progress. */
   takenBytesMax: number;
   takenAt: number;
-  /** Closes our side of the connection; set while we wait for the client to receive everything. */
+  /** Closes our side of the connection; set while that has to wait for the client to receive everything. */
   close?: (() => void) | undefined;
 }
 
@@ -88,7 +88,7 @@ export function endUnreadAnswers(
   server.on('timeout', (socket: Socket) => socket.end());
 }
 
-/** Completes the closing of a connection whose client has received everything. */
+/** Closes a connection whose client has received everything, if its closing was put off until then. */
 function finish(socket: Socket, connection: Connection): void {
   connection.takenAt = performance.now();
   connection.close?.();
@@ -97,14 +97,14 @@ function finish(socket: Socket, connection: Connection): void {
   if (socket.writableFinished) socket.destroy();
 }
 
-/** Returns the number of bytes passed to the kernel, which is less than Node reports as written. */
+/** Returns the bytes that Node has passed to the kernel, which is fewer than it reports as written. */
 function handedBytes({ _handle: handle }: Socket & { _handle?: Handle | null }): number {
   return handle ? handle.bytesWritten - handle.writeQueueSize : 0;
 }
 
 /**
- * Whether a client has stopped receiving. The table was read between two counts of the bytes passed to the kernel, so it only
- * bounds what the client has received. Only exceeding the upper bound is progress: new responses raise both counts.
+ * Whether a client has received nothing more for `msMax`. The table was read between two counts of the bytes passed to the
+ * kernel, so it only bounds what was received. Only exceeding the bound is progress: new responses raise both counts.
  */
 function hasStalled(socket: Socket, connection: Connection, unreadBytes: number, msMax: number): boolean {
   const takenBytesMax = handedBytes(socket) - unreadBytes;
@@ -115,8 +115,8 @@ function hasStalled(socket: Socket, connection: Connection, unreadBytes: number,
 }
 
 /**
- * Reads the number of bytes that each client hasn't received yet (`tx_queue`, proc_net_tcp.txt of the kernel). Without
- * such a table the result is empty, and only the bytes that Node itself holds are known.
+ * Returns the bytes that each client hasn't received yet, by address as in the table (`tx_queue`, proc_net_tcp.txt of the
+ * kernel). Without such a table the result is empty, and only the bytes that Node itself holds are known.
  */
 async function unreadBytes(server: Server): Promise<Map<string, number>> {
   const address = server.address() as AddressInfo | null;
@@ -134,7 +134,7 @@ async function unreadBytes(server: Server): Promise<Map<string, number>> {
   );
 }
 
-/** Formats an address as in the kernel's table: each four bytes as one little-endian number. */
+/** Returns an address in the form of the kernel's table: each four bytes as one little-endian number. */
 function listed(address: string, port: number): string {
   const words = Buffer.from(bytesOf(address));
   return `${words.swap32().toString('hex').toUpperCase()}:${portListed(port)}`;

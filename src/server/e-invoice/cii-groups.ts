@@ -2,7 +2,7 @@
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
 import { type Attributes, type TermGroup, type TermMapping, type Rows, within } from './rows.ts';
 
-/** Returns the rows of the seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
+/** Returns the XML rows of the seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
 export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Party>): Rows {
   return [
     ...identifiers('BT-29, 46', party.identifiers),
@@ -24,7 +24,7 @@ export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Part
   ];
 }
 
-/** Returns the rows of identifiers: CII has separate elements for those without a scheme, which come first. */
+/** Returns the XML rows of identifiers: CII has separate elements for those without a scheme, which come first. */
 export function identifiers(
   term: TermMapping[0],
   all: readonly (Identifier | undefined)[] = [],
@@ -35,7 +35,7 @@ export function identifiers(
   ];
 }
 
-/** Returns the rows of a postal address (BG-5, BG-8, BG-12, BG-15). */
+/** Returns the XML rows of a postal address (BG-5, BG-8, BG-12, BG-15). */
 export function ciiAddress(address: PostalAddress): Rows {
   return [
     ['BT-38, 53, 67, 78', 'ram:PostcodeCode', address.postcode],
@@ -65,7 +65,7 @@ export function ciiAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllo
   ];
 }
 
-/** The document type code for a reference to an invoiced object, from UNTDID 1001. */
+/** The document type code of a reference to an invoiced object, from UNTDID 1001. */
 const OBJECT = '130';
 
 /** Returns the reference to the invoiced object of the document (BT-18) or of a line (BT-128). */

@@ -9,7 +9,7 @@ import {
 import type { EInvoice, Line, PaymentInstructions } from './model.ts';
 import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
 
-/** The EN 16931 profile, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2. */
+/** The identifier of the profile EN 16931, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2. */
 const GUIDELINE = 'urn:cen.eu:en16931:2017';
 
 const namespaces = {
@@ -19,14 +19,14 @@ const namespaces = {
   'xmlns:udt': 'urn:un:unece:uncefact:data:standard:UnqualifiedDataType:100',
 };
 
-/** Codes for kinds of referenced documents, from UNTDID 1001. */
+/** Document type codes of the documents that an invoice can refer to, from UNTDID 1001. */
 const SUPPORTING = '916';
 const TENDER = '50';
 
-/** CII's codes for the VAT point date (BT-8), from UNTDID 2475, by the standard's codes, from UNTDID 2005. */
+/** Codes for the VAT point date (BT-8) in CII (UNTDID 2475), by the code in EN 16931 (UNTDID 2005). */
 const dueDateTypes: Partial<Record<string, string>> = { '3': '5', '35': '29', '432': '72' };
 
-/** Writes an e-invoice as Cross Industry Invoice D22B in the profile EN 16931. */
+/** Returns the XML text of an e-invoice as Cross Industry Invoice D22B in the profile EN 16931. */
 export function ciiText(invoice: EInvoice): string {
   return xmlText('rsm:CrossIndustryInvoice', namespaces, [
     within('rsm:ExchangedDocumentContext', [
@@ -50,7 +50,7 @@ export function ciiText(invoice: EInvoice): string {
   ]);
 }
 
-/** Returns the rows of an invoice line (BG-25). */
+/** Returns the XML rows of an invoice line (BG-25). */
 function lineItem(line: Line): Rows {
   const { unitCode, priceDiscount, priceBaseQuantity } = line;
   return [
@@ -149,7 +149,7 @@ function delivery({ delivery: { name, locationId, address, date }, ...invoice }:
   ];
 }
 
-/** Returns the rows of the amounts due and the payment details. */
+/** Returns the XML rows of the amounts due and the payment details. */
 function settlement(invoice: EInvoice): Rows {
   const { payment, payee, vatAccounting, invoicingPeriod: period } = invoice;
   const { creditorId, mandate } = payment?.directDebit ?? {};
@@ -218,7 +218,7 @@ function paymentMeans(payment: PaymentInstructions): TermGroup {
   });
 }
 
-/** Returns the rows of the totals (BG-22). BT-110 and BT-111 differ in their currencies. */
+/** Returns the XML rows of the totals (BG-22). BT-110 and BT-111 differ in their currencies. */
 function summation({ totals, currency, vatAccounting }: EInvoice): Rows {
   return [
     ['BT-106', 'ram:LineTotalAmount', totals.lines],

@@ -9,7 +9,7 @@ export type EInvoiceFormat = 'cii' | 'ubl';
 
 const writers = { cii: ciiText, ubl: ublText };
 
-/** Whether a document has an e-invoice: it is an invoice or credit note issued here that EN 16931 can express. */
+/** Whether a document has an e-invoice: it must be an invoice or credit note, issued here, that EN 16931 can express. */
 export function hasEInvoice(document: PrintedDocument): boolean {
   const { record, isImported = false } = document;
   const isOwn = record.status === 'issued' && !isImported && typeCodes[record.kind] !== undefined;

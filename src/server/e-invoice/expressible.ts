@@ -5,14 +5,14 @@ import { quote } from '../../errors.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { oneLine } from './xml-text.ts';
 
-/** The VAT categories (UNCL 5305) whose rules the back office applies. */
+/** The VAT categories (UNCL 5305) whose rules the back office knows. */
 const categories = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
-/** The lowest VAT rate; validators round a lower one to zero, and then refuse its VAT (BR-CO-17). */
+/** The lowest VAT rate in basis points; validators round a lower one to zero, and then refuse its VAT (BR-CO-17). */
 const RATE_BASIS_POINTS_MIN = 50;
 
 /**
- * The highest sum of amounts. Validators add doubles (BR-CO-10); up to it, a thousand rounding errors stay below half a cent.
+ * The highest sum in minor units: validators add doubles (BR-CO-10), and a thousand of their errors stay below half a cent.
  */
 const SUM_MINOR_MAX = 5_000_000_000_000;
 

@@ -58,7 +58,7 @@ export interface EInvoice {
   delivery: Delivery;
   /** Invoicing period (BG-14). */
   invoicingPeriod?: Period | undefined;
-  /** Payment instructions (BG-16). */
+  /** Payment instructions (BG-16); absent if there is nothing to pay by them. */
   payment?: PaymentInstructions | undefined;
   /** Document-level allowances (BG-20) and charges (BG-21). */
   allowanceCharges: readonly DocumentAllowanceCharge[];
@@ -72,7 +72,7 @@ export interface EInvoice {
   lines: readonly Line[];
 }
 
-/** An identifier, with its scheme: an ISO 6523 code unless its term says otherwise. */
+/** An identifier with its scheme, an ISO 6523 code unless the term says otherwise. */
 export interface Identifier {
   id: string;
   scheme?: string | undefined;

@@ -1,14 +1,14 @@
 import { isNumberIn } from '../../contract/vat-numbers.ts';
 import type { AllowanceCharge, EInvoice, Identifier, Line, Period } from './model.ts';
 
-/** Codes of UNTDID 4461 for direct debits. */
+/** Payment means codes (UNTDID 4461) of direct debits. */
 const DIRECT_DEBITS = ['49', '59'];
 
-/** The EAS schemes that Peppol accepts: no letters, such as EM for e-mail, and not these numbers (PEPPOL-EN16931-CL008). */
+/** Matches EAS schemes that Peppol accepts: no letters, such as EM for e-mail, nor these numbers (PEPPOL-EN16931-CL008). */
 const PEPPOL_SCHEME =
   /^(?!0037|0147|0154|0158|0170|0177|0193|0194|0202|0203|0205|0212|0213|0215|0217|0219|0220)\d{4}$/;
 
-/** Registers whose numbers Peppol checks (PEPPOL-COMMON-R041 to R053), with the number's form or its stdnum validator. */
+/** Form or stdnum validator of the registration numbers that Peppol checks (PEPPOL-COMMON-R041 to R053), by scheme. */
 const registers: Partial<Record<string, RegExp | string>> = {
   '0007': 'se/orgnr',
   '0096': /^\d{10}$/,
@@ -22,7 +22,7 @@ const registers: Partial<Record<string, RegExp | string>> = {
 /** Invoice types that Peppol accepts only between German firms or in other processes (PEPPOL-EN16931-P0100 and P0112). */
 const OTHER_TYPES = ['204', '326', '384', '387', '389'];
 
-/** Returns an e-invoice's violations of Peppol BIS Billing 3 beyond EN 16931, in terms of the feed's members. */
+/** Returns the rules of Peppol BIS Billing 3 beyond EN 16931 that an e-invoice breaks, naming the feed's members. */
 export function peppolProblems(invoice: EInvoice): string[] {
   const { seller, buyer, payment, invoicingPeriod, lines } = invoice;
   const isDirectDebit = payment !== undefined && DIRECT_DEBITS.includes(payment.meansCode);

@@ -11,7 +11,7 @@ import { optionalText } from './xml-text.ts';
 type RecordLine = Invoice['lines'][number];
 type Category = Pick<RecordLine, 'vatCategory' | 'vatRateBasisPoints'>;
 
-/** Returns the totals at issue, without later payments. */
+/** Returns a document's totals at issue, without later payments. */
 export function totalsOf({ record, amounts }: PrintedDocument): Totals {
   const { totals, currency, lines } = record;
   const { allowances = [], charges = [], prepayments = [], roundingMinor = 0 } = amounts ?? {};
@@ -40,7 +40,7 @@ export function documentAllowanceCharges({ record, amounts }: PrintedDocument): 
   return [...(amounts?.allowances ?? []).map(read(false)), ...(amounts?.charges ?? []).map(read(true))];
 }
 
-/** Returns a line's amount, discounts, charges and price. */
+/** Returns the amount, discounts, charges and price of a line. */
 export function lineAmounts(
   line: RecordLine,
   document: PrintedDocument,
@@ -61,7 +61,7 @@ export function lineAmounts(
 
 type Price = Pick<Line, 'netPrice' | 'priceBaseQuantity'>;
 
-/** Returns a line's price discount, without VAT and converted to one unit where its price is. */
+/** Returns the discount within a line's price, without VAT and for as many units as the price; undefined if there is none. */
 function priceDiscountOf(
   { id, vatCategory, vatRateBasisPoints }: RecordLine,
   { amounts, terms }: PrintedDocument,
@@ -77,8 +77,8 @@ function priceDiscountOf(
 }
 
 /**
- * Returns the price of a line as given. Where prices include VAT, and for a credited part of a line, returns instead a
- * price without VAT, exact enough that multiplying it by the quantity gives the line's amount.
+ * Returns the price of a line as its draft gave it. Where prices include VAT, and for a credited part of a line, returns
+ * instead a price without VAT, exact enough that multiplying it by the quantity gives the line's amount.
  */
 function priceOf(
   { quantity, unitPriceMinor, amountMinor }: RecordLine,

@@ -23,7 +23,7 @@ export function sellerOf({ supplier }: PrintedDocument): Party {
   };
 }
 
-/** Returns the customer as buyer. Its name is the registered one if known; the other is then the trading name. */
+/** Returns the buyer: the customer under its registered name if known, with the other name as trading name. */
 export function buyerOf({ record, terms }: PrintedDocument): Party {
   const { name, legalName, vatId, contactName, email, addressLines, countryCode } = record.buyer;
   const own = terms?.buyer ?? {};
@@ -45,7 +45,7 @@ export function buyerOf({ record, terms }: PrintedDocument): Party {
   };
 }
 
-/** Returns the payee (BG-10); undefined for the supplier, whom the standard recognises by its name or numbers (BR-17). */
+/** Returns the payee (BG-10); undefined if it is the supplier, whom the standard recognises by name or numbers (BR-17). */
 export function payeeOf(document: PrintedDocument): Payee | undefined {
   const given = document.terms?.payee;
   if (!given) return undefined;
@@ -59,15 +59,15 @@ export function payeeOf(document: PrintedDocument): Payee | undefined {
   return isSeller ? undefined : payee;
 }
 
-/** Returns the supplier's tax representative (BG-11). */
+/** Returns the supplier's tax representative (BG-11); undefined if there is none. */
 export function representativeOf({ terms }: PrintedDocument): EInvoice['taxRepresentative'] {
   const { taxRepresentative: given } = terms ?? {};
   return given && { name: oneLine(given.name), vatId: optionalText(given.vatId), address: addressOf(given) };
 }
 
 /**
- * Returns the delivery: its day is the given one or else the supply date, its place the given one or else the site. Goods
- * for another member state need a place (BR-IC-12), which without a site is the customer's address.
+ * Returns the delivery: its given day or else the supply date, and its given place or else the site. Goods for another member
+ * state need a place (BR-IC-12), which without a site is the customer's address.
  */
 export function readDelivery({ record, terms }: PrintedDocument): Delivery {
   const { buyer, supplyDate, vatBreakdown } = record;
@@ -98,7 +98,7 @@ function registrationOf(given: {
   return id === undefined ? undefined : { id, scheme: given.companyNumberScheme };
 }
 
-/** Returns a postal address. The standard has three lines, so the third takes the rest. */
+/** Returns a postal address with at most three lines, as in the standard; the third takes the rest. */
 function addressOf(given: GivenAddress & { countryCode?: string }): PostalAddress {
   const [line1, line2, ...others] = linesBeside(given);
   return {

@@ -6,7 +6,7 @@ import { asksForPayment } from '../printed-document/wording.ts';
 import type { CreditTransfer, PaymentInstructions } from './model.ts';
 import { optionalText } from './xml-text.ts';
 
-/** Returns the payment instructions: the document's, or else the supplier's account if there is an amount to pay. */
+/** Returns the document's payment instructions, or else the supplier's account if there is an amount to pay, or undefined. */
 export function paymentOf(document: PrintedDocument): PaymentInstructions | undefined {
   const { code: meansCode, reference, accounts } = meansOf(document);
   const stated = document.terms?.payment;

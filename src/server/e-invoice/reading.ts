@@ -18,13 +18,13 @@ import {
 import { paymentOf } from './reading-payment.ts';
 import { oneLine, optionalText } from './xml-text.ts';
 
-/** Invoice type codes (BT-3), from UNTDID 1001. A pro forma isn't an invoice, and has none. */
+/** Invoice type codes (BT-3) by kind of document, from UNTDID 1001. A pro forma isn't an invoice, and has none. */
 export const typeCodes: Partial<Record<Invoice['kind'], string>> = { invoice: '380', credit_note: '381' };
 
-/** "Mutually defined": the Recommendation 20 code for unlisted units. */
+/** The Recommendation 20 code "mutually defined", used for units that aren't listed there. */
 const OTHER_UNIT = 'ZZ';
 
-/** The VAT point date code (BT-8) for the invoice date as tax point, from UNTDID 2005. */
+/** The code (BT-8, from UNTDID 2005) for the invoice date as the date on which VAT becomes chargeable. */
 const DAY_OF_ISSUE = '3';
 
 /** VATEX codes by VAT category. An exemption (E) has none here, because its code depends on the article of law. */
@@ -35,7 +35,7 @@ const vatexCodes: Partial<Record<string, string>> = {
   O: 'VATEX-EU-O',
 };
 
-/** Converts a document to the terms of EN 16931, with the amounts at issue. */
+/** Returns a document as an e-invoice in the terms of EN 16931, with the amounts at issue. */
 export function readDocument(document: PrintedDocument): EInvoice {
   const { record, terms = {} } = document;
   const { currency } = record;
@@ -73,7 +73,7 @@ export function readDocument(document: PrintedDocument): EInvoice {
   };
 }
 
-/** Returns the given payment terms, with the supplier's late payment terms where the page shows them too. */
+/** Returns the payment terms as text, with the supplier's late payment terms where the page shows them too. */
 function paymentTermsOf(document: PrintedDocument): string | undefined {
   const { record, supplier, terms } = document;
   const given = optionalText(terms?.paymentTerms) && terms?.paymentTerms;
@@ -87,7 +87,7 @@ function taxPointCodeOf(record: Invoice, { taxPointDate, taxPointCode }: KeptTer
   return taxPointDate === undefined && taxPointOf(record) !== null ? DAY_OF_ISSUE : undefined;
 }
 
-/** Returns the preceding invoices (BG-3); a credit note's own invoice comes first. */
+/** Returns the preceding invoices (BG-3), a credit note's own invoice first. */
 function precedingOf({ creditedInvoice: credited }: Invoice, terms: KeptTerms): PrecedingInvoice[] {
   return [...(credited ? [credited] : []), ...(terms.precedingInvoices ?? [])].map(
     ({ number, issueDate }) => ({ number: oneLine(number), issueDate }),
@@ -130,14 +130,16 @@ function vatAccountingOf({ accountingCurrency, currency }: Invoice): EInvoice['v
   return { currency: other, totalVat: decimalAmount(totals.vatMinor, other) };
 }
 
-/** Returns the exchange rate as a note: EN 16931 has a term for VAT in accounting currency (BT-111), none for the rate. */
+/**
+ * Returns a note with the exchange rate: EN 16931 has a term for VAT in accounting currency (BT-111), but none for the rate.
+ */
 function exchangeNote({ currency, accountingCurrency }: Invoice): string {
   if (!accountingCurrency) return '';
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = accountingCurrency;
   return `1 ${currency} = ${exchangeRate} ${accountingCurrency.currency} (${exchangeRateSource}, ${exchangeRateDate})`;
 }
 
-/** Returns the VAT breakdown of a category and rate. */
+/** Returns the item of the VAT breakdown for a category and rate. */
 function breakdownOf(item: Invoice['vatBreakdown'][number], document: PrintedDocument): VatBreakdown {
   const { record, supplier } = document;
   const { category, rateBasisPoints, taxableMinor, vatMinor } = item;
@@ -154,7 +156,7 @@ function breakdownOf(item: Invoice['vatBreakdown'][number], document: PrintedDoc
   };
 }
 
-/** Returns a category's exemption reason. The back office ensures that all its lines, or else its charges, agree. */
+/** Returns a VAT category's exemption reason. The back office ensures that all its lines, or else its charges, agree. */
 function exemptionOf(
   category: string,
   { record, amounts, terms }: PrintedDocument,
@@ -164,7 +166,7 @@ function exemptionOf(
   return { ...(line ?? amounts?.charges.find(isOwn)), ...(line && terms?.lines?.[line.id]) };
 }
 
-/** Returns a line. The first line of its description is the item's name, the rest the item's description. */
+/** Returns an invoice line. The first line of its description is the item's name, the rest the item's description. */
 function lineOf(line: Invoice['lines'][number], document: PrintedDocument): Omit<Line, keyof ReadTerms> {
   const { position, quantity, unitCode, vatCategory, vatRateBasisPoints } = line;
   const texts = line.description.split(/\r\n?|\n/).map(oneLine);

@@ -2,14 +2,14 @@
 import type { Identifier } from './model.ts';
 import { escapeXml } from './xml-text.ts';
 
-/** Attributes by name; undefined ones are omitted. */
+/** Attributes of an XML element by name; undefined ones are omitted. */
 export type Attributes = Readonly<Record<string, string | undefined>>;
 
 type Value = string | Identifier | undefined;
 
 /**
- * A row of one term: its number, the path of its element, and its values, each of which becomes an element. An identifier's
- * scheme becomes an attribute. `-` marks an element that only the schema requires; it is written only beside terms.
+ * A row for one term of EN 16931: its number, the path of its element, and its values, each with its own element. A value's
+ * scheme becomes an attribute. `-` marks an element that only the schema requires, written only beside terms.
  */
 export type TermMapping = readonly [
   term: `${'BT' | 'BG'}-${string}` | '-',
@@ -27,12 +27,12 @@ export interface TermGroup {
 
 export type Rows = readonly (TermMapping | TermGroup)[];
 
-/** Returns a group with one element around rows. */
+/** Returns a group that is a single element around the given rows. */
 export function within(path: string, rows: Rows = []): TermGroup {
   return { path, contents: [rows] };
 }
 
-/** Returns a group with an element for each item, around its rows. */
+/** Returns a group that has one element, with its own rows, for each item. */
 export function each<T>(
   path: string,
   items: readonly T[],
@@ -41,7 +41,7 @@ export function each<T>(
   return { path, contents: items.map(rowsOf) };
 }
 
-/** Returns the attributes common to all elements with a path. */
+/** A function that returns the attributes of every element with a given path. */
 type Common = (path: string) => Attributes;
 
 /** Returns an XML document of rows. Attributes from `common` are merged with a row's own, which take precedence. */
@@ -50,7 +50,7 @@ export function xmlText(root: string, namespaces: Attributes, rows: Rows, common
   return `<?xml version="1.0" encoding="UTF-8"?>\n${document}\n`;
 }
 
-/** Returns the XML of rows; empty where no term has a value. */
+/** Returns the XML text of rows; empty if no term has a value. */
 function contentOf(rows: Rows, common?: Common): string {
   const texts = rows.map((part) => ('path' in part ? groupText(part, common) : rowText(part, common)));
   const hasTerm = rows.some((part, index) => texts[index] !== '' && ('path' in part || part[0] !== '-'));
@@ -71,7 +71,7 @@ function rowText([, path, value, attributes]: TermMapping, common?: Common): str
   return texts.join('');
 }
 
-/** Returns nested elements named by a path; the innermost has the content and the attributes. */
+/** Returns elements nested as in a path; the innermost has the content and the attributes. */
 function element(path: string, content: string, attributes: Attributes = {}): string {
   const names = path.split('/');
   const written = Object.entries(attributes).map(([name, text]) =>

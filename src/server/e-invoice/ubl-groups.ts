@@ -2,11 +2,11 @@
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
 import { type TermMapping, type Rows, within } from './rows.ts';
 
-/** Schemes of PartyTaxScheme: for a VAT number, and for any other tax number. */
+/** The row that marks a number as a VAT number and, below, the one for any other tax number. */
 export const VAT_SCHEME: TermMapping = ['-', 'cac:TaxScheme/cbc:ID', 'VAT'];
 const OTHER_SCHEME: TermMapping = ['-', 'cac:TaxScheme/cbc:ID', 'TAX'];
 
-/** Returns the rows of the seller or the buyer (BG-4, BG-7). `creditorId` is BT-90, for a seller. */
+/** Returns the XML rows of the seller or the buyer (BG-4, BG-7). `creditorId` is BT-90, for a seller. */
 export function accountingParty(party: Party, creditorId?: string): Rows {
   return [
     ['BT-34, 49', 'cbc:EndpointID', party.electronicAddress],
@@ -29,12 +29,12 @@ export function accountingParty(party: Party, creditorId?: string): Rows {
   ];
 }
 
-/** Returns the creditor identifier (BT-90) as in UBL: an identifier of the seller or the payee, under this scheme. */
+/** Returns the creditor identifier (BT-90) as UBL has it: an identifier of the seller or the payee, under this scheme. */
 export function creditor(id: string | undefined): Identifier | undefined {
   return id === undefined ? undefined : { id, scheme: 'SEPA' };
 }
 
-/** Returns the rows of a postal address (BG-5, BG-8, BG-12, BG-15). */
+/** Returns the XML rows of a postal address (BG-5, BG-8, BG-12, BG-15). */
 export function ublAddress(address: PostalAddress): Rows {
   return [
     ['BT-35, 50, 64, 75', 'cbc:StreetName', address.line1],

@@ -11,15 +11,15 @@ const PEPPOL_PROFILE = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0';
 /** The invoice type code (BT-3) of a credit note. */
 const CREDIT_NOTE = '381';
 
-/** Codes for kinds of referenced documents, from UNTDID 1001. */
+/** Document type codes of the documents that an invoice can refer to, from UNTDID 1001. */
 const OBJECT = '130';
 const PROJECT = '50';
 
 const SCHEMAS = 'urn:oasis:names:specification:ubl:schema:xsd:';
 
 /**
- * Writes an e-invoice as UBL 2.1 in the syntax binding of EN 16931 (CEN/TS 16931-3-2), and as Peppol BIS Billing 3 where
- * it meets Peppol's rules. A credit note has its own schema.
+ * Returns the XML text of an e-invoice as UBL 2.1 in the syntax binding of EN 16931 (CEN/TS 16931-3-2), and as Peppol BIS
+ * Billing 3 where it meets Peppol's rules. A credit note has its own schema.
  */
 export function ublText(invoice: EInvoice): string {
   const isCreditNote = invoice.typeCode === CREDIT_NOTE;
@@ -69,7 +69,7 @@ function heading(invoice: EInvoice, isCreditNote: boolean): Rows {
   ];
 }
 
-/** Returns references to documents, in the schema's order. A credit note's project is one of them. */
+/** Returns the XML rows of references to other documents, in the schema's order. A credit note's project is one of them. */
 function references(invoice: EInvoice, isCreditNote: boolean): Rows {
   const { purchaseOrderReference: order, tenderReference: tender, projectReference: project } = invoice;
   return [
@@ -132,7 +132,7 @@ function parties({ seller, buyer, payee, taxRepresentative, payment, delivery }:
   ];
 }
 
-/** Returns the rows of the amounts due and the payment details. */
+/** Returns the XML rows of the amounts due and the payment details. */
 function settlement(invoice: EInvoice): Rows {
   const { payment, totals } = invoice;
   const { totalVat, currency: currencyID } = invoice.vatAccounting ?? {};
@@ -195,7 +195,7 @@ function paymentMeans(payment: PaymentInstructions): TermGroup {
   });
 }
 
-/** Returns the rows of an invoice line (BG-25) with its item (BG-31). */
+/** Returns the XML rows of an invoice line (BG-25) with its item (BG-31). */
 function lineItem(line: Line, isCreditNote: boolean): Rows {
   const { unitCode, priceDiscount } = line;
   return [

@@ -1,13 +1,13 @@
 /** Escaping and normalisation of text for XML. */
 
-/** Characters that XML 1.0 can't hold (section 2.2): most controls, lone surrogates, U+FFFE and U+FFFF. */
+/** Matches characters that XML 1.0 can't hold (section 2.2): most controls, lone surrogates, U+FFFE and U+FFFF. */
 const FORBIDDEN = /[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\u{10000}-\u{10ffff}]/gu;
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /**
- * Escapes text for the content of an element or a quoted attribute. Characters that XML can't hold become U+FFFD, so that
- * their loss is visible; line breaks become line feeds, as in every parser.
+ * Returns text escaped for the content of an element or a quoted attribute. Characters that XML can't hold become U+FFFD, so
+ * that their loss is visible; line breaks become line feeds, as in every parser.
  */
 export function escapeXml(text: string): string {
   return text
@@ -16,12 +16,12 @@ export function escapeXml(text: string): string {
     .replace(/[&<>"]/g, (character) => escapes[character] ?? '');
 }
 
-/** Puts text on one line: line breaks and runs of spaces become one space, as with `normalize-space()`. */
+/** Returns text on one line: line breaks and runs of spaces become one space, as with `normalize-space()`. */
 export function oneLine(text: string): string {
   return text.replace(/\s+/g, ' ').trim();
 }
 
-/** Puts text on one line; undefined for blank text. */
+/** Returns text on one line; undefined if it is blank. */
 export function optionalText(text: string | null | undefined): string | undefined {
   return oneLine(text ?? '') || undefined;
 }

@@ -22,15 +22,15 @@ interface Setting {
   help: string;
   /** Default text if the variable isn't set; without a default the setting is undefined. */
   fallback?: string;
-  /** @throws Error whose message completes "NAME must be ...". */
+  /** Parses the variable's text. @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => string | number | boolean | readonly string[];
-  /** Redacts a secret for display. Errors don't show the value at all. */
+  /** Returns a secret's value redacted for display. Errors don't show the value at all. */
   shown?: (value: string) => string;
 }
 
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
 
-/** The settings, each read from the environment variable of its name; see {@link variableOf}. */
+/** The settings by name; each is read from the environment variable of that name, see {@link variableOf}. */
 const settings = {
   host: {
     help: 'address that the server listens on; 0.0.0.0 or :: for every network',

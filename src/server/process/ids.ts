@@ -3,8 +3,8 @@ import { randomBytes } from 'node:crypto';
 const COUNTER_MAX = 0xfff;
 
 /**
- * Creates a generator of sorted ids for one move. The twelve bits after the time are a counter, so that ids of the same
- * millisecond are in order too; the other 62 bits are random.
+ * Returns functions that create sorted ids for one move. The twelve bits after the time are a counter, so that ids of the
+ * same millisecond are in order too; the other 62 bits are random.
  */
 export function createIds(random: (size: number) => Buffer = randomBytes) {
   let counter = -1;

@@ -2,10 +2,10 @@ import { destination, type DestinationStream, pino, stdTimeFunctions } from 'pin
 
 export type Logger = pino.Logger;
 
-/** Number of bytes at which buffered lines are written, and the time after which they are written anyway. */
+/** The size of buffered lines at which they are written, in bytes, and the time after which they are in any case. */
 const WRITE_BYTES_MIN = 4_096;
 const WRITE_MS_MAX = 200;
-/** Maximum size of lines kept while they can't be written; further lines are dropped. */
+/** The maximum size in bytes of lines that are kept while they can't be written; further lines are dropped. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
@@ -17,7 +17,7 @@ export function createLogger(level: string): Logger {
   return pino({ level, base: null, timestamp: stdTimeFunctions.isoTime }, (standardError ??= openOutput()));
 }
 
-/** The shared output of all the process's loggers, which writes periodically for as long as the process lives. */
+/** The standard error that all the process's loggers share, written periodically for as long as the process lives. */
 let standardError: DestinationStream | undefined;
 
 function openOutput(): DestinationStream {

@@ -1,8 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 
 /**
- * Node option that lets a process or thread run where `/proc` isn't mounted, as in a bare chroot. tinypool asks for the
- * memory usage after each task; Node reads it from `/proc`, and the error would end the process.
+ * Node options that let a process or thread run where `/proc` isn't mounted, as in a bare chroot. After each task, tinypool
+ * asks for the memory usage, which Node reads from `/proc`; the error would end the process.
  */
 export const TOLERATE_MISSING_PROC = [`--import=${import.meta.url}`];
 

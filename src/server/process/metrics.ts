@@ -5,18 +5,18 @@ import { version } from '../../contract/version.ts';
 /** The server's metrics, in Prometheus' text format. Labels have few values: no addresses, and at most 1,000 ids. */
 export interface Metrics {
   requestAnswered: (operation: string, status: number, seconds: number) => void;
-  /** Counts a connection refused because there were too many, in total or from its network. */
+  /** Counts a connection that was refused because too many were open, in total or from its network. */
   connectionRefused: () => void;
-  /** Sets the callback that reads, at each scrape, the times of the last feed changes by company and by source. */
+  /** Sets the callback that returns, at each scrape, the times of the last feed changes by company and by source. */
   watchFeeds: (read: Record<'company' | 'source', () => Promise<[label: string, atMs: number][]>>) => void;
   feed: FeedMetrics;
   deliveries: DeliveryMetrics;
   documents: DocumentMetrics;
-  /** Sets the callback that reads the age of the oldest waiting mail, in seconds, at each scrape. */
+  /** Sets the callback that returns, at each scrape, the age in seconds of the oldest waiting mail. */
   watchMails: (read: () => Promise<number>) => void;
-  /** Sets the callback that reads the age of the oldest document waiting for the access point, in seconds. */
+  /** Sets the callback that returns the age in seconds of the oldest document waiting for the access point. */
   watchHandOvers: (read: () => Promise<number>) => void;
-  /** Sets the callback that reads the number of database machines that don't answer. */
+  /** Sets the callback that returns the number of database machines that don't answer. */
   watchMachines: (read: () => Promise<number>) => void;
   contentType: string;
   text: () => Promise<string>;
@@ -30,9 +30,9 @@ export interface FeedMetrics {
 }
 
 export interface DeliveryMetrics {
-  /** Counts and times a finished attempt; `outcome` is the new state of its delivery. */
+  /** Counts a finished attempt and its duration; `outcome` is the new state of its delivery. */
   attempted: (outcome: string, seconds: number) => void;
-  /** Records the delay between an event's commit and its first attempt. */
+  /** Records the seconds between an event's commit and the first attempt to deliver it. */
   firstAttempted: (seconds: number) => void;
   /** Counts results dropped because another worker had taken over the deliveries. */
   completionsStale: (count: number) => void;
@@ -40,7 +40,7 @@ export interface DeliveryMetrics {
 }
 
 export interface DocumentMetrics {
-  /** Records the time taken to handle a request for a document. */
+  /** Records the seconds taken to answer a request for a document, by outcome. */
   printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
   /** Counts a document refused because too many were waiting. */
   refused: () => void;
@@ -51,15 +51,15 @@ const PRINTED = ['stored', 'draft', 'statement', 'absent', 'failed'] as const;
 
 /** The backlog of webhook deliveries. */
 export interface Backlog {
-  /** Number of waiting deliveries, counted up to a bound. */
+  /** Number of deliveries waiting to be sent, counted only up to a maximum. */
   waitingCount: number;
-  /** Seconds since the oldest sendable delivery became due; 0 when there is none. */
+  /** Seconds for which the oldest delivery that can be sent has been due; 0 when there is none. */
   oldestSeconds: number;
   /** Number of webhooks without a successful delivery since an attempt failed. */
   failingCount: number;
 }
 
-/** The process's own metrics, shared by all servers in it and collected for as long as it lives. */
+/** The metrics about the process itself, shared by all servers in it and collected for as long as it lives. */
 let ofProcess: Registry | undefined;
 
 function watchProcess(): Registry {
@@ -68,7 +68,7 @@ function watchProcess(): Registry {
   return registry;
 }
 
-/** Creates metrics with a separate registry, so that one process can run several servers. */
+/** Creates metrics in a registry of their own, so that one process can run several servers. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const whole = [(ofProcess ??= watchProcess()), registry];

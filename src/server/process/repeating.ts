@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 /**
- * Repeats work with pauses in between until disposed of, which waits for any work in progress. Failed work is repeated
+ * Repeats work, with a pause after each time, until disposed of; disposal waits for work in progress. Failed work is repeated
  * after the pause.
  */
 export function keepDoing(
@@ -23,7 +23,7 @@ export function keepDoing(
   };
 }
 
-/** Does work for each key, a few at a time. A failure doesn't hold up the other keys. */
+/** Does work for each key, for a few keys at a time. A failure doesn't hold up the other keys. */
 export async function inLanes<Key>(
   keys: readonly Key[],
   {

@@ -11,22 +11,22 @@ import { quote, UsageError } from '../../errors.ts';
 
 const KEY_BYTES = 32;
 
-/** The webhook or administrator that a secret belongs to. A secret sealed for one owner can't be opened for another. */
+/** The owner of a secret: a webhook or an administrator. A secret sealed for one owner can't be opened for another. */
 export interface SecretOwner {
   company: string;
   id: string;
 }
 
-/** Encrypts and decrypts the database's webhook signing secrets and second-factor secrets. */
+/** Encrypts and decrypts the secrets in the database: those that sign webhooks, and second factors. */
 export interface SecretBox {
   /**
-   * Returns the encrypted text to store.
+   * Returns a secret encrypted, as text to store.
    * @throws UsageError naming the setting when there is no key to seal with.
    */
   seal(secret: string, owner: SecretOwner): string;
-  /** Decrypts a stored text. @throws UsageError naming the setting when its key isn't configured. */
+  /** Returns the secret in a stored text. @throws UsageError naming the setting when its key isn't configured. */
   open(stored: string, owner: SecretOwner): string;
-  /** Fingerprints of its keys, as they appear in sealed texts. */
+  /** Fingerprints of the box's keys, as they appear in sealed texts. */
   fingerprints: readonly string[];
 }
 
@@ -61,12 +61,12 @@ const WITHOUT_KEY =
   'Signing secrets of webhooks and second factors are kept encrypted, and there is no key for that: the operator sets WEBHOOK_SECRET_KEY, the same for every server and worker, to what `openssl rand -base64 32` prints.';
 
 interface SealingKey {
-  /** Identifies a key without revealing it: keys are random, so the hash can't be reversed. */
+  /** Text that identifies the key without revealing it: keys are random, so the hash can't be reversed. */
   fingerprint: string;
   key: KeyObject;
 }
 
-/** Pattern of a sealed text: version, key fingerprint, and nonce, tag and ciphertext together. */
+/** Matches a sealed text: version, key fingerprint, and nonce, tag and ciphertext together. */
 const SEALED = /^sealed1\.([0-9a-f]{8})\.([\w-]+)$/;
 
 function sealingKeyOf(text: string): SealingKey {
@@ -90,12 +90,12 @@ function unopened(
   return `${whose}: it was sealed with another WEBHOOK_SECRET_KEY, the one with the fingerprint ${fingerprint}; set that as WEBHOOK_SECRET_KEY or as WEBHOOK_SECRET_KEY_PREVIOUS.`;
 }
 
-/** Length of the random nonce, which is safe for 2^32 texts under one key (NIST SP 800-38D section 8.2.2). */
+/** Bytes of the random nonce, which is safe for 2^32 texts under one key (NIST SP 800-38D section 8.2.2). */
 const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /**
- * Encrypts a text with AES-256-GCM.
+ * Returns a text encrypted with AES-256-GCM.
  * @param context the owner of the text; it can be opened only with the same context.
  * @returns nonce, tag and ciphertext together, in base64url.
  */
@@ -106,7 +106,7 @@ export function seal(text: string, key: KeyObject, context = ''): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64url');
 }
 
-/** Decrypts a text from `seal`; undefined if the key or context differs, or the sealed text was changed. */
+/** Returns the text encrypted by `seal`; undefined if the key or context differs, or the sealed text was changed. */
 export function openSealed(text: string, key: KeyObject, context = ''): string | undefined {
   const bytes = Buffer.from(text, 'base64url');
   if (bytes.length <= NONCE_BYTES + TAG_BYTES) return undefined;

@@ -26,7 +26,7 @@ export function parseKey(text: string): string {
   return text;
 }
 
-/** Parses a mail server's URL. It refuses options in the query, some of which would disable certificate checks. */
+/** Returns a mail server's URL, parsed. Options in the query are refused, because some would disable certificate checks. */
 export function parseSmtpUrl(text: string): string {
   const url = URL.parse(text);
   const isServer = url && /^smtps?:$/.test(url.protocol) && url.hostname !== '' && /^\/?$/.test(url.pathname);
@@ -35,7 +35,7 @@ export function parseSmtpUrl(text: string): string {
   return text;
 }
 
-/** Parses a database's address: `sqlite:PATH`, or a URL that pg can connect with. */
+/** Returns a database's address: `sqlite:PATH`, or a URL that pg can connect with. */
 export function parseDatabaseUrl(text: string): string {
   // SQLite's own URIs may have options, which would be mistaken for part of the file name.
   if (/^sqlite:.*\?/s.test(text)) throw new Error('sqlite:PATH without options such as ?mode=ro');
@@ -55,7 +55,7 @@ function isPostgres(text: string): boolean {
   return /^postgres(?:ql)?:\/\/./s.test(text) && postgresUrls(text) !== undefined;
 }
 
-/** Pattern of an address: `postgres://USER:PASSWORD@` and `HOST:PORT,HOST:PORT`. */
+/** Matches a PostgreSQL address, in two parts: `postgres://USER:PASSWORD@` and `HOST:PORT,HOST:PORT`. */
 const ADDRESS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^@/?#]*)/;
 
 /** Returns the hosts of a PostgreSQL address with their ports, separated by commas. */
@@ -63,7 +63,7 @@ export function hostListOf(url: string): string {
   return ADDRESS.exec(url)?.[2] ?? '';
 }
 
-/** Returns a PostgreSQL address with its hosts replaced. */
+/** Returns a PostgreSQL address with other hosts, given as `HOST:PORT,HOST:PORT`. */
 export function withHostList(url: string, hosts: string): string {
   return url.replace(ADDRESS, (_all, begin: string) => `${begin}${hosts}`);
 }
@@ -71,7 +71,7 @@ export function withHostList(url: string, hosts: string): string {
 /** The supported values of `target_session_attrs` (libpq). */
 const SESSION_ATTRS = ['any', 'read-write', 'primary'];
 
-/** Splits an address into one URL per host; undefined if any of them isn't well-formed. */
+/** Returns one URL for each host of an address; undefined if any of them isn't well-formed. */
 function postgresUrls(text: string): URL[] | undefined {
   const hosts = hostListOf(text).split(',');
   const urls = hosts.map((host) => postgresUrl(withHostList(text, host)));
@@ -90,7 +90,7 @@ function postgresUrl(text: string): URL | undefined {
   return isRefused ? undefined : (url ?? undefined);
 }
 
-/** Creates a parser for comma-separated lists; a hyphen alone is the empty list. */
+/** Returns a parser of comma-separated lists; a hyphen alone is the empty list. */
 export const listed = (isItem: (text: string) => boolean, rule: string) => (text: string) => {
   const items =
     text === '-'
@@ -103,7 +103,7 @@ export const listed = (isItem: (text: string) => boolean, rule: string) => (text
   return items;
 };
 
-/** Parses the support URL, which may only have characters that need no escaping in text or HTML. */
+/** Returns the support URL, which may only have characters that need no escaping in text or HTML. */
 export function parseSupportUrl(text: string): string {
   const isPlain = /^(?:https?:\/\/|mailto:)[\w.~:/?#@!%+=,;[\]-]+$/.test(text);
   const url = URL.parse(text);
@@ -113,7 +113,7 @@ export function parseSupportUrl(text: string): string {
 }
 
 /**
- * Returns a database's address with its passwords hidden, including those in the query, which pg accepts too.
+ * Returns a database's address with its passwords hidden, even those in the query, which pg accepts too.
  * @param mark the replacement for each password; an empty one removes them, for a command line.
  */
 export function withoutPasswords(databaseUrl: string, mark = '***'): string {

@@ -1,22 +1,22 @@
-/** The appearance of the pages that a vendor's customers see: portal, references, changelog and workflows. */
+/** The appearance, chosen by a vendor, of the pages for its customers: portal, references, changelog and workflows. */
 export interface VendorLook {
   /** The colour of links and buttons, as `#rrggbb`; undefined for Fieldledger's own. */
   accent: string | undefined;
-  /** The logo as a `data:` URL of a PNG or JPEG. */
+  /** The logo as a `data:` URL of a PNG or JPEG; undefined for none. */
   logo: string | undefined;
 }
 
-/** Fieldledger's own colours on light and dark pages. */
+/** Fieldledger's own accent colours, for light and dark pages. */
 const OWN = { light: '#0f5c5c', dark: '#6fc7c0' };
-/** The darkest background of accent-coloured text on light pages (portal.css) and on documents. */
+/** The colour of the darkest background behind accent-coloured text on light pages (portal.css) and on documents. */
 export const LIGHT_GROUND = '#fbfaf8';
-/** The lightest background of accent-coloured text on dark pages (portal.css). */
+/** The colour of the lightest background behind accent-coloured text on dark pages (portal.css). */
 const DARK_GROUND = '#1c2225';
-/** Minimum contrast ratio of text (WCAG 2.1, success criterion 1.4.3). */
+/** Minimum contrast ratio of text to its background (WCAG 2.1, success criterion 1.4.3). */
 const CONTRAST_MIN = 4.5;
 
 /**
- * Parses the colour of links and buttons.
+ * Returns the accent colour, in lower case, that the operator has set.
  * @throws Error that completes "PORTAL_ACCENT must be ...", with the contrast of a colour that is too light.
  */
 export function parseAccent(text: string): string {
