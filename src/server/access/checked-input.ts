@@ -6,15 +6,15 @@ export const EMAIL_CHARACTERS_MAX = 254;
 export const NAME_CHARACTERS_MAX = 100;
 
 /**
- * Characters not allowed in a name: controls, line breaks, direction marks, unassigned characters and other invisible ones,
- * such as the Hangul fillers and the Braille blank. The two joiners and the variation selectors are allowed, because Persian,
- * Indian languages and emoji need them.
+ * Matches characters not allowed in a name: controls, line breaks, direction marks, unassigned characters and other invisible
+ * ones, such as the Hangul fillers and the Braille blank. The two joiners and the variation selectors are allowed, because
+ * Persian, Indian languages and emoji need them.
  */
 const NO_PART_OF_A_NAME =
   /(?![\u200c\u200d\ufe00-\ufe0f\u180b-\u180f\u17b4\u17b5\u{e0100}-\u{e01ef}])[\p{C}\p{Default_Ignorable_Code_Point}\u2028\u2029\u2800]/u;
 
 /**
- * Checks and normalises the name of a thing or a person.
+ * Returns the name of a thing or a person, checked and normalised.
  * @param what the subject of the error message, such as `The name`.
  * @returns the name without surrounding white space.
  * @throws UsageError for the field `name`, naming the character or the rule.
@@ -41,8 +41,8 @@ export function canonicalEmail(email: string): string {
 }
 
 /**
- * Checks and normalises a new administrator's e-mail address. Non-ASCII characters are refused, because some look like ASCII
- * letters (UTS 39) and could imitate a colleague's address.
+ * Returns a new administrator's e-mail address, checked and normalised. Non-ASCII characters are refused, because some look
+ * like ASCII letters (UTS 39) and could imitate a colleague's address.
  * @throws UsageError for the field `email`, quoting an invalid address or a character that isn't allowed.
  */
 export function checkedEmail(given: string): string {
@@ -68,13 +68,13 @@ export function checkedEmail(given: string): string {
   return email;
 }
 
-/** Checks a name. @throws UsageError if it is empty, too long, or has a line break or an invisible character. */
+/** Returns a checked name. @throws UsageError if it is empty, too long, or has a line break or an invisible character. */
 export function checkedName(given: string): string {
   return checkedLine(given, 'The name');
 }
 
 /**
- * Checks the scopes that somebody grants, which must be among their own.
+ * Returns the scopes that somebody grants, which must be among their own.
  * @throws UsageError for the field `scopes`, naming the refused scope, or if no scope is given.
  */
 export function grantedScopes(
@@ -93,26 +93,26 @@ export function grantedScopes(
   return scopes.filter((scope) => given.includes(scope));
 }
 
-/** Returns why somebody isn't allowed to invite or remove administrators; undefined if they are. */
+/** Returns the reason why somebody isn't allowed to invite or remove administrators; undefined if they are. */
 export function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'): string | undefined {
   if (by === 'operator' || by.mayInvite) return undefined;
   return 'You are not allowed to invite or remove administrators.';
 }
 
-/** @throws UsageError if somebody isn't allowed to invite or remove administrators. */
+/** Refuses somebody who isn't allowed to invite or remove administrators. @throws UsageError. */
 export function refuseInviting(by: Pick<Administrator, 'mayInvite'> | 'operator'): void {
   const reason = whyNotInvite(by);
   if (reason !== undefined) throw new UsageError(reason);
 }
 
-/** An administrator's scopes, which they may also grant, and whether they may invite others. */
+/** The access of an administrator: their scopes, which they may also grant, and whether they may invite others. */
 export type Access = Pick<Administrator, 'scopes' | 'mayInvite'>;
 
 export function goesBeyond({ scopes, mayInvite }: Access, most: Access): boolean {
   return scopes.some((scope) => !most.scopes.includes(scope)) || (mayInvite && !most.mayInvite);
 }
 
-/** Returns an access as text; empty if it allows nothing. */
+/** Returns an administrator's access in words; empty if it allows nothing. */
 export function accessText({ scopes, mayInvite }: Access): string {
   return [...scopes, ...(mayInvite ? ['may invite'] : [])].join(', ');
 }

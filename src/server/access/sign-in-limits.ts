@@ -7,15 +7,15 @@ import { networkOf } from '../connections/networks.ts';
 
 const QUARTER_SECONDS = 900;
 const HOUR_SECONDS = 3600;
-/** Maximum guesses at one account from one network in 15 minutes: enough for typing errors, too few for a program. */
+/** Maximum guesses in 15 minutes from one network at one account: enough for typing errors, too few for a program. */
 const GUESSES_OF_NETWORK_AT_ACCOUNT = 5;
-/** Maximum guesses at all accounts from one network in 15 minutes. */
+/** Maximum guesses in 15 minutes from one network at all accounts together. */
 const GUESSES_OF_NETWORK = 50;
-/** Maximum guesses per hour at one account, beyond which only browsers that have signed in to it before may try. */
+/** Maximum guesses per hour at one account; beyond it, only browsers that have signed in to it before may try. */
 const GUESSES_AT_ACCOUNT = 50;
-/** Maximum guesses in 15 minutes from a browser that has signed in to the account before. */
+/** Maximum guesses in 15 minutes at an account from a browser that has signed in to it before. */
 const GUESSES_OF_BROWSER = 5;
-/** Maximum requests for reset links from one network in 15 minutes, and reset links mailed to one address per hour. */
+/** Maximum requests for reset links from one network in 15 minutes and, below, reset links mailed to one address per hour. */
 const RESETS_OF_NETWORK = 20;
 const RESETS_OF_ACCOUNT = 3;
 
@@ -93,7 +93,7 @@ export function createSignInLimits(engine: Engine): SignInLimits {
   };
 }
 
-/** Returns an address's hash as the account's key, so that typed addresses don't get into the database. */
+/** Returns a hash of an e-mail address as the account's key, so that typed addresses don't get into the database. */
 function accountOf(email: string): string {
   return hash('sha256', email, 'base64url');
 }

@@ -3,23 +3,23 @@ import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import type { HashedToken } from '../store/accounts/session-rows.ts';
 
-/** Length of the random part of API keys, feed tokens, session cookies and one-time links. */
+/** Number of random bytes in API keys, feed tokens, session cookies and one-time links. */
 const TOKEN_BYTES = 32;
-/** Maximum length of a token in a header; a longer one is refused without being parsed. */
+/** Maximum characters of a token in a header; a longer one is refused without being parsed. */
 const BEARER_CHARACTERS_MAX = 200;
 const TOKEN = /^([a-z0-9-]{1,40})\.[\w-]{43}$/;
 
-/** Creates a random token that can't be guessed. */
+/** Returns a new random token that can't be guessed. */
 export function mintToken(): string {
   return randomBytes(TOKEN_BYTES).toString('base64url');
 }
 
-/** Creates the token of a session or a link. It names its company, so that only that company's rows are searched for it. */
+/** Returns a new token for a session or link, naming its company so that only that company's rows are searched for it. */
 export function mintTokenOf(company: string): string {
   return `${company}.${mintToken()}`;
 }
 
-/** Returns a portal token's company and hash, for its lookup; the company is empty if the token is malformed. */
+/** Returns a portal token's company and hash, for looking it up; the company is empty if the token is malformed. */
 export function hashedToken(token: string): HashedToken {
   return { company: TOKEN.exec(token)?.[1] ?? '', sha256: tokenHash(token) };
 }
@@ -29,13 +29,13 @@ export function isToken(text: string): boolean {
   return TOKEN.test(text);
 }
 
-/** Returns the stored form of a token, which can't be used in its place. Random bytes need no slow hash. */
+/** Returns the hash under which a token is stored, which can't be used in its place. Random bytes need no slow hash. */
 export function tokenHash(token: string): string {
   return hash('sha256', token, 'hex');
 }
 
 /**
- * Splits the API key or feed token in an Authorization header: a prefix and `count` further parts, separated by full stops.
+ * Returns the parts of a key or token in an Authorization header: `count` parts after a prefix, between full stops.
  * @param shape.what the kind of token, such as `an API key`; `placeholder` stands for it in the error's example.
  * @returns the non-empty parts after the prefix.
  * @throws AppError `invalid_key` for a missing header, or one in any other form.

@@ -6,21 +6,21 @@ import { type Counted, createOwnCounter, createRateCounter } from '../store/rate
 export interface AllowanceLimits {
   rateLimitPerMinute: number;
   wrongKeysPerMinute: number;
-  /** Length of the rate limit's window, a minute by default; tests shorten it. */
+  /** Length in seconds of the window in which requests are counted; a minute by default, shorter in tests. */
   windowSeconds?: number;
 }
 
-/** Default length of the window in which requests are counted (openapi.yaml, "Rate limit"). */
+/** Default length in seconds of the window in which requests are counted (openapi.yaml, "Rate limit"). */
 export const WINDOW_SECONDS = 60;
 
 export interface Taken {
-  /** Response headers that state the allowance (draft-ietf-httpapi-ratelimit-headers). */
+  /** Response headers that state the caller's allowance (draft-ietf-httpapi-ratelimit-headers). */
   headers: Record<string, string>;
-  /** The error to send if the allowance is used up. */
+  /** The error to send if the allowance is used up; undefined if it isn't. */
   refusal: AppError | undefined;
 }
 
-/** Counters of requests (openapi.yaml, "Rate limit"). */
+/** Counts requests against their callers' allowances (openapi.yaml, "Rate limit"). */
 export interface Allowance {
   /** Counts one request of an API key, unless `counted` shows that it already was. */
   takeRequest: (caller: { company: string; keyId: string }, counted: Counted | undefined) => Promise<Taken>;
@@ -56,7 +56,7 @@ interface Policy {
   name: string;
   quota: number;
   seconds: number;
-  /** The limit, as the error message states it when it is exceeded. */
+  /** A sentence that states the limit, for the error when it is exceeded. */
   sentence: string;
 }
 

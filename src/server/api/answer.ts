@@ -8,7 +8,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { JsonReply } from './contract-backend.ts';
 import type { ErrorReply } from '../connections/error-replies.ts';
 
-/** Minimum size of a body that is compressed; smaller ones aren't worth it. */
+/** Minimum size in bytes of a body that is compressed; smaller ones aren't worth it. */
 const COMPRESSED_BYTES_MIN = 1_024;
 /**
  * Content codings offered, best first: zstd (RFC 8878) takes half as long as gzip and produces less. Compressing a page of
@@ -29,8 +29,8 @@ export function setCacheHeaders(res: ServerResponse): void {
 }
 
 /**
- * Sends a body with its strong ETag, or 304 if the client already has it (RFC 9110 section 13). Each compressed form is a
- * separate representation with its own ETag, but `If-None-Match` matches any ETag of the body.
+ * Sends a body with its strong ETag, or status 304 if the client already has the body (RFC 9110 section 13). Each compressed
+ * form is a separate representation with its own ETag, but `If-None-Match` matches any ETag of the body.
  * @returns the number of bytes sent as the body.
  */
 export function sendBody(
@@ -55,8 +55,8 @@ export function sendBody(
 }
 
 /**
- * Returns a digest that identifies a body among all versions at the same URL. Hashing a page of fifty records would take
- * half as long as reading it, so the records' own digests are used instead if given.
+ * Returns a digest that differs for every version of the body at one URL. Hashing a page of fifty records would take half as
+ * long as reading it, so the records' own digests are used instead if given.
  */
 export function digestOf(body: JsonText<unknown>, digests: JsonReply['digests'] = []): string {
   const [first, ...others] = digests;
@@ -65,7 +65,7 @@ export function digestOf(body: JsonText<unknown>, digests: JsonReply['digests'] 
 }
 
 /**
- * Returns the client's preferred content coding, or undefined for none (RFC 9110 section 12.5.3). Of equally preferred
+ * Returns the content coding that a client prefers, or undefined for none (RFC 9110 section 12.5.3). Of equally preferred
  * codings, it is the first one offered. A client that accepts anything gets gzip, which is supported everywhere.
  */
 export function preferredCoding<C extends string>(
@@ -106,7 +106,7 @@ function sendJson(
   return isHead ? 0 : byteLength;
 }
 
-/** Returns the ETags of a body: uncompressed, and in each content coding. */
+/** Returns the ETags of a body: one for the uncompressed body, and one for each content coding. */
 export function tagsOf(digest: string, codings: readonly string[]): string[] {
   return ['', ...codings.map((coding) => `-${coding}`)].map((end) => `"${digest}${end}"`);
 }
@@ -120,13 +120,13 @@ export function hasTag(ifNoneMatch: string | undefined, tags: readonly string[])
   return named.some(([, weak = '', tag = '']) => ['', 'W/'].includes(weak) && tags.includes(tag));
 }
 
-/** Maximum number of responses sent together, so that none waits more than a millisecond for the rest. */
+/** Maximum number of responses sent together; with more, one could wait over a millisecond for the rest. */
 const TOGETHER = 16;
 
 /**
- * Batches responses, so that those of one event loop turn are sent together at its end. Sending evicts from the processor's
- * caches what the next response needs: sent one by one, those of eight connections took a fifth more server time. A lone
- * response doesn't wait for another.
+ * Returns a function whose promise resolves when a response should be sent: those of one event loop turn go out together.
+ * Sending evicts from the processor's caches what the next response needs: sent one by one, those of eight connections took a
+ * fifth more server time. A lone response doesn't wait for another.
  * @returns a function whose promise resolves when the response should be sent.
  */
 export function createSendingTurn(): () => Promise<void> {

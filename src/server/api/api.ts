@@ -52,7 +52,7 @@ export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   };
 }
 
-/** Creates the checks before validation: key, rate, company, scope, invoicing (src/README.md, "Order of the checks"). */
+/** Returns the checks before validation: key, rate, company, scope, invoicing (src/README.md, "Order of the checks"). */
 function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['admit'] {
   const { windowSeconds = WINDOW_SECONDS } = limits;
   const authenticate = createAuthentication(engine, { keyPrefix, windowSeconds });
@@ -86,7 +86,7 @@ const refusals: Record<WithheldFor, string> = {
 };
 
 /**
- * Checks that a caller's company and API key are allowed to read the data under a scope.
+ * Refuses a caller whose company or API key isn't allowed to read the data of a scope.
  * @throws AppError for the first check that fails.
  */
 export function authorise(caller: Caller, scope: Scope): void {
@@ -95,7 +95,7 @@ export function authorise(caller: Caller, scope: Scope): void {
   if (reason !== undefined) throw new AppError(reason, refusals[reason]);
 }
 
-/** Creates the sender of replies. JSON replies of one event loop turn are sent together, and files separately. */
+/** Returns the function that sends replies. JSON replies of one event loop turn are sent together, and files separately. */
 function createSender(generation: () => string): Duties['send'] {
   const sendingTurn = createSendingTurn();
   const sendFile = createFileSender();

@@ -29,10 +29,10 @@ import {
   refuseForeignBytes,
 } from './parameters.ts';
 
-/** A request as openapi-backend passes it around, with `query` not yet parsed and `path` not yet decoded. */
+/** A request as openapi-backend sees it, with `query` not yet parsed and `path` not yet decoded. */
 export interface ContractRequest extends Request {
   query: string;
-  /** Parameters of the request, set as soon as its operation is known. */
+  /** Parameters of the request; undefined until its operation is known. */
   parsed?: ParsedRequest;
 }
 
@@ -48,11 +48,11 @@ export type HandlerArguments = [
   exchange: Exchange,
   req: IncomingMessage,
   res: ServerResponse,
-  /** Releases the request's place among those in flight; see ./load-limit.ts. */
+  /** Releases the request's place among those that are being handled; see ./load-limit.ts. */
   leave: () => void,
 ];
 
-/** The steps of answering a request that the contract doesn't define. */
+/** The steps of answering a request that the contract leaves to the server. */
 export interface Duties {
   handlers: Handlers;
   needs: HandlerNeeds;
@@ -109,7 +109,7 @@ export async function createContractBackend({
   return backend.init();
 }
 
-/** Adapts a handler for openapi-backend, which calls it after authentication and validation. */
+/** Returns a handler in the form in which openapi-backend calls it, after authentication and validation. */
 function called(handler: Handlers[OperationId], needs: HandlerNeeds) {
   return ({ request }: Context, ...[{ caller }, , , leave]: HandlerArguments) => {
     if (!caller) throw new Error('A request was admitted without a caller.');
@@ -119,12 +119,12 @@ function called(handler: Handlers[OperationId], needs: HandlerNeeds) {
   };
 }
 
-/** Casts an operation to our router's type, which includes its scope and all its parameters, even the path's. */
+/** Returns an operation with our router's type, which includes its scope and all its parameters, even the path's. */
 function contractOperation(operation: Operation): ContractOperation {
   return operation as Operation & ContractOperation;
 }
 
-/** Variant of openapi-backend whose router and validator are prepared only once, not for each request. */
+/** A version of openapi-backend that prepares its router and validator only once, not for each request. */
 class ContractBackend extends OpenAPIBackend {
   /** Skips openapi-backend's check, which supports only OpenAPI 3.0 and would reject 3.1; `make lint` checks the contract. */
   override validateDefinition() {
@@ -143,7 +143,7 @@ class ContractBackend extends OpenAPIBackend {
   }
 }
 
-/** Router and validator, shared by all servers in the process because they depend only on the contract. */
+/** The router and validator that all servers in the process share, because they depend only on the contract. */
 let prepared: ReturnType<typeof prepare> | undefined;
 
 function prepare(definition: ContractBackend['definition']) {
@@ -154,7 +154,7 @@ function prepare(definition: ContractBackend['definition']) {
   return { router, validator: new ContractValidator({ definition, router, customizeAjv: () => ajv }) };
 }
 
-/** Router that finds an operation by its path's segments, and parses a request's parameters only once. */
+/** A router that finds an operation by its path's segments, and parses a request's parameters only once. */
 class ContractRouter extends OpenAPIRouter {
   readonly #routes = super.getOperations().map((operation) => {
     const declared = contractOperations().find(({ operationId }) => operationId === operation.operationId);
@@ -182,7 +182,7 @@ class ContractRouter extends OpenAPIRouter {
     return route.operation;
   }
 
-  /** Parses a request's parameters. Until its operation is known, the result is a placeholder that nothing uses. */
+  /** Returns a request's parameters. Until its operation is known, the result is a placeholder that nothing uses. */
   override parseRequest(request: ContractRequest, operation?: Operation): ParsedRequest {
     const route = this.#byId.get(operation?.operationId ?? '');
     if (!route) return { ...unread, method: request.method, path: request.path };
@@ -196,10 +196,10 @@ class ContractRouter extends OpenAPIRouter {
   }
 }
 
-/** A request's parameters before they are parsed. No operation declares a body, headers or cookies, so these stay empty. */
+/** Parameters of a request before parsing. No operation declares a body, headers or cookies, so these stay empty. */
 const unread = { params: {}, query: {}, headers: {}, cookies: {}, requestBody: undefined };
 
-/** Validator that runs an operation's compiled schemas on the parameters that the router has parsed. */
+/** A validator that runs an operation's compiled schemas on the parameters that the router has parsed. */
 class ContractValidator extends OpenAPIValidator {
   override validateRequest(request: ContractRequest, operation: Operation): ValidationResult {
     refuseForeignBytes(request.query);
@@ -216,7 +216,7 @@ class ContractValidator extends OpenAPIValidator {
   }
 }
 
-/** Returns the contract without responses, for which openapi-backend would needlessly compile validators at startup. */
+/** Returns the contract without responses, whose validators openapi-backend would needlessly compile at startup. */
 function requestsOnly(): object {
   const { openapi, info, components } = contractDocument();
   const requests = contractOperations().map(({ path, operationId, security, parameters }) => {
@@ -249,7 +249,7 @@ function pathParameters(template: readonly string[], segments: readonly string[]
   return params;
 }
 
-/** Decodes a path segment. An invalid one is left as it is, and its percent sign ensures that it matches no id. */
+/** Returns a path segment decoded, or unchanged if it is invalid: its percent sign then ensures that it matches no id. */
 function decoded(segment: string): string {
   return isDecodable(segment) ? decodeURIComponent(segment) : segment;
 }

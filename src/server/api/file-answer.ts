@@ -4,15 +4,15 @@ import type { AnsweredFile } from '../../contract/operations.ts';
 import { unavailable } from '../../errors.ts';
 import { hasTag, setCacheHeaders } from './answer.ts';
 
-/** Maximum number of bytes of files held in memory for slow clients. */
+/** Maximum total bytes of files that are held in memory while slow clients receive them. */
 const HELD_BYTES_MAX = 64 * 1024 * 1024;
 const RETRY_SECONDS = 5;
 
 /**
- * Creates a function that sends a file with a strong ETag, or 304 if the client already has it (RFC 9110 section 13). The
- * file isn't read for a 304 or HEAD. A PDF has its own compression, so it is sent as it is.
- * @returns a function that resolves with the number of bytes sent as the body. It rejects with AppError
- *   `unavailable` while too many bytes of other files are still being sent.
+ * Returns a function that sends a file with a strong ETag, or status 304 if the client already has it (RFC 9110 section 13).
+ * The file isn't read for a 304 or HEAD. A PDF has its own compression, so it is sent as it is.
+ * @returns a function that resolves with the number of bytes sent as the body. It rejects with AppError `unavailable` while
+ * too many bytes of other files are still being sent.
  */
 export function createFileSender(heldBytesMax = HELD_BYTES_MAX) {
   let heldBytes = 0;

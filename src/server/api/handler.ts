@@ -4,21 +4,21 @@ import type { Connection } from '../store/dialects/dialect.ts';
 import type { OperationId, PathParameters, QueryParameters, Reply } from '../../contract/operations.ts';
 
 /**
- * Handler of an operation. It gets parameters validated against the contract, and returns a status and body that the
- * contract declares (anything else doesn't compile). For every other outcome, it throws an AppError.
+ * A function that answers requests for an operation. It gets parameters validated against the contract, and returns a status
+ * and body that the contract declares (anything else doesn't compile). For every other outcome, it throws an AppError.
  */
 export type Handler<K extends OperationId> = (
   request: {
     caller: Caller;
     path: PathParameters<K>;
     query: QueryParameters<K>;
-    /** Releases the request's place among those in flight; called before a long wait. */
+    /** Releases the request's place among those being handled; called before a long wait. */
     leave: () => void;
   },
   needs: HandlerNeeds,
 ) => Promise<Reply<K>>;
 
-/** Dependencies of the handlers. */
+/** The dependencies that every handler can use. */
 export interface HandlerNeeds {
   db: Connection;
   documents: Documents;

@@ -3,31 +3,31 @@ import { setTimeout as pause } from 'node:timers/promises';
 
 import { unavailable } from '../../errors.ts';
 
-/** Interval at which the event loop's delay is measured and the proportion of requests to refuse is adjusted. */
+/** Milliseconds between measurements of the event loop's delay; each may change the share of requests that are refused. */
 const LOOK_MS = 100;
 const RESOLUTION_MS = 10;
-/** Minimum number of requests between two measurements for a delay to be blamed on load. */
+/** Minimum number of requests between two measurements for which a delay is blamed on load. */
 const REQUESTS_MIN = 100;
 const SHARE_UP = 0.1;
 const SHARE_DOWN = 0.05;
 const RETRY_SECONDS = 1;
 
 export interface LoadBounds {
-  /** Maximum number of requests waiting for the database. PostgreSQL takes a tenth of a second to answer that many. */
+  /** Maximum number of requests being handled at once. PostgreSQL takes a tenth of a second to answer that many. */
   inFlightMax?: number;
   /** Event loop delay, in milliseconds, above which the server counts as overloaded. */
   delayMsMax?: number;
-  /** Approximate delay before a refusal is sent, because clients that ignore Retry-After retry as soon as it arrives. */
+  /** Approximate milliseconds before a refusal is sent, because clients that ignore Retry-After retry when it arrives. */
   refusalMs?: number;
 }
 
-/** Mean event loop delay, in milliseconds, between the last two measurements, and the number of measurements. */
+/** State of the event loop: its mean delay in milliseconds at the last measurement, and the number of measurements. */
 interface EventLoop {
   delayMs: number;
   looks: number;
 }
 
-/** The latest measurement of the event loop, shared by all servers in the process. */
+/** The event loop's state, which all servers in the process share; undefined before the first of them. */
 let eventLoop: EventLoop | undefined;
 
 function watchEventLoop(): EventLoop {
@@ -45,8 +45,8 @@ function watchEventLoop(): EventLoop {
 
 /**
  * Limits waiting and memory use under sustained overload by refusing some requests with 503 and `Retry-After: 1`.
- * @returns a function that admits a request and resolves with a function that releases its place, which can safely be
- *   called more than once. To refuse a request, it rejects with AppError `unavailable`.
+ * @returns a function that admits a request and resolves with a function that releases its place, which can safely be called
+ * more than once. To refuse a request, it rejects with AppError `unavailable`.
  */
 export function createLoadLimit({ inFlightMax = 300, delayMsMax = 30, refusalMs = 1_000 }: LoadBounds = {}) {
   const loop = (eventLoop ??= watchEventLoop());

@@ -5,7 +5,7 @@ import type { OperationId } from '../../contract/operations.ts';
 import { AppError } from '../../errors.ts';
 import type { ListPage, PageRequest } from '../store/lists/lists.ts';
 
-/** Filters of a list; an undefined one is ignored. */
+/** Filters of a list by parameter name; an undefined one doesn't filter. */
 type Filters = Readonly<Record<string, string | number | undefined>>;
 
 /** Parameters of a list. All except `limit` and `cursor` are filters, and a cursor is only valid with the same filters. */
@@ -16,7 +16,7 @@ const VERSION = '1';
 const DIGEST_CHARACTERS = 12;
 
 /**
- * Returns the page that a request asks for.
+ * Returns the place and size of the page that a request asks for.
  * @throws AppError `invalid_cursor`.
  */
 export function requestedPage(
@@ -27,7 +27,7 @@ export function requestedPage(
 }
 
 /**
- * Answers a request with the page that it asks for and the cursor of the next page.
+ * Answers a request for a list with one page and the cursor of the next page.
  * @throws AppError `invalid_cursor`.
  */
 export async function answerPage<T>(

@@ -5,13 +5,13 @@ import { toUtc } from '../../contract/times.ts';
 import { AppError, quote, unknownName } from '../../errors.ts';
 import { noRecord } from './records.ts';
 
-/** Query parameters by name: a string, or a list of strings if the name is repeated. */
+/** Query parameters by name: a text, or a list of texts if the name is repeated. */
 export type RawQuery = Record<string, string | string[]>;
 
-/** Query parameters by name, with integers converted to numbers. */
+/** Query parameters by name, with those that the contract has as integers converted to numbers. */
 export type ReadQuery = Record<string, string | string[] | number>;
 
-/** Parses a query string. All values of a repeated name are kept, so that it can be refused instead of ignoring some. */
+/** Returns a query string's parameters, with all values of a repeated name, so that it can be refused. */
 export function readQuery(text: string): RawQuery {
   // The object has no prototype, so that a parameter called __proto__ isn't special.
   const query = Object.create(null) as RawQuery;
@@ -34,7 +34,7 @@ export function refuseForeignBytes(query: string): void {
     throw new AppError('invalid_parameter', `The parameter ${quote(part)} has bytes that are not UTF-8.`);
 }
 
-/** Whether a string's percent-escapes are valid UTF-8. */
+/** Whether a text's percent escapes are valid UTF-8. */
 export function isDecodable(text: string): boolean {
   try {
     return decodeURIComponent(text) !== '';
@@ -43,7 +43,7 @@ export function isDecodable(text: string): boolean {
   }
 }
 
-/** Converts the times in a validated query to the format used in records, in place, so that they can be compared as text. */
+/** Converts the times in a validated query, in place, to the format used in records, so that they can be compared as text. */
 export function readTimes(query: ReadQuery, parameters: readonly ContractParameter[]): void {
   for (const { name, schema } of parameters) {
     const time = query[name];
@@ -51,7 +51,7 @@ export function readTimes(query: ReadQuery, parameters: readonly ContractParamet
   }
 }
 
-/** Converts UUIDs in a path to lower case, as stored, in place; their case doesn't matter (RFC 9562 section 4). */
+/** Converts the UUIDs in a path, in place, to lower case, as stored; their case doesn't matter (RFC 9562 section 4). */
 export function readUuids(
   path: Record<string, string>,
   parameters: readonly ContractParameter[],
@@ -62,8 +62,8 @@ export function readUuids(
 }
 
 /**
- * Converts integer parameters from strings to numbers, in place. Only decimal digits without leading zeros are converted:
- * `1e1`, `5.0` and `010` stay strings, which validation then rejects.
+ * Returns a query with integer parameters converted to numbers, in place. Only decimal digits without leading zeros are
+ * converted: `1e1`, `5.0` and `010` stay strings, which validation then rejects.
  */
 export function readIntegers(query: RawQuery, parameters: readonly ContractParameter[]): ReadQuery {
   const read: ReadQuery = query;
@@ -75,8 +75,8 @@ export function readIntegers(query: RawQuery, parameters: readonly ContractParam
 }
 
 /**
- * Returns the error to send if a request's parameters are invalid. A malformed id in the path is `not_found`, because there
- * is nothing with that id.
+ * Returns the error to send if a request's parameters are invalid, otherwise undefined. A malformed id in the path is
+ * `not_found`, because there is nothing with that id.
  */
 export function explainParameters(
   errors: readonly Pick<ErrorObject, 'instancePath' | 'keyword' | 'params'>[],
@@ -110,7 +110,7 @@ export function explainParameters(
   );
 }
 
-/** Describes a parameter's valid values in words, from its schema. */
+/** Returns a description of a parameter's valid values, from its schema. */
 function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: JsonSchema): string {
   if (values) return `one of ${values.join(', ')}`;
   if (type === 'integer') return `an integer from ${minimum} to ${maximum}`;
@@ -119,7 +119,7 @@ function ruleOf({ type, enum: values, format, minimum, maximum, maxLength }: Jso
   return `an id of 1 to ${maxLength} letters, digits and the characters . _ : -, a letter or digit first`;
 }
 
-/** Returns a hint if only the way a value is written is wrong, otherwise an empty string. */
+/** Returns a hint if only the notation of a value is wrong, otherwise an empty text. */
 function hint(parameter: ContractParameter | undefined, value: string): string {
   const { type, format } = parameter?.schema ?? {};
   if (type === 'integer' && /^0+[1-9]/.test(value)) return ' Write it without leading zeros.';

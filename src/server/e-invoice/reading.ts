@@ -130,9 +130,7 @@ function vatAccountingOf({ accountingCurrency, currency }: Invoice): EInvoice['v
   return { currency: other, totalVat: decimalAmount(totals.vatMinor, other) };
 }
 
-/**
- * Returns a note with the exchange rate: EN 16931 has a term for VAT in accounting currency (BT-111), but none for the rate.
- */
+/** Returns a note with the exchange rate: EN 16931 has a term for VAT in accounting currency (BT-111), none for the rate. */
 function exchangeNote({ currency, accountingCurrency }: Invoice): string {
   if (!accountingCurrency) return '';
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = accountingCurrency;

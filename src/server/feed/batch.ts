@@ -10,15 +10,15 @@ export type BatchForm = 'application/json' | 'application/x-ndjson';
 
 export interface ChangeBatch {
   form: BatchForm;
-  /** The batch's changes, each parsed only when iterated over, because a value takes much more memory than its text. */
+  /** The batch's changes, each parsed only when it is reached, because a value takes much more memory than its text. */
   lines: Iterable<FeedLine> | AsyncIterable<FeedLine>;
 }
 
 const CHANGES_MAX = 1_000;
 
 /**
- * Reads a batch of changes from a request. The whole body is read before any change is applied, so a body that breaks off
- * or is too long has no effect.
+ * Returns the batch of changes in a request's body. The whole body is read before any change is applied, so a body that
+ * breaks off or is too long has no effect.
  * @throws AppError `invalid_request` for a body that isn't a batch; faults in single changes are reported when applied.
  */
 export async function readChangeBatch(req: IncomingMessage): Promise<ChangeBatch> {
@@ -30,7 +30,7 @@ export async function readChangeBatch(req: IncomingMessage): Promise<ChangeBatch
 const BODY_BYTES_MAX = 16_384;
 
 /**
- * Reads a request body that is a single JSON value.
+ * Returns the JSON value that a request's body consists of.
  * @throws AppError `invalid_request` for any other body.
  */
 export async function readValue(req: IncomingMessage): Promise<unknown> {
@@ -61,11 +61,11 @@ function formOf({ headers }: IncomingMessage): BatchForm {
 
 type Decompress = (body: Buffer) => Promise<Buffer>;
 
-/** Maximum number of objects and arrays, more than any real batch has. Each takes much more memory and time than its text. */
+/** Maximum number of objects and arrays in a batch. Each takes much more memory and time than its text. */
 const CONTAINERS_MAX = 200_000;
 const [BRACE, BRACKET] = [0x7b, 0x5b];
 
-/** @throws AppError `invalid_request` for a body with too many objects and arrays. */
+/** Refuses a body with too many objects and arrays. @throws AppError `invalid_request`. */
 function refuseCrowded(bytes: Buffer): void {
   let count = 0;
   for (const byte of bytes) if (byte === BRACE || byte === BRACKET) count += 1;
@@ -74,7 +74,7 @@ function refuseCrowded(bytes: Buffer): void {
 }
 
 const bounds = { maxOutputLength: LINE_BYTES_MAX };
-/** Decompression window limit of 8 MB; a zstd frame could otherwise request 128 MB. */
+/** Options that limit zstd's decompression window to 8 MB; a frame could otherwise request 128 MB. */
 const window = { params: { [constants.ZSTD_d_windowLogMax]: 23 } };
 const decompressions = new Map<string, Decompress>([
   ['identity', async (body) => body],
@@ -82,7 +82,7 @@ const decompressions = new Map<string, Decompress>([
   ['zstd', unzstd],
 ]);
 
-/** Decompresses a body of several zstd frames (RFC 8878, section 3), of which Node would read only the first. */
+/** Returns a body of several zstd frames decompressed (RFC 8878, section 3); Node would read only the first frame. */
 async function unzstd(body: Buffer): Promise<Buffer> {
   const parts: Buffer[] = [];
   let size = 0;
@@ -164,7 +164,7 @@ function* linesAt(places: readonly [start: number, end: number][], text: string)
   }
 }
 
-/** Finds the start and end of each item in an array, stopping one above the limit of a batch. The text must be valid JSON. */
+/** Returns where each item of a JSON array starts and ends, at most one more than a batch may have. */
 function placesIn(text: string): [start: number, end: number][] {
   const places: [number, number][] = [];
   let [depth, start] = [0, 0];
@@ -184,7 +184,7 @@ function placesIn(text: string): [start: number, end: number][] {
 
 const STEPS: Record<string, number> = { '[': 1, '{': 1, ']': -1, '}': -1, ',': 0 };
 
-/** Yields the positions of brackets, braces and commas outside strings. */
+/** Yields the positions of the brackets, braces and commas that are outside strings. */
 function* structureOf(text: string): Generator<number> {
   for (let index = 0; index < text.length; index += 1) {
     if (text[index] === '"') index = endOfString(text, index);

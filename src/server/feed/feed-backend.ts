@@ -44,7 +44,7 @@ const POSTED = ['/feed/v1/changes', '/feed/v1/portal-links'];
 
 type Arguments = [exchange: FeedExchange, req: IncomingMessage, res: ServerResponse];
 
-/** Maximum number of concurrent requests for each token, because each can hold a body and its answers in memory. */
+/** Maximum number of requests that each token may have at once, because each can hold a body and its answers in memory. */
 const AT_ONCE_MAX = 8;
 
 /**
@@ -110,8 +110,8 @@ export async function createFeedBackend(options: FeedServerOptions): Promise<Ope
 
 /**
  * Limits each token's concurrent requests. A request counts until its work is over and its connection or answer has ended.
- * @returns a function that admits a request, and returns a function to call when the work is over.
- *   It throws AppError `rate_limited`.
+ * @returns a function that admits a request, and returns a function to call when the work is over. It throws AppError
+ * `rate_limited`.
  */
 function createEntrance(): (token: string, res: ServerResponse) => () => void {
   const counts = new Map<string, number>();
@@ -132,7 +132,7 @@ function limited(rule: string, retryAfterSeconds: number): AppError {
   return new AppError('rate_limited', `${rule} Wait ${wait}.`, { retryAfterSeconds });
 }
 
-/** @throws AppError describing the problem with a parameter. */
+/** Refuses a request with an invalid parameter. @throws AppError describing the problem. */
 function explainParameters({ validation, operation, request }: Context): never {
   const [error] = validation.errors ?? [];
   const [, place, at] = error?.instancePath.split('/') ?? [];
@@ -156,7 +156,7 @@ function explainParameters({ validation, operation, request }: Context): never {
   throw new AppError('invalid_parameter', `${name} ${rule}${what}.`);
 }
 
-/** Returns the contract without bodies and answers. Each change is validated separately, when it is applied. */
+/** Returns the contract without request bodies and answers. Each change is validated separately, when it is applied. */
 function requestsOnly(): Document {
   const { openapi, info, paths, components, security } = structuredClone(feedDocument());
   for (const item of Object.values(paths))

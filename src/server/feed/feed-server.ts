@@ -18,29 +18,29 @@ import { createFeedBackend } from './feed-backend.ts';
 export interface FeedServerOptions extends ProbeOptions {
   metrics: FeedMetrics;
   keyPrefix: string;
-  /** Base URL of the portal, without a path. */
+  /** Returns the portal's base URL, without a path. */
   baseUrl: () => string;
   /** Maximum number of requests a minute for each token. */
   requestsPerMinute: number;
-  /** Accent colour of the operator, used in issued documents. */
+  /** The operator's accent colour for issued documents, as `#rrggbb`; absent for the default. */
   accent?: string | undefined;
 }
 
-/** State of one feed request and its answer, from which the log line is written. */
+/** The state of one request to the feed and of its answer, for the log line. */
 export interface FeedExchange {
   readonly requestId: string;
   operation?: string;
   token?: string;
-  /** Number of changes by the status of their answers. */
+  /** Number of changes in the batch, by the status of their answers. */
   counts?: Partial<Record<string, number>>;
   errorCode?: string;
-  /** Error that stopped a batch before all of its changes were tried. */
+  /** The error that stopped a batch before all of its changes were tried; absent if none did. */
   fault?: unknown;
-  /** Releases the request's place among its token's concurrent requests; called when its work is over. */
+  /** Releases the request's place among its token's; called when its work is over. */
   leave?: () => void;
 }
 
-/** Creates the server for the feed's own port, not yet listening. It serves only the feed and the probes. */
+/** Creates an HTTP server for the feed's own port, not yet listening, with only the feed and the probes. */
 export async function createFeedServer(options: FeedServerOptions): Promise<Server> {
   const { log, metrics } = options;
   const app = createApplication();
@@ -70,7 +70,7 @@ function exchangeOf(locals: Record<string, unknown>): FeedExchange {
   return locals.exchange as FeedExchange;
 }
 
-/** Assigns each request an id, and logs and counts it when it ends. */
+/** Returns a handler that gives each request an id, and logs and counts the request when it ends. */
 function beginExchange(log: Logger, metrics: FeedMetrics): RequestHandler {
   return (req, res, next) => {
     const startedAt = performance.now();

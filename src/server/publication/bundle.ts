@@ -30,7 +30,7 @@ export interface BundledSchema extends JsonSchema, Reference {
 
 export interface Example extends Reference {
   summary?: string;
-  /** Path and query of the request to which the example is the response. */
+  /** Path and query of the request that the example answers; absent for other examples. */
   'x-request'?: string;
   value?: unknown;
 }
@@ -51,7 +51,7 @@ export interface BundledOperation extends Prose {
   'x-codeSamples'?: { lang: string; source: string }[];
 }
 
-/** The parts of the bundled contract that the published pages are made from. */
+/** The parts of the bundled contract from which the published pages are made. */
 export interface Bundle {
   info: Prose & { title: string; version: string };
   servers: [{ url: string }];
@@ -69,7 +69,7 @@ export function readContractBundle(): Bundle {
   return (loaded ??= JSON.parse(bundledContract()) as Bundle);
 }
 
-/** Resolves a node's `$ref`, if it has one. The node's own properties take precedence, as in OpenAPI 3.1. */
+/** Returns a node with its `$ref`, if it has one, resolved. The node's own properties take precedence, as in OpenAPI 3.1. */
 export function resolve<T extends Reference>(place: T): T {
   if (place.$ref === undefined) return place;
   const [, ...steps] = place.$ref.split('/');
@@ -83,12 +83,12 @@ export function resolve<T extends Reference>(place: T): T {
   return resolve({ ...named, ...beside });
 }
 
-/** Whether a schema is for strings, numbers or booleans, with or without null. */
+/** Whether a schema describes a string, number or boolean, with or without null. */
 export function isScalar({ type }: { type?: unknown }): boolean {
   return type !== undefined && ![type].flat().some((name) => name === 'object' || name === 'array');
 }
 
-/** Returns the name of the component that a node refers to. */
+/** Returns the name of the component that a node refers to; undefined if it doesn't. */
 export function componentName({ $ref }: Reference): string | undefined {
   return $ref?.split('/').at(-1);
 }
@@ -97,7 +97,7 @@ export function bundledOperations(): (BundledOperation & { path: string })[] {
   return Object.entries(readContractBundle().paths).map(([path, { get }]) => ({ ...get, path }));
 }
 
-/** Returns the body of an operation's successful response, or of an event. */
+/** Returns the content of an operation's successful response, or of an event; undefined if there is none. */
 export function bodyOf({ requestBody, responses }: BundledOperation): BundledContent | undefined {
   return requestBody ?? responses['200'];
 }

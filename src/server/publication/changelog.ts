@@ -6,13 +6,13 @@ import { escaped, plainPage, withCode } from './plain-page.ts';
 
 export interface Release {
   version: string;
-  /** Day of the release. */
+  /** Day of the release, as `YYYY-MM-DD`. */
   date: string;
   integrators?: string[];
   operators?: string[];
 }
 
-/** Returns the changes in each release, newest first. */
+/** Returns each release with its changes, the newest first. */
 export function readChangelog(): Release[] {
   // A test checks that the file has this shape.
   return parse(readFileSync(new URL('changelog.yaml', import.meta.url), 'utf8')) as Release[];

@@ -12,11 +12,11 @@ interface Contract extends JsonObject {
   components: { schemas: Record<string, JsonObject> } & JsonObject;
 }
 
-/** Properties with literal values, which must not be rewritten as schemas. */
+/** Keywords whose values are data, which must not be rewritten like schemas. */
 const VALUES: readonly string[] = ['default', 'enum', 'example', 'examples'];
 
 /**
- * Converts the contract to OpenAPI 3.0, for generators that support nothing later. Requests and responses are equivalent:
+ * Returns the contract as OpenAPI 3.0, for generators that support nothing later. Requests and responses are equivalent:
  * `nullable` replaces the type `null`, an `enum` of one replaces `const`, and `example` replaces the `examples` of a schema.
  * Version 3.0 has no webhooks and no scopes for a bearer token, so an operation states its scope as `x-scope`.
  *
@@ -44,7 +44,7 @@ export function openapi30(): object {
   return withoutUnused(rewritten({ ...contract, openapi: '3.0.3' }) as Contract);
 }
 
-/** Removes unused components: those only for webhooks, and inlined scalars. `Event` is kept for the types of receivers. */
+/** Returns the contract without components only for webhooks, and inlined scalars. `Event` is kept for receivers' types. */
 function withoutUnused(edition: Contract): JsonObject {
   const text = JSON.stringify(edition);
   const components = Object.entries(edition.components).map(([kind, named]) => {
@@ -57,7 +57,7 @@ function withoutUnused(edition: Contract): JsonObject {
   return { ...edition, components: Object.fromEntries(components) as JsonObject };
 }
 
-/** Inlines references to scalars to keep their descriptions, because OpenAPI 3.0 ignores everything beside a reference. */
+/** Returns a node with references to scalars inlined, because OpenAPI 3.0 ignores the descriptions beside a reference. */
 function withoutSiblings(node: JsonObject, schemas: Record<string, JsonObject>): JsonObject {
   const { $ref, ...siblings } = node;
   if (typeof $ref !== 'string') return node;

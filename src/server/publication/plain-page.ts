@@ -8,11 +8,11 @@ const STYLE = `
   a { color: var(--accent); }
   time { font-weight: normal; font-size: 1rem; }`;
 
-/** Content Security Policy of plain pages, which run no scripts, load nothing and can't be framed. */
+/** Content Security Policy of plain pages, which run no scripts, load nothing and can't be framed by other pages. */
 export const plainPagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Returns a page of text. `head` and `content` are HTML; the title is plain text. */
+/** Returns the HTML of a page that has only text. `head` and `content` are HTML; the title is plain text. */
 export function plainPage({ title, head = '', content }: { title: string; head?: string; content: string }) {
   return `<!doctype html>
 <html lang="en">
@@ -36,7 +36,7 @@ const HEADER_STYLE = `
   .vendor { padding: 0.75rem 1rem; border-bottom: 3px solid var(--accent); font: 700 1rem/2 system-ui, sans-serif; }
   .vendor img { height: 2rem; margin-right: 0.5rem; vertical-align: middle; border-radius: 0.25rem; }`;
 
-/** Adds the portal's logo and name to the top of a plain page or an API reference. */
+/** Returns a plain page or an API reference with the portal's logo and name at its top. */
 export function withLook(page: string, look: VendorLook): string {
   const logo = look.logo === undefined ? '' : `<img src="${look.logo}" alt="">`;
   const header = `<header class="vendor">${logo}Fieldledger</header>\n`;
@@ -45,7 +45,7 @@ export function withLook(page: string, look: VendorLook): string {
     .replace(/<main>|<div id="redoc">/, (content) => `${header}${content}`);
 }
 
-/** Escapes text for HTML, turning text in backquotes into `<code>` elements. */
+/** Returns text escaped for HTML, with anything in backquotes as a `<code>` element. */
 export const withCode = (text: string) => escaped(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>');
 
 export const escaped = (text: string) =>

@@ -31,7 +31,7 @@ export interface PublicationOptions {
   supportUrl: string | undefined;
   serviceName: string;
   look: VendorLook;
-  /** Contact for reporting security vulnerabilities; undefined for a service without security.txt. */
+  /** Contact for reports of security vulnerabilities; undefined for a service without security.txt. */
   securityContact: string | undefined;
   now: () => Date;
 }
@@ -92,7 +92,7 @@ export function createPublication(options: PublicationOptions): Router {
   return router;
 }
 
-/** Serves security.txt (RFC 9116), which expires about half a year after the day of the request. */
+/** Returns a handler that serves security.txt (RFC 9116), which expires about half a year after the request. */
 function showSecurityText({ baseUrl, securityContact, now }: PublicationOptions): RequestHandler {
   return (_req, res) => {
     const expiresAt = new Date(now().getTime() + 180 * DAY_MS);
@@ -114,7 +114,7 @@ function referenceHeaders(...links: string[]): HeadersOf {
 }
 
 /**
- * Replaces the names and URLs in a text from the contract with the configured ones: in samples and prose as well as under
+ * Returns a text of the contract with the configured names and URLs instead of its own, in samples and prose as well as under
  * `servers`. The settings don't allow characters that JSON or HTML would escape.
  */
 function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: PublicationOptions): string {
@@ -129,7 +129,7 @@ function asConfigured(text: string, { baseUrl, supportUrl, serviceName }: Public
   return text.replaceAll(new RegExp(own, 'g'), (name) => configured[name] ?? name);
 }
 
-/** Fields of the contract with the names and URLs of the service. */
+/** The names and URLs of the service as the contract states them. */
 interface OwnNames {
   info: { title: string; contact: { url: string } };
   servers: [{ url: string }];
@@ -137,7 +137,7 @@ interface OwnNames {
 
 const clientName = `fieldledger-client-${version}.tgz`;
 
-/** Client packages of earlier releases, kept unchanged because integrators' lock files contain their digests. */
+/** Folder with the client packages of earlier releases, unchanged because integrators' lock files contain their digests. */
 const earlierClients = new URL('clients/', import.meta.url);
 
 function client(path: string, name: string, file: URL): PublishedAt {
@@ -145,7 +145,7 @@ function client(path: string, name: string, file: URL): PublishedAt {
   return [path, 'application/gzip', () => built(file, 'client', 'client'), () => headers];
 }
 
-/** Reads a generated file, which is included in a release but must be built with `make` in a checkout. */
+/** Returns a generated file, which a release includes but a checkout must build with `make`. */
 function built(file: URL, what: string, target: string): Buffer {
   if (existsSync(file)) return readFileSync(file);
   throw new AppError('not_found', `The ${what} has not been built; "make ${target}" builds it.`);

@@ -7,8 +7,8 @@ import type { RequestHandler } from 'express';
 import { hasTag, preferredCoding, tagsOf } from '../api/answer.ts';
 
 /**
- * Content codings offered, smallest result first. A text is compressed only once, on another thread, so compression is more
- * thorough than for API responses. Higher levels take three times as long to save another fiftieth.
+ * Content codings offered, the one with the smallest result first. A text is compressed only once, on another thread, so
+ * compression is more thorough than for API responses. Higher levels take three times as long to save another fiftieth.
  */
 const codings = {
   br: (bytes: Buffer) =>
@@ -31,7 +31,7 @@ export type HeadersOf = (text: string) => Record<string, string>;
 export type Published = string | Buffer;
 
 /**
- * Creates a handler for content that stays the same until the server ends. It is generated at the first request, compressed
+ * Returns a handler for content that stays the same until the server ends. It is generated at the first request, compressed
  * once for each coding, and sent with a strong ETag, or 304 if the client has it (RFC 9110 section 13).
  * @param make generates the content. If it throws, requests are answered with the error until it succeeds.
  */

@@ -115,7 +115,7 @@ function parameterList(parameters: readonly Parameter[]): string {
   return listOf(items);
 }
 
-/** Describes a schema in Markdown: an object's properties, an enum's values, or a choice's alternatives. */
+/** Returns a schema described in Markdown: an object's properties, an enum's values, or a choice's alternatives. */
 function schemaText(schema: BundledSchema): string {
   const { description = '', properties, required = [], anyOf, oneOf, enum: closed } = schema;
   const meanings = schema['x-enumDescriptions'] ?? {};
@@ -129,7 +129,7 @@ function schemaText(schema: BundledSchema): string {
   return [description, listOf([...values, ...choices, ...members])].filter(Boolean).join('\n\n');
 }
 
-/** Describes a property, and indented below it, the properties of an object without its own section. */
+/** Returns a property described in Markdown and, indented below it, those of an object without its own section. */
 function memberLines(name: string, member: BundledSchema, isRequired: boolean): string {
   const schema = resolve(member);
   const words = [typeOf(member), ...(isRequired ? [] : ['optional'])];
@@ -144,7 +144,7 @@ function memberLines(name: string, member: BundledSchema, isRequired: boolean): 
   return [line, ...below.map((text) => `- ${text}`.replaceAll(/^/gm, '  '))].join('\n');
 }
 
-/** Describes a type in a few words, with a link if it has its own section. */
+/** Returns a type in a few words of Markdown, with a link if it has its own section. */
 function typeOf(place: BundledSchema): string {
   const schema = resolve(place);
   const name = componentName(place);
@@ -177,7 +177,7 @@ function boundsOf({ format, const: only, minimum, maximum, default: unless }: Bu
 const NUMBER_FORMAT = /^(int32|int64|double)$/;
 const SAID_MAX = 1_000_000;
 
-/** Whether a schema gets its own section, because its description is too long for a property's line. */
+/** Whether a schema has its own section, because its description is too long for a property's line. */
 function hasSection({
   properties,
   anyOf,
@@ -200,7 +200,7 @@ const listOf = (items: readonly string[]) => items.map((item) => `- ${item}`).jo
 const fenced = (language: string, text: string) => `\`\`\`${language}\n${text}\n\`\`\``;
 const jsonOf = ({ value }: Example) => fenced('json', JSON.stringify(value, undefined, 2));
 
-/** Lowers the headings in Markdown by some levels, leaving lines in code blocks that begin with `#` unchanged. */
+/** Returns Markdown with its headings lowered by some levels, but with lines in code blocks that begin with `#` unchanged. */
 function lowered(prose: string, levels: number): string {
   return prose
     .split(/(^```[^]*?^```$)/m)

@@ -13,7 +13,7 @@ export function workflowText(file: string): string {
   return readFileSync(new URL(`workflows/${file}`, import.meta.url), 'utf8');
 }
 
-/** Returns the page that lists the workflows, each with the commands given at the start of its file. */
+/** Returns the HTML page that lists the workflows, each with the commands at the start of its file. */
 export function workflowsPage(): string {
   const items = workflowFiles.map((file) => {
     const text = workflowText(file);

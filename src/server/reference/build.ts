@@ -28,7 +28,7 @@ const OPTIONS = {
   codeSamples: { languages: [...sampleLanguages, 'Payload'].map((lang) => ({ lang })) },
 };
 
-/** Inline image that replaces the credit below the menu, which Redoc would load from Redocly's servers. */
+/** Inline image in place of the credit below the menu, which Redoc would load from Redocly's servers. */
 const CREDIT = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" width="52" height="14">' +
     '<text y="11" font-family="sans-serif" font-size="12" fill="#555">Redocly</text></svg>',
@@ -39,9 +39,9 @@ const noScript = (file: string) =>
   `<noscript>This page needs JavaScript. The same can be read without: <a href="/${file}">${file}</a>.</noscript>`;
 
 /**
- * Fixes to Redoc's style sheet. Inline code wraps only at a space, or if it alone is longer than a line; tables wider than a
- * phone can be scrolled. A response's headers come after its body. Text has the contrast required by WCAG 2.2, and titles
- * wrap between words.
+ * Style sheet that corrects Redoc's own. Inline code wraps only at a space, or if it alone is longer than a line; tables
+ * wider than a phone can be scrolled. A response's headers come after its body. Text has the contrast required by WCAG 2.2,
+ * and titles wrap between words.
  */
 const STYLE = `<style>
 main :is(h1, h2, h3) { word-break: normal !important; overflow-wrap: break-word !important; }
@@ -93,7 +93,7 @@ try { localStorage } catch {
 }
 </script>`;
 
-/** Reference pages, each with its contract, and the version that can be read without scripts. */
+/** Reference pages, each with its contract and the version that needs no scripts. */
 const PAGES: [page: string, contract: string, plain: string][] = [
   ['reference.html', 'openapi.json', 'reference.md'],
   ['feed-reference.html', 'feed.json', 'feed.json'],
@@ -144,8 +144,8 @@ interface Contract {
 }
 
 /**
- * Inlines shared scalars, such as an amount or a date, where they are used. Redoc's search indexes a component only at its
- * first use in a body, so only one of an invoice's amounts could be found by its name.
+ * Returns the contract with shared scalars, such as an amount or a date, inlined where they are used. Redoc's search indexes
+ * a component only at its first use in a body, so only one of an invoice's amounts could be found by its name.
  */
 function inlineScalars(contract: Contract): unknown {
   const { schemas } = contract.components;
@@ -174,8 +174,8 @@ function makeSelfContained(page: string, plain: string): string {
 }
 
 /**
- * Moves the contract out of the script and into a data element. The server can then fill in its own names without changing
- * the script, whose digest is in the policy.
+ * Returns the page's script without the contract, which is moved into a data element. The server can then fill in its own
+ * names without changing the script, whose digest is in the policy.
  */
 function withDefinitionAsData(program: string): string {
   const [, before = '', definition = '', after = ''] =
@@ -187,7 +187,7 @@ function withDefinitionAsData(program: string): string {
   );
 }
 
-/** Returns a policy that blocks any requests Redoc may still make, even if the file is opened from disk. */
+/** Returns the page with a policy that blocks requests which Redoc may still make, even if the file is opened from disk. */
 function seal(html: string): string {
   const hashes = [...html.matchAll(/<script(?: type="module")?>([^]*?)<\/script>/g)].map(
     ([, script = '']) => `'sha256-${createHash('sha256').update(script).digest('base64')}'`,

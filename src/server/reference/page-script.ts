@@ -1,7 +1,7 @@
 /**
- * Script that adds what Redoc lacks. Search results begin with links to chapters of the guide. Scrollable areas can be
- * reached by keyboard (WCAG 2.2, 2.1.1). Code in the guide can be copied, and switched between languages if shown in several.
- * The menu is a landmark. The script only adds elements beside Redoc's own.
+ * Script that adds to the reference page what Redoc lacks. Search results begin with links to chapters of the guide.
+ * Scrollable areas can be reached by keyboard (WCAG 2.2, 2.1.1). Code in the guide can be copied, and switched between
+ * languages if shown in several. The menu is a landmark. The script only adds elements beside Redoc's own.
  */
 export const pageScript = `
 const chapters = () => {

@@ -9,8 +9,8 @@ export interface ShownContract {
 }
 
 /**
- * Adds what the reference needs beyond the contract: samples of each operation in every language, events titled with the
- * names that receivers see, and a heading for each error code, so that a log or ticket can link to it.
+ * Adds to the contract what the reference needs: samples of each operation in every language, events titled with the names
+ * that receivers see, and a heading for each error code, so that a log or ticket can link to it.
  */
 export function addForReaders(contract: ShownContract): void {
   for (const [path, { get }] of Object.entries(contract.paths)) {

@@ -4,7 +4,7 @@
 export interface Request {
   operationId: string;
   baseUrl: string;
-  /** URL of the request without the query. */
+  /** URL of the request without its query. */
   address: string;
   ids: string[];
   query: [name: string, value: string][];
@@ -13,7 +13,7 @@ export interface Request {
 /** Functions that write a sample in one language, for each of the three kinds of operation. */
 export type Writer = Record<'list' | 'record' | 'file', (request: Request) => string>;
 
-/** Parameter for the largest page size, which needs the fewest requests. */
+/** Query parameter for the largest page size, with which a list takes the fewest requests. */
 const longestPage: [string, string] = ['limit', '100'];
 
 const curl: Writer = {
@@ -60,7 +60,7 @@ function typeScriptCall({ operationId, ids, query }: Request): string {
   return `client.${operationId}(${args.join(', ')})`;
 }
 
-/** Python code that adds the API key in a way that doesn't also send it to the target of a redirect. */
+/** Python code that adds the API key without sending it to the target of a redirect too. */
 const pythonKey = `request.add_unredirected_header("Authorization", "Bearer " + os.environ["API_KEY"])`;
 
 const python: Writer = {
@@ -248,7 +248,7 @@ function indented(code: string, indent: string): string {
   return code.replaceAll(/^/gm, indent);
 }
 
-/** Writers by language name as shown in the reference, in the order shown there. */
+/** Sample writers by language name, in the order in which the reference shows them. */
 export const writers: Record<string, Writer> = {
   curl,
   TypeScript: typeScript,

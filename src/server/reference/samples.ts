@@ -6,7 +6,7 @@ export interface Sample {
   source: string;
 }
 
-/** The parts of an operation from which its samples are generated. */
+/** The parts of an operation from which samples are generated. */
 export interface SampledOperation {
   operationId: string;
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
@@ -18,8 +18,8 @@ export interface SampledOperation {
 export const sampleLanguages = Object.keys(writers);
 
 /**
- * Writes a sample of an operation in each language of the reference, using the request in the contract's curl sample.
- * Lists are read to the last page.
+ * Returns a sample of an operation in each language of the reference, based on the contract's curl sample. Lists are read to
+ * the last page.
  */
 export function samplesOf(operation: SampledOperation): Sample[] {
   const answer = answerOf(operation);

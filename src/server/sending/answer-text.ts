@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { stripVTControlCharacters } from 'node:util';
 
-/** Maximum number of bytes read of a failed answer: error pages say at the beginning what went wrong. */
+/** Maximum bytes of a failed answer that are read: error pages say at the beginning what went wrong. */
 export const ANSWER_BYTES_MAX = 4_096;
 const SHOWN_CHARACTERS_MAX = 300;
 
@@ -11,8 +11,8 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the beginning of an answer as one line of text, without tags and control characters. An answer without a type is
- * taken as plain text, which is what Node's `response.end(text)` sends.
+ * Returns the beginning of a failed answer as one line of text, without tags and control characters. An answer without a type
+ * is taken as plain text, which is what Node's `response.end(text)` sends.
  * @param beginning at most `ANSWER_BYTES_MAX` bytes of the body.
  * @returns undefined for an answer that isn't UTF-8 text, or is compressed.
  */
@@ -41,7 +41,7 @@ function withoutTags(page: string): string {
     );
 }
 
-/** Shortens an answer's text to the part that is stored, and removes any parts of the secret from it. */
+/** Returns the part of an answer's text that is stored, without any part of the secret. */
 export function keptAnswer(text: string, secret: string): string {
   const bare = secret.replace(/^whsec_/, '');
   const parts = bare.match(/\w{8,}/g) ?? [];

@@ -1,5 +1,5 @@
 /**
- * The reason why an attempt got no HTTP status.
+ * The reason why an attempt to deliver got no HTTP status.
  *
  * `dns`: the name has no address, or more than 128, or the lookup failed. `refused`: an address that isn't public, or is the
  * service's own. `connect`: no connection. `tls`: no TLS 1.2 or 1.3 with a valid certificate for that name. `timeout`: the
@@ -27,7 +27,7 @@ export const attemptErrorTexts = {
 } as const;
 
 /**
- * Returns the result of an attempt as text for people.
+ * Returns the result of an attempt in plain English.
  * @param reason the status or the error class, as stored in the history.
  */
 export function outcomeText(reason: string): string {
@@ -56,7 +56,7 @@ const causes: Readonly<Record<string, string>> = {
   reset: 'The receiver, or a proxy before it, was restarted while it had the request.',
 };
 
-/** Returns the usual cause of a result; undefined if none is known, such as for the service's own faults. */
+/** Returns the usual cause of an attempt's failure; undefined if none is known, such as for the service's own faults. */
 export function usualCause(reason: string): string | undefined {
   return causes[reason] ?? causes[reason.charAt(0)];
 }

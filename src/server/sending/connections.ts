@@ -20,20 +20,20 @@ export class AttemptFailure extends Error {
 }
 
 /**
- * Finds the addresses of a host name, at least one, in the order in which to try them.
+ * A function that returns the IP addresses of a host name, at least one, in the order in which to try them.
  * @param signal cancels the lookup.
  * @throws AttemptFailure `dns`.
  */
 export type Resolve = (hostname: string, signal: AbortSignal) => Promise<string[]>;
 
-/** Time after which an unanswered DNS query goes to the next name server. */
+/** Milliseconds after which an unanswered DNS query goes to the next name server. */
 const ANSWER_MS_MAX = 1_000;
 const TRIES = 2;
-/** Time limit of a lookup if many name servers don't answer, so that it ends within the attempt. */
+/** Milliseconds for a whole lookup when many name servers don't answer, so that it ends within the attempt. */
 const SEARCH_MS_MAX = 4_000;
 
 /**
- * Creates a function that looks up host names in the DNS and nowhere else.
+ * Returns a function that looks up host names in the DNS and nowhere else.
  *
  * Node's `dns.lookup` would also read the hosts file, and complete short names with the machine's search domains. It waits in
  * a pool of four threads, where hanging names hold up all others. A separate resolver for each lookup costs 0.1 ms, can be
@@ -61,7 +61,7 @@ export function createResolve(servers?: readonly string[]): Resolve {
   };
 }
 
-/** Alternates between IPv4 and IPv6 addresses, so that an unreachable family costs only one try. */
+/** Returns IPv4 and IPv6 addresses in turn, so that an unreachable family costs only one try. */
 function inTurns(families: readonly (readonly string[])[]): string[] {
   const longest = Math.max(...families.map(({ length }) => length));
   return Array.from({ length: longest }, (_value, index) =>
@@ -69,9 +69,9 @@ function inTurns(families: readonly (readonly string[])[]): string[] {
   ).flat();
 }
 
-/** Bounds each phase of an attempt in time. */
+/** Time limits for the phases of an attempt. */
 export interface PhaseTimeouts {
-  /** Signal that ends the current phase; its reason is the `AttemptFailure`. */
+  /** Signal that aborts the current phase at its limit, with an `AttemptFailure` as its reason. */
   signal: AbortSignal;
   /** Ends the current phase, if any, and begins another. */
   enter: (phase: Phase) => void;
@@ -83,29 +83,29 @@ export interface PhaseTimeouts {
  */
 export type Phase = 'dns' | 'connect' | 'tls' | 'firstByte';
 
-/** The options of a request, including those that only `Connections` reads. */
+/** The options of a request, including those that only `Connections` uses. */
 export interface ConnectedRequest extends RequestOptions {
   agent: Connections;
   host: string;
   attempt: PhaseTimeouts;
 }
 
-/** Maximum number of addresses checked. A DNS answer can hold 4,000, which would block the event loop for 0.2 s. */
+/** Maximum number of addresses checked per host. A DNS answer can hold 4,000, which would block the event loop for 0.2 s. */
 const ADDRESSES_MAX = 128;
-/** Maximum number of addresses dialled; further ones are only checked. */
+/** Maximum number of addresses to which a connection is tried; further ones are only checked. */
 const DIALLED_MAX = 16;
-/** Maximum wait for a connection to an address if there is another to try. */
+/** Maximum milliseconds to wait for a connection to an address if there is another to try. */
 const DIAL_MS_MAX = 2_500;
-/** Time for which an idle connection is kept for its host's next delivery. Servers keep connections longer (5 s and more). */
+/** Milliseconds for which a host's idle connection is kept for the next delivery. Servers keep them longer (5 s and more). */
 const IDLE_MS_MAX = 4_000;
-/** Maximum number of idle connections to a host. Webhooks of many companies lead to the same few hosts, often at once. */
+/** Maximum idle connections kept to a host. Webhooks of many companies lead to the same few hosts, often at once. */
 const IDLE_PER_HOST_MAX = 64;
-/** Number of open connections to all hosts above which none is kept. */
+/** Number of open connections to all hosts together above which none is kept. */
 const OPEN_MAX = 256;
-/** Maximum age of a kept connection, so that deliveries follow a host to a new address. */
+/** Maximum age of a kept connection in milliseconds, so that deliveries follow a host to a new address. */
 const AGE_MS_MAX = 60_000;
 
-/** Node's own `keepSocketAlive`, whose type omits the return value. */
+/** Node's own method `keepSocketAlive`, with its return value, which Node's type omits. */
 const { keepSocketAlive } = HttpAgent.prototype as unknown as {
   keepSocketAlive: (socket: Duplex) => boolean;
 };
@@ -123,7 +123,7 @@ export class Connections extends Agent {
   readonly #isCallable: AddressRule;
   readonly #openedAt = new Map<Duplex, number>();
 
-  /** @param ca certificate authorities in PEM instead of the usual ones. */
+  /** Creates an empty pool. @param ca certificate authorities in PEM instead of the usual ones. */
   constructor(resolve: Resolve, isCallable: AddressRule, ca?: string) {
     super({
       keepAlive: true,
@@ -186,7 +186,7 @@ export class Connections extends Agent {
     return addresses.slice(0, DIALLED_MAX);
   }
 
-  /** Whether to keep a connection whose request has finished. Node's agent calls this after every request. */
+  /** Whether a connection is kept after its request. Node's agent calls this after every request. */
   override keepSocketAlive(socket: Duplex): boolean {
     const ageMs = performance.now() - (this.#openedAt.get(socket) ?? 0);
     const isKept =

@@ -5,12 +5,12 @@ import ipaddr from 'ipaddr.js';
 
 import { quote, UsageError } from '../../errors.ts';
 
-/** Whether a webhook may be sent to an address. It is also given a connection's remote address, as the socket reports it. */
+/** A function that tells whether webhooks may go to an address. It also gets remote addresses as the socket reports them. */
 export type AddressRule = (address: string) => boolean;
 
 type Block = [address: ipaddr.IPv4 | ipaddr.IPv6, prefixBits: number];
 
-/** The special-purpose IPv4 addresses in IANA's registry (RFC 6890 and later), and one address that only looks public. */
+/** Special-purpose IPv4 addresses of IANA's registry (RFC 6890 and later), and one that only looks public. */
 const CLOSED_IPV4 = blocks(
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -48,7 +48,7 @@ const CLOSED_IPV6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20
 const ISATAP_INTERFACES: readonly string[] = ['0:5efe', '200:5efe'];
 
 /**
- * Whether an address belongs to the public Internet; webhooks go to no other (openapi.yaml, "Webhooks"). Text that isn't a
+ * Whether a text is an address of the public Internet; webhooks go to no other (openapi.yaml, "Webhooks"). Text that isn't a
  * single address, or an address with a zone, isn't public.
  */
 export function isPublicAddress(address: string): boolean {
@@ -60,7 +60,7 @@ export function isPublicAddress(address: string): boolean {
   return isOpen && !carriesIsatap(destination);
 }
 
-/** Returns the address to which packets go: for NAT64, the IPv4 address in the last 32 bits, otherwise the address itself. */
+/** Returns the address that packets reach: for NAT64, the IPv4 address in the last 32 bits, otherwise the address itself. */
 function destinationOf(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
   const parsed = ipaddr.parse(address);
   const isTranslated = parsed instanceof ipaddr.IPv6 && parsed.zoneId === undefined && isIn(parsed, NAT64);
@@ -68,7 +68,7 @@ function destinationOf(address: string): ipaddr.IPv4 | ipaddr.IPv6 {
 }
 
 /**
- * Creates the rule for webhooks' addresses. It allows public addresses except the service's own, so that a webhook can't call
+ * Returns the rule for webhooks' addresses. It allows public addresses except the service's own, so that a webhook can't call
  * back into the service.
  * @param ownAddresses public addresses that lead to the service but aren't on its machine's network interfaces.
  * @param interfaces lists the machine's network interfaces, anew each time because addresses come and go.

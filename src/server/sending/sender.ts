@@ -16,21 +16,21 @@ import {
 import { type AddressRule, createAddressRule } from './public-addresses.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
 
-/** A request as it is sent; `Host`, `Content-Length` and `Connection` are added to its headers. */
+/** A request to send; the sender adds `Host`, `Content-Length` and `Connection` to its headers. */
 export interface WebhookRequest {
   url: string;
   headers: Record<string, string>;
   body: string;
 }
 
-/** The status, the timings and the answer's text of an attempt. */
+/** The status, the timings and the answer's text of an attempt; the status is null if there was no answer. */
 export interface AttemptDetails {
   status: number | null;
   /** Whole milliseconds in each phase; null for a phase that wasn't entered. A kept connection has only `firstByte`. */
   phases: { dns: number | null; connect: number | null; tls: number | null; firstByte: number | null };
   /** Milliseconds until the head of the answer, or until the attempt failed. */
   totalMs: number;
-  /** The beginning of an answer that isn't 2xx. */
+  /** The beginning of an answer that isn't 2xx; absent if it has no text. */
   answerText?: string | undefined;
 }
 
@@ -48,7 +48,7 @@ export interface Sender extends AsyncDisposable {
 export interface SenderOptions {
   /** Public addresses of the service that aren't on its machine's network interfaces; webhooks never call them. */
   ownAddresses?: readonly string[];
-  /** The time limit for all phases together; for tests, like every option below. */
+  /** The time limit for all phases together, in milliseconds; for tests, like every option below. */
   deadlineMs?: number;
   resolve?: Resolve;
   isCallable?: AddressRule;
@@ -57,12 +57,12 @@ export interface SenderOptions {
   ca?: string;
 }
 
-/** The time limit for all phases together (openapi.yaml, "Answer"). */
+/** The time limit for all phases together, in milliseconds (openapi.yaml, "Answer"). */
 const DEADLINE_MS = 10_000;
 const HTTPS_PORT = 443;
 
 /**
- * Builds the sender of webhooks, which speaks HTTP/1.1 over TLS to public addresses. It has no proxy, redirects or cookies,
+ * Creates the sender of webhooks, which speaks HTTP/1.1 over TLS to public addresses. It has no proxy, redirects or cookies,
  * and doesn't read the body of a 2xx answer (openapi.yaml, "Webhooks").
  *
  * It uses Node's own client rather than undici. Both make 15,000 to 25,000 attempts a second on kept connections, with the
@@ -121,12 +121,12 @@ async function send(means: Means, request: WebhookRequest, deadlineMs: number): 
   }
 }
 
-/** Returns the whole milliseconds since a time of `performance.now()`, which changes of the clock don't affect. */
+/** Returns the whole milliseconds since a time of `performance.now()`, unaffected by changes of the clock. */
 export function millisecondsSince(startedAt: number): number {
   return Math.round(performance.now() - startedAt);
 }
 
-/** Returns the error class of an error that ended a phase. */
+/** Returns the class of an error that ended a phase. */
 function errorOf(thrown: unknown, phase: Phase | undefined): AttemptError {
   if (thrown instanceof AttemptFailure) return thrown.error;
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
@@ -140,7 +140,7 @@ function errorOf(thrown: unknown, phase: Phase | undefined): AttemptError {
 
 interface Answer {
   status: number;
-  /** The value of the header `Retry-After`, or an empty string. */
+  /** The value of the header `Retry-After`, or an empty text. */
   retryAfter: string;
   /**
    * The text of an answer that isn't 2xx. It resolves within 250 ms, when the body was received or the connection is closed,
@@ -176,7 +176,7 @@ async function answerTo(
   }
 }
 
-/** Checks a stored URL again as at its registration, because rows may have been written by other means. */
+/** Returns a stored URL, checked again as at its registration because rows may have been written by other means. */
 function calledUrl(url: string): URL {
   try {
     return new URL(canonicalWebhookUrl(url));
@@ -190,7 +190,7 @@ const HEAD_BYTES_MAX = 16_384;
 const PROVISIONAL_MAX = 16;
 
 /**
- * Sends a request, and waits for the head of the answer.
+ * Sends a request, and returns the answer once its head has arrived.
  * @returns undefined when a kept connection had ended before anything was sent.
  * @throws AttemptFailure, or an error of the connection or of the parser.
  */
@@ -236,11 +236,11 @@ function exchange(options: ConnectedRequest, body: string): Promise<Answer | und
   });
 }
 
-/** Maximum length of a body that is received and discarded, so that the connection can be kept. */
+/** Maximum bytes of a body that are received and discarded, so that the connection can be kept. */
 const PASSED_BYTES_MAX = 16_384;
 const PASSING_MS_MAX = 250;
 
-/** Discards a short body, and closes the connection on a longer one. It first reads the beginning of a non-2xx answer. */
+/** Receives a short body, or closes the connection on a longer one. Returns the beginning of an answer that isn't 2xx. */
 async function letPass(request: ClientRequest, response: IncomingMessage): Promise<string | undefined> {
   const { statusCode = 0, headers } = response;
   const isRead = statusCode < 200 || statusCode > 299;

@@ -4,9 +4,9 @@ import { parse } from 'tldts';
 
 import { quote, UsageError } from '../../errors.ts';
 
-/** Maximum length of a URL; too many servers refuse longer ones (RFC 9110 section 4.1 recommends support of 8,000 octets). */
+/** Maximum characters of a URL; too many servers refuse longer ones (RFC 9110 section 4.1 recommends 8,000 octets). */
 export const WEBHOOK_URL_CHARACTERS_MAX = 2_048;
-/** Maximum length of a host name (RFC 1035 section 2.3.4), as text without the trailing full stop. */
+/** Maximum characters of a host name (RFC 1035 section 2.3.4), without the trailing full stop. */
 const NAME_CHARACTERS_MAX = 253;
 const LABEL_CHARACTERS_MAX = 63;
 
@@ -48,7 +48,7 @@ function refuse(text: string, rule: string): never {
   throw new UsageError(`The webhook's address ${quote(shown)} ${rule}.`, { field: 'url' });
 }
 
-/** Splits a URL into the part between `https://` and the path, and the rest. */
+/** Returns the two parts of a URL: the authority, between `https://` and the path, and the rest. */
 function splitUrl(text: string): { authority: string; rest: string } {
   if (text.length > WEBHOOK_URL_CHARACTERS_MAX) refuse(text, LENGTH_RULE);
   if (/[\s\p{Cc}]/u.test(text)) refuse(text, 'must have no blanks, line breaks or control characters');
@@ -62,7 +62,7 @@ function splitUrl(text: string): { authority: string; rest: string } {
   return { authority, rest };
 }
 
-/** Checks the host name, and returns it in lower-case ASCII. */
+/** Returns a checked host name in lower-case ASCII. */
 function checkedHost(text: string, authority: string): string {
   if (authority.includes('@')) refuse(text, 'must have no user name or password');
   if (authority.startsWith('[')) refuse(text, LITERAL_RULE);
@@ -79,9 +79,7 @@ function checkedHost(text: string, authority: string): string {
 
 const LITERAL_RULE = 'must have a host name and not a numeric address';
 
-/**
- * Returns a name's lower-case ASCII form, or an empty string. An ASCII name isn't parsed, so a refusal can name its bad part.
- */
+/** Returns a name in lower-case ASCII, or an empty text. An ASCII name isn't parsed, so a refusal can name its bad part. */
 function asciiFormOf(name: string): string {
   return /[^\u0000-\u007f]/.test(name) ? domainToASCII(name) : name.toLowerCase();
 }
@@ -94,7 +92,7 @@ function isNumeric(labels: readonly string[]): boolean {
   return last !== undefined && /^(?:\d+|0x[0-9a-f]*)$/.test(last);
 }
 
-/** Whether every internationalised label of a host name can be decoded; not all URL parsers check that. */
+/** Whether every internationalised label of a host name can be decoded, which not all URL parsers check. */
 function labelsDecode(host: string): boolean {
   return host.split('.').every((label) => !label.startsWith('xn--') || domainToUnicode(label) !== label);
 }
@@ -111,8 +109,8 @@ function refuseBadLabels(text: string, host: string, labels: readonly string[]):
 }
 
 /**
- * Refuses host names without a registered suffix, as used in private networks and clusters. This only helps people who type
- * one: the check of the address that is dialled keeps the service out of private networks.
+ * Refuses host names without a registered suffix, such as those in private networks and clusters. This only helps people who
+ * type one: the check of the address that is dialled keeps the service out of private networks.
  */
 function refusePrivate(text: string, host: string): void {
   const { domain, isIcann, publicSuffix } = parse(host, { validateHostname: false });
@@ -127,5 +125,5 @@ function refusePrivate(text: string, host: string): void {
     );
 }
 
-/** Pattern of a host name's label (RFC 1123 section 2.1). */
+/** Matches a label of a host name (RFC 1123 section 2.1). */
 const LABEL = /^[a-z0-9](?:[a-z0-9-]*[a-z0-9])?$/;

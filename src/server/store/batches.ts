@@ -2,13 +2,13 @@ import { type RawBuilder, sql } from 'kysely';
 
 import type { Connection } from './dialects/dialect.ts';
 
-/** A query whose rows are read in the order of its key. */
+/** A query whose rows are read in batches, in the order of its key. */
 export interface Selection {
   columns: RawBuilder<unknown>;
   /** A table and any joins. */
   from: RawBuilder<unknown>;
   where?: RawBuilder<boolean> | undefined;
-  /** Selected columns that together are unique and never change; empty for a table with one row. */
+  /** Columns that together are unique and never change; empty for a table with one row. */
   key: readonly string[];
   rowsMax: number;
   after?: Readonly<Record<string, unknown>> | undefined;
@@ -65,5 +65,5 @@ export function columnList(columns: readonly string[]) {
   return sql.join(columns.map((column) => sql.ref(column)));
 }
 
-/** Returns a column's name within a row: `id` for `d.id`. */
+/** Returns the name under which a row has a column: `id` for `d.id`. */
 const nameOf = (column: string) => column.slice(column.indexOf('.') + 1);

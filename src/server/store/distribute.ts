@@ -4,9 +4,9 @@ import { isOfCompanies } from './stored-tables.ts';
 import { allTables } from './tables/tables.ts';
 
 /**
- * Returns the statements with which Citus distributes companies' tables, so that all rows of a company are on one machine.
- * The other tables stay on the coordinator. Each statement can run only once, on empty or filled tables, while nobody uses
- * the database; `verify` and `company list` show whether it worked.
+ * Returns the SQL statements with which Citus distributes companies' tables, so that all rows of a company are on one
+ * machine. The other tables stay on the coordinator. Each statement can run only once, on empty or filled tables, while
+ * nobody uses the database; `verify` and `company list` show whether it worked.
  * @see https://docs.citusdata.com/en/stable/develop/api_udf.html
  */
 export function distribution(): string[] {
@@ -25,7 +25,7 @@ export function distribution(): string[] {
 }
 
 /**
- * Distributes the tables of an up-to-date database over the Citus machines.
+ * Distributes the tables of an up-to-date database over the machines of Citus.
  * @returns the statements that were run; none if it was already distributed.
  * @throws UsageError for a database without Citus.
  */

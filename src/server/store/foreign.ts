@@ -3,22 +3,22 @@ import { statSync } from 'node:fs';
 import { UsageError } from '../../errors.ts';
 import { lookInto } from '../../sqlite-look.ts';
 
-/** The first migration of every Fieldledger database. Other programs may also have a table `migrations`. */
+/** The name of the first migration of every Fieldledger database. Other programs may also have a table `migrations`. */
 export const FIRST_MIGRATION = '0001-baseline';
-/** The first migration of databases from before release 1.0.0, which are no longer supported. */
+/** The name of the first migration of databases from before release 1.0.0, which are no longer supported. */
 const BEFORE_HISTORY = '0001-access';
 
-/** Files that are known to be Fieldledger databases, and that this process may have open. */
+/** Paths of files that are known to be Fieldledger databases, and that this process may have open. */
 const ours = new Set<string>();
 
-/** Remembers that a file is a Fieldledger database. */
+/** Remembers a file as a Fieldledger database, so that it isn't inspected again. */
 export function noteOurs(path: string): void {
   const { dev, ino, birthtimeMs } = statSync(path);
   ours.add(`${dev} ${ino} ${birthtimeMs}`);
 }
 
 /**
- * Inspects a SQLite file before anything changes it or the files beside it.
+ * Refuses a SQLite file that isn't a Fieldledger database, before anything changes it or the files beside it.
  * @throws UsageError when it holds another program's tables; SQLite's error when it isn't a database.
  */
 export function refuseForeignFile(path: string): void {
@@ -31,7 +31,7 @@ export function refuseForeignFile(path: string): void {
   if (tables[0] !== undefined) refuseForeign(tables, rows);
 }
 
-/** @throws UsageError unless the rows of the table `migrations` are those of a Fieldledger database. */
+/** Refuses a database whose table `migrations` belongs to another program. @throws UsageError. */
 export function refuseForeign([table = 'migrations']: readonly string[], rows: readonly unknown[]): void {
   const names = rows.map((row) => (row as { name?: unknown }).name);
   if (names.includes(FIRST_MIGRATION)) return;

@@ -8,24 +8,24 @@ import type { Engine } from './engines/engine.ts';
  * locks rows to bind each of its tables to one company, so work for many companies takes one statement for each.
  */
 
-/** The company of a statement; undefined on one machine, where one statement covers many companies. */
+/** The company that a statement is for; undefined on one machine, where one statement covers many companies. */
 export type OfCompany = string | undefined;
 
-/** Returns the condition that binds a table's column to the statement's company. */
+/** Returns the SQL condition that binds a table's column to the statement's company. */
 export function boundTo(company: OfCompany, column = 'company'): RawBuilder<boolean> {
   return company === undefined ? sql`TRUE` : sql`${sql.ref(column)} = ${company}`;
 }
 
-/** A group of rows, and the outcome of the work on them. */
+/** A group of rows, and the outcome of work on them. */
 export interface Done<Row, T> {
   rows: readonly Row[];
   outcome: PromiseSettledResult<T>;
 }
 
-/** Maximum number of simultaneous statements, each on its own connection from the pool. */
+/** Maximum number of simultaneous statements, each on a connection of its own. */
 const SIDE_BY_SIDE = 4;
 
-/** Works on all rows at once in a database on one machine, or company by company on several, of which one may be down. */
+/** Works on all rows at once or, in a database on several machines, company by company, because one machine may be down. */
 export async function byCompany<Row extends { company: string }, T>(
   engine: Engine,
   rows: readonly Row[],
@@ -57,14 +57,14 @@ export function resultsOf<T>(done: Outcomes<T>): T[] {
   return results;
 }
 
-/** @throws the first error of work that failed. */
+/** Throws the first error of work that failed, if any. */
 export function throwFirst(done: Outcomes<unknown>): void {
   for (const { outcome } of done) if (outcome.status === 'rejected') throw outcome.reason;
 }
 
 /**
- * Selects rows of all companies, or of those on the other machines while one doesn't answer. The results of several machines
- * are concatenated, so the caller has to apply any order or limit again.
+ * Returns selected rows of all companies, or of those on the other machines while one doesn't answer. The results of several
+ * machines are concatenated, so the caller has to apply any order or limit again.
  * @param select builds the query, and must apply the given condition to the company column of every table.
  */
 export async function ofAllCompanies<Row>(
@@ -93,7 +93,7 @@ export function machinesAway({ machines }: Engine): string | undefined {
   return `These machines don't answer, and their companies can't be served: ${machines.away.join(', ')}`;
 }
 
-/** Whether a statement failed because one of several machines is down, rather than the whole database. */
+/** Whether a statement may have failed because one of several machines is down, rather than the whole database. */
 export async function isPartAway(engine: Engine): Promise<boolean> {
   return (
     (await engine.isDistributed()) && (await sql`SELECT 1`.execute(engine.db).then(Boolean, () => false))

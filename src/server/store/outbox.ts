@@ -25,22 +25,22 @@ export interface DueKey {
   id: string;
 }
 
-/** Returns the condition for rows that are waiting or being sent, leaving out those that are too old. */
+/** Returns the SQL condition for rows that are waiting or being sent, and aren't too old. */
 function isOpen(queue: QueueName, now: Date): RawBuilder<boolean> {
   const oldest = new Date(now.getTime() - QUEUE_DAYS[queue] * DAY_MS).toISOString();
   // The first condition must equal that of each queue's partial index, `…_due`.
   return sql<boolean>`state IN ('waiting', 'sending') AND due_at > ${oldest}`;
 }
 
-/** Returns the condition for rows that are due: for an attempt, or for takeover from a worker whose lease has expired. */
+/** Returns the SQL condition for rows that are due for an attempt, or whose worker's lease has expired. */
 function isDue(queue: QueueName, now: Date): RawBuilder<boolean> {
   return sql<boolean>`${isOpen(queue, now)} AND due_at <= ${now.toISOString()}`;
 }
 
-/** Number of oldest rows that are sorted on each pass, which takes SQLite about 20 ms. */
+/** Maximum number of the oldest rows that each pass sorts, which takes SQLite about 20 ms. */
 const SORTED_MAX = 10_000;
 
-/** Lists rows that are due now: companies take turns, each with the longest-waiting row first. */
+/** Returns rows that are due now: companies take turns, each with the longest-waiting row first. */
 export async function listDue(
   engine: Engine,
   queue: QueueName,
@@ -70,7 +70,7 @@ export async function secondsOfOldest(engine: Engine, queue: QueueName, now: Dat
   return Math.max(0, ...rows.map(({ at }) => (at === null ? 0 : (now.getTime() - Date.parse(at)) / 1000)));
 }
 
-/** A row's next state. The state `sending` comes with the item to send. */
+/** A row's next state, with the item to send if the state is `sending`. */
 export interface Prepared<Item> {
   state: string;
   problem?: string;
@@ -78,7 +78,7 @@ export interface Prepared<Item> {
 }
 
 /**
- * Takes a lease on a due row and prepares the item to send, in one transaction that commits before anything is sent.
+ * Takes a lease on a due row and returns the item to send, in one transaction that commits before anything is sent.
  * @returns undefined when there is nothing to send, or another worker has taken the row.
  */
 export async function leaseDue<Queue extends QueueName, Item>(
@@ -107,7 +107,7 @@ export async function leaseDue<Queue extends QueueName, Item>(
   });
 }
 
-/** The stored outcome of an attempt. */
+/** The outcome of an attempt, in the form in which it is stored. */
 export interface Settlement {
   state: string;
   problem: string | null;
@@ -115,7 +115,7 @@ export interface Settlement {
   dueAt: Date;
 }
 
-/** Stores the outcome of an attempt. @returns false when another worker has taken over the lease: its outcome counts. */
+/** Stores an attempt's outcome. @returns false when another worker has taken over the lease: its outcome counts. */
 export async function settleDue(
   transaction: StoreTransaction,
   { queue, company, id }: DueKey,
@@ -128,25 +128,25 @@ export async function settleDue(
   return Number(numAffectedRows) === 1;
 }
 
-/** A queue and the way its rows are sent. */
+/** A queue of rows to send, and the way in which they are sent. */
 export interface Outbox<Queue extends QueueName, Item, Outcome> {
   queue: Queue;
-  /** The final state of a row that was sent. */
+  /** The state of a row that has been sent. */
   sent: string;
   /** Maximum number of rows sent at the same time. */
   atOnce: number;
-  /** Lease time, longer than any attempt, so that other workers take over only abandoned rows. */
+  /** Milliseconds of a lease, longer than any attempt, so that other workers take over only abandoned rows. */
   leaseMs: number;
-  /** Prepares the item to send, in the transaction that takes the lease. */
+  /** Returns a row's next state, with the item to send, in the transaction that takes the lease. */
   prepare: (
     transaction: StoreTransaction,
     row: Selectable<Tables[Queue]>,
     now: Date,
   ) => Promise<Prepared<Item>>;
   attempt: (item: Item) => Promise<Outcome>;
-  /** Returns the time of the next attempt after a failure; undefined when there is none. */
+  /** Returns the time of the next attempt after a failed one; undefined when there is none. */
   nextTry: (item: Item, outcome: Outcome, now: Date) => Date | undefined;
-  /** Stores further data about an outcome, in the same transaction. */
+  /** Stores further data about an outcome, in the transaction that stores the outcome. */
   settle: (
     transaction: StoreTransaction,
     item: Item,

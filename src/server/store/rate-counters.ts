@@ -2,17 +2,17 @@ import { sql } from 'kysely';
 
 import type { Engine } from './engines/engine.ts';
 
-/** The state of a rate count after a request was counted. */
+/** The state of a key's count, after a request was counted. */
 export interface Counted {
-  /** The number of requests in the current window, including this one; infinite when the counter refuses the key. */
+  /** The number of requests in the current window, including this one; infinite for a key that is refused outright. */
   points: number;
   msBeforeNext: number;
 }
 
 /**
- * Counts one request, unless the key is refused because its allowance is used up.
+ * A function that counts one request of a key, unless the key's allowance is used up.
  * @returns the state, and a function that takes the count back, which has no effect after the window has ended; the function
- *   is undefined when the key is refused.
+ * is undefined when the key is refused.
  */
 export type RateCounter = (key: string) => Promise<Counted & { takeBack?: () => Promise<void> }>;
 
@@ -27,13 +27,13 @@ interface Allowed {
  * are used up is never forgotten before its window ends, so that nobody gets a new allowance by sending other keys.
  */
 const KEYS_MAX = 10_000;
-/** Number of counted requests after which expired rows, and rows beyond the maximum number of keys, are removed. */
+/** Number of counted requests after which expired rows, and those beyond the maximum number of keys, are deleted. */
 const SWEEP_EVERY = 1_000;
-/** Time for which a refused key isn't checked again. After that, another process may have taken a count back. */
+/** Milliseconds for which a refused key isn't checked again. After that, another process may have taken a count back. */
 const REFUSED_MS = 1_000;
 
 /**
- * Creates a counter for this process alone that allows `points` in a window of `seconds`, starting at the first request.
+ * Returns a counter for this process alone that allows `points` in a window of `seconds`, which the first request starts.
  * @param keysMax the number of keys it remembers. It refuses new keys while all of these have used up their points.
  */
 export function createOwnCounter({ points: allowed, seconds }: Allowed, keysMax = KEYS_MAX): RateCounter {
@@ -67,8 +67,8 @@ export function createOwnCounter({ points: allowed, seconds }: Allowed, keysMax 
 }
 
 /**
- * Creates a counter that all processes with the same PostgreSQL database share, so that a limit is the same on one
- * machine and on ten. While the database is unreachable, each process counts for itself.
+ * Returns a counter that all processes with the same PostgreSQL database share, so that a limit is the same on one machine
+ * and on ten. While the database is unreachable, each process counts for itself.
  */
 export function createRateCounter(engine: Engine, allowance: Allowed, keysMax = KEYS_MAX): RateCounter {
   const own = createOwnCounter(allowance, keysMax);

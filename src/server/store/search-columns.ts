@@ -1,13 +1,13 @@
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 
-/** Maximum UTF-16 units per searched text, so that four texts fit into a PostgreSQL index entry of about 2,700 bytes. */
+/** Maximum UTF-16 units of each searched text, so that four fit into a PostgreSQL index entry of about 2,700 bytes. */
 const PART_LENGTH_MAX = 150;
 
-/** Marker before the words of the customer's name, which not everybody is allowed to search. */
+/** Character before the words of the customer's name, which not everybody is allowed to search. */
 export const BEFORE_CUSTOMER = '\t';
 
-/** Returns a record's search columns that the database can't compute from its text. */
+/** Returns the values of a record's search columns that the database can't compute from its text, by column name. */
 export function searchColumns({
   resource,
   record,
@@ -23,7 +23,7 @@ export function searchColumns({
   };
 }
 
-/** Returns the amount paid and not refunded, in minor units. */
+/** Returns the amount paid on an invoice less refunds, in minor units. */
 export function paidMinor({ payments = [], refunds = [] }: Pick<Invoice, 'payments' | 'refunds'>): number {
   const sum = (entries: readonly { amountMinor: number }[]) =>
     entries.reduce((total, { amountMinor }) => total + amountMinor, 0);
@@ -34,7 +34,7 @@ function partOf(text: string | null): string {
   return ` ${searchWordsOf(text ?? '')}`.slice(0, PART_LENGTH_MAX).toWellFormed();
 }
 
-/** Letters that Unicode doesn't decompose, with the usual spelling on keyboards without them. */
+/** Letters that Unicode doesn't decompose, with their usual spelling on keyboards that lack them. */
 const typedAs: Record<string, string> = {
   æ: 'ae',
   ð: 'd',
@@ -47,7 +47,7 @@ const typedAs: Record<string, string> = {
   þ: 'th',
 };
 
-/** Returns a text's words separated by spaces, in lower case without accents: `Seán Ørsted` becomes `sean orsted`. */
+/** Returns a text's words in lower case without accents, separated by spaces: `Seán Ørsted` becomes `sean orsted`. */
 export function searchWordsOf(text: string): string {
   return text
     .normalize('NFKD')

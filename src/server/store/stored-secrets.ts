@@ -5,7 +5,7 @@ import type { Connection } from './dialects/dialect.ts';
 import type { Engine } from './engines/engine.ts';
 import { ofAllCompanies } from './machines.ts';
 
-/** The columns with encrypted secrets: webhooks' signing secrets and administrators' second factors. */
+/** The tables and columns with encrypted secrets: webhooks' signing secrets and administrators' second factors. */
 const PLACES = {
   webhooks: { column: 'secret', endedAt: 'deleted_at' },
   administrators: { column: 'second_factor', endedAt: 'disabled_at' },
@@ -14,7 +14,7 @@ const PLACES = {
 type SecretTable = keyof typeof PLACES;
 const tables = Object.keys(PLACES) as SecretTable[];
 
-/** The stored form of a secret, and the webhook or administrator that it belongs to. */
+/** A secret in its stored form, and the webhook or administrator that it belongs to. */
 export interface StoredSecret {
   table: SecretTable;
   company: string;
@@ -24,7 +24,7 @@ export interface StoredSecret {
 
 const SECRETS_AT_ONCE = 500;
 
-/** Reads the stored secrets of every company, including those of deleted webhooks. */
+/** Yields the stored secrets of every company, including those of deleted webhooks. */
 export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecret> {
   for (const table of tables) {
     const column = sql.ref(PLACES[table].column);
@@ -40,10 +40,10 @@ export async function* storedSecrets(db: Connection): AsyncGenerator<StoredSecre
   }
 }
 
-/** Length of a sealed secret's prefix, which identifies its key; see ../process/secret-box.ts. */
+/** Characters of a sealed secret's prefix, which identifies its key; see ../process/secret-box.ts. */
 const SEAL_LENGTH = 'sealed1.00000000'.length;
 
-/** Lists the distinct prefixes of all sealed secrets, without those of deleted webhooks and disabled administrators. */
+/** Returns the distinct prefixes of all sealed secrets, except those of deleted webhooks and disabled administrators. */
 export async function listSeals(engine: Engine): Promise<string[]> {
   const seals = new Set<string>();
   for (const table of tables) {
@@ -59,7 +59,7 @@ export async function listSeals(engine: Engine): Promise<string[]> {
   return [...seals].sort();
 }
 
-/** Replaces the stored form of a secret, unless it has changed in the meantime. */
+/** Replaces the stored form of a secret, unless it has changed since it was read. */
 export async function replaceStoredSecret(
   engine: Engine,
   { table, company, id, secret }: StoredSecret,

@@ -12,10 +12,10 @@ export const STORED_TABLES = allTables.filter(({ isOfDatabase, isCounter }) => !
 
 export type TableRow = Record<string, unknown>;
 
-/** Whether rows of a table belong to companies. */
+/** Whether each row of a table belongs to a company. */
 export const isOfCompanies = (table: Table) => table.name === 'companies' || 'company' in table.columns;
 
-/** Returns the condition for a table's rows that belong to a company. */
+/** Returns the SQL condition for a table's rows that belong to a company. */
 export function ownRows({ name }: Table, company: string): RawBuilder<boolean> {
   return name === 'companies' ? sql`id = ${company}` : sql`company = ${company}`;
 }
@@ -25,7 +25,7 @@ export function writtenColumns({ columns }: Table): string[] {
   return Object.keys(columns).filter((name) => !columns[name]?.isComputed);
 }
 
-/** Finds the row with the greatest key; undefined if the table has no rows or no key. */
+/** Returns the row with the greatest key; undefined if the table has no rows or no key. */
 export async function lastRow(engine: Engine, { name, key }: Table): Promise<TableRow | undefined> {
   if (key.length === 0) return undefined;
   const order = sql.join(key.map((column) => sql`${sql.ref(column)} DESC`));
@@ -34,7 +34,7 @@ export async function lastRow(engine: Engine, { name, key }: Table): Promise<Tab
   return rows[0];
 }
 
-/** Rows per batch: a PDF has about 30 kB, and any other row a few. */
+/** Maximum rows per batch: a PDF has about 30 kB, and any other row a few. */
 const BATCH_ROWS = 500;
 const BATCH_DOCUMENTS = 50;
 
@@ -49,7 +49,7 @@ export function selectionOf({ name, key }: Table, columns: readonly string[]): S
 }
 
 /**
- * Deletes a batch of a company's rows, either any rows or only old ones.
+ * Deletes a batch of a company's rows, optionally only old ones.
  * @returns how many were removed, at most `countMax`.
  */
 export async function deleteSome(

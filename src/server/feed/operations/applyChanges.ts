@@ -6,13 +6,13 @@ import { AppError, unavailable } from '../../../errors.ts';
 import { type BatchForm, invalid, readChangeBatch } from '../batch.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 
-/** Maximum total size of a batch's answers. Even a few changes can each be answered with a long record. */
+/** Maximum total bytes of a batch's answers. Even a few changes can each be answered with a long record. */
 const ANSWERS_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Applies a batch of changes in order, each in its own transaction, except that consecutive imports can share one.
+ * Applies a batch of changes in order, each in its own transaction (consecutive imports can share one), and returns answers.
  * @throws AppError `invalid_request` for a body that isn't a batch. If no change has been answered yet, it is `unavailable`
- *   when the database is down, and `revoked_key` when the token is revoked.
+ * when the database is down, and `revoked_key` when the token is revoked.
  */
 export async function applyChanges({
   backoffice,
@@ -44,16 +44,16 @@ export async function applyChanges({
   return { mediaType: form, body: bodyOf(form, answers.list) };
 }
 
-/** The answers so far to the changes of a batch. */
+/** The answers to a batch's changes, as far as they have been applied. */
 class BatchAnswers {
   readonly list: { status: string; text: string }[] = [];
-  /** Error from the database that stopped the batch. */
+  /** The database error that stopped the batch; undefined if none did. */
   fault: unknown;
   readonly #hasHungUp: () => boolean;
   #isRevoked = false;
   #bytes = 0;
 
-  /** @param hasHungUp whether the client has disconnected; it is then expected to send the batch again. */
+  /** Creates an empty list of answers. @param hasHungUp whether the client has disconnected; it will send the batch again. */
   constructor(hasHungUp: () => boolean) {
     this.#hasHungUp = hasHungUp;
   }

@@ -5,7 +5,7 @@ import { invalid, readValue } from '../batch.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 
 /**
- * Creates a link that signs a person in to the portal.
+ * Returns a new link by which a person signs in to the portal.
  * @throws AppError `invalid_request` for an invalid body, and the errors of `makePortalLink`.
  */
 export async function createPortalLink(request: FeedRequest): Promise<FeedReply> {

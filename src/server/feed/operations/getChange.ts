@@ -4,7 +4,7 @@ import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 import { refuseCompany } from './getPosition.ts';
 
 /**
- * Returns the outcome of a change.
+ * Returns the outcome of an applied change.
  * @throws AppError `not_found` if no change with the id was applied, or the token isn't for the company or kind of change.
  */
 export async function getChange({ backoffice, token, params, query, now }: FeedRequest): Promise<FeedReply> {

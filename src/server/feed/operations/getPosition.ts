@@ -5,7 +5,7 @@ import { findPosition } from '../../store/records/moves.ts';
 import type { FeedReply, FeedRequest } from '../feed-backend.ts';
 
 /**
- * Returns the position of a source: its last applied change.
+ * Returns a source's position, which is its last applied change.
  * @throws AppError `not_found` if the company doesn't exist, or the token isn't for it.
  */
 export async function getPosition({ backoffice, token, query }: FeedRequest): Promise<FeedReply> {
@@ -18,7 +18,7 @@ export async function getPosition({ backoffice, token, query }: FeedRequest): Pr
   return { mediaType: 'application/json', body: JSON.stringify({ company, source, ...position }) };
 }
 
-/** @throws AppError `not_found` for a company that the token isn't for. */
+/** Refuses a company that the token isn't for. @throws AppError `not_found`. */
 export function refuseCompany({ companies }: FeedToken, company: string): void {
   if (companies?.includes(company) === false) throw noCompany();
 }

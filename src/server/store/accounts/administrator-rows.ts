@@ -18,7 +18,7 @@ export type Administrator = Omit<RowOf<typeof administrators>, 'mutedNotices'> &
   mutedNotices?: readonly string[];
 };
 
-/** Creates a new administrator, without storing them. */
+/** Returns a new administrator, who is not yet stored. */
 export function newAdministrator(
   person: Pick<Administrator, 'company' | 'email' | 'name' | 'scopes' | 'mayInvite' | 'madeBy'>,
   now: Date,
@@ -34,7 +34,7 @@ export function newAdministrator(
 /** The key that identifies an administrator. */
 export type AccountKey = Pick<Administrator, 'company' | 'id'>;
 
-/** Adds an administrator. Returns false when another active one of the company has the e-mail address. */
+/** Stores a new administrator. Returns false when another active one of the company has the e-mail address. */
 export async function insertAdministrator(
   transaction: StoreTransaction,
   administrator: Administrator,
@@ -50,14 +50,14 @@ export async function insertAdministrator(
   return Number(numInsertedOrUpdatedRows) === 1;
 }
 
-/** The value of the password column for an administrator without a password. */
+/** The text in the password column of an administrator without a password. */
 export const NO_PASSWORD = '';
 
-/** The second factor that an account needs besides its password; see ../../features/sign-in/second-factor.ts. */
+/** The second factor of an account, needed besides its password; see ../../features/sign-in/second-factor.ts. */
 export interface SecondFactor {
-  /** The encrypted secret from which codes are computed. */
+  /** The secret from which codes are computed, encrypted. */
   secret: string;
-  /** The time step of the last accepted code. */
+  /** The time step of the last accepted code, which can't be used again. */
   lastStep: number;
   /** The digests of unused recovery codes. */
   recoveryCodes: readonly string[];
@@ -80,7 +80,7 @@ export function lacksSecondFactor({
 
 const ACCOUNTS_MAX = 1_000;
 
-/** Finds a company's account by id or e-mail address, unless it is disabled. */
+/** Returns a company's account by id or e-mail address; undefined if there is none or it is disabled. */
 export async function findAccount(
   db: Connection,
   of: { company: string; id: string } | { company: string; email: string },
@@ -95,7 +95,7 @@ export async function findAccount(
 }
 
 /**
- * Finds an e-mail address's accounts in all companies, oldest first, leaving out disabled ones and those without a password.
+ * Returns an e-mail address's accounts in all companies, oldest first, except disabled ones and those without a password.
  * Nothing about one account may be revealed in another's company.
  */
 export async function findAccountsOf(engine: Engine, email: string): Promise<Account[]> {
@@ -117,7 +117,7 @@ function toAccount(row: Selectable<Tables['administrators']>): Account {
   return { administrator: toAdministrator(row), password, secondFactor };
 }
 
-/** Lists a company's administrators, oldest first, including disabled ones. */
+/** Returns a company's administrators, oldest first, including disabled ones. */
 export async function listAdministratorRows(db: Connection, company: string): Promise<Administrator[]> {
   const rows = await db
     .selectFrom('administrators')
@@ -132,9 +132,9 @@ export async function listAdministratorRows(db: Connection, company: string): Pr
 type Changeable = 'name' | 'scopes' | 'mayInvite' | 'mutedNotices' | 'signedInAt' | 'disabledAt';
 
 interface AdministratorChanges extends Partial<Pick<RowOf<typeof administrators>, Changeable>> {
-  /** The hash of the new password. */
+  /** The hash of the new password; absent if the password stays. */
   password?: string;
-  /** The second factor; null removes it. */
+  /** The new second factor; null removes it, and it stays if absent. */
   secondFactor?: SecondFactor | null;
 }
 

@@ -47,7 +47,7 @@ export const auditActions = {
 
 export type AuditAction = keyof typeof auditActions;
 
-/** The network address of a browser, and its User-Agent header. */
+/** The network address and User-Agent header of a browser. */
 export interface Origin {
   address: string;
   client: string;
@@ -65,14 +65,14 @@ export interface NewAuditEntry {
   company: string;
   by: AuditActor;
   action: AuditAction;
-  /** Id of the action's target. */
+  /** Id of the record that the action is about; absent if there is none. */
   subject?: string;
   /** Further details of the action, by name. Never a secret. */
   details?: Readonly<Record<string, string>>;
   now: Date;
 }
 
-/** The recipients of the notice of each action: the account's owner, all administrators, or all but the actor. */
+/** The recipients of the notice of an action: the account's owner, all administrators, or all but the actor. */
 const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>> = {
   'administrator.changed_password': 'owner',
   'reset.asked': 'owner',
@@ -90,7 +90,7 @@ const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>
 const KEPT_DAYS = 730;
 const OLD_AT_ONCE = 20;
 
-/** Adds an entry to the audit trail, and any notices about it, in the same transaction as the recorded action. */
+/** Adds an entry to the audit trail, and the notices about it, in the transaction of the recorded action. */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
   const { company, by, action, subject = null, details = {}, now } = entry;
   const actor = by === 'operator' ? { name: 'Operator', address: null, client: null } : by;
@@ -112,7 +112,7 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
   });
 }
 
-/** Deletes entries older than two years, a limited number at each call. */
+/** Deletes some of the entries older than two years; call it regularly to delete all. */
 export async function forgetOldEntries(engine: Engine, now: Date): Promise<void> {
   const oldestAt = new Date(now.getTime() - KEPT_DAYS * DAY_MS).toISOString();
   const found = await ofAllCompanies(
@@ -133,7 +133,7 @@ export async function forgetOldEntries(engine: Engine, now: Date): Promise<void>
     );
 }
 
-/** Counts an administrator's entries for one action since a given time, up to `countMax`. */
+/** Returns the number of an administrator's entries for one action since a given time, at most `countMax`. */
 export async function countAuditRows(
   transaction: StoreTransaction,
   { company, administrator, action }: { company: string; administrator: string; action: AuditAction },
@@ -154,7 +154,7 @@ export async function countAuditRows(
 const COUNTER_MAX = 0xffff;
 let counter = 0;
 
-/** Creates an id that sorts in the order of the entries, even within a millisecond. */
+/** Returns a new id that sorts in the order of the entries, even within a millisecond. */
 function mintId(now: Date): string {
   counter = counter === COUNTER_MAX ? 0 : counter + 1;
   return `${timeInId(now)}-${counter.toString(16).padStart(4, '0')}-${randomBytes(6).toString('hex')}`;
@@ -169,7 +169,7 @@ export interface AuditFilter {
   administrator?: string | undefined;
 }
 
-/** Lists a company's entries before an id, newest first. */
+/** Returns a company's entries before the one with an id, newest first. */
 export async function listAuditRows(
   engine: Engine,
   company: string,

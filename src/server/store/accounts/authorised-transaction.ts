@@ -7,11 +7,11 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { takeForm } from './sent-forms.ts';
 import { findSessionOwner } from './session-rows.ts';
 
-/** A request's administrator and session, as looked up when it arrived. The transaction checks both again. */
+/** The administrator and session of a request, as looked up when it arrived. The transaction checks both again. */
 export interface SignedIn extends Origin {
   administrator: string;
   session: string;
-  /** The token of the submitted form, which can be used only once; undefined when there is no form. */
+  /** The token of the submitted form, which can be used only once; undefined for a change without a form. */
   form?: string | undefined;
 }
 
@@ -24,7 +24,7 @@ export interface ActingAdministrator extends Administrator, Origin {
 
 const PROOF_MS = 10 * MINUTE_MS;
 
-/** The authority for a change. An operator, at the command line, is allowed everything. */
+/** The authority for a change: an administrator's session, or an operator at the command line, who is allowed everything. */
 export type Authority = SignedIn | 'operator';
 
 /** The company, authority and time of a requested change. */
@@ -34,25 +34,25 @@ export interface Act<By extends Authority = Authority> {
   now: Date;
 }
 
-/** Thrown when the session has ended or its administrator was removed; nothing was changed. */
+/** Error for a change whose session has ended or whose administrator was removed; nothing was changed. */
 export class AuthorityEndedError extends Error {
   override readonly name = 'AuthorityEndedError';
 }
 
-/** Thrown when the last proof of identity is too old; nothing was changed. See ../../features/sign-in/proof.ts. */
+/** Error for a change that needs a newer proof of identity; nothing was changed. See ../../features/sign-in/proof.ts. */
 export class ProofNeededError extends Error {
   override readonly name = 'ProofNeededError';
 }
 
-/** Thrown when the form was already submitted; nothing was changed. */
+/** Error for a form that was already submitted; nothing was changed. */
 export class FormUsedError extends Error {
   override readonly name = 'FormUsedError';
 }
 
 /**
- * An open transaction for a change to a company's administration, such as a new key: the company is locked, and the
- * authority was checked. Only `authorisedTransaction` creates one, and the store's functions for such changes require one, so
- * that no change skips the check.
+ * An open transaction for an administrative change, such as a new key: the company is locked, and the authority was checked.
+ * Only `authorisedTransaction` creates one, and the store's functions for such changes require one, so that no change skips
+ * the check.
  */
 class AuthorisedTransaction {
   readonly engine: Engine;
@@ -86,14 +86,14 @@ class AuthorisedTransaction {
 export type { AuthorisedTransaction };
 
 /**
- * Runs an administrative change as one atomic transaction. It locks the company, so that its changes are serial. Then it
- * looks up the session and the administrator again, because both may have ended since the request arrived. The password
- * or second factor must have been given within the last ten minutes, so that a session stolen later can't change anything.
- * `work` checks from `authorised.by` whether the administrator is allowed this change, and throws if not.
+ * Runs `work` as one atomic administrative change and returns its result. It locks the company, so that its changes are
+ * serial. Then it looks up the session and the administrator again, because both may have ended since the request arrived.
+ * The password or second factor must have been given within the last ten minutes, so that a session stolen later can't change
+ * anything. `work` checks from `authorised.by` whether the administrator is allowed this change, and throws if not.
  * @param options.isProofNeeded false for changes that affect neither access nor where data is sent.
  * @throws UsageError when there is no such company; ProofNeededError when the last proof is too old; AuthorityEndedError when
- *   the session has ended or expired, or its administrator was removed; FormUsedError when the form was already used; any
- *   error of `work`. Nothing is changed then.
+ * the session has ended or expired, or its administrator was removed; FormUsedError when the form was already used; any error
+ * of `work`. Nothing is changed then.
  */
 export async function authorisedTransaction<T>(
   engine: Engine,

@@ -8,13 +8,13 @@ import type { Tables } from '../tables/tables.ts';
 import type { AccountKey } from './administrator-rows.ts';
 import { type HashedToken, isOfToken } from './session-rows.ts';
 
-/** A single-use link that invites an administrator or resets a password. */
+/** A single-use link that invites an administrator or resets one's password. */
 export type PortalLink = Omit<RowOf<typeof accountLinks>, 'name' | 'feedToken'> & {
-  /** The person's name and the feed token's id, if a business system invites them; they get no password. */
+  /** The name of the person whom a business system invites, and its feed token's id; absent for other links. */
   vouched?: { name: string; feedToken: string };
 };
 
-/** Adds a link, replacing earlier ones for the same person. A reset that they asked for doesn't replace the operator's. */
+/** Stores a link, replacing the person's earlier ones. A reset that they asked for doesn't replace the operator's. */
 export async function insertLink(
   transaction: StoreTransaction,
   link: PortalLink,
@@ -35,7 +35,7 @@ export async function insertLink(
     .execute();
 }
 
-/** Finds a link that can still be used, without using it up. */
+/** Returns a link that can still be used, without using it up; undefined if there is none. */
 export async function findLink(
   engine: Engine,
   token: HashedToken,
@@ -50,7 +50,7 @@ export async function findLink(
   return row && toLink(row);
 }
 
-/** Uses up a link and returns it, to only one of several simultaneous requests. */
+/** Uses up a link and returns it; of several simultaneous requests, only one gets it. */
 export async function takeLink(
   transaction: StoreTransaction,
   token: HashedToken,
@@ -65,7 +65,7 @@ export async function takeLink(
   return row && toLink(row);
 }
 
-/** Lists a company's open invitations, oldest first. */
+/** Returns a company's open invitations, oldest first. */
 export async function listInvitations(db: Connection, company: string, now: Date): Promise<PortalLink[]> {
   const rows = await db
     .selectFrom('portal_links')

@@ -40,18 +40,18 @@ export type NoticeKind =
 export interface NewNotice {
   company: string;
   kind: NoticeKind;
-  /** Named values for the notice's text (features/notices/texts.ts). Never a secret. */
+  /** Values for the notice's text, by name (features/notices/texts.ts). Never a secret. */
   details: Readonly<Record<string, string>>;
-  /** The only recipient, or null for somebody being invited; if omitted, all administrators get the notice. */
+  /** The id of the only recipient, or null for somebody being invited; if absent, all administrators get the notice. */
   administrator?: string | null;
-  /** An administrator who doesn't get the notice. */
+  /** The id of an administrator who doesn't get the notice; null or absent for none. */
   except?: string | null;
-  /** A webhook's events: only administrators allowed to see the data of at least one of them get the notice. */
+  /** Events of the webhook that the notice is about: only administrators allowed to see the data of at least one get it. */
   events?: readonly SubscribableKind[] | undefined;
   now: Date;
 }
 
-/** Maximum notices of one kind per person in 24 hours, so that a flood of one kind doesn't hide others. */
+/** Maximum notices of one kind to a person in 24 hours, so that a flood of one kind doesn't hide others. */
 const TOLD_MAX = 20;
 
 /**
@@ -82,7 +82,7 @@ export async function addNotice(transaction: StoreTransaction, notice: NewNotice
   if (rows.length > 0) await transaction.insertInto('notices').values(rows).execute();
 }
 
-/** Counts each administrator's notices of a kind in the last 24 hours. */
+/** Returns the number of notices of a kind in the last 24 hours, by administrator. */
 async function countTold(
   transaction: StoreTransaction,
   { company, kind, now }: NewNotice,
@@ -109,7 +109,7 @@ export function toNotice(row: Selectable<Tables['notices']>): Notice {
 
 export const NOTICES_LISTED_MAX = 200;
 
-/** Lists an administrator's notices, newest first, 200 at most. */
+/** Returns an administrator's notices, newest first, at most 200. */
 export async function listNotices({ db }: Engine, { company, id }: AccountKey): Promise<Notice[]> {
   const rows = await db
     .selectFrom('notices')
@@ -121,7 +121,7 @@ export async function listNotices({ db }: Engine, { company, id }: AccountKey): 
   return rows.map(toNotice);
 }
 
-/** Counts an administrator's notices that were neither mailed nor read, up to 200. */
+/** Returns the number of an administrator's notices that were neither mailed nor read, at most 200. */
 export async function countUnseen({ db }: Engine, { company, id }: AccountKey): Promise<number> {
   const unseen = sql`(SELECT 1 FROM notices WHERE company = ${company} AND administrator = ${id} AND state = 'waiting'
     LIMIT ${sql.lit(NOTICES_LISTED_MAX)}) AS unseen`;
@@ -139,7 +139,7 @@ export async function markSeen(engine: Engine, { company, id }: AccountKey): Pro
   );
 }
 
-/** Finds a notice by the unsubscribe code in its mail. */
+/** Returns the notice whose mail has an unsubscribe code; undefined if there is none. */
 export async function findNotice(
   db: Connection,
   { company, id, stopSha256 }: AccountKey & { stopSha256: string },

@@ -22,7 +22,7 @@ const isForm =
 
 type TokenSession = Pick<ActiveSession, 'company' | 'id' | 'token'>;
 
-/** Maximum stored results per session; a form older than all of them could be submitted again. */
+/** Maximum results of forms stored per session; a form older than all of them could be submitted again. */
 export const RESULTS_OF_SESSION_MAX = 200;
 
 /**
@@ -61,8 +61,8 @@ export async function takeForm(
 }
 
 /**
- * Stores the address to which a form leads, and its notice, unless its session has ended. A notice may contain a secret, so
- * it is encrypted with a key derived from the session's token.
+ * Stores the address that a form's sender is led to, with a notice to show there, unless the session has ended. A notice may
+ * contain a secret, so it is encrypted with a key derived from the session's token.
  */
 export async function keepFormResult(
   engine: Engine,
@@ -80,7 +80,7 @@ export async function keepFormResult(
   });
 }
 
-/** Finds the address to which a submitted form leads: null until it is known, undefined if the form wasn't submitted. */
+/** Returns the address that a submitted form leads to: null until it is known, undefined if the form wasn't submitted. */
 export async function findFormResult(
   { db }: Engine,
   session: SessionKey,

@@ -6,14 +6,14 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { portalSessions } from '../tables/accounts.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
 
-/** A session, without its token. */
+/** An administrator's session in the portal, without its token. */
 export type Session = RowOf<typeof portalSessions>;
 
-/** The limits on a session's duration. */
+/** The limits to the duration of a session. */
 export interface SessionLengths {
-  /** Minutes without use after which a session ends. */
+  /** Minutes without a request after which a session ends. */
   idleMinutes: number;
-  /** Hours after which a session ends, however much it is used. */
+  /** Hours after sign-in after which a session ends, however much it is used. */
   hoursMax: number;
 }
 
@@ -43,7 +43,7 @@ export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sess
   return sql<boolean>`${sql.ref(`${table}.company`)} = ${company} AND ${sql.ref(`${table}.token_sha256`)} = ${sha256}`;
 }
 
-/** Finds the session with a token, and its administrator; undefined if there is none or the administrator is disabled. */
+/** Returns the session with a token, and its administrator; undefined if there is none or the administrator is disabled. */
 export async function findSession(
   db: Connection,
   token: HashedToken,
@@ -83,8 +83,8 @@ export async function findSession(
 }
 
 /**
- * Finds a session's administrator, and the time of its last proof, for an authorised transaction. Returns undefined when
- * the session has ended, has expired or can't be used yet, or the administrator is disabled.
+ * Returns a session's administrator, and the time of its last proof of identity, for an authorised transaction. Returns
+ * undefined when the session has ended, has expired or can't be used yet, or the administrator is disabled.
  */
 export async function findSessionOwner(
   transaction: StoreTransaction,
@@ -106,7 +106,7 @@ export async function findSessionOwner(
   return row && { ...toAdministrator(row), provedAt: row.proved_at };
 }
 
-/** Lists an administrator's sessions, newest first. */
+/** Returns an administrator's sessions, newest first. */
 export async function listSessionRows(engine: Engine, { company, id }: AccountKey): Promise<Session[]> {
   const rows = await engine.db
     .selectFrom('portal_sessions')
@@ -129,7 +129,7 @@ export async function touchSession(
   );
 }
 
-/** Makes a waiting session usable, or stores the time of its owner's latest proof of identity. */
+/** Marks a session as no longer waiting for a step of the sign-in, or stores the time of the latest proof of identity. */
 export async function updateSession(
   transaction: StoreTransaction,
   { company, id }: Pick<Session, 'company' | 'id'>,

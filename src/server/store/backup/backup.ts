@@ -8,18 +8,18 @@ import { refuseForeignFile } from '../foreign.ts';
 import { examineCopy } from './examine.ts';
 import { beginFile, isFilePath } from '../../../command-line/unfinished-file.ts';
 
-/** Progress reporting and cancellation of a copy. Sizes are in bytes. */
+/** Progress and cancellation of a copy. Sizes are in bytes. */
 export interface Copying {
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
 }
 
-/** Number of pages copied at once: 4 MB, which take a few milliseconds. Signals are noticed in between. */
+/** Number of pages that are copied without a pause: 4 MB, which take a few milliseconds. Signals are noticed in between. */
 const PAGES_AT_ONCE = 1_000;
 const BUSY_MS_MAX = 5_000;
-/** Maximum growth of the database's log during a backup, so that the backup can't fill the disk. */
+/** Maximum bytes by which the database's log may grow during a backup, so that the backup can't fill the disk. */
 const LOG_BYTES_MAX = 4_000_000_000;
-/** Suffixes of the files that belong to a database; the first is that of the database itself. */
+/** Suffixes of the files of a database; the empty one is that of the database itself. */
 const COMPANIONS = ['', '-wal', '-shm', '-journal', '-serving', '-secret-key'];
 
 /**
@@ -70,7 +70,7 @@ async function copyAtOneMoment(path: string, to: string, { signal, onProgress }:
   }
 }
 
-/** Opens a database with a snapshot for all reads. @throws UsageError naming the database when it can't be read. */
+/** Returns a database whose reads all see one snapshot. @throws UsageError naming the database when it can't be read. */
 function openAtOneMoment(path: string): Database.Database {
   let source: Database.Database | undefined;
   try {
@@ -87,7 +87,7 @@ function openAtOneMoment(path: string): Database.Database {
   }
 }
 
-/** @throws UsageError when the copy was cancelled. */
+/** Throws a UsageError if the copy has been cancelled. */
 export function refuseStopped(signal: AbortSignal): void {
   if (signal.aborted) throw new UsageError(`Stopped by ${String(signal.reason)}. Nothing was changed.`);
 }

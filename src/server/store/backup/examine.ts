@@ -38,7 +38,7 @@ export function examineCopy(path: string, name: string): void {
 
 const DIFFERENCES_SHOWN_MAX = 5;
 
-/** @throws UsageError naming the first differences of a schema, if there are any. */
+/** Throws a UsageError that names the first differences of a schema, if there are any. */
 export function refuseDifferences(found: readonly string[], name: string): void {
   if (found.length === 0) return;
   const more = found.length > DIFFERENCES_SHOWN_MAX ? '; and more' : '';

@@ -54,7 +54,7 @@ export async function restoreBackup(
   return { byteCount: statSync(path).size };
 }
 
-/** Places the key before the database, because a server starting in between would refuse a database without its key. */
+/** Puts the key in place before the database: a server starting in between would refuse a database without its key. */
 function placeWithKey(unfinished: UnfinishedFile, key: { from: string; to: string } | undefined): void {
   const isNew = key && !existsSync(key.to);
   if (isNew) copyPrivately(key.from, key.to);

@@ -72,7 +72,7 @@ async function refuseOutdated(source: Engine): Promise<void> {
     throw new UsageError('The source is not up to date: run "fieldledger migrate" on it first.');
 }
 
-/** Returns a digest of the companies, which identifies the source of a copy. */
+/** Returns a digest of the companies, by which a copy recognises its source. */
 async function digestOfCompanies(source: Engine): Promise<string> {
   const companies = await source.db
     .selectFrom('companies')
@@ -139,7 +139,7 @@ async function copyTable(
   }
 }
 
-/** Computes a digest of all rows of a table, equal on both engines. */
+/** Returns a digest of all rows of a table, which is equal on both engines. */
 async function digestOf(
   engine: Engine,
   table: Table,
@@ -155,7 +155,7 @@ async function digestOf(
   return digest.digest('hex');
 }
 
-/** Converts a value to text. PostgreSQL's driver returns 64-bit integers as text, and SQLite's as numbers. */
+/** Returns a value as text. PostgreSQL's driver returns 64-bit integers as text, and SQLite's as numbers. */
 function textOf(value: TableRow[string]): string | null {
   if (value === null || value === undefined) return null;
   return Buffer.isBuffer(value) ? value.toString('base64') : `${value as string | number}`;

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { UsageError } from '../../../errors.ts';
 import type { Administration, SchemaObject } from './administration.ts';
 
-/** The key of the advisory lock, an arbitrary number. */
+/** The key of the advisory lock on the schema, an arbitrary number. */
 const SCHEMA_LOCK = 4_706_174;
 
 export const postgresAdministration: Administration = {
@@ -37,7 +37,7 @@ export const postgresAdministration: Administration = {
   SELECT 'function', proname, CASE WHEN prosecdef THEN 'SECURITY DEFINER ' ELSE '' END || prosrc
   FROM pg_proc AS p WHERE pronamespace = to_regnamespace(current_schema())
     AND NOT EXISTS (SELECT 1 FROM pg_depend WHERE classid = 'pg_proc'::regclass AND objid = p.oid AND deptype = 'e')`,
-  /** PostgreSQL stores function bodies verbatim, and formats trigger definitions exactly as our migrations do. */
+  /** Returns what statements make. PostgreSQL stores function bodies verbatim, and formats triggers as our migrations do. */
   objectsMadeBy(statements) {
     const made = new Map<string, SchemaObject>();
     for (const statement of statements) {
@@ -53,7 +53,7 @@ export const postgresAdministration: Administration = {
     return [...made.values()];
   },
   fileProblems: async () => [],
-  /** Erasing a company deletes its audit trail too, for which the server's own role has no permission. */
+  /** Refuses a role that can't delete the audit trail along with its company, such as the server's own. */
   async prepareErasure(run) {
     const [row] = await run("SELECT has_table_privilege('audit_entries', 'DELETE') AS may");
     if (row?.may !== true)

@@ -6,7 +6,7 @@ import { UsageError } from '../../../errors.ts';
 import type { Administration, SchemaObject } from './administration.ts';
 
 const FILE_PROBLEMS_MAX = 100;
-/** Maximum wait for other writers before the file is rewritten. */
+/** Maximum milliseconds to wait for other writers before the file is rewritten. */
 const BUSY_MS_MAX = 60_000;
 const BUSY_PAUSE_MS = 20;
 
@@ -29,7 +29,7 @@ export const sqliteAdministration: Administration = {
       database.close();
     }
   },
-  /** @see https://sqlite.org/pragma.html#pragma_quick_check */
+  /** Returns the file's faults, as SQLite finds them. @see https://sqlite.org/pragma.html#pragma_quick_check */
   async fileProblems(run) {
     const rows = await run(`PRAGMA quick_check(${FILE_PROBLEMS_MAX})`);
     return rows.map((row) => String(Object.values(row)[0])).filter((text) => text !== 'ok');

@@ -3,42 +3,42 @@ import type { RawBuilder, Transaction } from 'kysely';
 import type { Connection, Dialect } from '../dialects/dialect.ts';
 import type { Tables } from '../tables/tables.ts';
 
-/** An open transaction. */
+/** An open transaction of the store's database. */
 export type StoreTransaction = Transaction<Tables>;
 
-/** The parts of an engine that reads need. */
+/** The parts of an engine that are needed for reading. */
 export interface Reads {
   readonly dialect: Dialect;
-  /** Connection for reads, which never wait for a writer. Writes go through `transaction`. */
+  /** Connection for reading, which never waits for a writer. Writes go through `transaction`. */
   readonly db: Connection;
 }
 
-/** The machines over which Citus distributes a database. */
+/** The machines over which Citus distributes a database's companies. */
 export interface Machines {
   /** The names of machines that didn't answer at the last check. */
   readonly away: readonly string[];
   /** Starts a check of the machines, unless one was just made. */
   suspect(): void;
-  /** Lists the companies on each machine that answers. */
+  /** Returns the ids of the companies on each machine that answers. */
   reached(): Promise<string[][]>;
 }
 
 /** An open database, either SQLite or PostgreSQL. */
 export interface Engine extends Reads, AsyncDisposable {
-  /** Opens a snapshot for consistent reads until disposed of, unaffected by later commits. It occupies a connection. */
+  /** Opens a snapshot for consistent reads, unaffected by later commits, until disposed of. It occupies a connection. */
   snapshot(): Promise<Reads & AsyncDisposable>;
   /**
-   * Runs a transaction: either all of it is committed, or nothing. Writers take turns (SQLite takes its write lock first),
-   * so `work` must not wait for anything but the database.
+   * Runs `work` in a transaction and returns its result: either all of it is committed, or nothing. Writers take turns
+   * (SQLite takes its write lock first), so `work` must not wait for anything but the database.
    * @throws AppError `unavailable` when the database stays locked by another process.
    */
   transaction<T>(work: (transaction: StoreTransaction) => Promise<T>): Promise<T>;
-  /** Runs a single statement as its own transaction, without PostgreSQL's round trips to begin and commit. */
+  /** Runs a statement as its own transaction and returns its rows, without PostgreSQL's round trips to begin and commit. */
   write<Row>(statement: RawBuilder<Row>): Promise<Row[]>;
   /**
-   * Calls back soon after any commit that may have added deliveries, until disposed of: at once for this process's
-   * commits or PostgreSQL's notifications, and within a tenth of a second when another process has written to SQLite.
-   * Calls may be spurious, and notifications may be missed while a connection is broken.
+   * Calls back soon after any commit that may have added deliveries, until disposed of: at once for this process's commits or
+   * PostgreSQL's notifications, and within a tenth of a second when another process has written to SQLite. Calls may be
+   * spurious, and notifications may be missed while a connection is broken.
    */
   watchDeliveries(onNews: () => void): AsyncDisposable;
   /**
@@ -48,7 +48,7 @@ export interface Engine extends Reads, AsyncDisposable {
   version(): number | undefined;
   /** Checks that the database answers within a second, even if the pool is busy. @throws AppError `unavailable` if not. */
   answers(): Promise<void>;
-  /** Whether companies are spread over several machines, found out on the first connection; see ../machines.ts. */
+  /** Whether companies are spread over several machines, which the first connection finds out; see ../machines.ts. */
   isDistributed(): Promise<boolean>;
   /** The machines of a distributed database; undefined for a single machine. */
   readonly machines?: Machines | undefined;

@@ -4,13 +4,13 @@ import { unavailable } from '../../../errors.ts';
 import type { Machines } from './engine.ts';
 import { onOwnConnection, type PostgresHosts } from './postgres-hosts.ts';
 
-/** Time that a statement may take before the machines are checked. */
+/** Milliseconds that a statement may take before the machines are checked. */
 const SLOW_MS = 1_000;
-/** Minimum time between two checks of the machines. */
+/** Minimum milliseconds between two checks of the machines. */
 const LOOK_EVERY_MS = 2_000;
-/** Time without a connection after which a machine counts as down. */
+/** Milliseconds without a connection after which a machine counts as down. */
 const CONNECT_MS_MAX = 2_000;
-/** Maximum number of companies whose machine is cached; cleared when a machine is found to be down. */
+/** Maximum number of companies whose machine is remembered; all are forgotten when a machine is found to be down. */
 const COMPANIES_MAX = 10_000;
 
 /** The connections for one machine's companies, or for statements that concern no company or many. */
@@ -28,8 +28,8 @@ interface Look {
 }
 
 /**
- * The connections to a Citus coordinator. Each machine's companies have their own pool, so that a silent machine can't
- * occupy connections that others need.
+ * The connections to a Citus coordinator, in a pool for each machine's companies, so that a silent machine can't occupy
+ * connections that others need.
  * @see https://docs.citusdata.com/en/stable/develop/api_metadata.html
  */
 export class MachinePools implements Machines {
@@ -48,7 +48,7 @@ export class MachinePools implements Machines {
     this.#general = newLane(general);
   }
 
-  /** Finds the connections for a statement. @throws AppError `unavailable` at once if its company's machine is down. */
+  /** Returns the connections for a statement. @throws AppError `unavailable` at once if its company's machine is down. */
   async laneFor(text: string, parameters: readonly unknown[]): Promise<Lane> {
     const company = companyOf(text, parameters);
     const machine = company === undefined ? undefined : await this.#machineOf(company);
@@ -58,7 +58,7 @@ export class MachinePools implements Machines {
     throw unavailable({ cause: new Error(`${machine} doesn't answer.`) });
   }
 
-  /** Waits for a statement's result, but only as long as the lane's machines are up. */
+  /** Returns a statement's result, or throws as soon as one of the lane's machines is found to be down. */
   async within<T>({ waits }: Lane, answer: Promise<T>): Promise<T> {
     // A new promise for each wait, because a long-lived one would retain every answer that raced with it.
     const { promise: lost, reject } = Promise.withResolvers<never>();
@@ -108,7 +108,7 @@ export class MachinePools implements Machines {
     return found?.machine;
   }
 
-  /** Checks all machines simultaneously on a separate connection. Simultaneous callers share one check. */
+  /** Checks all machines at once on a separate connection. Simultaneous callers share one check. */
   async #look(): Promise<Look> {
     this.#looking ??= this.#askMachines().finally(() => (this.#looking = undefined));
     return this.#looking;
@@ -150,7 +150,7 @@ const MACHINE = "nodename || ':' || nodeport";
 const ANSWERS = `SELECT ${MACHINE} AS machine, success FROM run_command_on_workers('SELECT 1')`;
 const PLACES = 'pg_dist_placement JOIN pg_dist_node USING (groupid)';
 
-/** Query for the companies of each shard, except on the given machines. */
+/** SQL for the companies of each shard, except on the given machines. */
 const COMPANIES = `
   SELECT node_name || ':' || node_port AS machine, result
   FROM (
@@ -160,7 +160,7 @@ const COMPANIES = `
     WHERE logicalrelid = 'companies'::regclass AND ${MACHINE} <> ALL ($1)
   ) AS asked, master_run_on_worker(names, ports, commands, TRUE)`;
 
-/** Finds the company to which a statement is bound, or one of several on the same machine; undefined if there is none. */
+/** Returns the company that a statement is bound to, or one of several on the same machine; undefined if there is none. */
 function companyOf(text: string, parameters: readonly unknown[]): string | undefined {
   const place =
     /\bcompany"? = (?:ANY\()?\$(\d+)/.exec(text) ??

@@ -9,7 +9,7 @@ const RECONNECT_MS = 1_000;
 const CONNECT_MS_MAX = 5_000;
 
 /**
- * Listens for notifications on a separate connection, which is reopened whenever it breaks.
+ * Listens for PostgreSQL's notifications on a separate connection, which is reopened whenever it breaks.
  * @param onNews is also called after a reconnection, because notifications may have been missed.
  */
 export function listenOnPostgres(url: string, onNews: () => void): AsyncDisposable {

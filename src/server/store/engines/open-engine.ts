@@ -12,13 +12,13 @@ export async function openEngine(databaseUrl: string, options: PostgresOptions =
   return openPostgres(databaseUrl, options);
 }
 
-/** Codes of temporary errors: SQLite's locks, network errors, lost or too many connections, shutdown, startup and standby. */
+/** Matches codes of temporary errors: SQLite's locks, network errors, lost or too many connections, shutdown and standby. */
 const AWAY =
   /^(?:SQLITE_(?:BUSY|LOCKED)|08|53300|57P0[1235]|25006|ECONN|EHOST|ENET|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN)/;
 
 /**
- * Whether the database is temporarily unreachable or locked. Refused passwords, wrong settings and full disks don't
- * count.
+ * Whether an error means that the database is temporarily unreachable or locked. Refused passwords, wrong settings and full
+ * disks don't count.
  */
 export function isAway(error: unknown): boolean {
   const cause = error instanceof AppError ? error.cause : error;

@@ -5,18 +5,18 @@ import pg from 'pg';
 
 import { hostListOf, withHostList } from '../../process/setting-values.ts';
 
-/** Connections to whichever of an address's hosts is usable. */
+/** Connections to whichever of an address's hosts can be used. */
 export interface PostgresHosts {
-  /** Client class for the current host. If a client can't connect, the next host becomes the current one. */
+  /** Client class that connects to the current host. If it can't connect, the next host becomes the current one. */
   Client: new (options?: pg.ClientConfig) => pg.Client;
-  /** Opens a connection to the first host that accepts one, starting with the current host. */
+  /** Returns a connection to the first host that accepts one, starting with the current host. */
   connect: <Opened>(open: () => Promise<Opened>) => Promise<Opened>;
 }
 
-/** Maximum wait for a connection to close; one that broke silently never does. */
+/** Maximum milliseconds to wait for a connection to close; one that broke silently never does. */
 const END_MS_MAX = 500;
 
-/** Runs work on a separate connection. @param msMax the limit for connecting and for each query. */
+/** Runs work on a connection of its own and returns the result. @param msMax the limit for connecting and for each query. */
 export async function onOwnConnection<T>(
   { Client }: PostgresHosts,
   msMax: number,
@@ -35,8 +35,8 @@ export async function onOwnConnection<T>(
 }
 
 /**
- * Finds an address's first host that accepts connections, and writes if `target_session_attrs` demands it (PostgreSQL's
- * documentation, section "Specifying Multiple Hosts"). After a promotion the next connection goes to the new primary.
+ * Returns connections to an address's first host that accepts them, and writes if `target_session_attrs` demands it
+ * (PostgreSQL's documentation, section "Specifying Multiple Hosts"). After a promotion the next one goes to the new primary.
  * @param url an address with one or several hosts.
  */
 export function openHosts(url: string): PostgresHosts {

@@ -21,15 +21,15 @@ import { onOwnConnection, openHosts, type PostgresHosts } from './postgres-hosts
 import type { Tables } from '../tables/tables.ts';
 
 const CONNECT_MS_MAX = 5_000;
-/** Statement timeout, longer than any healthy API statement: an error is better than a hang. */
+/** Statement timeout in milliseconds, longer than any healthy API statement: an error is better than a hang. */
 const STATEMENT_MS_MAX = 15_000;
-/** Additional time that the client waits for a database that doesn't answer at all. */
+/** Additional milliseconds that the client waits for a database that doesn't answer at all. */
 const SILENCE_MS_MAX = 1_000;
 
-/** Timeout of the readiness check, shorter than a load balancer's. */
+/** Timeout of the readiness check in milliseconds, shorter than a load balancer's. */
 const ANSWER_MS_MAX = 900;
 
-/** Maximum age of a connection, so that connections follow a failover. */
+/** Maximum age of a connection in seconds, so that connections follow a failover. */
 const CONNECTION_SECONDS_MAX = 3_600;
 const IDLE_MS_MAX = 600_000;
 
@@ -37,7 +37,7 @@ export interface PostgresOptions {
   poolMax?: number;
   /** Direct address of the database for `LISTEN`, if the main address is a pooler's. */
   directUrl?: string | undefined;
-  /** Statement timeout; 0 for none. */
+  /** Statement timeout in milliseconds; 0 for none. */
   statementMsMax?: number;
 }
 
@@ -122,7 +122,7 @@ function openPool(hosts: PostgresHosts, max: number, statementMsMax: number): pg
 
 const ping = async (client: pg.Client): Promise<void> => void (await client.query('SELECT 1'));
 
-/** Begins a transaction with a snapshot as of its first statement (postgresql.org, "Repeatable Read Isolation Level"). */
+/** Opens a transaction with a snapshot as of its first statement (postgresql.org, "Repeatable Read Isolation Level"). */
 async function readMoment(database: Kysely<Tables>): Promise<{ db: Kysely<Tables> } & AsyncDisposable> {
   const db = await database.startTransaction().execute();
   const moment = {
@@ -141,7 +141,7 @@ async function readMoment(database: Kysely<Tables>): Promise<{ db: Kysely<Tables
   }
 }
 
-/** Adapter through which a connection's dialect can be found; see `dialectOf`. */
+/** Kysely's adapter with a connection's dialect, which `dialectOf` returns. */
 class OwnAdapter extends PostgresAdapter {
   readonly dialect: Dialect;
 
@@ -174,13 +174,13 @@ class BoundedDriver extends PostgresDriver {
     await connection.executeQuery(this.#begin);
   }
 
-  /** Rolls back without reporting errors, which would hide the reason for the rollback. */
+  /** Rolls back, ignoring any error, because it would hide the reason for the rollback. */
   override async rollbackTransaction(...given: Parameters<PostgresDriver['rollbackTransaction']>) {
     await super.rollbackTransaction(...given).catch(() => undefined);
   }
 }
 
-/** Adapts the pool for Kysely. With several machines, the connection comes from the pool of the statement's machine. */
+/** Returns the pool in Kysely's form. With several machines, connections come from the pool of the statement's machine. */
 function tellingPool(
   pool: pg.Pool,
   hosts: PostgresHosts,
@@ -206,8 +206,8 @@ function tellingPool(
 }
 
 /**
- * Wraps a connection so that it is closed after an error that isn't the statement's fault, which makes the database roll
- * back. The statement may still be running, and the next one would have to wait for it.
+ * Returns a connection that is closed after any error that isn't the statement's fault, which makes the database roll back.
+ * The statement may still be running, and the next one would have to wait for it.
  * @param within waits for an answer.
  */
 function telling(
@@ -228,7 +228,7 @@ function telling(
   return { query: query as never, release: () => client.release(isLost) };
 }
 
-/** Defers taking a connection, and beginning a transaction, until the first statement, which shows its company. */
+/** Returns a connection that is opened, and begins its transaction, at the first statement, which shows its company. */
 function takenLater(
   machines: MachinePools,
   open: (pool: pg.Pool) => Promise<pg.PoolClient>,
@@ -274,7 +274,7 @@ function takenLater(
   return { query: query as never, release };
 }
 
-/** SQLSTATEs for lost connections, exhausted resources, operator intervention, system errors and read-only transactions. */
+/** Matches SQLSTATEs of lost connections, exhausted resources, operator intervention, system errors, read-only sessions. */
 const UNUSABLE = /^(?:08|53|57|58)|^25006$/;
 
 /** Whether an error means that the database refused the statement itself. Without an answer there is no SQLSTATE. */

@@ -31,7 +31,7 @@ export function lockServing(databaseUrl: string): Disposable {
   return { [Symbol.dispose]: () => lock.close() };
 }
 
-/** Resolves links, so that every name of a file gives the same lock. A missing file is resolved by its folder. */
+/** Returns a path with links resolved, so that all its names give one lock. A missing file is resolved by its folder. */
 function realPathOf(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }

@@ -3,8 +3,8 @@ import { chmodSync, closeSync, openSync, statSync } from 'node:fs';
 import { unavailable } from '../../../errors.ts';
 
 /**
- * Creates a check that the open file is still at its path. If it was replaced, as by `restore`, further writes to the
- * open file would be lost.
+ * Returns a check that the open file is still at its path. If it was replaced, as by `restore`, further writes to the open
+ * file would be lost.
  * @returns a function that throws `unavailable` if not, based on a look at most `knownMs` milliseconds old.
  */
 export function createPlaceCheck(path: string): (knownMs: number) => void {

@@ -22,25 +22,25 @@ import { noteOurs, refuseForeignFile } from '../foreign.ts';
 import type { Tables } from '../tables/tables.ts';
 import { createPlaceCheck, makePrivately } from './sqlite-file.ts';
 
-/** Maximum time that a statement waits for another process's lock. */
+/** Maximum milliseconds that a statement waits for another process's lock. */
 const BUSY_MS_MAX = 5_000;
 const BUSY_PAUSE_MS = 5;
 /**
- * Size of the reader's cache: half of SQLite's default, because each process has one. A page outside the cache is read
- * from the operating system, which takes a microsecond.
+ * Size of the reader's page cache in KiB: half of SQLite's default, because each process has one. A page outside the cache is
+ * read from the operating system, which takes a microsecond.
  */
 const READER_CACHE_KIB = 8_000;
-/** Maximum time until reads notice that the file was moved away. */
+/** Maximum milliseconds until reads notice that the file was moved away. */
 const PLACE_KNOWN_MS = 1_000;
-/** Interval between checks for other processes' commits; a check takes a few microseconds. */
+/** Milliseconds between checks for other processes' commits; a check takes a few microseconds. */
 const WATCH_MS = 100;
 
 /**
  * Opens a SQLite file with two handles: a writer, and a reader that never waits for the writer (write-ahead log).
  *
- * The driver's own busy timeout is 0 because it would block the event loop while it waits; a busy statement is
- * retried from here, with pauses. `synchronous=NORMAL` keeps every commit through a kill of the process; a power cut
- * may cost the last commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
+ * The driver's own busy timeout is 0 because it would block the event loop while it waits; a busy statement is retried from
+ * here, with pauses. `synchronous=NORMAL` keeps every commit through a kill of the process; a power cut may cost the last
+ * commits, never the file's integrity (sqlite.org/pragma.html#pragma_synchronous).
  */
 export async function openSqlite(path: string): Promise<Engine> {
   refuseForeignFile(path);
@@ -119,7 +119,7 @@ function openHandle(path: string, options: { readonly: boolean }): Database.Data
   return new Database(path, { ...options, timeout: 0 });
 }
 
-/** Creates a reader of the number that changes with other handles' commits (sqlite.org/pragma.html#pragma_data_version). */
+/** Returns a function that reads SQLite's count of other handles' commits (sqlite.org/pragma.html#pragma_data_version). */
 function createVersion(reader: Database.Database): () => number | undefined {
   const statement = reader.prepare('PRAGMA data_version').pluck();
   return () => {
@@ -161,9 +161,9 @@ function watchFile(
 }
 
 /**
- * Compiler that hides parameter values from the planner. The driver's SQLite plans by samples (SQLITE_ENABLE_STAT4), so after
- * somebody has run ANALYZE it would plan a statement again at each call with new values. In three parallel runs, a page of 50
- * took 1.32, 1.33 and 1.81 times as much processor time. A plus sign doesn't change the value, and keeps the prepared plan.
+ * SQL compiler that hides parameter values from the planner, to keep a prepared plan. The driver's SQLite plans by samples
+ * (SQLITE_ENABLE_STAT4), so after ANALYZE it would plan a statement again at each call with new values. In three parallel
+ * runs, a page of 50 took 1.32, 1.33 and 1.81 times as much processor time. A plus sign doesn't change the value.
  */
 class SteadyCompiler extends SqliteQueryCompiler {
   protected override getCurrentParameterPlaceholder(): string {
@@ -171,7 +171,7 @@ class SteadyCompiler extends SqliteQueryCompiler {
   }
 }
 
-/** Adapter through which a connection's dialect can be found; see `dialectOf`. */
+/** Kysely's adapter with a connection's dialect, which `dialectOf` returns. */
 class WriteAdapter extends SqliteAdapter {
   readonly dialect = sqliteDialect;
 }
@@ -193,11 +193,11 @@ function openKysely(adapter: SqliteAdapter, driver: Driver): Kysely<Tables> {
   });
 }
 
-/** Driver that lets all readers use one connection at once, whereas Kysely's own makes them queue for it. */
+/** Kysely driver that lets all readers use one connection at once, where Kysely's own would make them queue for it. */
 class ReadDriver extends SqliteDriver {
   readonly #connection: DatabaseConnection;
 
-  /** @param check throws if the file must no longer be read. */
+  /** Creates the driver. @param check throws if the file must no longer be read. */
   constructor(reader: Database.Database, check: () => void) {
     super({ database: reader });
     const { prepare } = rememberStatements(reader);
@@ -225,7 +225,7 @@ class ReadDriver extends SqliteDriver {
   }
 }
 
-/** Driver that takes the write lock when a transaction begins, so that none fails half-way for lack of it. */
+/** Kysely driver that takes the write lock when a transaction begins, so that none fails half-way for lack of it. */
 class ImmediateDriver extends SqliteDriver {
   readonly #writer: Database.Database;
 
@@ -244,7 +244,7 @@ class ImmediateDriver extends SqliteDriver {
   }
 }
 
-/** Caches prepared statements. Their number is bounded by the program's own SQL and by a limit. */
+/** Returns a database that caches prepared statements. Their number is bounded by the program's own SQL and by a limit. */
 function rememberStatements(database: Database.Database): Pick<Database.Database, 'prepare' | 'close'> {
   const statements = new Map<string, Database.Statement>();
   const limit = 500;
@@ -262,7 +262,7 @@ function rememberStatements(database: Database.Database): Pick<Database.Database
   };
 }
 
-/** Runs `statement`, and retries it while another process holds a lock that it needs. */
+/** Returns the result of `statement`, which is retried while another process holds a lock that it needs. */
 async function whileBusy<T>(statement: () => T | Promise<T>): Promise<T> {
   let deadline: number | undefined;
   for (;;) {

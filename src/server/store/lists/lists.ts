@@ -6,7 +6,7 @@ import type { JsonText } from '../../../contract/json-text.ts';
 import type { Resource } from '../../../contract/records.ts';
 import { type Connection, type Dialect, dialectOf, withoutIndex } from '../dialects/dialect.ts';
 
-/** A range of values in an indexed column. Bounds are inclusive and compared as text. */
+/** A range of values in an indexed column, with inclusive bounds that are compared as text. */
 export interface Range {
   column: string;
   from?: string | undefined;
@@ -14,11 +14,11 @@ export interface Range {
 }
 
 /**
- * A selection of one company's rows, in id order: those that have one of the given values in each column of `among`,
- * and lie in every range.
+ * A selection of one company's rows, in id order: those that have one of the given values in each column of `among`, and lie
+ * in every range.
  *
- * `among` names, in index order, the columns that come before the id in an index. `{}` selects all the company's rows.
- * The indexes are in ../tables/records.ts.
+ * `among` names, in index order, the columns that come before the id in an index. `{}` selects all the company's rows. The
+ * indexes are in ../tables/records.ts.
  */
 export interface ListSelection {
   table: Resource;
@@ -29,18 +29,18 @@ export interface ListSelection {
 
 interface ListedRow {
   id: string;
-  /** JSON rendered from a record of the table's resource. */
+  /** JSON text of a record, as lists serve it. */
   body: JsonText<never>;
   digest: string;
 }
 
-/** The id `after` which a page begins (`''` for the first page), and its maximum number of records. */
+/** The place and size of a page: it begins after the id `after` (`''` for the first page), with at most `limit` records. */
 export interface PageRequest {
   after: string;
   limit: number;
 }
 
-/** A record's text as served, and its digest. */
+/** A record's JSON text as served, and its digest. */
 export interface Found<T> {
   body: JsonText<T>;
   digest: string;
@@ -55,7 +55,7 @@ export interface ListPage<T> {
 /** A text that sorts after every id, because ids consist of ASCII letters, digits and `. _ : -`. */
 const AFTER_ALL_IDS = '~';
 
-/** Reads a page of a selection, and one more row to find out whether there is a next page. */
+/** Returns a page of a selection. */
 export async function readPage<T>(
   db: Connection,
   { after, limit }: PageRequest,
@@ -67,8 +67,8 @@ export async function readPage<T>(
 }
 
 /**
- * Reads up to `limit` rows of a selection with ids after `after` (`''` for all). A list without ranges scans its index in id
- * order. A list with ranges sorts the matches of the first range that has few. If every range has many, it scans the
+ * Returns up to `limit` rows of a selection with ids after `after` (`''` for all). A list without ranges scans its index in
+ * id order. A list with ranges sorts the matches of the first range that has few. If every range has many, it scans the
  * company's index and skips other rows; that takes about 200 ms when the first match comes after a million rows.
  */
 async function readList(db: Connection, selection: ListSelection, page: PageRequest): Promise<ListedRow[]> {
@@ -78,7 +78,7 @@ async function readList(db: Connection, selection: ListSelection, page: PageRequ
   return (await sortFew(db, ranged, page)) ?? scanSlices(db, ranged, page);
 }
 
-/** Reads a page by sorting the matches of a range that has few; undefined when every range has too many. */
+/** Returns a page by sorting the matches of a range that has few; undefined when every range has too many. */
 async function sortFew(
   db: Connection,
   selection: ListSelection,
@@ -114,7 +114,7 @@ async function scanSlices(
   }
 }
 
-/** Turns a single value of the index's first column, such as one customer, into a range, because it often has few matches. */
+/** Returns a selection with a single value of the index's first column as a range, because it often has few matches. */
 function firstColumnAsRange(selection: ListSelection): ListSelection {
   const [[column, values] = ['', []], ...others] = Object.entries(selection.among);
   if (values.length !== 1) return selection;
@@ -124,8 +124,8 @@ function firstColumnAsRange(selection: ListSelection): ListSelection {
 }
 
 /**
- * Builds the query for a selection without ranges, in id order. Each combination of values is an index scan, and the
- * database merges the scans without reading more than the page.
+ * Returns SQL for a selection without ranges, in id order. Each combination of values is an index scan, and the database
+ * merges the scans without reading more than the page.
  */
 function scanSql(
   dialect: Dialect,
@@ -146,7 +146,7 @@ function scanSql(
   return sql`${sql.join(parts, sql` UNION ALL `)} ${inOrder}`;
 }
 
-/** Builds the query that counts one range's matches in its own index, up to `countMax`. */
+/** Returns SQL that counts one range's matches in its own index, up to `countMax`. */
 function countSql(index: number, countMax: number, selection: ListSelection): RawBuilder<{ count: number }> {
   return sql`
     SELECT CAST(COUNT(*) AS INTEGER) AS count
@@ -157,7 +157,7 @@ function countSql(index: number, countMax: number, selection: ListSelection): Ra
     ) AS counted`;
 }
 
-/** Builds the query that finds one range's matches in its own index, and sorts those that meet all conditions by id. */
+/** Returns SQL that finds one range's matches in its own index, and sorts by id those that meet all conditions. */
 function sortSql(
   index: number,
   selection: ListSelection,
@@ -176,7 +176,7 @@ function sortSql(
   return recordsSql(selection, ids);
 }
 
-/** Selects the id of a company's `slice`th row after `after`, or nothing if there are fewer rows. */
+/** Returns SQL for the id of a company's `slice`th row after `after`; no row if there are fewer. */
 function sliceEndSql(
   slice: number,
   { table, company }: ListSelection,
@@ -190,8 +190,8 @@ function sliceEndSql(
 }
 
 /**
- * Selects the matches after `after` and up to `sliceEnd`, in id order. The index is named because SQLite would choose the
- * narrower index of ids, and read every row to check the other conditions.
+ * Returns SQL for the matches after `after` and up to `sliceEnd`, in id order. The index is named because SQLite would choose
+ * the narrower index of ids, and read every row to check the other conditions.
  */
 function sliceSql(
   dialect: Dialect,
@@ -209,8 +209,8 @@ function sliceSql(
 }
 
 /**
- * Selects the records whose ids a query returns, in id order, so that other rows are skipped within the index. With an
- * inner join, SQLite would begin with the records.
+ * Returns SQL for the records whose ids a query returns, in id order. With an inner join, SQLite would begin with the
+ * records.
  */
 function recordsSql({ table, company }: ListSelection, ids: RawBuilder<unknown>): RawBuilder<ListedRow> {
   return sql`
@@ -228,7 +228,7 @@ function inRange({ company, ranges }: ListSelection, index: number): RawBuilder<
 type Refer = (column: string) => RawBuilder<unknown>;
 const column: Refer = (name) => sql.ref(name);
 
-/** Returns the conditions of a selection; ranges come first, because fewer rows match them. */
+/** Returns the SQL conditions of a selection; ranges come first, because fewer rows match them. */
 function conditions({ among, ranges }: ListSelection, refer: Refer): RawBuilder<unknown>[] {
   const isAmong = Object.entries(among).map(([name, values]) => sql`${refer(name)} IN (${sql.join(values)})`);
   return [...ranges.flatMap((range) => boundsOf(range, refer)), ...isAmong];

@@ -12,7 +12,7 @@ import type { Tables } from '../tables/tables.ts';
 export const migrations: readonly Migration[] = [baseline];
 
 /**
- * Prefix of an entry in `migrations` that marks an unfinished copy, so that nobody serves it. The source's digest follows.
+ * Prefix of the name in `migrations` that marks an unfinished copy, so that nobody serves it. The source's digest follows.
  */
 export const UNFINISHED_COPY_PREFIX = 'unfinished-copy-';
 
@@ -29,7 +29,7 @@ export interface Migrated {
 }
 
 /**
- * Finds out what `migrate` would do, without changing anything.
+ * Returns what `migrate` would do, without changing anything.
  * @throws UsageError when the database is from a later version of the program, or this version can't render its records.
  */
 export async function planMigration(
@@ -65,7 +65,7 @@ export async function migrate(engine: Engine, onProgress: OnProgress = () => und
   return { applied, rendered: await renderAnew(engine, plan.outdated, onProgress) };
 }
 
-/** Loads the renderer on demand, because the contract's validators take a tenth of a short command's time. */
+/** Loads the renderer on demand, because the contract's validators take a tenth of a short command's time to load. */
 const renderer = () => import('./render-anew.ts');
 
 /**
@@ -89,7 +89,7 @@ async function applyMigration(engine: Engine, migration: Migration): Promise<str
 }
 
 /**
- * Lists a database's migrations without changing anything.
+ * Returns the names of a database's migrations without changing anything; empty for an empty database.
  * @throws UsageError when it belongs to another program.
  */
 async function presentNames(engine: Engine): Promise<string[]> {
@@ -112,7 +112,7 @@ async function appliedNames(transaction: Transaction<Tables>): Promise<string[]>
   return rows.map(({ name }) => name);
 }
 
-/** @throws UsageError unless the rows are those of a database that this version can bring up to date. */
+/** Refuses a database that this version can't bring up to date, by the rows of `migrations`. @throws UsageError. */
 export function refuseOthers(
   { migrations, contracts }: { migrations: { name: string }[]; contracts: Tables['record_contracts'][] },
   subject: string,

@@ -20,12 +20,12 @@ import type { Tables } from '../tables/tables.ts';
 
 export interface Outdated {
   resource: Resource;
-  /** Number of records still to be rendered. */
+  /** Number of records that are still to be rendered again. */
   records: number;
   hasBegun: boolean;
 }
 
-/** The contract that renders a resource's records, and the progress of the rendering. */
+/** The state of a resource's rendering: the contract that its records follow, and the last finished record. */
 type Rendering = Tables['record_contracts'];
 
 export interface Place {
@@ -33,11 +33,11 @@ export interface Place {
   id: string;
 }
 
-/** The starting position of a rendering, before the first record. */
+/** The place where a rendering starts, before the first record. */
 export const START: Place = { company: '', id: '' };
 
 /**
- * Finds the resources whose records weren't all rendered by this contract.
+ * Returns the resources of which this contract hasn't rendered all records.
  * @param hasContracts whether the database already has the table of contracts.
  * @throws UsageError when a later contract has rendered some of the records.
  */
@@ -60,7 +60,7 @@ export async function findOutdated(engine: Engine, hasContracts: boolean): Promi
 }
 
 /**
- * Marks the resources as rendered by this contract from now on. Another process may already have begun the same rendering.
+ * Marks resources as rendered by this contract from now on. Another process may already have begun the same rendering.
  * @throws UsageError when a later contract has meanwhile rendered some of the records.
  */
 export async function beginRendering(engine: Engine, outdated: readonly Outdated[]): Promise<void> {
@@ -92,7 +92,7 @@ export function placeOf(row: Rendering): Place | undefined {
   return { company: row.rendered_company, id: row.rendered_id };
 }
 
-/** @throws UsageError when a later contract has rendered some of the subject's records. */
+/** Refuses records that a later contract has rendered. @throws UsageError. */
 export function refuseLater(rows: readonly Rendering[], subject = 'The database'): void {
   const later = rows.find(
     ({ resource, contract_version: version, digest }) =>

@@ -14,13 +14,13 @@ import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
 import { beginRendering, isRendered, type Outdated, type Place, placeOf } from './record-contracts.ts';
 
-/** Records per batch, during which SQLite blocks other writers for about 50 ms. */
+/** Maximum records per batch, during which SQLite blocks other writers for about 50 ms. */
 const BATCH_RECORDS = 500;
-/** Pause between batches, longer than the 5 ms at which other processes retry SQLite's lock. */
+/** Milliseconds between batches, longer than the 5 ms at which other processes retry SQLite's lock. */
 const BATCH_PAUSE_MS = 10;
 const SHOWN_PROBLEMS_MAX = 20;
 
-/** Receives the number of records that have been checked or re-rendered so far. */
+/** A callback for the number of records that have been checked or rendered again so far. */
 export type OnProgress = (step: 'checked' | 'rendered', done: number, total: number) => void;
 
 /**
@@ -91,7 +91,7 @@ export async function renderAnew(
   return stored;
 }
 
-/** Renders the next records of one company. @returns undefined when no company has any left. */
+/** Renders the next records of one company and stores those that change. @returns undefined when no company has any left. */
 async function renderBatch(
   transaction: StoreTransaction,
   resource: Resource,
@@ -124,8 +124,8 @@ async function renderBatch(
 }
 
 /**
- * Locks the next record's company and reads its next records; none if a move has meanwhile removed them.
- * Returns undefined when no company has any left.
+ * Locks the company of the next record and returns its next records: none if a move has meanwhile removed them. Returns
+ * undefined when no company has any left.
  */
 async function lockNext(
   transaction: StoreTransaction,
@@ -148,7 +148,7 @@ async function lockNext(
   return readBatch<StoredRow>(transaction, { ...selection, columns, where: sql`company = ${company}` });
 }
 
-/** Renders a record. An earlier version may have stored one that can't be rendered, after the check of all records. */
+/** Returns a record rendered anew. An earlier version may have stored an unrenderable one after the check of all records. */
 function renderLocked(resource: Resource, stored: StoredRow): RenderedRecord {
   try {
     return renderStored(resource, stored);
@@ -181,7 +181,7 @@ async function storeRendered(
     .execute();
 }
 
-/** Returns the rendered columns of a record that the database doesn't compute. */
+/** Returns the columns of a rendered record, except those that the database computes. */
 function columnsOf(rendered: RenderedRecord): Record<string, string | number> {
   const { body, detail, digest } = rendered;
   return { body, digest, ...(detail !== undefined && { detail }), ...searchColumns(rendered) };

@@ -6,8 +6,7 @@ import type { Engine } from '../engines/engine.ts';
 import { CREATE_MIGRATIONS, migrations } from './migrate.ts';
 
 /**
- * Compares a database's schema with the result of its migrations, because a foreign trigger or view could undo or
- * misrepresent our writes. It changes nothing.
+ * Returns the differences between a database's schema and the result of its migrations. It changes nothing.
  * @returns part of a sentence for each difference.
  */
 export async function schemaDifferences(engine: Engine): Promise<string[]> {
@@ -16,13 +15,13 @@ export async function schemaDifferences(engine: Engine): Promise<string[]> {
   return differences((await engine.run(administration.schemaObjects)) as never[], administration, applied);
 }
 
-/** Compares a SQLite file's schema with the result of the given migrations. */
+/** Returns the differences between a SQLite file's schema and the result of the given migrations. */
 export function fileDifferences(database: Database.Database, applied: readonly string[]): string[] {
   const found = database.prepare<[], SchemaObject>(sqliteAdministration.schemaObjects).all();
   return differences(found, sqliteAdministration, applied);
 }
 
-/** Tables created by SQLite's ANALYZE and by Litestream, which hold none of our rows. */
+/** Matches tables of SQLite's ANALYZE and of Litestream, which hold none of our rows. */
 const OTHERS = /^table (?:sqlite_stat[1-4]|_litestream_(?:seq|lock))$/;
 
 function differences(

@@ -27,7 +27,7 @@ export async function insertCompany(transaction: StoreTransaction, company: Comp
   return isNew;
 }
 
-/** Changes a company under its lock. Returns undefined when it doesn't exist. An error in `change` leaves it unchanged. */
+/** Changes a company under its lock and returns it; undefined if it doesn't exist. An error in `change` changes nothing. */
 export async function updateCompanyRow(
   transaction: StoreTransaction,
   id: string,
@@ -44,18 +44,18 @@ function columnsToChange({ id: _id, createdAt: _at, ...members }: Company) {
   return writeRow(companies, members);
 }
 
-/** The times from which a locked company's changes get their time stamps. */
+/** The times after which a locked company's next change must be stamped. */
 export interface CompanyClock {
-  /** Unix ms of the last change. */
+  /** Unix milliseconds of the company's last change. */
   lastStampMs: number;
-  /** The latest time that the API has given its clients; it may lag by some seconds (served-clock.ts). */
+  /** The latest Unix milliseconds that the API has given its clients; they may lag by some seconds (served-clock.ts). */
   servedMs: number;
 }
 
 /**
- * Locks a company until the transaction ends, so that its changes are serial. SQLite's transactions are serial anyway.
- * PostgreSQL locks the company's clock row, because foreign keys lock the company's own row. After a wait for the lock
- * PostgreSQL reads that row again, which it wouldn't do for a joined row.
+ * Locks a company until the transaction ends, so that its changes are serial, and returns its clock. SQLite's transactions
+ * are serial anyway. PostgreSQL locks the company's clock row, because foreign keys lock the company's own row. After a wait
+ * for the lock PostgreSQL reads that row again, which it wouldn't do for a joined row.
  * @returns undefined when there is no such company.
  */
 export async function lockCompany(
@@ -81,14 +81,14 @@ export async function findCompanyRow({ db }: { db: Connection }, id: string): Pr
   return row && toCompany(row);
 }
 
-/** Reads a company. @throws UsageError when there is none with that id. */
+/** Returns a company. @throws UsageError when there is none with that id. */
 export async function getCompany(engine: { db: Connection }, id: string): Promise<Company> {
   const company = await findCompanyRow(engine, id);
   if (!company) throw new UsageError(`There is no company ${quote(id)}.`);
   return company;
 }
 
-/** Lists all companies whose machines can be reached, in id order. */
+/** Returns all companies whose machines can be reached, in id order. */
 export async function listCompanies(engine: Engine): Promise<Company[]> {
   const rows = await ofAllCompanies(
     engine,

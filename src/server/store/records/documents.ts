@@ -9,10 +9,10 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 import type { KeptSupplier } from './suppliers.ts';
 
-/** The details of a document's stored PDF, without its bytes. */
+/** The details of a document's stored PDF, but not its bytes. */
 export interface DocumentHead {
   number: string;
-  /** Hex SHA-256 of the PDF's bytes. */
+  /** SHA-256 of the PDF's bytes, in hexadecimal. */
   sha256: string;
   byteCount: number;
 }
@@ -28,18 +28,18 @@ export interface LocatedDocument {
 /** The stored data needed to print a document. */
 export interface PrintableDocument {
   record: Invoice;
-  /** The supplier as at the time of issue; null for a draft, and for a document loaded without these details. */
+  /** The supplier as at the time of issue; null for a draft, and for a document loaded without supplier details. */
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
-  /** Terms printed on the document beside the contract's members. */
+  /** Terms printed on the document that the contract has no members for; absent if there are none. */
   terms?: KeptTerms;
-  /** Amounts that the record doesn't show, if any. */
+  /** Amounts that the record doesn't show; absent if there are none. */
   amounts?: DocumentAmounts;
   /** Whether the business system issued the document. */
   isImported: boolean;
 }
 
-/** Finds a document's status and PDF details; undefined when the company has none with that id. */
+/** Returns a document's status and PDF details; undefined when the company has none with that id. */
 export async function locateDocument(
   db: Connection,
   company: string,
@@ -66,7 +66,7 @@ export async function locateDocument(
   };
 }
 
-/** Returns a digest that changes whenever the draft or the company's profile does; undefined if there is no such draft. */
+/** Returns a digest that changes whenever a draft or its company's profile does; undefined if there is no such draft. */
 export async function findDraftVersion(
   db: Connection,
   company: string,
@@ -83,7 +83,7 @@ export async function findDraftVersion(
   return row && hash('sha256', [row.digest, row.unpublished, row.profile].join('\n'));
 }
 
-/** Reads the bytes of a stored PDF; undefined when there is none. */
+/** Returns the bytes of a stored PDF; undefined when there is none. */
 export async function readPdf(db: Connection, company: string, id: string): Promise<Buffer | undefined> {
   const row = await db
     .selectFrom('documents')
@@ -93,7 +93,7 @@ export async function readPdf(db: Connection, company: string, id: string): Prom
   return typeof row?.bytes === 'string' ? Buffer.from(row.bytes, 'base64') : row?.bytes;
 }
 
-/** Reads the data needed to print a document; undefined when the company has none with that id. */
+/** Returns the data needed to print a document; undefined when the company has none with that id. */
 export async function findPrintable(
   db: Connection,
   company: string,

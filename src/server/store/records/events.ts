@@ -54,7 +54,7 @@ export async function appendEvents(
 
 export type AppendEvents = typeof appendEvents;
 
-/** Whether a webhook gets an event. Ignores the subscription and API switches, which are checked when the delivery is due. */
+/** Whether a webhook gets an event. Subscription and API switches are ignored: they are checked when a delivery is due. */
 function isHeard(kind: SubscribableKind, { events, ...row }: SwitchColumns & { events: string }): boolean {
   const inPlan = { ...switchesOf(row), subscriptionActive: true, apiEnabled: true };
   // The column is a JSON array of plain words, so a text search for the quoted word is enough.

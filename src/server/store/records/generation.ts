@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 
 import type { Engine } from '../engines/engine.ts';
 
-/** After a restore under a running server, responses may carry the previous generation for up to this long. */
+/** Maximum milliseconds for which responses may carry the previous generation, after a restore under a running server. */
 const KNOWN_MS = 20_000;
 
 /**

@@ -12,7 +12,7 @@ import type { Tables } from '../tables/tables.ts';
 
 export type HandOverState = HandOver['state'];
 
-/** A document's progress towards delivery to the access point. */
+/** The progress of a document's delivery to the access point. */
 export type HandOver = Omit<RowOf<typeof handOvers>, 'createdAt' | 'lease'>;
 
 export function toHandOver({
@@ -23,7 +23,7 @@ export function toHandOver({
   return readRow(handOvers, row);
 }
 
-/** Queues a document for delivery to the access point, in the transaction that issues it. */
+/** Queues an issued document for delivery to the access point, in the transaction that issues it. */
 export async function addHandOver(
   transaction: StoreTransaction,
   { company, id, now }: { company: string; id: string; now: Date },
@@ -45,7 +45,7 @@ export async function findHandOver(
   return row && toHandOver(row);
 }
 
-/** Lists a company's documents whose hand-over has failed since a given time, latest first. */
+/** Returns a company's documents whose delivery to the access point has failed since a given time, latest first. */
 export async function listFailedHandOvers(
   db: Connection,
   company: string,
@@ -70,17 +70,17 @@ export async function listFailedHandOvers(
   return rows.map((row) => ({ ...toHandOver(row), document: JSON.parse(row.body) as InvoiceSummary }));
 }
 
-/** Condition for failed hand-overs. Its first part must equal the condition of the partial index `hand_overs_failed`. */
+/** Returns the condition for failed hand-overs. It must begin with that of the partial index `hand_overs_failed`. */
 const isFailed = (since: Date) =>
   sql<boolean>`hand_overs.state = 'failed' AND hand_overs.due_at > ${since.toISOString()}`;
 
 /** Maximum attempts per document, so that one that crashes its process each time isn't tried for ever. No user reaches it. */
 export const HAND_OVER_ATTEMPTS_MAX = 100;
 
-/** Number of attempts kept per document: enough for three retry schedules. */
+/** Maximum number of attempts kept per document: enough for three retry schedules. */
 const KEPT_ATTEMPTS = 21;
 
-/** Stores an attempt, in the transaction that records its outcome. */
+/** Stores an attempt to send a document, in the transaction that records its outcome. */
 export async function keepAttempt(
   transaction: StoreTransaction,
   { company, id, attempts, failureCount }: HandOver,
@@ -124,8 +124,7 @@ export async function queueAgain(
 const OLD_AT_ONCE = 250;
 
 /**
- * Gives up a batch of documents that have waited 30 days without being sent, and deletes the attempts of a batch that were
- * settled 30 days ago.
+ * Gives up a batch of documents that have waited 30 days to be sent, and deletes the attempts at those settled 30 days ago.
  * @returns whether there may be more.
  */
 export async function settleOldHandOvers(engine: Engine, now: Date): Promise<boolean> {
@@ -139,7 +138,7 @@ export async function settleOldHandOvers(engine: Engine, now: Date): Promise<boo
   return counts.some((count) => count > 0);
 }
 
-/** Updates a batch of rows that meet a condition, company by company. @returns how many. */
+/** Updates a batch of rows that meet a condition, company by company, and returns their number. */
 async function changeSome(
   engine: Engine,
   which: RawBuilder<boolean>,

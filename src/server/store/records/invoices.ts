@@ -12,7 +12,7 @@ const statuses = ['issued', 'draft'] as const;
 /** The filters of a document list; bounds are inclusive. */
 export type InvoiceFilters = Omit<QueryParameters<'listInvoices'>, 'limit' | 'cursor'>;
 
-/** Lists documents in id order (openapi.yaml, `listInvoices`). */
+/** Returns a page of documents in id order (openapi.yaml, `listInvoices`). */
 export async function invoicesPage(
   db: Connection,
   company: string,
@@ -27,7 +27,7 @@ export async function invoicesPage(
   return readPage(db, page, { table: 'invoices', company, among: columnsOf(filters), ranges });
 }
 
-/** Converts filters to column values. The index has status before kind, so an open filter becomes all its values. */
+/** Returns the column values that filters allow. The index has status before kind, so an open filter becomes all values. */
 function columnsOf({ kind, status, customer }: InvoiceFilters): ListSelection['among'] {
   if (kind === undefined && status === 'all' && customer === undefined) return {};
   return {
@@ -37,7 +37,7 @@ function columnsOf({ kind, status, customer }: InvoiceFilters): ListSelection['a
   };
 }
 
-/** Reads one document with its details. Returns undefined when the company has none with that id. */
+/** Returns one document with its details; undefined when the company has none with that id. */
 export async function findInvoice(
   db: Connection,
   company: string,

@@ -19,7 +19,7 @@ export interface LockedCompany extends CompanyClock {
   id: string;
   timeZone: string;
   currency: string;
-  /** Custom number formats by kind of document; a kind without one uses the default. */
+  /** Custom number formats by kind of document; a kind that is absent uses the default. */
   numberFormats: Partial<Record<string, string>>;
   /** The kinds of document that the business system issues. */
   issuedElsewhere: readonly IssuedDocumentKind[];
@@ -27,7 +27,7 @@ export interface LockedCompany extends CompanyClock {
   handOver: boolean;
   /** Whether the change's feed token is still valid; true for a change without a token. */
   isTokenLive: boolean;
-  /** An earlier applied change with the same id, if any. */
+  /** The change that was applied earlier under the same id; undefined if there is none. */
   earlier: NotedChange | undefined;
 }
 
@@ -35,8 +35,8 @@ export interface LockedCompany extends CompanyClock {
 export type NotedChange = Omit<RowOf<typeof appliedChanges>, 'company' | 'id'>;
 
 /**
- * Locks a company for moves until the transaction ends, so that its changes are serial. Returns undefined when there is no
- * such company.
+ * Locks a company for moves until the transaction ends, and returns the settings that moves need. Returns undefined when
+ * there is no such company.
  * @param change the change's id and its feed token, which may have been revoked meanwhile.
  * @throws AppError `unavailable` after a later version has begun to re-render records by its newer contract.
  */
@@ -98,7 +98,7 @@ function isOfLaterContract(version: string): Error {
   });
 }
 
-/** Stores the latest time stamp, from which the company's next move continues. */
+/** Stores a company's latest time stamp, from which its next move continues. */
 export async function setLastStamp(
   transaction: StoreTransaction,
   company: string,
@@ -119,7 +119,7 @@ export async function noteChange(
   await transaction.insertInto('applied_changes').values(writeRow(appliedChanges, noted)).execute();
 }
 
-/** Finds an applied change by id; undefined if there is none, or it has been removed by age. */
+/** Returns an applied change by id; undefined if there is none, or it was removed because of its age. */
 export async function findChange(
   db: Connection,
   company: string,
@@ -133,7 +133,7 @@ export async function findChange(
   return row && readRow(appliedChanges, row);
 }
 
-/** Lists a company's stored applied changes, latest first, optionally only those of one token or one record. */
+/** Returns a company's applied changes, latest first, optionally only those of one token or one record. */
 export async function listChanges(
   { db }: Engine,
   company: string,
@@ -156,7 +156,7 @@ const NOTED = ['change', 'content_digest', 'resource', 'record_id', 'applied_at'
 
 type NotedRow = Pick<Selectable<Tables['applied_changes']>, (typeof NOTED)[number]>;
 
-/** The last change from a source that was applied for a company. */
+/** The last change from a source that was applied to a company. */
 export interface FeedPosition {
   sequence: number;
   id: string | null;

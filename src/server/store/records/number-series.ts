@@ -17,7 +17,7 @@ export const defaultNumberFormats: Record<Numbered, string> = {
   quote: 'Q-{year}-{number:4}',
 };
 
-/** Returns a kind's number format. */
+/** Returns the number format of a kind of document: the company's own, or else the default. */
 export function formatOf(kind: Numbered, formats: Numbering['formats']): string {
   return formats[kind] ?? defaultNumberFormats[kind];
 }
@@ -36,7 +36,7 @@ export function kindsIn(series: string, formats: Numbering['formats']): Numbered
 }
 
 /**
- * Takes the next number of a series, from 1. The number is used up only when the transaction commits.
+ * Takes the next number of a series and returns it; the first is 1. The number is used up only when the transaction commits.
  * @param after the number after which to continue if the series hasn't reached it yet.
  */
 export async function takeNextNumber(
@@ -61,7 +61,7 @@ export interface Numbering {
   lastNumbers: Record<string, number>;
 }
 
-/** Reads a company's numbering. Returns undefined when there is no such company. */
+/** Returns the numbering of a company's documents; undefined when there is no such company. */
 export async function findNumbering(db: Connection, company: string): Promise<Numbering | undefined> {
   const row = await db
     .selectFrom('companies')
@@ -81,10 +81,10 @@ export async function findNumbering(db: Connection, company: string): Promise<Nu
   };
 }
 
-/** Maximum number of digits in a document number. */
+/** Maximum number of digits in the running part of a document number. */
 const DIGITS_MAX = 9;
 
-/** Finds the highest number used in a series of these kinds, given the texts before and after its digits; 0 if none. */
+/** Returns the highest number used in a series of these kinds, given the texts before and after its digits; 0 if none. */
 export async function highestNumber(
   transaction: StoreTransaction,
   company: string,
@@ -108,14 +108,14 @@ export async function highestNumber(
   return Number(rows[0]?.highest ?? 0);
 }
 
-/** Returns the condition that a row of `invoices` was issued here, or imported and of one of these kinds. */
+/** Returns the SQL condition that a row of `invoices` was issued here, or imported and of one of the given kinds. */
 export function isNumberedWith(kinds: readonly Numbered[]) {
   return sql<boolean>`(unpublished ->> 'isImported' IS NULL OR kind IN (${sql.join(kinds)}))`;
 }
 
 /**
- * Changes a company's numbering under the company's lock. Returns undefined when there is no such company. An error in
- * `change` leaves it unchanged.
+ * Changes a company's numbering under its lock and returns it; undefined when there is no such company. An error in `change`
+ * leaves it unchanged.
  */
 export async function changeNumbering(
   transaction: StoreTransaction,

@@ -19,7 +19,7 @@ const latestStatuses = ['draft', 'sent', 'accepted', 'declined'] as const;
 export type QuoteFilters = Omit<QueryParameters<'listQuotes'>, 'limit' | 'cursor'>;
 
 /**
- * Lists quotes in id order (openapi.yaml, `listQuotes`).
+ * Returns a page of quotes in id order (openapi.yaml, `listQuotes`).
  *
  * A quote past its validity stays stored as `sent`, but is returned as `expired` from the next day: `today` is the company's
  * calendar day, `YYYY-MM-DD`. A quote's latest version is its one version that is not `revised` (see the migration).
@@ -51,7 +51,7 @@ function conditionsOf(
   return { among, ranges };
 }
 
-/** Returns the stored statuses that match a filter. */
+/** Returns the statuses, as stored, of the quotes that a filter selects. */
 function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['versions']): string[] {
   if (status === 'revised') return versions === 'latest' ? [] : ['revised'];
   if (status === 'expired') return ['sent'];
@@ -59,7 +59,7 @@ function storedStatuses(status: QuoteFilters['status'], versions: QuoteFilters['
   return versions === 'latest' ? [...latestStatuses] : [...latestStatuses, 'revised'];
 }
 
-/** Reads one version of a quote as of a company's calendar day. Returns undefined when the company has none with that id. */
+/** Returns one version of a quote as of a company's calendar day; undefined when the company has none with that id. */
 export async function findQuote(
   db: Connection,
   company: string,

@@ -16,7 +16,7 @@ export interface StoredTexts {
   unpublished?: string | undefined;
 }
 
-/** Reads a record's texts. Returns undefined when the company has no record with that id. */
+/** Returns a record's texts; undefined when the company has no record with that id. */
 export async function findTexts(
   db: Connection,
   resource: Resource,
@@ -60,7 +60,7 @@ export async function putRecord(
     .execute();
 }
 
-/** Deletes a record. */
+/** Deletes a record, if the company has it. */
 export async function removeRecord(
   transaction: StoreTransaction,
   resource: Resource,

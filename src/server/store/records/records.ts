@@ -5,7 +5,7 @@ import type { ListedRecordOf, RecordOf, Resource, Submission } from '../../../co
 import type { Connection } from '../dialects/dialect.ts';
 import { type Found, type ListPage, type PageRequest, readPage } from '../lists/lists.ts';
 
-/** Reads one record from a table without separate details. Returns undefined when the company has none with that id. */
+/** Returns one record from a table without separate details; undefined when the company has none with that id. */
 export async function findRecord<R extends Resource>(
   db: Connection,
   table: R,
@@ -18,12 +18,12 @@ export async function findRecord<R extends Resource>(
   return rows[0];
 }
 
-/** A record in two parts: the body that lists serve, and the detail that only the single record shows. */
+/** A record in two parts: the body that lists serve, and the further members that only the single record shows. */
 export interface DetailedRow extends Found<object> {
   detail: JsonText<object>;
 }
 
-/** Reads one record from a table with separate details. */
+/** Returns one record from a table with separate details; undefined when the company has none with that id. */
 export async function findDetailed(
   db: Connection,
   table: 'invoices' | 'quotes',
@@ -38,7 +38,7 @@ export async function findDetailed(
   return rows[0];
 }
 
-/** Lists a company's records in id order, optionally only those that changed at or after a time. */
+/** Returns a page of a company's records in id order, optionally only those that changed at or after a time. */
 export async function listRecords<R extends Resource>(
   db: Connection,
   table: R,
@@ -50,7 +50,7 @@ export async function listRecords<R extends Resource>(
   return readPage(db, page, { table, company, among: {}, ranges });
 }
 
-/** Lists a form's submissions in id order, optionally only those created at or after a time. */
+/** Returns a page of a form's submissions in id order, optionally only those created at or after a time. */
 export async function submissionsPage(
   db: Connection,
   company: string,

@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { AppError } from '../../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
 
-/** Interval between writes. Clients resume from 60 seconds before the last time served (openapi.yaml, "Staying in sync"). */
+/** Milliseconds between writes. Clients resume from a minute before the last `Date` (openapi.yaml, "Staying in sync"). */
 const INTERVAL_MS = 20_000;
 
 /**
@@ -37,14 +37,14 @@ async function writeTime(engine: Engine, at: Date): Promise<void> {
   );
 }
 
-/** Maximum time that the write probe takes to answer. */
+/** Maximum milliseconds that the write probe waits for a write; a longer one isn't an error. */
 const ANSWER_MS_MAX = 500;
 
 /**
- * Creates a probe that checks whether the database is writable, by advancing the stored time. Simultaneous callers share
- * one attempt.
- * @returns a function that rejects with the database's error when it can't write. Waiting for another writer isn't an
- *   error: it will end, and reads continue meanwhile.
+ * Returns a probe that checks whether the database is writable, by advancing the stored time. Simultaneous callers share one
+ * attempt.
+ * @returns a function that rejects with the database's error when it can't write. Waiting for another writer isn't an error:
+ * it will end, and reads continue meanwhile.
  */
 export function createWriteProbe(engine: Engine, now: () => Date): () => Promise<void> {
   let attempt: Promise<void> | undefined;

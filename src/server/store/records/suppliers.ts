@@ -9,26 +9,25 @@ export type Supplier = Omit<CompanyProfile, 'logo'>;
 
 /** The appearance of an issued document, apart from the supplier's own profile. */
 interface Look {
-  /** The operator's accent colour at the time of issue, as `#rrggbb`; Fieldledger's if undefined. */
+  /** The operator's accent colour at the time of issue, as `#rrggbb`; undefined for Fieldledger's own. */
   accent?: string | undefined;
 }
 
 export type KeptSupplier = Supplier &
   Look & {
-    /** Hash of the logo's data URL, under which the logo is stored once for all documents that show it. */
+    /** Hash of the logo's data URL, under which the logo is stored once for all documents; null for no logo. */
     logoSha256: string | null;
   };
 
-/** A supplier with its logo as a data URL, if it has one. */
+/** A supplier as a document shows it, with its logo as a data URL if it has one. */
 export interface ShownSupplier extends Look {
   supplier: Supplier;
   logo: string | undefined;
 }
 
 /**
- * Finds a document's supplier: the details stored with it at the time of issue; otherwise the company's current profile,
- * empty if there is no such company. The only issued documents without stored details are those not made by a move, such
- * as loaded ones.
+ * Returns a document's supplier: the details stored with it at issue, otherwise the company's current profile. The only
+ * issued documents without stored details are those not made by a move, such as loaded ones.
  */
 export async function findSupplier(
   db: Connection,
@@ -53,7 +52,7 @@ export async function findSupplier(
   return { ...shown, logo: row.data_url };
 }
 
-/** Returns a supplier with the VAT number that a document must state. */
+/** Returns a supplier with the VAT number that a document must state for it. */
 export function supplierOn(
   supplier: Supplier,
   { vatBreakdown }: { vatBreakdown: readonly { category: string }[] },
@@ -63,7 +62,7 @@ export function supplierOn(
   return { ...supplier, vatId: vatIdOn(supplier.vatId, categories) };
 }
 
-/** Returns a supplier and its appearance in the form stored with a document, and stores the logo. */
+/** Stores a supplier's logo, and returns the supplier and its appearance in the form stored with a document. */
 export async function keepSupplier(
   transaction: StoreTransaction,
   company: string,

@@ -23,7 +23,7 @@ interface EventRow {
   data: string;
 }
 
-/** Checks that every event has a known kind, and data. */
+/** Returns the check that every event has a known kind, and data. */
 export function eventsCheck(db: Connection): Check {
   return tableCheck<EventRow>(db, 'events', {
     id: 'id',
@@ -58,7 +58,7 @@ interface DeliveryRow {
   webhook_id: string | null;
 }
 
-/** Checks that every delivery has its event, its webhook and a known state. */
+/** Returns the check that every delivery has its event, its webhook and a known state. */
 export function deliveriesCheck(db: Connection): Check {
   return tableCheck<DeliveryRow>(db, 'deliveries', {
     id: 'id',
@@ -87,7 +87,7 @@ interface AttemptRow {
   attempt_count: number | null;
 }
 
-/** Checks that every attempt belongs to a delivery that has started at least as many attempts. */
+/** Returns the check that every attempt belongs to a delivery that has started at least as many attempts. */
 export function attemptsCheck(db: Connection): Check {
   return tableCheck<AttemptRow>(db, 'delivery_attempts', {
     id: 'delivery',

@@ -16,7 +16,7 @@ interface Row {
   issued_number: string | null;
 }
 
-/** Checks every stored PDF against its digest and its record. */
+/** Returns the check of every stored PDF against its digest and its record. */
 export function documentsCheck(db: Connection): Check {
   return tableCheck<Row>(db, 'documents', {
     id: 'invoice',

@@ -5,14 +5,14 @@ import type { Connection } from '../dialects/dialect.ts';
 
 /** A fault in a stored row, or in the database file. */
 export interface Finding {
-  /** The table, or other part of the store, that has the fault. */
+  /** The name of the table, or other part of the store, that has the fault. */
   in: string;
   company: string | null;
   id: string | null;
   problem: string;
 }
 
-/** The number of rows in a checked batch, and the faults found in them. */
+/** The result of checking a batch: the number of rows, and the faults in them. */
 export interface Looked {
   rowCount: number;
   findings: Finding[];
@@ -26,7 +26,7 @@ export interface Check {
   looks: () => AsyncIterable<Looked>;
 }
 
-/** Creates a check of every row of a table. @param id the column by which findings identify a row. */
+/** Returns a check that reads every row of a table. @param id the column by which findings identify a row. */
 export function tableCheck<Row extends { company: string }>(
   db: Connection,
   table: string,

@@ -10,7 +10,7 @@ interface Read {
   digits: number;
 }
 
-/** The numbers of a series that have a given count of digits, from the first to the last so far. */
+/** The numbers of a series that have the same count of digits: the first, and the last seen so far. */
 interface Run {
   first: number;
   last: number;
@@ -20,7 +20,7 @@ interface Run {
 
 const PLACE = /\{number(?::(\d))?\}/;
 
-/** Finds the series and the number within it for a document's number; undefined if no series has allocated it. */
+/** Returns the series of a document's number and the number within it; undefined if no series has allocated it. */
 export function readNumber(all: readonly Series[], text: string): Read | undefined {
   const found = all
     .map(({ series, last }) => ({ last, read: readIn(series, text) }))
@@ -42,7 +42,7 @@ function readIn(series: string, text: string): Read | undefined {
 }
 
 /**
- * Creates a checker that finds missing and duplicate numbers. It takes documents' numbers sorted as text, in which numbers of
+ * Returns a checker that finds missing and duplicate numbers. It takes documents' numbers sorted as text, in which numbers of
  * a series with equally many digits are in numerical order, and stores two numbers for each count of digits.
  */
 export function createRuns(all: readonly Series[]) {
@@ -69,7 +69,7 @@ export function createRuns(all: readonly Series[]) {
       if (number === last) return ['two documents have this number'];
       return number === last + 1 ? [] : [missing(last + 1, number - 1)];
     },
-    /** @returns each series with the problems between its runs and at its end. */
+    /** Returns each series with the problems between its runs and at its end. */
     end(): [series: string, problem: string][] {
       return [...runs].flatMap(([series, ofSeries]) => {
         const given = all.find((one) => one.series === series)?.last ?? 0;

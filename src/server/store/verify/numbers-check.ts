@@ -9,9 +9,9 @@ import { createRuns, readNumber, type Series } from './number-runs.ts';
 const ROWS_AT_ONCE = 1_000;
 
 /**
- * Checks that each series has no gaps or duplicates up to the last allocated number. A series may begin with any number; if
- * an operator has since moved it forward, that shows as a gap. A business system may allocate any numbers, which the database
- * keeps unique; imported documents of kinds that a series doesn't number don't fill its gaps.
+ * Returns the check that each series has no gaps or duplicates up to the last allocated number. A series may begin with any
+ * number; if an operator has since moved it forward, that shows as a gap. A business system may allocate any numbers, which
+ * the database keeps unique; imported documents of kinds that a series doesn't number don't fill its gaps.
  */
 export function numbersCheck(db: Connection): Check {
   return {
@@ -31,7 +31,7 @@ interface NumberRow {
   imported: unknown;
 }
 
-/** Checks one company. Numbers may be allocated meanwhile, so only those allocated before can be gaps. */
+/** Checks one company's numbers. Numbers may be allocated meanwhile, so only those allocated before can be gaps. */
 async function* lookAtCompany(db: Connection, company: string): AsyncGenerator<Looked> {
   const finding = (id: string, problem: string): Finding => ({ in: 'numbers', company, id, problem });
   const before = await seriesOf(db, company);

@@ -13,12 +13,12 @@ interface Row {
   body: string;
   detail?: string;
   digest: string;
-  /** The amount paid; like `search_words`, only for documents. PostgreSQL's driver returns large numbers as text. */
+  /** The amount paid, in minor units, only for documents. PostgreSQL's driver returns large numbers as text. */
   paid_minor?: number | string;
   search_words?: string;
 }
 
-/** Checks every record of a resource against the contract, and its digest against its text. */
+/** Returns the check of every record of a resource against the contract, and of its digest against its text. */
 export function recordsCheck(db: Connection, resource: Resource): Check {
   return tableCheck<Row>(db, resource, {
     id: 'id',
@@ -36,7 +36,7 @@ export function recordsCheck(db: Connection, resource: Resource): Check {
   });
 }
 
-/** Names a document's wrong search columns, which the database doesn't compute from its text. */
+/** Returns the names of a document's wrong search columns, which the database doesn't compute from its text. */
 function searchProblems(resource: Resource, row: Row): string[] {
   if (resource !== 'invoices') return [];
   const expected = searchColumns({ resource, record: JSON.parse(wholeText(row)) as Invoice });

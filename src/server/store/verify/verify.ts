@@ -54,7 +54,7 @@ export async function verifyStore(
   return { rowCount };
 }
 
-/** Runs one check, and reports damage to the file as a finding, so that a damaged page ends only this check. */
+/** Runs one check and returns its result; damage to the file becomes a finding, so that it ends only this check. */
 async function orDamage<T>(
   part: string,
   work: () => Promise<T>,
