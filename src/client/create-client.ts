@@ -69,7 +69,7 @@ export interface Client {
 /** The contract's maximum number of records per page. Lists ask for it, so that they need the fewest requests. */
 const LIMIT_MAX = 100;
 
-/** Creates a client. Use one client for each API key, because the rate limit applies to the key. */
+/** Returns a client of the API. Use one client for each API key, because the rate limit applies to the key. */
 export function createClient(options: ClientOptions): Client {
   return createPacedClient(new Pace(clockOf(options)), options);
 }
@@ -106,7 +106,7 @@ export function createPacedClient(pace: Pace, options: ClientOptions): Client {
   return client satisfies { [Id in OperationId]: Operation<Id> };
 }
 
-/** Checks a service's address and returns it without a trailing `/api/v1`. */
+/** Returns a service's address without a trailing `/api/v1`, or throws if it is malformed. */
 function checkedBaseUrl(baseUrl: string): string {
   const url = URL.parse(baseUrl);
   if (!url || !/^https?:$/.test(url.protocol) || url.username || url.search || url.hash)

@@ -27,7 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/** Creates the error for a successful response that breaks the contract. */
+/** Returns the error for a successful response that breaks the contract. */
 export function brokenContract(message: string, requestId?: string): ApiError {
   return new ApiError(message, { status: 200, code: undefined, requestId, retryAfter: undefined });
 }

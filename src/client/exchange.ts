@@ -60,7 +60,7 @@ const TEMPORARY_STATUSES = [408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 52
 /** The maximum size of a response body in megabytes; the service never sends one so large. */
 const ANSWER_MEGABYTES_MAX = 64;
 
-/** Creates the function with which a client sends its requests. */
+/** Returns the function with which a client sends its requests. */
 export function createExchange(settings: ExchangeSettings): HttpExchange {
   const { etags, clock } = settings;
   return async (ask) => {
@@ -219,7 +219,7 @@ export function inOneLine(said: unknown): string {
   return (typeof said === 'string' ? said : '').replaceAll(/\s+/gu, ' ').slice(0, MESSAGE_CHARACTERS_MAX);
 }
 
-/** Creates the error for a failed response, with the key masked in case the server repeats it. */
+/** Returns the error for a failed response, with the key masked in case the server repeats it. */
 function apiError({ path }: Ask, { status, headers }: Response, body: unknown, key: string): ApiError {
   // The contract's error format, unless something other than the API has responded.
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: unknown } } | null)?.error ?? {};
@@ -236,7 +236,7 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown, k
   });
 }
 
-/** Creates the error for a successful response whose content isn't as the contract says. */
+/** Returns the error for a successful response whose content isn't as the contract says. */
 export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }

@@ -24,7 +24,7 @@ export interface Listing<Item> extends AsyncIterable<Item> {
 }
 
 /**
- * Creates a list from a function that reads one page.
+ * Returns a list that reads its pages with the given function.
  * @param first cursor of the first page, undefined for the beginning
  */
 export function createListing<Item>(

@@ -38,8 +38,8 @@ const rules: Readonly<Record<string, FieldRule>> = {
 const validatorOf = computedOnce((schema: FieldRule['schema']) => createAjv().compile(schema));
 
 /**
- * Checks an answer to a form field. Returns a description of the expected answer if this one is wrong, otherwise undefined.
- * Field types are an open set, so a field of an unknown type accepts any answer.
+ * Returns a description of the right answer to a form field if this one is wrong, otherwise undefined. Field types are an
+ * open set, so a field of an unknown type accepts any answer.
  */
 export function answerProblem(type: string, answer: unknown): string | undefined {
   const rule = ruleOf(type);

@@ -14,9 +14,9 @@ export function companyDay(timeZone: string, now: Date): string {
 }
 
 /**
- * Converts a local time in an IANA time zone to a moment.
- * @param local `YYYY-MM-DDTHH:MM`. A time that occurs twice, because clocks go back, means its first occurrence.
- *   A time that is skipped, because clocks go forward, is moved forward by as much.
+ * Returns the moment of a local time in an IANA time zone.
+ * @param local `YYYY-MM-DDTHH:MM`. A time that occurs twice, because clocks go back, means its first occurrence. A time that
+ * is skipped, because clocks go forward, is moved forward by as much.
  * @returns undefined for a time that isn't in the calendar, such as 30 February.
  */
 export function companyInstant(timeZone: string, local: string): Date | undefined {
@@ -29,7 +29,7 @@ export function companyInstant(timeZone: string, local: string): Date | undefine
   return new Date(fitting.length > 0 ? Math.min(...fitting) : shownMs - before);
 }
 
-/** Converts a moment to local time in a time zone, as `YYYY-MM-DDTHH:MM`. */
+/** Returns the local time in a time zone at a moment, as `YYYY-MM-DDTHH:MM`. */
 export function companyLocal(timeZone: string, at: Date): string {
   return new Date(at.getTime() + offsetMs(timeZone, at.getTime())).toISOString().slice(0, 16);
 }

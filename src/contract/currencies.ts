@@ -19,12 +19,12 @@ export function minorDigits(currency: string): number {
   return digitsByCurrency.get(currency) ?? 2;
 }
 
-/** Formats an amount in minor units as an exact decimal: -5 in EUR becomes `-0.05`. */
+/** Returns an amount in minor units as an exact decimal in the main unit: -5 in EUR becomes `-0.05`. */
 export function decimalAmount(amountMinor: number, currency: string): string {
   return decimalText(amountMinor, minorDigits(currency));
 }
 
-/** Formats a scaled integer as an exact decimal: -5 with two digits becomes `-0.05`. */
+/** Returns a scaled integer as an exact decimal: -5 with two digits becomes `-0.05`. */
 export function decimalText(count: number | bigint, digits: number): string {
   // Dividing would lose the cents of an amount that has more than a double's fifteen digits.
   const text = String(count)
@@ -34,7 +34,7 @@ export function decimalText(count: number | bigint, digits: number): string {
   return digits === 0 ? `${sign}${text}` : `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }
 
-/** Formats an amount in minor units as is usual in Ireland and the United Kingdom: 123450 in EUR becomes `€1,234.50`. */
+/** Returns an amount in minor units as Ireland and the United Kingdom write it: 123450 in EUR becomes `€1,234.50`. */
 export function amountText(amountMinor: number, currency: string, { hasSymbol = true } = {}): string {
   const decimal = decimalAmount(amountMinor, currency) as Intl.StringNumericLiteral;
   return formatOf(currency)
@@ -51,7 +51,7 @@ const formatOf = computedOnce((currency: string) => {
   return new Intl.NumberFormat('en-GB', { style: 'currency', currency, ...fraction });
 });
 
-/** Formats a rate in basis points as a percentage: 1350 becomes `13.5%`. */
+/** Returns a rate in basis points as a percentage: 1350 becomes `13.5%`. */
 export function rateText(basisPoints: number): string {
   return `${basisPoints / 100}%`;
 }

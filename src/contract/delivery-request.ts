@@ -20,7 +20,7 @@ interface Signing {
   at: Date;
 }
 
-/** Builds a delivery attempt's body and headers (openapi.yaml, "Delivery"). Attempts differ only in signature and span. */
+/** Returns an attempt's body and headers (openapi.yaml, "Delivery"). Attempts differ only in signature and span. */
 export function deliveryRequest(
   delivered: DeliveredEvent,
   signing: Signing,
@@ -29,14 +29,14 @@ export function deliveryRequest(
   return { body, headers: deliveryHeaders({ ...delivered, body }, signing) };
 }
 
-/** Builds the body of a delivery, which is identical at every attempt. */
+/** Returns the body of a delivery, which is the same at every attempt. */
 export function deliveryBody({ id, event, createdAt, company, data }: DeliveredEvent): string {
   const envelope = JSON.stringify({ id, event, createdAt, companyId: company });
   return `${envelope.slice(0, -1)},"data":${data}}`;
 }
 
 /**
- * Builds the headers of one delivery attempt.
+ * Returns the headers of one attempt at a delivery.
  * @param delivery has the body exactly as it is sent.
  */
 export function deliveryHeaders(

@@ -22,7 +22,7 @@ export function percentMinor(baseMinor: number, percent: string): number {
   return safeNumber(divideHalfUp(BigInt(baseMinor) * numerator, denominator * 100n));
 }
 
-/** Converts a quantity to millionths, so that it becomes an integer. */
+/** Returns a quantity in millionths, and so as an integer. */
 export function millionths(quantity: string): bigint {
   const { numerator, denominator } = parseDecimal(quantity, QUANTITY);
   return (numerator * 1_000_000n) / denominator;
@@ -55,7 +55,7 @@ export interface Fraction {
   denominator: bigint;
 }
 
-/** Converts a decimal text to an exact fraction. @throws RangeError for a string that doesn't match the pattern. */
+/** Returns a decimal text as an exact fraction. @throws RangeError for a string that doesn't match the pattern. */
 export function parseDecimal(text: string, pattern: RegExp): Fraction {
   if (!pattern.test(text))
     throw new RangeError(`Not a decimal of the expected form: ${JSON.stringify(text)}.`);
@@ -74,7 +74,7 @@ export function divideHalfUp(numerator: bigint, denominator: bigint): bigint {
   return numerator < 0n ? -rounded : rounded;
 }
 
-/** Converts an amount to a number. @throws RangeError for an amount that isn't a safe integer. */
+/** Returns an exact amount as a number. @throws RangeError for an amount that isn't a safe integer. */
 export function safeNumber(amount: bigint): number {
   const number = Number(amount);
   if (!Number.isSafeInteger(number)) throw new RangeError(`Amount out of range: ${amount}.`);

@@ -40,7 +40,7 @@ export function sumOfPrices(price: string, other: string): string {
   return textOf((parts ?? 0n) + (otherParts ?? 0n));
 }
 
-/** Formats a price as a decimal with at least `digits` digits after the decimal point. */
+/** Returns a price as a decimal with at least `digits` digits after the decimal point. */
 function textOf(parts: bigint, digits = 0): string {
   return decimalText(parts, 12).replace(new RegExp(`\\.?0{0,${12 - digits}}$`), '');
 }

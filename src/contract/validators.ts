@@ -5,7 +5,7 @@ import { computedOnce } from './computed.ts';
 import { contractDocument } from './document.ts';
 import { closedSchema } from './schemas.ts';
 
-/** Creates an Ajv instance for the contract's schemas: JSON Schema 2020-12 with formats. */
+/** Returns an Ajv instance for the contract's schemas: JSON Schema 2020-12 with formats. */
 export function createAjv(options: ConstructorParameters<typeof Ajv2020>[0] = {}): Ajv2020 {
   const ajv = new Ajv2020({
     strict: false,

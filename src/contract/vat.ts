@@ -71,7 +71,7 @@ export function vatWithinMinor(grossMinor: number, rateBasisPoints: number): num
 }
 
 /**
- * Converts gross amounts to net amounts that add up to `netMinor`, rounding each to a minor unit down or up. The largest
+ * Returns net amounts for gross ones, each rounded down or up to a minor unit so that they add up to `netMinor`. The largest
  * fractions are rounded up; of equal ones, the first is rounded up first.
  */
 export function netShares(
@@ -116,9 +116,9 @@ export function vatOf({
 }
 
 /**
- * Builds a VAT breakdown with one item for each category and rate among the lines. VAT is calculated on the sum of an
- * item's lines, never per line, and charged only in category S. Items are in the order S, Z, E, AE, K, G, O, then other
- * categories by code; within one, the highest rate is first. The order of the lines doesn't matter.
+ * Returns a VAT breakdown with one item for each category and rate among the lines. VAT is calculated on the sum of an item's
+ * lines, never per line, and charged only in category S. Items are in the order S, Z, E, AE, K, G, O, then other categories
+ * by code; within one, the highest rate is first. The order of the lines doesn't matter.
  */
 export function vatBreakdown(lines: readonly VatLine[]): VatBreakdownItem[] {
   const items = new Map<string, Omit<VatBreakdownItem, 'taxableMinor' | 'vatMinor'> & { taxable: bigint }>();
@@ -156,7 +156,7 @@ export interface CurrencyConversion {
   exchangeRate: string;
 }
 
-/** Converts an amount to another currency, rounded to that currency's minor unit. */
+/** Returns an amount converted to another currency, rounded to that currency's minor unit. */
 export function convertMinor(amountMinor: number, { from, to, exchangeRate }: CurrencyConversion): number {
   const { numerator, denominator } = parseDecimal(
     exchangeRate,
@@ -167,8 +167,8 @@ export function convertMinor(amountMinor: number, { from, to, exchangeRate }: Cu
 }
 
 /**
- * Converts a breakdown to another currency. Each amount is converted and rounded separately, because Irish and British
- * rules require net and VAT per rate. Apply `totals` to the result for totals that add up in that currency too.
+ * Returns a VAT breakdown converted to another currency. Each amount is converted and rounded separately, because Irish and
+ * British rules require net and VAT per rate. Apply `totals` to the result for totals that add up in that currency too.
  */
 export function convertBreakdown(
   breakdown: readonly VatBreakdownItem[],
@@ -231,8 +231,8 @@ export interface Balance {
 }
 
 /**
- * Calculates an invoice's balance. At most one of the two amounts is above zero. An invoice is settled if nothing is due
- * either way and some money was kept: one cancelled by a credit note without any payment isn't settled.
+ * Returns an invoice's balance, in which at most one of the two amounts is above zero. An invoice is settled if nothing is
+ * due either way and some money was kept: one cancelled by a credit note without any payment isn't settled.
  */
 export function calculateBalance({
   grossMinor,

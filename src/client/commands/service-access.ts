@@ -11,7 +11,7 @@ export interface ServiceOptions {
 }
 
 /**
- * Adds the options for a service and its key. The key itself is never an argument: other users can read command lines.
+ * Adds the options for a service and its key to a command. The key is no argument: other users can read command lines.
  * @param isAlways whether the command always reads from a service, and never from a copy alone.
  */
 export function withService(command: Command, isAlways = true): Command {
@@ -22,7 +22,7 @@ export function withService(command: Command, isAlways = true): Command {
 }
 
 /**
- * Reads the options of {@link withService}.
+ * Returns the address and key that the options of {@link withService} give.
  * @throws UsageError that names the option and its rule, but never shows the key.
  */
 export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }: Terminal) {

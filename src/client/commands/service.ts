@@ -94,7 +94,7 @@ function refusal(url: string, error: ApiError, isApi: boolean): string {
 const UNKNOWN_ISSUER = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
 
 /**
- * Creates the error for a response that never arrived, naming the innermost cause.
+ * Returns the error for a response that never arrived, naming the innermost cause.
  * @param proxyHint the hint of {@link useProxy}.
  */
 export function silence(url: string, error: unknown, proxyHint: string): UsageError {

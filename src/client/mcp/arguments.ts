@@ -8,7 +8,7 @@ export type Arguments = Record<string, unknown>;
 const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
 
 /**
- * Reads the arguments of a tool. Query values are checked by the service, whose errors name the rule.
+ * Returns the parsed arguments of a tool. Query values are checked by the service, whose errors name the rule.
  * @returns the path's ids in order, the query, and a function that selects a record's fields, always including the id.
  * @throws UsageError for an unknown name or a malformed id.
  */

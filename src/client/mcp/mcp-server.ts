@@ -83,7 +83,7 @@ const unchecked: jsonSchemaValidator = {
   getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
 };
 
-/** Creates a Model Context Protocol server with the contract's operations and the copy's tools. All of them are read-only. */
+/** Returns a Model Context Protocol server with the contract's operations and the copy's tools. All of them are read-only. */
 function createMcpServer({ service, copy }: McpServerOptions, transport: AnsweringTransport): McpServer {
   const server = new McpServer(
     { name: 'fieldledger', version },

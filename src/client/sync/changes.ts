@@ -20,7 +20,7 @@ const OVERLAP_MS = 60_000;
 const RECENT_MAX = 10_000;
 
 /**
- * Reads the changes of a list since its checkpoint, page by page, or resumes an interrupted pass.
+ * Yields the changes of a list since its checkpoint, page by page, or those left by an interrupted pass.
  * @param state updated in place with each page.
  */
 export async function* readChanges(

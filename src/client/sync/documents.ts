@@ -9,7 +9,7 @@ import type { DocumentsState } from './sink.ts';
 const AHEAD_MS = 14 * 3_600_000;
 
 /**
- * Creates the function that reads the details of listed records. It also tracks drafts and sent quotes, because no list
+ * Returns the function that reads the details of listed records. It also tracks drafts and sent quotes, because no list
  * reports that a draft was discarded or a quote expired.
  * @param onDetail called after each record that is read.
  */
@@ -50,8 +50,8 @@ export async function findDiscarded(
 }
 
 /**
- * Reads the copy's quotes that have expired, because no list reports that. Quotes with the same last day expire together, but
- * the company's time zone isn't known here: so it reads them in order of that day until one is still valid.
+ * Yields the copy's quotes that have expired, because no list reports that. Quotes with the same last day expire together,
+ * but the company's time zone isn't known here: so it reads them in order of that day until one is still valid.
  */
 export async function* findExpiredQuotes(
   { whole }: DocumentsAccess,

@@ -126,8 +126,8 @@ function append(file: string, length: number, text: string): number {
 }
 
 /**
- * Runs work and replaces the state file with its result; if the work fails, the file stays as it was. The new file is created
- * before the work and serves as a lock: two programs at once can't overwrite each other's data.
+ * Runs work and replaces the state file with the state that it returns; if it fails, the file stays as it was. The new file
+ * is created before the work and serves as a lock: two programs at once can't overwrite each other's data.
  */
 function replaceState(folder: string, before: Kept | undefined, work: () => Kept): Kept {
   const [file, newFile] = [stateFileIn(folder), newStateFileIn(folder)];

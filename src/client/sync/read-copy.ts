@@ -15,7 +15,7 @@ export interface CopyReader {
 }
 
 /**
- * Reads the copy in a SQLite file in one transaction, so that all reads see the same state even while pull writes.
+ * Returns the result of work on a copy in a SQLite file, all of whose reads see the same state even while pull writes.
  * @param options `today` is the day up to which days overdue are counted; `needsDetails` is for reading payments.
  * @param work runs synchronously: pull can't write a batch until it ends.
  * @throws UsageError if there is no copy, or it lacks the data needed.

@@ -195,7 +195,7 @@ async function keepChanges(
   }
 }
 
-/** Reads the whole list of people and compares it: they have no `updatedAt`, and those who leave are just missing. */
+/** Reads the list of people and compares it with the copy: people have no `updatedAt`, and those who leave are missing. */
 async function readPeople({ access, call, state, keep }: Run): Promise<void> {
   const known = state.people ?? {};
   const digests: Record<string, string> = {};
@@ -247,7 +247,7 @@ function documentsState(state: SyncState, resource: 'quotes' | 'invoices', detai
   return (state[resource] = { details, drafts, validUntil });
 }
 
-/** Counts the quotes and invoices whose details this sync will read. */
+/** Counts the quotes and invoices whose details this sync will read, for its progress. */
 async function countDetails(run: Run, { resources, details = true }: SyncOptions): Promise<void> {
   for (const resource of ['quotes', 'invoices'] as const) {
     if (!details || (resources && !resources.includes(resource))) continue;

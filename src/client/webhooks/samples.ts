@@ -29,7 +29,7 @@ export function exampleOf(event: string, name?: string): ExampleEvent {
 /** The outcome of a request: the response's status, or the reason why there is none. */
 export type Posted = { milliseconds: number } & ({ status: number } | { reason: string; isLate: boolean });
 
-/** Parses an http or https URL. @throws UsageError that quotes an invalid one. */
+/** Returns an http or https URL, parsed. @throws UsageError that quotes an invalid one. */
 export function receiverAddress(to: string): URL {
   const url = URL.parse(to);
   if (!url || !/^https?:$/.test(url.protocol))
@@ -38,8 +38,8 @@ export function receiverAddress(to: string): URL {
 }
 
 /**
- * Posts to any address, including this machine's own, because only a user at the command line asks for it. As with a
- * delivery, the response body isn't read and redirects aren't followed.
+ * Posts to any address, including this machine's own, and returns the outcome; only a user at the command line asks for it.
+ * As with a delivery, the response body isn't read and redirects aren't followed.
  */
 export async function post(
   url: URL,
@@ -72,7 +72,7 @@ export async function post(
 }
 
 /**
- * Sends a sample delivery.
+ * Sends a sample delivery to a receiver.
  * @returns the response's status, and the milliseconds until it arrived.
  * @throws UsageError with the reason if there is no response.
  */

@@ -22,11 +22,11 @@ const RESETS_OF_ACCOUNT = 3;
 /** Limits on attempts to sign in, so that passwords can't be found by guessing. */
 export interface SignInLimits {
   /**
-   * Counts an attempt before it is made, so that simultaneous attempts are counted too. A refused attempt isn't counted.
+   * Counts a sign-in before it is attempted, so that simultaneous attempts are counted too. A refused attempt isn't counted.
    * @param attempt.browser the id of a browser that has signed in to an account with this address before, or of a session. It
-   *   is counted separately, so that guesses from elsewhere never lock it out.
+   * is counted separately, so that guesses from elsewhere never lock it out.
    * @returns a function that takes the count back, for an attempt that succeeds or isn't made; and whether accounts that the
-   *   browser hasn't signed in to may be tried too.
+   * browser hasn't signed in to may be tried too.
    * @throws AppError `rate_limited`, with the same message whether there is such an account or not.
    */
   count: (attempt: {
@@ -47,7 +47,7 @@ export interface SignInLimits {
   mayAskForReset: (asked: { email: string; address: string }) => Promise<boolean>;
 }
 
-/** Creates the limits, whose counters are shared by all processes with the same PostgreSQL database. */
+/** Returns the limits on sign-in, whose counters are shared by all processes with the same PostgreSQL database. */
 export function createSignInLimits(engine: Engine): SignInLimits {
   const counter = (name: string, points: number, seconds: number) =>
     createRateCounter(engine, { name: `sign-in-${name}`, points, seconds });

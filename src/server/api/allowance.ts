@@ -22,9 +22,9 @@ export interface Taken {
 
 /** Counts requests against their callers' allowances (openapi.yaml, "Rate limit"). */
 export interface Allowance {
-  /** Counts one request of an API key, unless `counted` shows that it already was. */
+  /** Counts one request against an API key's allowance, unless `counted` shows that it already was. */
   takeRequest: (caller: { company: string; keyId: string }, counted: Counted | undefined) => Promise<Taken>;
-  /** Counts one request without a valid key against the network of the client's address. */
+  /** Counts one request without a valid key against the allowance of the client's network. */
   takeWrongKey: (address: string) => Promise<Taken>;
 }
 

@@ -28,8 +28,8 @@ export interface ApiOptions extends AllowanceLimits {
 }
 
 /**
- * Creates the handler of all requests under `/api`, in which openapi-backend serves the contract.
- * The handler rejects with any error thrown, for Express's error handler.
+ * Returns the handler of all requests under `/api`, in which openapi-backend serves the contract. The handler rejects with
+ * any error thrown, for Express's error handler.
  */
 export async function createApi(options: ApiOptions): Promise<RequestHandler> {
   const { engine, documents, now } = options;

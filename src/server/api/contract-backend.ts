@@ -62,9 +62,9 @@ export interface Duties {
 }
 
 /**
- * Builds the dispatcher from the contract. Its `handleRequest` routes a request, authenticates and validates it, calls the
- * operation's handler and sends the reply, in that order (src/README.md, "Order of the checks"). It rejects with the AppError
- * to send.
+ * Returns the dispatcher of requests, built from the contract. Its `handleRequest` routes a request, authenticates and
+ * validates it, calls the operation's handler and sends the reply, in that order (src/README.md, "Order of the checks"). It
+ * rejects with the AppError to send.
  * @throws Error if a handler has no operation. The types ensure that every operation has a handler.
  */
 export async function createContractBackend({

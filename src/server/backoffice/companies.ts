@@ -30,7 +30,7 @@ const COMPANY_ID = /^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$/;
 const LOGO_CHARACTERS_MAX = 1_000_000;
 
 /**
- * Creates a company. The API, the subscription, invoicing and every module are on by default.
+ * Creates a company, with the API, the subscription, invoicing and every module on by default.
  * @throws UsageError naming the invalid value, or when the id is taken.
  */
 export async function createCompany(

@@ -8,7 +8,7 @@ import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
 
 /**
- * Adds or replaces a customer, keeping its archived state. An unchanged customer isn't written again.
+ * Stores a new or changed customer, whose archived state stays the same. An unchanged customer isn't written again.
  * @throws Refusal `invalid_change` for an invalid VAT number or identifier, and `duplicate_id` for two sites with one id.
  */
 export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {

@@ -20,8 +20,8 @@ export interface CheckedRecord {
 }
 
 /**
- * Checks a stored document against the legal check-list: an issued one as it was issued, a draft as it would be issued now.
- * Changes nothing.
+ * Returns how a stored document meets the legal check-list: an issued one as it was issued, a draft as it would be issued
+ * now. Changes nothing.
  * @throws UsageError when there is no such company or document, when the company's country has no check-list, or when the
  * draft can no longer be computed, for example because its customer is gone.
  */

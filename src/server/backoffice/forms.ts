@@ -9,8 +9,8 @@ import type { Move } from './move.ts';
 import { Refusal, refuseTwins } from './refusal.ts';
 
 /**
- * Adds or replaces a form, keeping its published state. A new form has revision 1; the revision grows when the fields
- * change.
+ * Stores a new or changed form, whose published state stays the same. A new form has revision 1; the revision grows when the
+ * fields change.
  */
 export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<RenderedRecord> {
   // Answers are keyed by field id, so ids must be unique.

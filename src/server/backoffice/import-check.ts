@@ -40,8 +40,8 @@ interface Difference {
 const NAMED_MAX = 20;
 
 /**
- * Checks the arithmetic of an imported document: each line, the breakdown's items and the totals, also in the accounting
- * currency. A credit note's VAT can instead be the remaining VAT of its invoice.
+ * Refuses an imported document with wrong amounts: lines, breakdown and totals, also in the accounting currency. A credit
+ * note's VAT can instead be the remaining VAT of its invoice.
  * @returns the breakdowns in Fieldledger's own order.
  * @throws Refusal `wrong_sums` naming each difference, and `amount_out_of_range`.
  */

@@ -5,7 +5,7 @@ import type { Move } from './move.ts';
 import { Refusal } from './refusal.ts';
 import { CALENDAR_DAYS, refuseDayOutside } from './times.ts';
 
-/** Creates a job; publishes job.created. `path` is the job's place within the change. */
+/** Creates a job, publishes job.created, and returns the job. `path` is the job's place within the change. */
 export async function createJob(move: Move, job: NewJob, path = '/with'): Promise<RenderedRecord> {
   if (job.id !== undefined) await move.mustBeNew('jobs', job.id, `${path}/id`);
   await refuseBadMembers(move, job, [], path);

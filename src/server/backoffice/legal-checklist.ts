@@ -32,8 +32,8 @@ const vatIdPatterns: Record<SupportedCountry, RegExp> = { IE: /^IE/, GB: /^(?:GB
 const simplifiedMinorMax: Record<SupportedCountry, number> = { IE: 100_00, GB: 250_00 };
 
 /**
- * Checks a document against all requirements of Irish and British law for its kind
- * (Irish VAT Regulations 2010 reg. 20; British VAT Regulations 1995 reg. 14 and 15C; EN 16931).
+ * Returns how a document meets each requirement of Irish and British law for its kind (Irish VAT Regulations 2010 reg. 20;
+ * British VAT Regulations 1995 reg. 14 and 15C; EN 16931).
  */
 export function checkDocument(checked: CheckedDocument): ChecklistItem[] {
   const ofKind =

@@ -18,8 +18,8 @@ export const EVERY_ANSWER = {
 };
 
 /**
- * Creates an HTTP server for an application, not yet listening. Every request is answered by the application, or refused
- * with an error body and the headers of every response; Node itself never answers.
+ * Returns an HTTP server for an application, not yet listening. Every request is answered by the application, or refused with
+ * an error body and the headers of every response; Node itself never answers.
  */
 export function createHttpServer(
   app: RequestListener,

@@ -48,7 +48,7 @@ type Arguments = [exchange: FeedExchange, req: IncomingMessage, res: ServerRespo
 const AT_ONCE_MAX = 8;
 
 /**
- * Builds the feed's dispatcher from its contract: routing, token, rate limit, parameters, operation, in that order. Its
+ * Returns the feed's dispatcher of requests, built from its contract: routing, token, rate limit, parameters, operation. Its
  * `handleRequest` rejects with the AppError to answer with.
  */
 export async function createFeedBackend(options: FeedServerOptions): Promise<OpenAPIBackend> {

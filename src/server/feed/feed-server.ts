@@ -40,7 +40,7 @@ export interface FeedExchange {
   leave?: () => void;
 }
 
-/** Creates an HTTP server for the feed's own port, not yet listening, with only the feed and the probes. */
+/** Returns an HTTP server for the feed's own port, not yet listening, with only the feed and the probes. */
 export async function createFeedServer(options: FeedServerOptions): Promise<Server> {
   const { log, metrics } = options;
   const app = createApplication();

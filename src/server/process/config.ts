@@ -241,7 +241,7 @@ function variableOf(key: string): string {
 }
 
 /**
- * Reads the settings from the environment, and from files named there. An empty variable counts as not set.
+ * Returns the settings in the environment, and in files named there. An empty variable counts as not set.
  * @throws UsageError whose message lists every setting that is wrong, not only the first.
  */
 export function readConfig(environment: Environment): Config {
@@ -252,7 +252,7 @@ export function readConfig(environment: Environment): Config {
   return config as unknown as Config;
 }
 
-/** Reads the valid settings, and the problems of the others as sentences that begin with the variable. */
+/** Returns the valid settings, and the problems of the others as sentences that begin with the variable. */
 function readSettings(environment: Environment) {
   const config: Record<string, ReturnType<Setting['parse']> | undefined> = {};
   const problems: string[] = [];
@@ -282,7 +282,7 @@ function parsed({ parse, shown }: Setting, subject: string, text: string): Retur
   }
 }
 
-/** Describes every setting for `fieldledger config`, with secrets redacted, and with the problem of an invalid one. */
+/** Returns every setting's description for `fieldledger config`, with secrets redacted, and the problem of an invalid one. */
 export function describeConfig(environment: Environment) {
   const { config, problems } = readSettings(environment);
   return Object.entries<Setting>(settings).map(([key, { help, shown }]) => {

@@ -8,7 +8,7 @@ const COUNTER_MAX = 0xfff;
  */
 export function createIds(random: (size: number) => Buffer = randomBytes) {
   let counter = -1;
-  /** Creates a UUIDv7 (RFC 9562 section 5.7) for a time in Unix ms. */
+  /** Returns a new UUIDv7 (RFC 9562 section 5.7) for a time in Unix milliseconds. */
   const uuid = (ms: number) => {
     counter = Math.min(counter + 1, COUNTER_MAX);
     const time = ms.toString(16).padStart(12, '0');
@@ -18,7 +18,7 @@ export function createIds(random: (size: number) => Buffer = randomBytes) {
     const count = counter.toString(16).padStart(3, '0');
     return `${time.slice(0, 8)}-${time.slice(8)}-7${count}-${tail.slice(0, 4)}-${tail.slice(4)}`;
   };
-  /** Creates an id with a prefix, such as `job_`. */
+  /** Returns a new id with a prefix, such as `job_`. */
   const prefixed = (prefix: string, ms: number) => `${prefix}${uuid(ms)}`;
   return { uuid, prefixed };
 }

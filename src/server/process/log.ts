@@ -9,8 +9,8 @@ const WRITE_MS_MAX = 200;
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;
 
 /**
- * Creates a logger of JSON lines to standard error, which leaves standard output to commands. Lines are wide, with names like
- * `noun.past-verb`. They never contain keys, secrets, bodies or header values, except trace ids. A process that is
+ * Returns a logger that writes JSON lines to standard error, and so leaves standard output to commands. Lines are wide, with
+ * names like `noun.past-verb`. They never contain keys, secrets, bodies or header values, except trace ids. A process that is
  * killed loses the lines of its last 200 milliseconds; one that exits, even by an error, loses none.
  */
 export function createLogger(level: string): Logger {

@@ -25,7 +25,7 @@ export interface Metrics {
 /** Metrics of the HTTP feed. */
 export interface FeedMetrics {
   requestAnswered: Metrics['requestAnswered'];
-  /** Counts a token's changes by the status of their answer. */
+  /** Counts the changes sent with a feed token, by the status of their answers. */
   changesAnswered: (token: string, status: string, count: number) => void;
 }
 
@@ -34,7 +34,7 @@ export interface DeliveryMetrics {
   attempted: (outcome: string, seconds: number) => void;
   /** Records the seconds between an event's commit and the first attempt to deliver it. */
   firstAttempted: (seconds: number) => void;
-  /** Counts results dropped because another worker had taken over the deliveries. */
+  /** Counts outcomes of attempts that were dropped because another worker had taken over the deliveries. */
   completionsStale: (count: number) => void;
   watchBacklog: (read: () => Promise<Backlog>) => void;
 }
@@ -42,7 +42,7 @@ export interface DeliveryMetrics {
 export interface DocumentMetrics {
   /** Records the seconds taken to answer a request for a document, by outcome. */
   printed: (outcome: (typeof PRINTED)[number], seconds: number) => void;
-  /** Counts a document refused because too many were waiting. */
+  /** Counts a request for a document that was refused because too many were waiting. */
   refused: () => void;
   watchWaiting: (read: () => number) => void;
 }
@@ -68,7 +68,7 @@ function watchProcess(): Registry {
   return registry;
 }
 
-/** Creates metrics in a registry of their own, so that one process can run several servers. */
+/** Returns metrics in a registry of their own, so that one process can run several servers. */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const whole = [(ofProcess ??= watchProcess()), registry];

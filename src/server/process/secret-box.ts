@@ -31,7 +31,7 @@ export interface SecretBox {
 }
 
 /**
- * Creates a secret box.
+ * Returns a secret box with the given keys.
  * @param key 32 bytes in base64; without it nothing can be sealed.
  * @param previousKeys keys for opening secrets that were sealed before the key was replaced.
  */

@@ -39,9 +39,9 @@ export interface PublicationOptions {
 type PublishedAt = [path: string, mediaType: string, make: () => Published, headersOf?: HeadersOf];
 
 /**
- * Creates the router for all published files: the API's contract in both notations, its reference as a page and as Markdown,
- * workflows, the client and the changelog, and the feed's contract and reference.
- * Each is generated at its first request, so as not to delay startup.
+ * Returns the router for all published files: the API's contract in both notations, its reference as a page and as Markdown,
+ * workflows, the client and the changelog, and the feed's contract and reference. Each is generated at its first request, so
+ * as not to delay startup.
  */
 export function createPublication(options: PublicationOptions): Router {
   const own = (text: string) => asConfigured(text, options);

@@ -41,7 +41,7 @@ export interface AttemptResult extends AttemptDetails {
 }
 
 export interface Sender extends AsyncDisposable {
-  /** Makes one attempt to send a request, within the deadline plus 300 ms. It never rejects. */
+  /** Makes one attempt to send a request, and returns its result within the deadline plus 300 ms. It never rejects. */
   send: (request: WebhookRequest) => Promise<AttemptResult>;
 }
 
@@ -62,7 +62,7 @@ const DEADLINE_MS = 10_000;
 const HTTPS_PORT = 443;
 
 /**
- * Creates the sender of webhooks, which speaks HTTP/1.1 over TLS to public addresses. It has no proxy, redirects or cookies,
+ * Returns the sender of webhooks, which speaks HTTP/1.1 over TLS to public addresses. It has no proxy, redirects or cookies,
  * and doesn't read the body of a 2xx answer (openapi.yaml, "Webhooks").
  *
  * It uses Node's own client rather than undici. Both make 15,000 to 25,000 attempts a second on kept connections, with the

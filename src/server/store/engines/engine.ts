@@ -46,12 +46,12 @@ export interface Engine extends Reads, AsyncDisposable {
    * asking for it would cost as much as a read, and while a lock prevents SQLite from answering.
    */
   version(): number | undefined;
-  /** Checks that the database answers within a second, even if the pool is busy. @throws AppError `unavailable` if not. */
+  /** Resolves if the database answers within a second, even if the pool is busy. @throws AppError `unavailable` if not. */
   answers(): Promise<void>;
   /** Whether companies are spread over several machines, which the first connection finds out; see ../machines.ts. */
   isDistributed(): Promise<boolean>;
   /** The machines of a distributed database; undefined for a single machine. */
   readonly machines?: Machines | undefined;
-  /** Runs an SQL text for a schema change or inspection unchanged, on a connection that can write. */
+  /** Runs an SQL text for a schema change or inspection, on a connection that can write, and returns the rows. */
   readonly run: (sql: string, parameters?: readonly unknown[]) => Promise<Record<string, unknown>[]>;
 }

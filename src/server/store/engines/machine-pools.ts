@@ -108,7 +108,7 @@ export class MachinePools implements Machines {
     return found?.machine;
   }
 
-  /** Checks all machines at once on a separate connection. Simultaneous callers share one check. */
+  /** Returns which machines answer, from one check of all on a separate connection. Simultaneous callers share one check. */
   async #look(): Promise<Look> {
     this.#looking ??= this.#askMachines().finally(() => (this.#looking = undefined));
     return this.#looking;

@@ -4,8 +4,8 @@ import { openPostgres, type PostgresOptions } from './postgres.ts';
 import { openSqlite } from './sqlite.ts';
 
 /**
- * Opens the database that `DATABASE_URL` names: `sqlite:PATH`, or `postgres://...`.
- * It creates or changes nothing except, on SQLite, the file and its folder; see `migrate`.
+ * Opens the database that `databaseUrl` names: `sqlite:PATH`, or `postgres://...`. It creates or changes nothing except, on
+ * SQLite, the file and its folder; see `migrate`.
  */
 export async function openEngine(databaseUrl: string, options: PostgresOptions = {}): Promise<Engine> {
   if (databaseUrl.startsWith('sqlite:')) return openSqlite(databaseUrl.slice('sqlite:'.length));

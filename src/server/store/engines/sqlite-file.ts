@@ -24,8 +24,8 @@ export function createPlaceCheck(path: string): (knownMs: number) => void {
 }
 
 /**
- * Creates a missing file that only its owner can access, or removes other users' access to our existing file and the files
- * beside it. SQLite gives files that it adds the same mode.
+ * Creates a missing file that only its owner can access, or removes other users' access to an existing one of ours and to the
+ * files beside it. SQLite gives files that it adds the same mode.
  */
 export function makePrivately(path: string): void {
   try {

@@ -101,7 +101,7 @@ export function refuseLater(rows: readonly Rendering[], subject = 'The database'
   if (later) throw isRendered(later, subject);
 }
 
-/** Creates the error for records that another version renders or has rendered. */
+/** Returns the error for records that another version renders or has rendered. */
 export function isRendered({ contract_version: version }: Rendering, subject = 'The database'): UsageError {
   return new UsageError(
     `${subject} has records of the contract ${version}, and this version of Fieldledger has the contract ${contractVersion()}; run a later one, or go back to a backup.`,

@@ -40,7 +40,7 @@ export async function hasRecord(
   return hasRow(transaction, sql.table(resource), sql`company = ${company} AND id = ${id}`);
 }
 
-/** Adds a record, or replaces the one with the same id. `unpublished` stays unchanged unless given. */
+/** Stores a record, in place of any with the same id. `unpublished` stays unchanged unless given. */
 export async function putRecord(
   transaction: StoreTransaction,
   company: string,

@@ -20,7 +20,7 @@ export interface Looked {
 
 /** A check of a part of the store, which yields its findings batch by batch. */
 export interface Check {
-  /** The part of the store, as named in findings. */
+  /** The name of the part of the store that is checked, as in findings. */
   in: string;
   count: () => Promise<number>;
   looks: () => AsyncIterable<Looked>;
