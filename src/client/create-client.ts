@@ -11,7 +11,7 @@ import type { Clock } from './waiting.ts';
 
 /** Options for `createClient`. */
 export interface ClientOptions {
-  /** The base address of the service, with or without `/api/v1` at its end. */
+  /** The service's base address, with or without `/api/v1` at its end. */
   baseUrl: string;
   /** The API key. It is a secret: never put it into a browser or an app. */
   key: string;
@@ -36,8 +36,8 @@ export interface ClientOptions {
 }
 
 /**
- * The operations of the API, named as in the contract. A call takes the ids in its path, then its query, then `{ signal }`.
- * It fails with an `ApiError`, a `NoAnswerError` or the signal's abort reason.
+ * The API's operations as functions, named as in the contract. A call takes the ids in its path, then its query, then
+ * `{ signal }`. It fails with an `ApiError`, a `NoAnswerError` or the signal's abort reason.
  */
 export interface Client {
   /** Lists jobs, including completed ones. */
@@ -56,13 +56,13 @@ export interface Client {
   getCustomer: Operation<'getCustomer'>;
   /** Lists quotes without their lines: the latest version of each, unless `versions` is `all`. */
   listQuotes: Operation<'listQuotes'>;
-  /** Gets one version of a quote with its lines. */
+  /** Gets one version of a quote, with its lines. */
   getQuote: Operation<'getQuote'>;
   /** Lists invoices, credit notes and pro formas without their lines: issued ones, unless `status` says otherwise. */
   listInvoices: Operation<'listInvoices'>;
   /** Gets one invoice, credit note or pro forma with its lines. */
   getInvoice: Operation<'getInvoice'>;
-  /** Gets the PDF of an invoice, credit note or pro forma. */
+  /** Downloads the PDF of an invoice, credit note or pro forma. */
   getInvoicePdf: Operation<'getInvoicePdf'>;
 }
 
@@ -78,7 +78,7 @@ function clockOf({ now, wait }: ClientOptions): Clock {
   return { now: now ?? machineClock.now, wait: wait ?? machineClock.wait };
 }
 
-/** Creates a client that shares the caller's `Pace`, and thus its rate limit. */
+/** Returns a client that shares the caller's `Pace`, and thus its rate limit. */
 export function createPacedClient(pace: Pace, options: ClientOptions): Client {
   const key = checkedSecret('key', 'an API key', options.key);
   const exchange = createExchange({
@@ -189,7 +189,7 @@ function fileNameIn(disposition: string): string | undefined {
   return name === '.' || name === '..' ? undefined : name?.replaceAll(/[/\\]/g, '-');
 }
 
-/** Decodes percent-encoded text; returns undefined if it is malformed. */
+/** Returns percent-encoded text decoded; undefined if it is malformed. */
 function decoded(encoded: string): string | undefined {
   try {
     return decodeURIComponent(encoded);

@@ -39,13 +39,13 @@ export class NoAnswerError extends Error {
 
 /** The reason why a webhook was rejected. */
 export type WebhookErrorCode =
-  /** The `Service-Signature` header is missing or not of the form `t=<unix seconds>,v1=<hex>`. */
+  /** A `Service-Signature` header that is missing or not of the form `t=<unix seconds>,v1=<hex>`. */
   | 'no_signature'
-  /** The signature's timestamp is too far from this machine's clock. */
+  /** A signature whose timestamp is too far from this machine's clock. */
   | 'wrong_time'
-  /** The signature was made with another secret or for another body. */
+  /** A signature that was made with another secret or for another body. */
   | 'wrong_signature'
-  /** The signature is valid, but the body isn't an event. */
+  /** A valid signature for a body that isn't an event. */
   | 'no_event';
 
 /** An error for a webhook that must be rejected: answer it with 401 and do nothing else. */

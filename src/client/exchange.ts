@@ -5,9 +5,9 @@ import { anyOf, type Clock, unlessAborted } from './waiting.ts';
 
 /** A cached response body with its `ETag`. */
 export interface StoredAnswer {
-  /** The `ETag` header of the response. */
+  /** The response's `ETag` header. */
   etag: string;
-  /** The JSON text of the response. */
+  /** The JSON text of the response's body. */
   body: string;
 }
 
@@ -16,7 +16,7 @@ export interface StoredAnswer {
  * functions will do. Use a separate store for each company.
  */
 export interface EtagStore {
-  /** Returns the response stored for a URL, if there is one. */
+  /** Returns the response stored for a URL; undefined if there is none. */
   get: (url: string) => StoredAnswer | undefined | Promise<StoredAnswer | undefined>;
   /** Stores a response in place of any earlier one for the URL. A returned promise is awaited. */
   set: (url: string, answer: StoredAnswer) => unknown;
@@ -241,7 +241,7 @@ export function unreadable(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 
-/** Returns a response's request id; undefined for text in another format, such as a key with its dots. */
+/** Returns a response's request id; undefined if it has none in the expected format, so that no key is taken for an id. */
 function requestIdIn(headers: Headers): string | undefined {
   const id = headers.get('X-Request-Id') ?? '';
   return /^[\w-]{1,100}$/.test(id) ? id : undefined;

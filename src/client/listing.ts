@@ -4,7 +4,7 @@ import { brokenContract } from './errors.ts';
 export interface Page<Item> {
   /** The page's records, in the order of their ids. */
   data: Item[];
-  /** Whether another page follows. */
+  /** Whether the list has a page after this one. */
   hasMore: boolean;
   /** The cursor to request the next page with; null on the last page. */
   nextCursor: string | null;
@@ -15,8 +15,8 @@ export interface Page<Item> {
 }
 
 /**
- * A list of records. `for await (const record of listing)` goes through all of them, and requests each page when it is
- * needed. Nothing is requested before the loop, and each new loop starts again.
+ * A list of records, requested page by page. `for await (const record of listing)` goes through all of them, and requests
+ * each page when it is needed. Nothing is requested before the loop, and each new loop starts again.
  */
 export interface Listing<Item> extends AsyncIterable<Item> {
   /** Returns the list's pages, for a caller that needs more than their records. */

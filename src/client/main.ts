@@ -35,7 +35,7 @@ export const integratorsExamples = `
   fieldledger completion fish > ~/.config/fish/completions/fieldledger.fish`;
 
 /**
- * Runs one command line of the integrators' package.
+ * Runs one command line of the integrators' package, and returns its exit code.
  * @param args the arguments after the program's name.
  * @returns the exit code: 0 for success, 1 for failure, 2 for a usage error.
  */

@@ -48,11 +48,11 @@ type RecordOf<Id extends OperationId> =
       : Data
     : never;
 
-/** A downloaded file with its name. */
+/** A downloaded file's content and name. */
 export interface DownloadedFile {
-  /** The bytes of the file. */
+  /** The content of the file. */
   bytes: Uint8Array<ArrayBuffer>;
-  /** The name to save it under, from `Content-Disposition`. */
+  /** The name under which to save the file, from `Content-Disposition`. */
   fileName: string;
 }
 
@@ -66,7 +66,7 @@ type IdsIn<Path> = Path extends `${string}{${string}}${infer Rest}` ? [id: strin
 
 type QueryArgument<Id extends OperationId> = [QueryOf<Id>] extends [never] ? [] : [query?: QueryOf<Id>];
 
-/** The function for an operation. It takes the ids in its path, its query if it has one, and the call's options. */
+/** The client's function for an operation. It takes the ids in its path, its query if it has one, and the call's options. */
 export type Operation<Id extends OperationId> = (
   ...args: [...IdsIn<(typeof operations)[Id]['path']>, ...QueryArgument<Id>, options?: CallOptions]
 ) => {

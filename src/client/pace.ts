@@ -7,7 +7,7 @@ const SECONDS_MAX = 3_600;
 /** A margin in milliseconds, because timers can fire early and clocks differ. */
 const SLACK_MS = 25;
 
-/** The current rate-limit window, as far as this client knows it. */
+/** The current rate-limit window: what is left of it and when it ends, as far as this client knows. */
 interface RateWindow {
   remaining: number;
   /** The end of the window by this machine's clock, in milliseconds: the earliest end that responses have given. */

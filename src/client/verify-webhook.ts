@@ -8,12 +8,12 @@ export type WebhookHeaders = Pick<Headers, 'get'> | Record<string, string | read
 export interface VerifyOptions {
   /** The time to check signatures against, in place of the machine's clock. */
   now?: Date;
-  /** The seconds by which a signature's timestamp may differ from the current time; the contract's 300 by default. */
+  /** The seconds by which a signature's timestamp may differ from the current time; 300 by default, as in the contract. */
   toleranceSeconds?: number;
 }
 
 /**
- * Verifies a webhook and returns its event. The HMAC key is the whole secret, including `whsec_`.
+ * Verifies a webhook's signature and returns its event. The HMAC key is the whole secret, including `whsec_`.
  * @param rawBody the body as it arrived, before any JSON parser
  * @param secrets the signing secret, or several during a rotation
  * @throws {WebhookError} when the webhook must be rejected
@@ -50,7 +50,7 @@ function checkedSecrets(secrets: string | readonly string[]): string[] {
   return trimmed;
 }
 
-/** Returns the bytes of a body. A parsed body is refused, because the signature covers the original bytes. */
+/** Returns the bytes of a webhook's body. A parsed body is refused, because the signature covers the original bytes. */
 function bytesOf(rawBody: unknown): Bytes {
   if (typeof rawBody === 'string') return new TextEncoder().encode(rawBody);
   if (typeof rawBody === 'object' && rawBody !== null && 'byteLength' in rawBody)

@@ -24,7 +24,7 @@ complete -c fieldledger -f -a '(__fieldledger)'
 `,
 };
 
-/** `fieldledger completion`: prints a shell's completion script and, when that script calls it, the words that fit. */
+/** `fieldledger completion`: prints a shell's completion script or, when that script calls it, the words that fit. */
 export function completionCommand(terminal: Terminal): Command {
   const command = new Command('completion')
     .description('print what makes a shell complete these commands with the tab key')
@@ -47,7 +47,7 @@ export function completionCommand(terminal: Terminal): Command {
   });
 }
 
-/** Returns the words that can follow those given, each with its description. */
+/** Returns the words that can follow the given ones, each with its description. */
 function wordsAfter(words: readonly string[], program: Command, areOptions: boolean): string[][] {
   let command = program;
   for (const word of words) command = command.commands.find((below) => below.name() === word) ?? command;

@@ -37,9 +37,9 @@ function checkPlace(out: string): void {
 }
 
 /**
- * Writes pieces to standard output, or to a new file for its owner alone, which is moved into place when complete. A replaced
- * file keeps its mode, and a link to it stays a link. A file that can't be replaced, because it is mounted or its folder is
- * read-only, is overwritten in place. Nothing is touched before `pieces` resolves.
+ * Writes pieces to standard output, or to a new file that only its owner can access, which is moved into place when complete.
+ * A replaced file keeps its mode, and a link to it stays a link. A file that can't be replaced, because it is mounted or its
+ * folder is read-only, is overwritten in place. Nothing is touched before `pieces` resolves.
  * @returns whether all pieces were taken: the reader of a pipe may close it.
  * @throws UsageError that says why nothing can be written.
  */

@@ -12,8 +12,8 @@ const USAGE_EXIT_CODE = 2;
 export interface Program {
   description: string;
   /**
-   * The commands, grouped as in the help. Each is loaded only when needed: loading all of them takes as long as most commands
-   * take in total.
+   * The commands by name, grouped as in the help. Each is loaded only when needed: loading all of them takes as long as most
+   * commands take in total.
    */
   groups: Record<string, Record<string, () => Promise<(terminal: Terminal) => Command>>>;
   /** Example command lines, at most 80 columns wide; the help of each command shows its own. */
@@ -21,7 +21,7 @@ export interface Program {
 }
 
 /**
- * Runs one command line.
+ * Runs one command line, and returns its exit code.
  * @param args the arguments after the program's name.
  * @returns the exit code: 0 for success, 1 for failure, 2 for a usage error.
  */

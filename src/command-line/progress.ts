@@ -73,7 +73,7 @@ function durationText(ms: number): string {
   return minutes < 60 ? `${minutes}m${seconds % 60}s` : `${Math.floor(minutes / 60)}h${minutes % 60}m`;
 }
 
-/** Progress bars for the successive steps of a command. */
+/** A display with a progress bar for each of a command's successive steps. */
 export interface StepsProgress extends Disposable {
   update: (step: string, done: number, total: number) => void;
 }

@@ -12,16 +12,16 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** A file written under a temporary name. Unless it is finished, it is deleted when it is disposed of. */
+/** A file that is written under a temporary name. Unless it is finished, it is deleted when it is disposed of. */
 export interface UnfinishedFile extends Disposable {
   readonly path: string;
-  /** Moves the file to its place atomically, replacing any file there. */
+  /** Moves the file to its final place atomically, replacing any file there. */
   replace: () => void;
-  /** Moves the file to its place if nothing is there. @throws an error with the code EEXIST otherwise. */
+  /** Moves the file to its final place, if nothing is there. @throws an error with the code EEXIST otherwise. */
   place: () => void;
 }
 
-/** The suffixes of a SQLite database (none) and of the files that SQLite may keep beside it. */
+/** The suffixes of a SQLite database (none) and of the files that SQLite may create beside it. */
 const COMPANIONS = ['', '-journal', '-wal', '-shm'];
 
 /**

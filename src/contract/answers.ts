@@ -47,7 +47,7 @@ export function answerProblem(type: string, answer: unknown): string | undefined
   return validatorOf(rule.schema)(answer) ? undefined : rule.words;
 }
 
-/** Whether files can be attached to a field of the given type; true for an unknown type. */
+/** Whether files can be attached to a field of the given type; true for a type that this version doesn't know. */
 export function takesFiles(type: string): boolean {
   return ruleOf(type)?.takesFiles ?? true;
 }

@@ -1,7 +1,7 @@
 import { computedOnce } from './computed.ts';
 import { DAY_MS } from './durations.ts';
 
-/** Returns the date and time formats for a time zone, in Swedish: it follows ISO 8601, but with a space before the time. */
+/** Returns a time zone's date and time formats, in Swedish, which follows ISO 8601 but for a space before the time. */
 const formatsOf = computedOnce((timeZone: string) => ({
   day: new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
   time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),

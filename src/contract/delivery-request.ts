@@ -6,7 +6,7 @@ import { createTraceparent, traceIdOfDelivery } from './trace-context.ts';
 
 /** An event to deliver to one webhook. */
 export interface DeliveredEvent {
-  /** Delivery id, identical at every attempt. */
+  /** Id of the delivery, the same at every attempt. */
   id: string;
   event: EventKind;
   createdAt: string;
@@ -54,8 +54,8 @@ export function deliveryHeaders(
 }
 
 /**
- * Returns the value of `Service-Signature`: `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of `<t>.<body>`.
- * The key is the whole secret as shown, including `whsec_` (openapi.yaml, "Verify the signature").
+ * Returns the value of the header `Service-Signature`: `t=<unix seconds>,v1=<hex>`, where `v1` is the HMAC-SHA256 of
+ * `<t>.<body>`. The key is the whole secret as shown, including `whsec_` (openapi.yaml, "Verify the signature").
  * @param body the bytes sent; a string is sent as UTF-8.
  * @param at the time of this attempt: receivers reject a signature older than 5 minutes.
  */

@@ -1,12 +1,12 @@
 import type { DraftLine, NewInvoice } from './feed.ts';
 
-/** Fields of a draft concerning its amounts that the API doesn't expose. */
+/** Fields of a draft that determine amounts and that the API doesn't expose. */
 export type GivenAmounts = Pick<
   NewInvoice,
   'pricesIncludeVat' | 'allowances' | 'charges' | 'prepayments' | 'roundingMinor' | 'cashRounding'
 >;
 
-/** Fields of a draft line concerning its amounts that the API doesn't expose. */
+/** Fields of a draft line that determine amounts and that the API doesn't expose. */
 export type GivenLineAmounts = Pick<
   DraftLine,
   'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity' | 'allowances' | 'charges'
@@ -18,7 +18,7 @@ export interface Adjustment {
   amountMinor: number;
   /** Amount with VAT as given in the draft; absent if prices exclude VAT. */
   grossMinor?: number;
-  /** The percentage as given in the draft; `baseMinor` is the amount that it applies to. */
+  /** Percentage as given in the draft, of `baseMinor`; absent if the draft gives an amount. */
   percent?: string;
   baseMinor?: number;
   reason?: string;
@@ -28,7 +28,7 @@ export interface Adjustment {
 export interface DocumentAdjustment extends Adjustment {
   vatCategory: DraftLine['vatCategory'];
   vatRateBasisPoints: number;
-  /** Reason for exemption, for a charge in category E when no line is in that category. */
+  /** Reason for exemption; only for a charge in category E when no line is in that category. */
   vatExemptionReason?: string;
   vatExemptionReasonCode?: string;
 }
@@ -43,24 +43,24 @@ export interface LineAmounts {
   grossMinor?: number;
   allowances: Adjustment[];
   charges: Adjustment[];
-  /** Id of the invoice line that a credit note's line credits in part; its amounts are calculated from the invoice line's. */
+  /** Id of the invoice line that this line of a credit note credits in part; absent for any other line. */
   creditsLineId?: string;
 }
 
 export type Prepayment = NonNullable<NewInvoice['prepayments']>[number] & {
   id: string;
-  /** Number of the document that requested the prepayment, if that document is stored here. */
+  /** Number of the document that requested the prepayment; absent if that document isn't stored here. */
   documentNumber?: string;
 };
 
 /** Amounts of a document that the API doesn't expose. They are stored only for documents that have any. */
 export interface DocumentAmounts {
   given: GivenAmounts;
-  /** Amounts of each line, by line id. */
+  /** Amounts of each line that the API doesn't expose, by line id. */
   lines: Record<string, LineAmounts>;
   allowances: DocumentAdjustment[];
   charges: DocumentAdjustment[];
   prepayments: Prepayment[];
-  /** Rounding added to the total with VAT (BT-114). */
+  /** Rounding added to the total with VAT (BT-114), in minor units. */
   roundingMinor: number;
 }

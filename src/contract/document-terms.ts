@@ -1,6 +1,6 @@
 import type { DocumentTerms, DraftLine, NamedBuyer } from './feed.ts';
 
-/** Fields of a line that the API doesn't expose. */
+/** Names of the fields of a line that the API doesn't expose. */
 export const lineTermNames = [
   'lineNumber',
   'priceDiscount',
@@ -18,7 +18,7 @@ export const lineTermNames = [
   'originCountryCode',
 ] as const;
 
-/** Fields of a customer that the API doesn't expose. */
+/** Names of the fields of a customer that the API doesn't expose. */
 export const buyerTermNames = [
   'town',
   'region',
@@ -33,10 +33,10 @@ export const buyerTermNames = [
 export type LineTerms = Pick<DraftLine, (typeof lineTermNames)[number]>;
 export type BuyerTerms = Pick<NamedBuyer, (typeof buyerTermNames)[number]>;
 
-/** Fields that a document shows but the API doesn't expose. */
+/** Fields of a document that are printed on it but that the API doesn't expose. */
 export interface KeptTerms extends DocumentTerms {
   buyer?: BuyerTerms;
-  /** Terms of each line that has any, by line id. */
+  /** Terms of lines, by line id; lines without any are left out. */
   lines?: Record<string, LineTerms>;
   /** Whether the document is sent over the Peppol network. */
   isPeppol?: boolean;

@@ -21,11 +21,11 @@ interface DeclaredOperation extends Prose {
 
 type Examples<Value> = Record<string, { value: Value }>;
 
-/** An operation with its path. Its parameters include those of the path, which come first. */
+/** An operation of the contract, with its path. Its parameters include those of the path, which come first. */
 export interface ContractOperation extends DeclaredOperation {
   /** Path template, for example `/api/v1/jobs/{jobId}`. */
   path: string;
-  /** Scope that an API key needs (openapi.yaml, "Authentication"). */
+  /** Scope that an API key needs to call the operation (openapi.yaml, "Authentication"). */
   scope: Scope;
   parameters: ContractParameter[];
 }
@@ -64,7 +64,7 @@ export interface ContractDocument {
   openapi: string;
   info: Prose & { title: string; version: string };
   paths: Record<string, { get: DeclaredOperation; parameters?: ContractParameter[] }>;
-  /** Events by name; a test checks that these are the names in the type. */
+  /** Events of the contract by name; a test checks that these are the names in the type. */
   webhooks: Record<EventKind, { post: EventOperation }>;
   components: { schemas: Record<string, JsonSchema>; securitySchemes: object };
 }
@@ -79,7 +79,7 @@ export function contractDocument(): ContractDocument {
   return loaded;
 }
 
-/** Returns the version of the contract, for example `1.0.0`. It goes up with each addition to the contract. */
+/** Returns the contract's version, for example `1.0.0`. It goes up with each addition to the contract. */
 export function contractVersion(): string {
   return contractDocument().info.version;
 }
@@ -89,7 +89,7 @@ export function bundledContract(): string {
   return readFileSync(new URL('openapi.json', generated), 'utf8');
 }
 
-/** The API reference page, built by `make docs`. */
+/** File with the API reference page, built by `make docs`. */
 export const referenceFile: URL = new URL('reference.html', generated);
 
 /** Returns the text of the feed's contract, bundled into one file that keeps its `$ref`s. */
@@ -97,10 +97,10 @@ export function bundledFeed(): string {
   return readFileSync(new URL('feed.json', generated), 'utf8');
 }
 
-/** The reference page of the feed, also built by `make docs`. */
+/** File with the feed's reference page, also built by `make docs`. */
 export const feedReferenceFile: URL = new URL('feed-reference.html', generated);
 
-/** The npm package for integrators, built by `make client`. */
+/** File with the npm package for integrators, built by `make client`. */
 export const clientFile: URL = new URL('client.tgz', generated);
 
 export function isReferenceBuilt(): boolean {

@@ -17,7 +17,7 @@ export const deliveryBytesMax = 10_000_000;
 /** Names of the events that a webhook can subscribe to. A ping is sent by a button in the portal instead. */
 export type SubscribableKind = Exclude<EventKind, 'ping'>;
 
-/** Scope needed to read each event's data (webhooks.yaml, `x-scope`); a ping has none. */
+/** Scopes needed to read the events' data, by event name (webhooks.yaml, `x-scope`); a ping has none. */
 const eventScopes = Object.fromEntries(
   Object.entries(contractDocument().webhooks).flatMap(([kind, { post }]) => {
     const scope = post['x-scope'];

@@ -129,7 +129,7 @@ function unkept(text: string, path: string): ChangeProblem {
 let schemas: Map<string, JsonSchema> | undefined;
 let changeAjv: Ajv2020 | undefined;
 
-/** Returns the schemas of all changes, by name. */
+/** Returns the JSON Schemas of all changes, by the change's name. */
 function changeSchemas(): Map<string, JsonSchema> {
   const { Change } = feedDocument().components.schemas;
   return (schemas ??= new Map(

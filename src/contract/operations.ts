@@ -46,7 +46,7 @@ type AnswerContent<Response> = Response extends { content: { 'application/pdf': 
   ? { file: AnsweredFile & { mediaType: 'application/pdf' } }
   : {
       body: JsonText<JsonBody<Response>>;
-      /** Digests of the parts of the body, so that the ETag needn't be computed from the body. */
+      /** Digests of the body's parts, from which the ETag is computed; absent if it is computed from the body. */
       digests?: readonly string[];
     };
 

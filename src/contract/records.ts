@@ -15,7 +15,7 @@ export type Submission = Schemas['Submission'];
 export type InvoiceSummary = Schemas['InvoiceSummary'];
 /** An invoice, a credit note or a pro forma, with its lines and, if issued, its payments. */
 export type Invoice = Schemas['Invoice'];
-/** A person or a business that the company works for. */
+/** A person or a business for which the company works. */
 export type Customer = Schemas['Customer'];
 /** One version of a quote, without its lines. */
 export type QuoteSummary = Schemas['QuoteSummary'];
@@ -51,15 +51,15 @@ export const schemaNames = {
   invoices: { body: 'InvoiceSummary', whole: 'Invoice' },
 } as const satisfies Record<Resource, Record<'body' | 'whole', keyof Schemas>>;
 
-/** Full record type of each resource; that of an invoice or a quote includes its details. */
+/** Type of a single record of each resource; an invoice or a quote includes its details. */
 export type RecordOf = { [R in Resource]: Schemas[(typeof schemaNames)[R]['whole']] };
 
-/** Record type of each resource in lists. */
+/** Type of a record of each resource as it appears in lists. */
 export type ListedRecordOf = { [R in Resource]: Schemas[(typeof schemaNames)[R]['body']] };
 
 export const resources = Object.keys(schemaNames) as readonly Resource[];
 
-/** Whether a single record of the resource has fields that its list omits. */
+/** Whether a single record of the resource has fields that records in its list lack. */
 export function hasDetail(resource: Resource): boolean {
   const { body, whole } = schemaNames[resource];
   return whole !== body;

@@ -1,4 +1,4 @@
-/** Modules that a plan can include. Each is read with its own scope (openapi.yaml, "Authentication"). */
+/** Modules that a company's plan can include. Each is read with its own scope (openapi.yaml, "Authentication"). */
 export const modules = ['jobs', 'people', 'forms', 'invoices', 'customers', 'quotes'] as const;
 
 export type Module = (typeof modules)[number];
@@ -6,7 +6,7 @@ export type Scope = `${Module}:read`;
 
 export const scopes: readonly Scope[] = modules.map((module) => `${module}:read` as const);
 
-/** Modules that also require invoicing to be switched on for the company (openapi.yaml, "Invoices" and "Quotes"). */
+/** Modules for which invoicing must also be switched on for the company (openapi.yaml, "Invoices" and "Quotes"). */
 export const invoicingModules: readonly Module[] = ['invoices', 'quotes'];
 
 export function isScope(value: string): value is Scope {

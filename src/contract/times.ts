@@ -4,7 +4,7 @@ const EARLIEST_MS = Date.parse('0000-01-01T00:00:00.000Z');
 /** Earliest accepted time, in milliseconds since 1970: Python, among others, doesn't support the year 0. */
 const YEAR_ONE_MS = Date.parse('0001-01-01T00:00:00.000Z');
 const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
-/** Text that sorts after every time that a record can have. */
+/** Text that sorts after every time in records. */
 const AFTER_LATEST = '9999-12-31T24:00:00.000Z';
 
 /**

@@ -102,7 +102,7 @@ function isSpecialCzech(number: string): boolean {
   return (8 + (sum % 11)) % 10 === Number(number.slice(-1));
 }
 
-/** Returns the sum of a number's first digits, each multiplied by its weight. */
+/** Returns the sum of a number's digits, each multiplied by its weight, for as many digits as there are weights. */
 function weightedSum(number: string, weights: readonly number[]): number {
   return weights.reduce((sum, weight, index) => sum + weight * Number(number[index]), 0);
 }

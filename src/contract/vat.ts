@@ -29,7 +29,7 @@ export type VatLine = Pick<Line, 'amountMinor' | 'vatCategory' | 'vatRateBasisPo
 
 const categoriesInOrder = ['S', 'Z', 'E', 'AE', 'K', 'G', 'O'];
 
-/** A price of one or more units: in minor units, or exact in the main unit of its currency. */
+/** A price for one or more units: in minor units, or exact in the main unit of its currency. */
 export type Price = { currency: string } & {
   [Name in 'unitPriceMinor' | 'unitPrice' | 'priceBaseQuantity']?: GivenLineAmounts[Name] | undefined;
 };
@@ -149,7 +149,7 @@ export function totals(breakdown: readonly VatBreakdownItem[]): Totals {
 
 /** Conversion of a document's amounts into the company's own currency. */
 export interface CurrencyConversion {
-  /** ISO 4217 codes, which determine the number of decimal places: two for EUR, none for JPY. */
+  /** ISO 4217 code of the document's currency and, below, of the company's; they determine the number of decimal places. */
   from: string;
   to: string;
   /** Number of units of `to` per unit of `from`: a positive decimal with at most 9 digits before and 8 after the point. */
@@ -181,7 +181,7 @@ export function convertBreakdown(
   }));
 }
 
-/** VAT at one rate that the customer accounts for under the reverse charge, so the supplier doesn't charge it. */
+/** The VAT at one rate for which the customer accounts under the reverse charge, so that the supplier doesn't charge it. */
 export interface ReverseChargeVat {
   rateBasisPoints: number;
   netMinor: number;

@@ -2,5 +2,5 @@ import { readFileSync } from 'node:fs';
 
 const manifest = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
 
-/** Version of this release, X.Y.Z as defined by semver.org. */
+/** Version of this release as defined by semver.org, such as 1.0.0. */
 export const { version } = JSON.parse(manifest) as { version: string };

@@ -32,13 +32,13 @@ interface ExportOptions extends ServiceOptions, ExportedRecordsOptions, ReportOp
 
 interface Tally {
   rows: number;
-  /** The number of shortened cells, by column name. */
+  /** The number of cells that were cut off, by column name. */
   shortened: Map<string, number>;
   /** The time up to which the copy has all changes; absent when the records come from a service. */
   asOf?: string;
 }
 
-/** File extensions of well-known formats that `export` can't write. */
+/** Matches file extensions of well-known formats that `export` can't write. */
 const OTHER_FORMAT = /\.(?:xls|xlsm|xlsb|ods|numbers|json|xml|html?|pdf|parquet)$/i;
 
 /** Returns the file format for a file name's extension. @throws UsageError for an unsupported format. */

@@ -3,7 +3,7 @@ import http from 'node:http';
 import { quote, UsageError } from '../../errors.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
-/** The process's use of a proxy for requests, which ends on disposal. */
+/** The use of a proxy for this process's requests, until disposed of. */
 export interface ProxyUse extends Disposable {
   /** A sentence about the proxy to append to request errors, with a leading space; empty if no proxy is used. */
   hint: string;

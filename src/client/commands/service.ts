@@ -23,7 +23,7 @@ export interface Service extends Disposable {
 const RETRY_TIME_MS = 10 * 60_000;
 
 /**
- * Prepares to read from a service, without sending a request yet.
+ * Returns access to a service, to which no request has been sent yet.
  * @throws UsageError for an invalid address or key.
  */
 export function openService(options: ServiceOptions, terminal: Terminal, signal: AbortSignal): Service {

@@ -7,7 +7,7 @@ import { deliveryHeaders } from '../../contract/delivery-request.ts';
 import { exampleOf, sendSample } from '../webhooks/samples.ts';
 import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
 
-/** Flags and descriptions of the options shared by commands that send to a receiver. */
+/** Flags and description of the option for the receiver's address; below, those of its secret. */
 export const TO = ['--to <url>', 'any http or https address, such as http://localhost:3000/hook'] as const;
 export const SECRET_FILE = [
   '--secret-file <file>',

@@ -21,7 +21,7 @@ import { type Client, createClient, type Event, verifyWebhook, WebhookError } fr
 const { WEBHOOK_SECRET, API_URL, API_KEY, DATABASE, PORT, RECONCILE_SECONDS } = process.env;
 /** The maximum size of a delivery in bytes (the reference, "Webhooks"). */
 const BODY_BYTES_MAX = 10_000_000;
-/** The checkpoint name under which the id of the store that was read (`Store-Generation`) is saved. */
+/** The name of the checkpoint that holds the id of the store last read (`Store-Generation`). */
 const GENERATION = 'generation';
 
 const db = new DatabaseSync(DATABASE || 'receiver.db', { timeout: 5_000 });

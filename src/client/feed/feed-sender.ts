@@ -10,7 +10,7 @@ export type { BatchAnswer, Change } from '../../contract/feed.ts';
 export interface FeedSenderOptions {
   /** The base URL of the feed, such as `https://feed.example.com`. */
   url: string;
-  /** The feed token. */
+  /** The feed token that authorises the requests. */
   token: string;
   /** Milliseconds after the first failure for which a batch is retried; ten minutes by default. */
   retryTimeMs?: number;
@@ -39,8 +39,8 @@ export interface AnswerText {
 /** A sender of changes to the feed of a Fieldledger server. */
 export interface FeedSender {
   /**
-   * Sends changes in order, in batches of those available, and retries each batch until it is answered. Every change needs an
-   * `id`: if it was applied but its answer was lost, it is `skipped` when sent again.
+   * Sends changes in order, in batches of those available, retries each batch until it is answered, and yields the answers.
+   * Every change needs an `id`: if it was applied but its answer was lost, it is `skipped` when sent again.
    * @throws ApiError if the feed refuses the request, NoAnswerError if it is unreachable for too long.
    */
   send: (changes: Iterable<Change> | AsyncIterable<Change>) => AsyncGenerator<Answered>;
@@ -113,7 +113,7 @@ async function* asTheyCome<T>(items: Iterable<T> | AsyncIterable<T>): AsyncGener
   yield* items;
 }
 
-/** The answer, made here, for a change that is too large for any request; later changes are still sent. */
+/** The answer that the sender itself gives to a change too large for any request; later changes are still sent. */
 const tooLong: BatchAnswer = {
   line: 1,
   status: 'refused',
@@ -124,7 +124,7 @@ const tooLong: BatchAnswer = {
   },
 };
 
-/** Returns as many of the first texts as fit into one request. */
+/** Returns as many texts, from the first one on, as fit into one request. */
 function batchOf(texts: readonly Uint8Array[]): readonly Uint8Array[] {
   let [count, size] = [0, 0];
   for (const { length } of texts) {
@@ -135,7 +135,7 @@ function batchOf(texts: readonly Uint8Array[]): readonly Uint8Array[] {
   return texts.slice(0, count);
 }
 
-/** Whether the change has to be sent again after this answer. */
+/** Whether a change has to be sent again after this answer. */
 function isUntried(answer: BatchAnswer): boolean {
   return (
     answer.status === 'not_tried' || (answer.status === 'refused' && answer.error.code === 'unavailable')

@@ -28,7 +28,7 @@ export function readArguments(tool: OperationTool, given: Arguments) {
   };
 }
 
-/** Returns the arguments that have a value. @throws UsageError for a name that the tool doesn't have. */
+/** Returns those arguments of a tool that have a value. @throws UsageError for a name that the tool doesn't have. */
 export function statedArguments({ name: tool, inputSchema }: Tool, given: Arguments): Arguments {
   // Models may send null for arguments that they leave out.
   const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));

@@ -11,7 +11,7 @@ import type { Tool } from './tools.ts';
 
 /** A tool that answers a question from a copy in one call. */
 export interface CopyTool extends Tool {
-  /** The SQL of each table in the answer, by table name. The tool's arguments are its parameters. */
+  /** The SQL for each table of the answer, by table name. The tool's arguments are its parameters. */
   tables: Record<string, string>;
 }
 
@@ -107,7 +107,7 @@ function takes(given: Record<string, string>): Tool['inputSchema'] {
 const BYTES_MAX = 4_000;
 
 /**
- * Answers a tool call from the copy in a file, as JSON: the rows that fit, the number left out, and the cursor for the rest.
+ * Returns a tool call's answer from the copy in a file, as JSON: the rows that fit, the number left out, and the next cursor.
  * @throws UsageError for wrong arguments, or a copy that lacks the data.
  */
 export function answerFromCopy(tool: CopyTool, file: string, args: Arguments): string {

@@ -24,7 +24,7 @@ const ANSWER_MS_MAX = 45_000;
 export interface McpServerOptions {
   /** The service that answers the operations; undefined to answer only from a copy. */
   service: ServiceTools | undefined;
-  /** The SQLite file of a copy, which adds tools; undefined for none. */
+  /** The path of a copy's SQLite file, from which more tools answer; undefined for none. */
   copy: string | undefined;
 }
 
@@ -49,7 +49,7 @@ export async function serveMcp(options: McpServerOptions): Promise<void> {
   await transport.close();
 }
 
-/** Removes a byte order mark, which the protocol's parser would take for part of the first message. */
+/** Yields the input without a byte order mark, which the protocol's parser would take for part of the first message. */
 async function* withoutMark(input: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const decoder = new TextDecoder();
   for await (const chunk of input) yield Buffer.from(decoder.decode(chunk, { stream: true }));

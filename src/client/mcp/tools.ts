@@ -8,7 +8,7 @@ import {
   type JsonSchema,
 } from '../../contract/document.ts';
 
-/** A tool as described to a model. */
+/** A tool as it is described to a model. */
 export interface Tool {
   name: string;
   title: string;
@@ -100,7 +100,7 @@ function forModels(prose: string): string {
     .trim();
 }
 
-/** The sections of the contract's introduction that every caller needs. */
+/** The headings of those sections of the contract's introduction that every caller needs. */
 const SECTIONS = ['Requests and answers', 'Money, rates, times and ids', 'Paging'];
 
 /** A warning to the model, in the instructions and every answer with records, whose texts may try to instruct it. */

@@ -4,7 +4,7 @@ import type { CallOptions } from '../operations.ts';
 import type { AnyRecord, ListAccess, Query } from './lists.ts';
 import type { ListState } from './sink.ts';
 
-/** Changes to write to a copy. The state already includes them, so both must be stored together. */
+/** Changes that are to be written to a copy. The state already includes them, so both must be stored together. */
 export interface Changes {
   put: AnyRecord[];
   remove: string[];
@@ -70,7 +70,7 @@ function stampOf({ updatedAt, createdAt = '' }: AnyRecord): string {
   return updatedAt ?? createdAt;
 }
 
-/** Whether the copy already has this version of the record, or a later one. */
+/** Whether the copy already has this version of a record, or a later one. */
 function isKnown(record: AnyRecord, { recent = {} }: ListState): boolean {
   // An id could be the name of an inherited property.
   return Object.hasOwn(recent, record.id) && (recent[record.id] ?? '') >= stampOf(record);

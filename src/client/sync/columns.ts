@@ -6,7 +6,7 @@ import { type Resource, resources } from './sink.ts';
 export interface CopyColumn {
   name: string;
   type: 'TEXT' | 'INTEGER' | 'REAL';
-  /** The form of the column's values: plain, a boolean as 0 or 1, or an object or list as JSON. */
+  /** The form of the column's values: unchanged, a boolean as 0 or 1, or an object or list as JSON text. */
   holds: 'value' | 'boolean' | 'json';
 }
 

@@ -111,7 +111,7 @@ function textOf({ clear, put, remove }: Batch): string {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** Appends text at a file's valid length, over any leftovers of a killed program. @returns the new length. */
+/** Writes text at the end of a file's valid part, over any leftovers of a killed program. @returns the new length. */
 function append(file: string, length: number, text: string): number {
   const handle = openSync(file, 'a', 0o600);
   try {

@@ -10,7 +10,7 @@ export type SyncedRecord = { [R in Resource]: RecordOf[R] | ListedRecordOf[R] };
 export interface ListState {
   /** The `updatedSince` of this pass or the next one; absent until the list has been read in full. */
   checkpoint?: string;
-  /** The unfinished pass: the `Date` of its first page, and the cursor of its next page. */
+  /** The pass that was interrupted: the `Date` of its first page, and the cursor of its next page; absent if none was. */
   pass?: { startedAt: string; cursor: string };
   /** The records that the next pass will list again, by id, each with the time of its last change in the copy. */
   recent?: Record<string, string>;

@@ -16,7 +16,7 @@ import { viewStatements } from './views.ts';
 export interface SqliteCopy extends Sink {
   load: () => SyncState | undefined;
   commit: (batch: Batch) => void;
-  /** Closes the file. */
+  /** Closes the SQLite file. */
   close: () => void;
 }
 
@@ -122,7 +122,7 @@ function withoutOutdated(db: Connection, columns: Opened['columns'], state: Sync
   return state;
 }
 
-/** Creates a copy with its first batch. Only the owner may read the file, because it can contain personal data. */
+/** Creates a copy's file with its first batch. Only the owner may read the file, because it can contain personal data. */
 function create(path: string, source: string, batch: Batch): Opened {
   closeSync(openSync(path, 'a', 0o600));
   const db = openDatabase(path, 'rwc');
@@ -153,7 +153,7 @@ function createTable(resource: string, columns: readonly CopyColumn[]): string {
   return `CREATE TABLE "${resource}" (\n  ${defined.join(',\n  ')}\n)`;
 }
 
-/** Writes a batch within the caller's transaction. @returns the new revision. */
+/** Writes a batch into a copy within the caller's transaction. @returns the new revision. */
 function keep(opened: Opened, { resource, clear, put, remove, state }: Batch, path: string): number {
   const columns = opened.columns[resource];
   const statements = statementsOf(opened, resource);

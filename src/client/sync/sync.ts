@@ -47,7 +47,7 @@ export interface SyncProgress {
   resource: Resource;
   /** The number of records put so far. */
   recordCount: number;
-  /** The number of quotes and invoices whose details have been read so far, and the total to read. */
+  /** The number of quotes and invoices whose details have been read so far, and the total number to read. */
   details: { done: number; total: number };
 }
 
@@ -57,7 +57,7 @@ export interface SyncResult {
   state: SyncState;
   /** The number of records put into the copy and removed from it, by resource. */
   counts: Partial<Record<Resource, { put: number; removed: number }>>;
-  /** The resources skipped because the key isn't allowed to read them, with the error code. */
+  /** The resources that were skipped because the key isn't allowed to read them, each with the error code. */
   left: { resource: Resource; code: ErrorCode }[];
   /** Whether the copy was rebuilt from scratch, because the service was restored from a backup or moved. */
   isAnew: boolean;
@@ -214,7 +214,7 @@ async function digestOf(value: unknown): Promise<string> {
   return Array.from(new Uint8Array(bytes, 0, 12), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
 
-/** Reads the submissions of every form; each form has a list of its own. */
+/** Reads the new submissions of every form; each form has a list of its own. */
 async function readSubmissions(run: Run): Promise<void> {
   const states = (run.state.submissions ??= {});
   for await (const { data } of run.access.forms.pages({}, run.call))
@@ -239,7 +239,7 @@ async function readDocuments(run: Run, resource: 'quotes' | 'invoices', details:
   for await (const expired of findExpiredQuotes(access, state, run.call)) await run.keep(resource, expired);
 }
 
-/** Returns the state of quotes or invoices. When `details` changes it has no checkpoint, so that all are read again. */
+/** Returns the state of reading quotes or invoices. If `details` changed it has no checkpoint, so that all are read again. */
 function documentsState(state: SyncState, resource: 'quotes' | 'invoices', details: boolean): DocumentsState {
   const known = state[resource];
   if (known?.details === details) return known;

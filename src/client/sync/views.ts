@@ -101,7 +101,7 @@ function typed(columns: string, select: string): string {
   return `SELECT ${casts.join(', ')}\nFROM (${select})`;
 }
 
-/** The SQL comment by which our views are told from the user's own. */
+/** The SQL comment that marks a view as ours, so that the user's own are left alone. */
 const MARK = '-- kept by pull';
 
 /**
@@ -119,7 +119,7 @@ export function viewStatements(db: Connection): string[] {
   });
 }
 
-/** A WITH clause that defines the views for a query, with the parameter `today`. It also works in a copy without views. */
+/** SQL for a WITH clause that defines the views for a query, with the parameter `today`. It needs no views in the copy. */
 export const WITH_VIEWS = `WITH ${Object.entries(selections(':today'))
   .map(([name, select]) => `${name} AS (${select})`)
   .join(',\n')}`;

@@ -15,8 +15,8 @@ import { type Posted, post, receiverAddress } from './samples.ts';
 /** The outcome of one of the day's deliveries. */
 export interface Played {
   /**
-   * `duplicate`: repeats an earlier delivery, as if its response had been lost. `old state`: arrives after a newer state, as
-   * after a retry. `forgery`: isn't from the service. `largest`: has the maximum size.
+   * The kind of delivery. `duplicate`: repeats an earlier one, as if its response had been lost. `old state`: arrives after a
+   * newer state, as after a retry. `forgery`: isn't from the service. `largest`: has the maximum size.
    */
   kind: 'delivery' | 'duplicate' | 'old state' | 'forgery' | 'largest';
   event: EventKind;
@@ -60,9 +60,9 @@ interface Forgery {
   /** A description of what is wrong with the forged delivery, worded to follow "a job.created that". */
   fault: string;
   advice: string;
-  /** Changes the secret or the time that the delivery is signed with. */
+  /** Returns a different secret or time for the delivery's signature; absent if the signature is right. */
   signing?: (signing: Signing) => Signing;
-  /** Changes the request after it has been signed. */
+  /** Changes the signed request, as a forger might; absent if it stays as it is. */
   change?: (request: Request) => void;
 }
 
@@ -195,7 +195,7 @@ function playedOf(delivery: Delivery, sent: Awaited<ReturnType<typeof deliver>>)
   };
 }
 
-/** Sends one delivery, and retries while the receiver is unreachable; like the service, it signs each attempt anew. */
+/** Sends one delivery, again while the receiver is unreachable; like the service, it signs each attempt anew. */
 async function deliver(
   url: URL,
   { event, forgery }: Delivery,

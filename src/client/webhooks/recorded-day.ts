@@ -6,7 +6,7 @@ import day from '../../../generated/recorded-day.json' with { type: 'json' };
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const DATE = /^\d{4}-\d\d-\d\d$/;
-/** A UUIDv7 (RFC 9562 section 5.7): its time in two parts, then a counter, then random digits. */
+/** Matches a UUIDv7 (RFC 9562 section 5.7): its time in two parts, then a counter, then random digits. */
 const ID = /([\da-f]{8})-([\da-f]{4})-(7[\da-f]{3})-[\da-f]{4}-[\da-f]{12}/g;
 const NUMBER = /^([A-Z]+)-\d{4}-\d+$/;
 

@@ -26,7 +26,7 @@ export function exampleOf(event: string, name?: string): ExampleEvent {
   throw new UsageError(unknownName(name ?? '', `an example of ${event}`, names));
 }
 
-/** The outcome of a request: the response's status, or the reason why there is none. */
+/** The outcome of a request: the response's status, or the reason why there is no response. */
 export type Posted = { milliseconds: number } & ({ status: number } | { reason: string; isLate: boolean });
 
 /** Returns an http or https URL, parsed. @throws UsageError that quotes an invalid one. */

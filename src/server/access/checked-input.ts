@@ -35,7 +35,7 @@ export function checkedLine(given: string, what: string): string {
   return name;
 }
 
-/** Returns the stored form of an e-mail address, in lower case. */
+/** Returns an e-mail address in lower case, as it is stored. */
 export function canonicalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }

@@ -99,7 +99,7 @@ function accountOf(email: string): string {
 }
 
 /**
- * Increments all of the counters, or none if one of them refuses.
+ * Increments all of the given counters, or none if one of them refuses.
  * @returns a function that takes the counts back.
  */
 async function countAll(counts: (readonly [RateCounter, string])[]): Promise<() => Promise<void>> {

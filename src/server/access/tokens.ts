@@ -57,8 +57,8 @@ export function bearerParts(
 }
 
 /**
- * Whether a secret's digest equals the stored one. An unknown key's secret is compared too, so that the response time doesn't
- * reveal which part was wrong.
+ * Whether a secret's digest equals the stored one, compared in constant time. An unknown key's secret is compared too, so
+ * that the response time doesn't reveal which part was wrong.
  */
 export function isSecretOf(secretSha256: string, stored: string | undefined): boolean {
   const expected = Buffer.from(stored ?? tokenHash(''), 'hex');

@@ -11,9 +11,9 @@ import type { ErrorReply } from '../connections/error-replies.ts';
 /** Minimum size in bytes of a body that is compressed; smaller ones aren't worth it. */
 const COMPRESSED_BYTES_MIN = 1_024;
 /**
- * Content codings offered, best first: zstd (RFC 8878) takes half as long as gzip and produces less. Compressing a page of
- * fifty takes a tenth of a millisecond and saves five sixths of its bytes; handing it to another thread and back would
- * cost more. Higher levels take twice as long to save another fiftieth.
+ * Content codings offered, the preferred one first: zstd (RFC 8878) takes half as long as gzip and produces less. Compressing
+ * a page of fifty takes a tenth of a millisecond and saves five sixths of its bytes; handing it to another thread and back
+ * would cost more. Higher levels take twice as long to save another fiftieth.
  */
 const codings = {
   zstd: (body: string) => zstdCompressSync(body, { params: { [constants.ZSTD_c_compressionLevel]: 1 } }),
@@ -81,7 +81,7 @@ export function preferredCoding<C extends string>(
   return preferred.find((coding) => coding === chosen);
 }
 
-/** Sends an error response. @returns the number of bytes sent as the body. */
+/** Sends an error response with its JSON body. @returns the number of bytes sent as the body. */
 export function sendError(
   req: IncomingMessage,
   res: ServerResponse,

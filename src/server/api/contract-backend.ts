@@ -172,7 +172,7 @@ class ContractRouter extends OpenAPIRouter {
     return this.#byId.get(operationId)?.operation;
   }
 
-  /** @throws Error whose message makes openapi-backend call `notFound` or `methodNotAllowed`. */
+  /** Finds a request's operation. @throws Error whose message makes openapi-backend call `notFound` or `methodNotAllowed`. */
   override matchOperation({ method, path }: Request): Operation {
     const given = path.split('/');
     const route = this.#routes.find(({ segments }) => matches(segments, given));

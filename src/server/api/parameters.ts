@@ -26,7 +26,7 @@ export function readQuery(text: string): RawQuery {
   return query;
 }
 
-/** @throws AppError `invalid_parameter` for a query with escapes that aren't valid UTF-8, which would be read as U+FFFD. */
+/** Refuses a query with escapes that aren't valid UTF-8 and would be read as U+FFFD. @throws AppError `invalid_parameter`. */
 export function refuseForeignBytes(query: string): void {
   const isForeign = (part: string) => part.match(/(?:%[\da-f]{2})+/gi)?.some((run) => !isDecodable(run));
   const part = query.split('&').find(isForeign);

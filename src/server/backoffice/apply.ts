@@ -35,16 +35,16 @@ import { readTime } from './times.ts';
 
 /** The result of a change that wasn't refused. */
 export type Outcome =
-  /** `record` is the record's text as the API returns it by id; null when there is none. */
+  /** `record` is the record's text as the API returns it by id; null when the change leaves no record. */
   | { status: 'applied'; record: JsonText<unknown> | null }
   /** `record` is the record's current text; null when it was removed, undefined when the change concerns none. */
   | { status: 'skipped'; record: JsonText<unknown> | null | undefined };
 
 /** A business system that sends changes over HTTP, with the limits of its feed token. */
 export interface ChangeSender {
-  /** The id of the feed token. */
+  /** The id of the sender's feed token. */
   token: string;
-  /** Ids of the companies that it may change; null for all. */
+  /** Ids of the companies that the sender may change; null for all. */
   companies: readonly string[] | null;
   changes: readonly string[] | null;
 }
@@ -206,7 +206,7 @@ async function lockFor(
 interface Surroundings {
   /** The id of the feed token that sent the change; null or absent for an operator. */
   token?: string | null;
-  /** The companies that this transaction has locked, as its earlier imports left them. */
+  /** The companies that this transaction has locked, by id, as its earlier imports left them. */
   held?: Map<string, LockedCompany>;
 }
 

@@ -14,7 +14,7 @@ export type VatBreakdownItem = Invoice['vatBreakdown'][number];
 export interface Credited extends StoredDocument {
   /** The credit notes issued for the invoice so far. */
   notes: StoredDocument[];
-  /** The VAT breakdown of all credited so far, in the invoice's currency and, below, in the accounting currency. */
+  /** The VAT breakdown of everything credited so far, in the invoice's currency and, below, in the accounting currency. */
   earlier: VatBreakdownItem[];
   earlierAccounted: VatBreakdownItem[];
 }
@@ -66,8 +66,8 @@ export function hasPricesWithVat({ unpublished }: Credited): boolean {
 }
 
 /**
- * Requires a credit note to have its invoice's `pricesIncludeVat`. Parts with and without VAT round differently, so that
- * their sum could differ from the invoice by some minor units. Imported notes aren't checked.
+ * Refuses a credit note whose `pricesIncludeVat` isn't that of its invoice. Parts with and without VAT round differently, so
+ * that their sum could differ from the invoice by some minor units. Imported notes aren't checked.
  * @throws Refusal `invalid_change` for a different one.
  */
 export function refuseOtherPrices(credited: Credited, pricesIncludeVat: boolean, path: string): void {
@@ -79,8 +79,8 @@ export function refuseOtherPrices(credited: Credited, pricesIncludeVat: boolean,
 }
 
 /**
- * Limits a credit note to the remainder of its invoice in each VAT category and rate: the net, from which the VAT
- * follows, or the amount with VAT where its prices include it.
+ * Refuses a credit note beyond the remainder of its invoice in any VAT category and rate: the net, from which the VAT
+ * follows, or the amount with VAT where prices include it.
  * @throws Refusal `exceeds_invoice` naming the category, the rate and the remainder.
  */
 export function refuseExcess(

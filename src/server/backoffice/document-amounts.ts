@@ -51,11 +51,11 @@ export type PricedLine = OwnLine & {
 
 export type Adjustments = Record<List, DocumentAdjustment[]>;
 
-/** A document with its amounts; they include VAT where prices do, until `withoutVat` takes it out. */
+/** A document with its computed amounts; they include VAT where prices do, until `withoutVat` takes it out. */
 export interface Priced extends Composition {
   lines: PricedLine[];
   adjustments: Adjustments;
-  /** The sums of each VAT category and rate; they keep any VAT that prices include. */
+  /** The VAT breakdown, with the sums of each VAT category and rate; they keep any VAT that prices include. */
   breakdown: Invoice['vatBreakdown'];
 }
 

@@ -98,7 +98,7 @@ export function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'line
   return entries.length > 0 ? { lines: Object.fromEntries(entries) } : {};
 }
 
-/** EAS codes for the VAT numbers of the two supported supplier countries. */
+/** EAS codes of VAT numbers, by the supplier's country. */
 const vatSchemes: Partial<Record<string, string>> = { IE: '9935', GB: '9932' };
 
 /**
@@ -218,7 +218,7 @@ function refuseUnknown(
   throw new Refusal('invalid_change', message, path);
 }
 
-/** The ISO 6523 codes of the GS1 identifiers GLN and GTIN. */
+/** The ISO 6523 code of the GS1 identifier GLN and, below, of GTIN. */
 const GLN = '0088';
 const gs1 = {
   [GLN]: { name: 'GLN', digits: /^\d{13}$/ },
@@ -246,7 +246,7 @@ function hasCheckDigit(digits: string): boolean {
   return weighted.reduce((sum, value) => sum + value, 0) % 10 === 0;
 }
 
-/** Returns the last member name of a path, with its item's index if any. */
+/** Returns the name of the last member in a path, followed by its item's index if any. */
 function nameAt(path: string): string {
   return /[^/]+(?:\/\d+)?$/.exec(path)?.[0] ?? path;
 }

@@ -8,7 +8,7 @@ export interface FeedLine {
   bytesRead: number;
   /** Whether a further line that isn't blank has already arrived. */
   hasNext?: boolean;
-  /** The parsed value of the line; undefined where it can't be parsed. */
+  /** The parsed value of the line; undefined if it can't be parsed. */
   value?: unknown;
   /** The refusal of a line that can't be read as JSON; undefined if it can. */
   problem?: Refusal | undefined;

@@ -7,7 +7,7 @@ import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 
 export interface FeedAnswer {
-  /** The number of the line, from 1. */
+  /** The number in the feed of the line that is answered, from 1. */
   line: number;
   /** The number of bytes of the feed up to that line's end. */
   bytesRead: number;

@@ -7,7 +7,7 @@ import { Refusal } from './refusal.ts';
 
 const PDF_BYTES_MAX = 5 * 1024 * 1024;
 
-/** The bytes at a file's end in which readers look for the end-of-file marker (ISO 32000-1, annex H.3, note 18). */
+/** The number of bytes at a file's end in which readers look for the end-of-file marker (ISO 32000-1, annex H.3, note 18). */
 const TRAILER_BYTES = 1024;
 
 /**

@@ -30,7 +30,7 @@ const PAYMENT_TERMS_DAYS_MAX = 3650;
 
 type ImportedKind = 'invoice' | 'credit_note';
 
-/** The members of an imported invoice or credit note. */
+/** The members of a change that imports an invoice or credit note. */
 type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.import'>, 'creditsInvoiceId'>>;
 
 /**

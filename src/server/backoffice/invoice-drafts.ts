@@ -172,7 +172,7 @@ function inheritedBy(draft: NewInvoice, credited: Invoice | undefined) {
   };
 }
 
-/** Returns the terms of a document: its draft's own, or else those of its invoice or customer. */
+/** Returns the terms of a document, taken from its draft, or else from its invoice or customer. */
 function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | undefined) {
   return {
     ...inheritedBy(draft, credited),

@@ -30,7 +30,7 @@ export async function createJob(move: Move, job: NewJob, path = '/with'): Promis
   return rendered;
 }
 
-/** Changes the given members of a job; publishes job.updated, unless nothing the API shows has changed. */
+/** Changes the given members of a job; publishes job.updated, unless the API shows no difference. */
 export async function updateJob(
   move: Move,
   { id, ...changes }: WithOf<'job.update'>,

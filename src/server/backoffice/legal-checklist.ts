@@ -18,7 +18,7 @@ export interface CheckedDocument extends Pick<Unpublished, 'reverseChargeRates' 
 /** A legal requirement and, if a document doesn't meet it, the problem. */
 export interface ChecklistItem<Problem = string | undefined> {
   item: string;
-  /** The legal rule that requires the item. */
+  /** The provision of law that contains the requirement. */
   source: string;
   problem: Problem;
 }

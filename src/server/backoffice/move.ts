@@ -32,8 +32,8 @@ type Unstamped<R extends Resource> = Omit<RecordOf[R], 'updatedAt'>;
 type StampedResource = { [R in Resource]: RecordOf[R] extends { updatedAt: string } ? R : never }[Resource];
 
 /**
- * One move of one company, while its transaction is open and the company locked. Records are written as they are put,
- * and events by `finish`.
+ * One change to one company, while its transaction is open and the company locked. Records are written as they are put, and
+ * events by `finish`.
  */
 export class Move {
   readonly company: LockedCompany;
@@ -161,7 +161,7 @@ export class Move {
   }
 
   /**
-   * Stamps and writes a changed record, and publishes `event`. An unchanged record isn't written and uses no stamp.
+   * Stamps and writes a changed record, and publishes an event about it. An unchanged record isn't written and uses no stamp.
    * @returns the record as it is now stored.
    */
   async putChanged<R extends StampedResource>(

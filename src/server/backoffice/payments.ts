@@ -87,7 +87,7 @@ async function getIssuedInvoice(move: Move, id: string): Promise<StoredDocument>
   throw new Refusal('wrong_state', message, '/with/invoiceId');
 }
 
-/** Refuses a payment or refund that breaks the rules for both. The id of a voided one stays taken. */
+/** Refuses a payment or refund that breaks a rule which both share. The id of a voided one stays taken. */
 function refuseBadMoney(
   name: 'payment' | 'refund',
   { id, currency }: { id?: string; currency: string },

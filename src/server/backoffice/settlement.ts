@@ -23,7 +23,7 @@ export function movementsOf(
 }
 
 /**
- * Writes an issued invoice whose payments, refunds or credit notes have changed, with its new balance. Publishes
+ * Writes an issued invoice with its new balance, once its payments, refunds or credit notes have changed. Publishes
  * payment.recorded for a new `payment`, and invoice.paid each time that the invoice becomes settled.
  * @param path the amount's place within the change, for a refusal when the balance exceeds what a number can hold.
  */

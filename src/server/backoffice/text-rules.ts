@@ -4,13 +4,13 @@ import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 /** Matches characters that XML can't hold (XML 1.0 section 2.2), for which the e-invoice would show a replacement. */
 const UNWRITABLE = /[\0-\u0008\v\f\u000e-\u001f]/g;
 
-/** A text of the document, and where it appears. */
+/** A text in a document, and the place where it appears. */
 interface PlacedText {
   place: string;
   text: string;
 }
 
-/** Rules about the texts of a document, which can't be corrected after it is issued. */
+/** Legal rules about the texts of a document, which can't be corrected after it is issued. */
 export const textRules: LegalRule[] = [
   {
     item: "the customer's full name",

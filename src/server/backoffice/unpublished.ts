@@ -19,7 +19,7 @@ export interface CustomerUnpublished extends BuyerTerms {
 
 /** Data of a document that is stored beside its record but not shown by the API. */
 export interface Unpublished {
-  /** VAT rates in basis points that the customer accounts for under reverse charge, by the id of each line stating one. */
+  /** VAT rates in basis points for which the customer accounts under reverse charge, by the id of each line with one. */
   reverseChargeRates: Record<string, number>;
   /** Amounts for which the API has no member, if there are any. */
   amounts?: DocumentAmounts;
@@ -27,7 +27,7 @@ export interface Unpublished {
   prepaidInvoiceId?: string;
   /** For an issued invoice: the total rounding of its credit notes, in minor units. */
   creditedRoundingMinor?: number;
-  /** The id of the quote that was converted to the document; discarding the draft allows another conversion. */
+  /** The id of the quote that was converted to the document; null if it wasn't made from a quote. */
   quoteId: string | null;
   /** The terms that the feed gave in addition to the contract's members, if any. */
   terms?: KeptTerms;

@@ -5,11 +5,11 @@ import { isVisible } from './text-rules.ts';
 
 type Line = Invoice['lines'][number];
 
-/** The only VAT category in which VAT is charged, and below those that need no exemption reason. */
+/** The only VAT category in which VAT is charged; below, those that need no exemption reason. */
 const CHARGED = 'S';
 const WITHOUT_REASON = ['S', 'Z'];
 
-/** The EN 16931 rules for each VAT category. They apply to a pro forma too, since it announces an invoice. */
+/** The rules of EN 16931 about each VAT category. They apply to a pro forma too, since it announces an invoice. */
 export const vatRules: LegalRule[] = [
   {
     item: 'a rate above zero in category S, and of zero in the others',

@@ -10,7 +10,7 @@ const TIMEOUT_CHECK_MS = 1_000;
 /** Idle timeout in milliseconds, longer than load balancers commonly have, so that they close connections first. */
 const KEEP_ALIVE_MS = 65_000;
 
-/** Headers of every response on both ports, which prevent type sniffing, scripts, framing and referrers. */
+/** Headers that every response on both ports has, to prevent type sniffing, scripts, framing and referrers. */
 export const EVERY_ANSWER = {
   'X-Content-Type-Options': 'nosniff',
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",

@@ -15,7 +15,7 @@ const SMALL_BYTES_MAX = 65_536;
 interface Connection {
   /** The client's address as written in the kernel's table of connections. */
   remote: string;
-  /** Number of bytes that Node had passed to the kernel when its table was last read. */
+  /** Bytes that Node had passed to the kernel when the kernel's table was last read. */
   handedBytes: number;
   /** Upper bound of the bytes that the client had received by `takenAt`, when it last made progress. */
   takenBytesMax: number;
@@ -27,7 +27,7 @@ interface Connection {
 /** Node's internal handle of a connection, from which `net` itself reads these counts on a timeout. */
 interface Handle {
   bytesWritten: number;
-  /** Number of bytes not yet passed to the kernel. */
+  /** Number of bytes that haven't been passed to the kernel yet. */
   writeQueueSize: number;
 }
 

@@ -68,7 +68,7 @@ export function ciiAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllo
 /** The document type code of a reference to an invoiced object, from UNTDID 1001. */
 const OBJECT = '130';
 
-/** Returns the reference to the invoiced object of the document (BT-18) or of a line (BT-128). */
+/** Returns the row group that refers to the invoiced object of the document (BT-18) or of a line (BT-128). */
 export function objectReference(object: Identifier | undefined): TermGroup {
   return within('ram:AdditionalReferencedDocument', [
     ['BT-18, 128', 'ram:IssuerAssignedID', object?.id],
@@ -77,7 +77,7 @@ export function objectReference(object: Identifier | undefined): TermGroup {
   ]);
 }
 
-/** Returns a day as the value of a row, in format 102 of UNTDID 2379. */
+/** Returns a day as the value and attributes of a row, in format 102 of UNTDID 2379. */
 export function day(date: string | undefined): [value: string | undefined, attributes: Attributes] {
   return [date?.replaceAll('-', ''), { format: '102' }];
 }

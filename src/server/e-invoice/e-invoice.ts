@@ -4,7 +4,7 @@ import { inexpressible } from './expressible.ts';
 import { readDocument, typeCodes } from './reading.ts';
 import { ublText } from './ubl.ts';
 
-/** The syntaxes of EN 16931: Cross Industry Invoice D22B, and UBL 2.1. */
+/** The name of a syntax of EN 16931: Cross Industry Invoice D22B, or UBL 2.1. */
 export type EInvoiceFormat = 'cii' | 'ubl';
 
 const writers = { cii: ciiText, ubl: ublText };

@@ -3,7 +3,7 @@ import { peppolProblems } from './peppol.ts';
 import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
 import { accountingParty, ublAllowanceCharge, creditor, ublAddress, VAT_SCHEME } from './ubl-groups.ts';
 
-/** Specification identifiers (BT-24) of EN 16931 and Peppol BIS Billing 3, and Peppol's business process (BT-23). */
+/** Specification identifiers (BT-24) of EN 16931 and of Peppol BIS Billing 3, and Peppol's business process (BT-23). */
 const CUSTOMIZATION = 'urn:cen.eu:en16931:2017';
 const PEPPOL_CUSTOMIZATION = `${CUSTOMIZATION}#compliant#urn:fdc:peppol.eu:2017:poacc:billing:3.0`;
 const PEPPOL_PROFILE = 'urn:fdc:peppol.eu:2017:poacc:billing:01:1.0';

@@ -20,7 +20,7 @@ export interface FeedServerOptions extends ProbeOptions {
   keyPrefix: string;
   /** Returns the portal's base URL, without a path. */
   baseUrl: () => string;
-  /** Maximum number of requests a minute for each token. */
+  /** Maximum number of requests that each token may make in a minute. */
   requestsPerMinute: number;
   /** The operator's accent colour for issued documents, as `#rrggbb`; absent for the default. */
   accent?: string | undefined;

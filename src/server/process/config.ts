@@ -20,7 +20,7 @@ import { parseAccent } from './vendor-look.ts';
 
 interface Setting {
   help: string;
-  /** Default text if the variable isn't set; without a default the setting is undefined. */
+  /** Default text if the variable isn't set; absent for a setting that is then undefined. */
   fallback?: string;
   /** Parses the variable's text. @throws Error whose message completes "NAME must be ...". */
   parse: (text: string) => string | number | boolean | readonly string[];
@@ -235,7 +235,7 @@ export type Config = {
     ReturnType<Settings[K]['parse']> | ('fallback' extends keyof Settings[K] ? never : undefined);
 };
 
-/** Returns a setting's environment variable: LOG_LEVEL for logLevel. */
+/** Returns the name of a setting's environment variable: LOG_LEVEL for logLevel. */
 function variableOf(key: string): string {
   return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 }

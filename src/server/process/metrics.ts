@@ -22,7 +22,7 @@ export interface Metrics {
   text: () => Promise<string>;
 }
 
-/** Metrics of the HTTP feed. */
+/** Metrics of the feed over HTTP. */
 export interface FeedMetrics {
   requestAnswered: Metrics['requestAnswered'];
   /** Counts the changes sent with a feed token, by the status of their answers. */
@@ -49,13 +49,13 @@ export interface DocumentMetrics {
 
 const PRINTED = ['stored', 'draft', 'statement', 'absent', 'failed'] as const;
 
-/** The backlog of webhook deliveries. */
+/** The backlog of deliveries to webhooks. */
 export interface Backlog {
   /** Number of deliveries waiting to be sent, counted only up to a maximum. */
   waitingCount: number;
   /** Seconds for which the oldest delivery that can be sent has been due; 0 when there is none. */
   oldestSeconds: number;
-  /** Number of webhooks without a successful delivery since an attempt failed. */
+  /** Number of webhooks whose latest attempts failed, with no successful delivery since. */
   failingCount: number;
 }
 

@@ -25,9 +25,9 @@ import { referenceMarkdown } from './reference-markdown.ts';
 import { workflowFiles, workflowsPage, workflowText } from './workflows.ts';
 
 export interface PublicationOptions {
-  /** Returns the base URL for integrators; called only after the server is listening. */
+  /** Returns the base URL for integrators; called only once the server is listening. */
   baseUrl: () => string;
-  /** URL where integrators get help; defaults to the base URL. */
+  /** URL where integrators get help; undefined for the base URL. */
   supportUrl: string | undefined;
   serviceName: string;
   look: VendorLook;

@@ -27,7 +27,7 @@ const codingNames = Object.keys(codings) as readonly Coding[];
 
 export type HeadersOf = (text: string) => Record<string, string>;
 
-/** A published text, or the bytes of an already compressed file. */
+/** A text to publish, or the bytes of a file that is already compressed. */
 export type Published = string | Buffer;
 
 /**

@@ -75,8 +75,8 @@ html.dark { --input-content-placeholder-color: #a9abb8; --code-block-tokens-comm
 </style>`;
 
 /**
- * Script that replaces browser storage. A server gives the page its own origin, to isolate its scripts from the portal, so
- * it has no storage or cookies. Redoc's settings, such as dark mode, then last only as long as the page.
+ * Script that takes the place of the browser's storage. A server gives the page its own origin, to isolate its scripts from
+ * the portal, so it has no storage or cookies. Redoc's settings, such as dark mode, then last only as long as the page.
  */
 const OWN_ORIGIN = `<script>
 try { localStorage } catch {

@@ -10,7 +10,7 @@ export interface Request {
   query: [name: string, value: string][];
 }
 
-/** Functions that write a sample in one language, for each of the three kinds of operation. */
+/** Functions that write a sample in one language, by the kind of operation: a list, a record or a file. */
 export type Writer = Record<'list' | 'record' | 'file', (request: Request) => string>;
 
 /** Query parameter for the largest page size, with which a list takes the fewest requests. */

@@ -10,8 +10,8 @@
 export type AttemptError = keyof typeof attemptErrorTexts;
 
 /**
- * The sentence that explains each error class to administrators. It has no details: those of a refused address would describe
- * the operator's network to anybody who registers a webhook.
+ * The sentences that explain error classes to administrators, by class. It has no details: those of a refused address would
+ * describe the operator's network to anybody who registers a webhook.
  */
 export const attemptErrorTexts = {
   dns: 'The host name could not be resolved.',
@@ -35,7 +35,7 @@ export function outcomeText(reason: string): string {
   return Object.hasOwn(attemptErrorTexts, reason) ? attemptErrorTexts[reason as AttemptError] : reason;
 }
 
-/** Usual causes of failures, by HTTP status or its first digit, or by error class. */
+/** Usual causes of failures, by HTTP status, by its first digit, or by error class. */
 const causes: Readonly<Record<string, string>> = {
   3: 'The address leads to another one. Redirects are not followed, so register that other address.',
   401: 'The receiver checks signatures with another secret, or asks for a password.',

@@ -41,7 +41,7 @@ const OPEN_IPV6 = blocks('2000::/3');
  * Prefixes of a network's own choice (64:ff9b:1::/48) stay closed: nobody else can tell where such an address leads.
  */
 const NAT64 = blocks('64:ff9b::/96');
-/** Closed parts of 2000::/3: protocol assignments (Teredo, ORCHID), documentation, 6to4, documentation again (RFC 9637). */
+/** Parts of 2000::/3 that aren't public: protocol assignments (Teredo, ORCHID), documentation (twice: RFC 9637), 6to4. */
 const CLOSED_IPV6 = blocks('2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20');
 
 /** ISATAP's interface prefixes (RFC 5214 section 6.1), behind which the last 32 bits are an IPv4 address. */

@@ -28,7 +28,7 @@ export interface AttemptDetails {
   status: number | null;
   /** Whole milliseconds in each phase; null for a phase that wasn't entered. A kept connection has only `firstByte`. */
   phases: { dns: number | null; connect: number | null; tls: number | null; firstByte: number | null };
-  /** Milliseconds until the head of the answer, or until the attempt failed. */
+  /** Milliseconds from the start until the head of the answer, or until the attempt failed. */
   totalMs: number;
   /** The beginning of an answer that isn't 2xx; absent if it has no text. */
   answerText?: string | undefined;
@@ -36,7 +36,7 @@ export interface AttemptDetails {
 
 export interface AttemptResult extends AttemptDetails {
   error: AttemptError | null;
-  /** The seconds in `Retry-After`; undefined if the header is missing or holds a date. */
+  /** The seconds that the answer's `Retry-After` gives; undefined if it is missing or holds a date. */
   retryAfterSeconds?: number;
 }
 
@@ -53,7 +53,7 @@ export interface SenderOptions {
   resolve?: Resolve;
   isCallable?: AddressRule;
   port?: number;
-  /** Certificate authorities in PEM, instead of the usual ones. */
+  /** Certificate authorities in PEM, instead of those that Node trusts. */
   ca?: string;
 }
 

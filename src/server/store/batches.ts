@@ -5,7 +5,7 @@ import type { Connection } from './dialects/dialect.ts';
 /** A query whose rows are read in batches, in the order of its key. */
 export interface Selection {
   columns: RawBuilder<unknown>;
-  /** A table and any joins. */
+  /** SQL for a table and any joins. */
   from: RawBuilder<unknown>;
   where?: RawBuilder<boolean> | undefined;
   /** Columns that together are unique and never change; empty for a table with one row. */

@@ -14,7 +14,7 @@ import type { Tables } from './tables/tables.ts';
  * The queues of mails and documents, each sent once by any process. Rows are committed with the change that they are about.
  */
 
-/** Days after which each queue gives up an unsent row; for mail, the period of RFC 5321 section 4.5.4.1. */
+/** Days after which each queue gives up an unsent row; the period for mail is that of RFC 5321 section 4.5.4.1. */
 export const QUEUE_DAYS = { notices: 5, hand_overs: 30 } as const;
 
 type QueueName = keyof typeof QUEUE_DAYS;
@@ -133,7 +133,7 @@ export interface Outbox<Queue extends QueueName, Item, Outcome> {
   queue: Queue;
   /** The state of a row that has been sent. */
   sent: string;
-  /** Maximum number of rows sent at the same time. */
+  /** Maximum number of rows that are sent at the same time. */
   atOnce: number;
   /** Milliseconds of a lease, longer than any attempt, so that other workers take over only abandoned rows. */
   leaseMs: number;
@@ -157,7 +157,7 @@ export interface Outbox<Queue extends QueueName, Item, Outcome> {
   describe: (item: Item) => Record<string, unknown>;
 }
 
-/** Maximum number of rows per pass. */
+/** Maximum number of rows that one pass sends. */
 const ROWS_MAX = 20;
 
 /**

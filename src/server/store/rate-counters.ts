@@ -37,7 +37,7 @@ const REFUSED_MS = 1_000;
  * @param keysMax the number of keys it remembers. It refuses new keys while all of these have used up their points.
  */
 export function createOwnCounter({ points: allowed, seconds }: Allowed, keysMax = KEYS_MAX): RateCounter {
-  /** Windows by key, in order of their ends. */
+  /** The count and end of each key's window, in order of their ends. */
   const windows = new Map<string, { points: number; endsAt: number }>();
   const windowOf = (key: string, now: number) => {
     const known = windows.get(key);

@@ -74,7 +74,7 @@ export async function deleteSome(
   return Number(numAffectedRows);
 }
 
-/** Maximum rows per transaction, during which SQLite blocks all requests. */
+/** Maximum number of rows deleted per transaction, during which SQLite blocks all requests. */
 const OLD_AT_ONCE = 250;
 
 /**

@@ -31,7 +31,7 @@ export function newAdministrator(
   };
 }
 
-/** The key that identifies an administrator. */
+/** The two values that identify an administrator: company and id. */
 export type AccountKey = Pick<Administrator, 'company' | 'id'>;
 
 /** Stores a new administrator. Returns false when another active one of the company has the e-mail address. */
@@ -63,7 +63,7 @@ export interface SecondFactor {
   recoveryCodes: readonly string[];
 }
 
-/** An account that can sign in, with its password hash. */
+/** An account that can sign in: an administrator with the password hash and second factor. */
 export interface Account {
   administrator: Administrator;
   password: string;

@@ -12,7 +12,7 @@ import { addNotice, type NoticeKind } from './notice-rows.ts';
 
 export type AuditEntry = RowOf<typeof auditEntries> & { action: AuditAction };
 
-/** Every action that the audit trail records, with its plain-English name. */
+/** Plain-English names of all actions that the audit trail records, by action. */
 export const auditActions = {
   'administrator.signed_in': 'Signed in',
   'administrator.sign_in_failed': 'Failed to sign in: wrong password or code',
@@ -56,7 +56,7 @@ export interface Origin {
 /** The author of an action: an administrator with their browser, or an operator at the command line. */
 export type AuditActor = ({ id: string; name: string } & Origin) | 'operator';
 
-/** Returns an actor's id for an administrator column; null for an operator. */
+/** Returns an actor's id for a column with an administrator; null for an operator. */
 export function actorId(actor: { id: string } | 'operator'): string | null {
   return actor === 'operator' ? null : actor.id;
 }

@@ -38,7 +38,7 @@ export async function insertSession(
     .execute();
 }
 
-/** Returns the SQL condition that selects a token's row. */
+/** Returns the SQL condition for the row that has a token. */
 export function isOfToken({ company, sha256 }: HashedToken, table = 'portal_sessions') {
   return sql<boolean>`${sql.ref(`${table}.company`)} = ${company} AND ${sql.ref(`${table}.token_sha256`)} = ${sha256}`;
 }

@@ -144,7 +144,7 @@ function sizeOf(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Whether an error comes from the system or from SQLite. */
+/** Whether an error comes from the system or from SQLite, and so has a code. */
 export function hasCode(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error;
 }

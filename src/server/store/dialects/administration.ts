@@ -21,7 +21,7 @@ export interface Administration {
   /** SQL that tells whether the table `migrations` exists (`has_migrations`), and names any one other table (`other`). */
   readonly presentTables: string;
   readonly schemaObjects: string;
-  /** Returns the schema objects that the migrations' statements create. */
+  /** Returns the schema objects that exist once the migrations' statements have run. */
   readonly objectsMadeBy: (statements: readonly string[]) => SchemaObject[];
   /** Returns the faults of the database file; none on PostgreSQL. */
   readonly fileProblems: (run: Run) => Promise<string[]>;
@@ -29,7 +29,7 @@ export interface Administration {
   readonly prepareErasure: (run: Run) => Promise<void>;
   /** Stops other transactions from adding rows to a company that is being erased. */
   readonly endCompany: (transaction: Kysely<Tables>, company: string) => Promise<void>;
-  /** Whether the database file can still contain deleted rows. */
+  /** Whether the database file can still contain rows that were deleted. */
   readonly leavesTraces: boolean;
   /** Removes the traces of deleted rows from the file. @throws UsageError when it can't. */
   readonly removeTraces: (run: Run) => Promise<void>;

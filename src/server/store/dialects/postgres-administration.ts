@@ -16,8 +16,8 @@ export const postgresAdministration: Administration = {
       (SELECT tablename FROM pg_tables WHERE schemaname = current_schema() AND tablename <> 'migrations'
         ORDER BY tablename LIMIT 1) AS other`,
   /**
-   * Query for all objects that can act on rows or stand in for a table, except those of extensions. Recreating all tables
-   * for a comparison would need a superuser, and couldn't be done on a standby.
+   * SQL for all objects that can act on rows or stand in for a table, except those of extensions. Recreating all tables for a
+   * comparison would need a superuser, and couldn't be done on a standby.
    */
   schemaObjects: `
   WITH ours AS (SELECT oid, relname, relkind, relrowsecurity FROM pg_class AS c WHERE relnamespace = to_regnamespace(current_schema())

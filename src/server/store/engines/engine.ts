@@ -23,7 +23,7 @@ export interface Machines {
   reached(): Promise<string[][]>;
 }
 
-/** An open database, either SQLite or PostgreSQL. */
+/** An open database of either kind, SQLite or PostgreSQL. */
 export interface Engine extends Reads, AsyncDisposable {
   /** Opens a snapshot for consistent reads, unaffected by later commits, until disposed of. It occupies a connection. */
   snapshot(): Promise<Reads & AsyncDisposable>;

@@ -17,7 +17,7 @@ const COMPANIES_MAX = 10_000;
 export interface Lane {
   pool: pg.Pool;
   isAway: boolean;
-  /** Functions that abort current waits when a machine is found to be down. */
+  /** Functions that end the lane's waits for statements when its machine is found to be down. */
   waits: Set<(reason: Error) => void>;
 }
 
@@ -41,7 +41,7 @@ export class MachinePools implements Machines {
   #last: Look = { atMs: -Infinity, away: [], companies: [] };
   #looking: Promise<Look> | undefined;
 
-  /** @param general the pool for statements that concern no company or many. */
+  /** Creates the pools. @param general the pool for statements that concern no company or many. */
   constructor(hosts: PostgresHosts, general: pg.Pool, createPool: () => pg.Pool) {
     this.#hosts = hosts;
     this.#createPool = createPool;

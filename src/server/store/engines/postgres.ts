@@ -35,7 +35,7 @@ const IDLE_MS_MAX = 600_000;
 
 export interface PostgresOptions {
   poolMax?: number;
-  /** Direct address of the database for `LISTEN`, if the main address is a pooler's. */
+  /** The database's own address for `LISTEN`, if the main address is that of a pooler. */
   directUrl?: string | undefined;
   /** Statement timeout in milliseconds; 0 for none. */
   statementMsMax?: number;

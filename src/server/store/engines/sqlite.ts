@@ -133,7 +133,7 @@ function createVersion(reader: Database.Database): () => number | undefined {
   };
 }
 
-/** Calls back at once after this process's commits, and polls the file's version for other processes' commits. */
+/** Calls back after commits: at once after this process's own, and after polling the file's version for those of others. */
 function watchFile(
   version: () => number | undefined,
   watchers: Set<() => void>,

@@ -16,10 +16,10 @@ export const migrations: readonly Migration[] = [baseline];
  */
 export const UNFINISHED_COPY_PREFIX = 'unfinished-copy-';
 
-/** The steps that bring a database up to date. */
+/** The steps that would bring a database up to date. */
 export interface MigrationPlan {
   migrations: string[];
-  /** The resources whose records will be re-rendered. */
+  /** The resources whose records would be rendered again. */
   outdated: Outdated[];
 }
 

@@ -97,7 +97,7 @@ export async function listCompanies(engine: Engine): Promise<Company[]> {
   return rows.sort((one, other) => (one.id < other.id ? -1 : 1)).map(toCompany);
 }
 
-/** The columns that hold a company's switches. */
+/** The columns of the companies table that hold a company's switches. */
 export type SwitchColumns = Pick<
   Selectable<Tables['companies']>,
   'api_enabled' | 'subscription_active' | 'invoicing_enabled' | 'modules'

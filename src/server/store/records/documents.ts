@@ -25,7 +25,7 @@ export interface LocatedDocument {
   head: DocumentHead | undefined;
 }
 
-/** The stored data needed to print a document. */
+/** The stored data from which a document is printed. */
 export interface PrintableDocument {
   record: Invoice;
   /** The supplier as at the time of issue; null for a draft, and for a document loaded without supplier details. */

@@ -5,7 +5,7 @@ import { dialectOf } from '../dialects/dialect.ts';
 import type { StoreTransaction } from '../engines/engine.ts';
 import { type SwitchColumns, switchesOf } from './companies.ts';
 
-/** An event for the company's webhooks. */
+/** An event about a company, for its webhooks. */
 export interface CompanyEvent {
   id: string;
   kind: SubscribableKind;

@@ -120,7 +120,7 @@ export async function queueAgain(
   return Number(numAffectedRows);
 }
 
-/** Maximum rows per transaction, during which SQLite blocks all requests. */
+/** Maximum number of rows changed per transaction, during which SQLite blocks all requests. */
 const OLD_AT_ONCE = 250;
 
 /**

@@ -111,7 +111,7 @@ export async function setLastStamp(
     .execute();
 }
 
-/** Stores a feed change as applied. */
+/** Stores that a feed change was applied. */
 export async function noteChange(
   transaction: StoreTransaction,
   noted: RowOf<typeof appliedChanges>,

@@ -9,7 +9,7 @@ import type { StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
 
-/** A record's stored texts. `detail` and `unpublished` are present if the table has those columns. */
+/** The texts of a record as they are stored. `detail` and `unpublished` are present if the table has those columns. */
 export interface StoredTexts {
   body: string;
   detail?: string;

@@ -18,7 +18,7 @@ export interface Looked {
   findings: Finding[];
 }
 
-/** A check of a part of the store, which yields its findings batch by batch. */
+/** A check of one part of the store, which yields its findings batch by batch. */
 export interface Check {
   /** The name of the part of the store that is checked, as in findings. */
   in: string;

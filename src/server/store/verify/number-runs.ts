@@ -14,7 +14,7 @@ interface Read {
 interface Run {
   first: number;
   last: number;
-  /** Whether the last number was imported. */
+  /** Whether the last number belongs to an imported document. */
   isImported: boolean;
 }
 
@@ -49,8 +49,8 @@ export function createRuns(all: readonly Series[]) {
   const runs = new Map<string, Map<number, Run>>();
   return {
     /**
+     * Takes the next document's number, and returns the problems between the previous number and this one.
      * @param isImported whether the business system allocated it, so that gaps before and after it are allowed.
-     * @returns the problems between the previous number and this one.
      */
     add(text: string, isImported = false): string[] {
       const read = readNumber(all, text);

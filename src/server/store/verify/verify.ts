@@ -10,7 +10,7 @@ import type { Check, Finding } from './findings.ts';
 import { numbersCheck } from './numbers-check.ts';
 import { recordsCheck } from './records-check.ts';
 
-/** Callbacks for progress and findings of a verification, and a signal to stop it. */
+/** The callbacks of a verification for progress and findings, and a signal to stop it. */
 export interface Verifying {
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
