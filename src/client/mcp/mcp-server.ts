@@ -144,7 +144,7 @@ async function firstPage(listing: Listing<object>): Promise<Page<object>> {
   throw new Error('A list has at least one page.');
 }
 
-/** Returns a page of as many records as fit, at least one. It asks again with a lower limit to get the cursor after them. */
+/** Returns a page of as many records as fit, at least one. Asks again with a lower limit to get the cursor after them. */
 async function boundedPage(
   read: (limit?: number) => Promise<Page<object>>,
   limit?: number,

@@ -133,9 +133,9 @@ export interface Charged {
 }
 
 /**
- * Returns the amounts that a credit note takes off its invoice, by VAT category and rate, in both currencies. Its VAT is that
- * on all net credited so far, including this note, less the VAT credited before. So notes that credit an invoice's whole net
- * credit exactly its VAT, however each is rounded.
+ * Returns the amounts that a credit note takes off its invoice, by VAT category and rate, in both currencies. The note's VAT
+ * is that on all net credited so far, including this note, less the VAT credited before. So notes that credit an invoice's
+ * whole net credit exactly its VAT, however each is rounded.
  * @param breakdown the note's breakdown, with VAT where prices include it.
  */
 export function amountsTaken(

@@ -20,11 +20,11 @@ const SUM_MINOR_MAX = 5_000_000_000_000;
 type Found = readonly [path: string, value: string | null | undefined];
 
 /**
- * Returns the path of the first value that EN 16931 can't express, and the rule; undefined if there is none. It can't express
- * a supply outside the scope of VAT by a supplier with a VAT number or a tax representative: the standard forbids their
- * numbers there (BR-O-02), and without them the e-invoice would differ from the page. It can't express amounts with three
- * decimals (BR-DEC), rates below 0.5 %, sums above fifty thousand million, unlisted country and currency codes (BR-CL), or
- * blank names, numbers and properties (BR-06, BR-07, BR-17, BR-18, BR-25, BR-52, BR-54, BR-55).
+ * Returns the path of the first value that EN 16931 can't express, and the rule; undefined if there is none. The standard
+ * can't express a supply outside the scope of VAT by a supplier with a VAT number or a tax representative: the standard
+ * forbids their numbers there (BR-O-02), and without them the e-invoice would differ from the page. It can't express amounts
+ * with three decimals (BR-DEC), rates below 0.5 %, sums above fifty thousand million, unlisted country and currency codes
+ * (BR-CL), or blank names, numbers and properties (BR-06, BR-07, BR-17, BR-18, BR-25, BR-52, BR-54, BR-55).
  */
 export function inexpressible(document: PrintedDocument): string | undefined {
   return codeProblem(document) ?? nameProblem(document) ?? vatProblem(document) ?? sumProblem(document);

@@ -10,8 +10,8 @@
 export type AttemptError = keyof typeof attemptErrorTexts;
 
 /**
- * The sentences that explain error classes to administrators, by class. It has no details: those of a refused address would
- * describe the operator's network to anybody who registers a webhook.
+ * The sentences that explain error classes to administrators, by class. They have no details: those of a refused address
+ * would describe the operator's network to anybody who registers a webhook.
  */
 export const attemptErrorTexts = {
   dns: 'The host name could not be resolved.',
