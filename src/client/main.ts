@@ -1,7 +1,7 @@
 import { runProgram } from '../command-line/program.ts';
 import { createTerminal, type Terminal } from '../command-line/terminal.ts';
 
-/** The commands that read from a service, by group; the server's package includes them too. */
+/** The commands that read from a service, by name; the server's package includes them too. */
 export const integratorsCommands = {
   pull: async () => (await import('./commands/pull.ts')).pullCommand,
   export: async () => (await import('./commands/export.ts')).exportCommand,

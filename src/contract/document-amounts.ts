@@ -18,7 +18,7 @@ export interface Adjustment {
   amountMinor: number;
   /** Amount with VAT as given in the draft; absent if prices exclude VAT. */
   grossMinor?: number;
-  /** Percentage as given in the draft, of `baseMinor`; absent if the draft gives an amount. */
+  /** Percentage of `baseMinor`, as given in the draft; absent if the draft gives only an amount. */
   percent?: string;
   baseMinor?: number;
   reason?: string;

@@ -78,7 +78,7 @@ async function begun<T>(pages: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
   })();
 }
 
-/** Returns one row for each of a document's lines, or one without lines. Only the first has the document's amounts. */
+/** Returns a row for each of a document's lines, or one if it has none. Only the first has the document's amounts. */
 function rowsOf({ lines = [], ...document }: AnyRecord & { lines?: object[] }): object[] {
   if (lines.length === 0) return [document];
   const later = withoutAmounts(document);

@@ -185,7 +185,7 @@ function termsOf(draft: NewInvoice, customer: Customer, credited: Invoice | unde
 
 type Accounting = GivenExchange & { currency: string };
 
-/** Returns a document's accounting currency and exchange rate, the latter its own or that of the invoice it corrects. */
+/** Returns a document's accounting currency and exchange rate, its own or its invoice's; null if there is no exchange. */
 function accountingOf(
   move: Move,
   { exchange }: NewInvoice,

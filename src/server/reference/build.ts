@@ -174,8 +174,8 @@ function makeSelfContained(page: string, plain: string): string {
 }
 
 /**
- * Returns the page's script without the contract, which is moved into a data element. The server can then fill in its own
- * names without changing the script, whose digest is in the policy.
+ * Returns the page's script with the contract moved out of it, into a data element. The server can then fill in its own names
+ * without changing the script, whose digest is in the policy.
  */
 function withDefinitionAsData(program: string): string {
   const [, before = '', definition = '', after = ''] =

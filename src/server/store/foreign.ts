@@ -8,7 +8,7 @@ export const FIRST_MIGRATION = '0001-baseline';
 /** The name of the first migration of databases from before release 1.0.0, which are no longer supported. */
 const BEFORE_HISTORY = '0001-access';
 
-/** Paths of files that are known to be Fieldledger databases, and that this process may have open. */
+/** Identities of files (device, inode, time of creation) that are known to be Fieldledger databases and may be open here. */
 const ours = new Set<string>();
 
 /** Remembers a file as a Fieldledger database, so that it isn't inspected again. */
