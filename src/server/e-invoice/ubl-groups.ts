@@ -29,7 +29,7 @@ export function accountingParty(party: Party, creditorId?: string): Rows {
   ];
 }
 
-/** Returns the creditor identifier (BT-90) as UBL has it: an identifier of the seller or the payee, under this scheme. */
+/** Returns the creditor identifier (BT-90) as UBL has it, under the scheme SEPA; undefined if there is none. */
 export function creditor(id: string | undefined): Identifier | undefined {
   return id === undefined ? undefined : { id, scheme: 'SEPA' };
 }
