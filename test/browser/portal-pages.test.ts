@@ -149,7 +149,7 @@ for (const javaScript of [true, false]) {
     const place = { browser: await browser, portal };
     const { page, open, complaints } = await openWindow(t, place, { javaScript });
     await open('/portal/documents');
-    await fillIn(page, { 'Number, customer or reference': 'inv-2026-0003' }, 'Show');
+    await fillIn(page, { 'Number, customer, reference or amount': 'inv-2026-0003' }, 'Show');
     await page.getByRole('link', { name: 'INV-2026-0003' }).click();
     const begun = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download the PDF' }).click();

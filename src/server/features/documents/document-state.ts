@@ -2,7 +2,7 @@ import { amountText } from '../../../contract/currencies.ts';
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { daysAfter } from '../../backoffice/times.ts';
-import type { DocumentState } from './searched-parts.ts';
+import type { DocumentState, OpenAge } from './searched-parts.ts';
 import { paidMinor } from '../../store/search-columns.ts';
 import { dayText } from '../../views/formats.ts';
 import type { Html } from '../../views/html.ts';
@@ -16,6 +16,11 @@ export const stateNames: Record<DocumentState, string> = {
   paid: 'Paid',
   credited: 'Credited',
   in_credit: 'In credit',
+  not_due: 'Not yet due',
+  overdue_1_30: 'Overdue by 1–30 days',
+  overdue_31_60: 'Overdue by 31–60 days',
+  overdue_61_90: 'Overdue by 61–90 days',
+  overdue_over_90: 'Overdue by over 90 days',
 };
 
 /** Renders the badge of a document's state, which sets overdue invoices apart from those that are merely due. */
@@ -35,7 +40,7 @@ export function stateBadge(document: Invoice, today: string): Html {
 }
 
 /** Returns the state of a document as searches name it; `issued` for credit notes and pro formas, which nobody pays. */
-export function stateOf(document: Invoice): Exclude<DocumentState, 'overdue'> | 'issued' {
+export function stateOf(document: Invoice): Exclude<DocumentState, 'overdue' | OpenAge> | 'issued' {
   const { kind, status, amountDueMinor = 0, creditBalanceMinor = 0, totals } = document;
   if (status === 'draft') return 'draft';
   if (kind !== 'invoice') return 'issued';

@@ -101,6 +101,7 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
     kind: chosen('kind', kindNames),
     state: chosen('state', stateNames),
     customer: query.get('customer') || undefined,
+    currency: given('currency', (value) => /^[A-Z]{3}$/.test(value), 'is not a currency such as EUR.'),
     from: day('from'),
     to: day('to'),
     today: companyDay(company.timeZone, now),
@@ -136,13 +137,15 @@ async function searchForm(
 ): Promise<Html> {
   const noCustomers = whyNotShown(visit, 'customers');
   const customers = await customerChoices(visit, engine, search, found);
+  const currency = visit.query.get('currency') ?? '';
   const dayField = (name: 'from' | 'to', label: string) =>
     textField({ name, label, type: 'date', value: search[name], isRequired: false, problem: problems[name] });
   return html`${filterForm(
       PATH,
       html`${textField({
         name: 'search',
-        label: noCustomers === undefined ? 'Number, customer or reference' : 'Number or reference',
+        label:
+          noCustomers === undefined ? 'Number, customer, reference or amount' : 'Number, reference or amount',
         type: 'search',
         value: search.text,
         isRequired: false,
@@ -151,10 +154,12 @@ async function searchForm(
       ${select({ name: 'kind', label: 'Kind', all: 'Any', choices: Object.entries(kindNames), chosen: search.kind, problem: problems.kind })}
       ${select({ name: 'state', label: 'State', all: 'Any', choices: Object.entries(stateNames), chosen: search.state, problem: problems.state })}
       ${select({ name: 'customer', label: 'Customer', all: 'Any', choices: customers, chosen: search.customer })}
+      ${currency !== '' && select({ name: 'currency', label: 'Currency', all: 'Any', choices: [[currency, currency]], chosen: currency, problem: problems.currency })}
       ${dayField('from', 'Issued from')} ${dayField('to', 'to')}`,
     )}
     <p class="hint">
-      The search finds words, and beginnings of words; each has to match. Drafts have no day of issue.
+      The search finds words, and beginnings of words; each has to match. An amount such as 394.96 finds what
+      was asked for, is left to pay or was paid. Drafts have no day of issue.
       ${customers.length >= CUSTOMERS_MAX && `The first ${CUSTOMERS_MAX} customers can be chosen here, and each one in the list of documents.`}
       ${noCustomers !== undefined && `Customers can’t be searched. ${noCustomers}`}
     </p>`;
@@ -233,11 +238,11 @@ export function dueText(dueMinor: number, currency: string): Content {
 }
 
 function addressOf(
-  { text, kind, state, customer, from, to }: DocumentSearch,
+  { text, kind, state, customer, currency, from, to }: DocumentSearch,
   more: { after?: string | undefined; format?: string } = {},
   path = PATH,
 ): string {
-  return withQuery(path, { search: text, kind, state, customer, from, to, ...more });
+  return withQuery(path, { search: text, kind, state, customer, currency, from, to, ...more });
 }
 
 /** Returns the URL of the search from which a document's page was opened. */

@@ -7,10 +7,10 @@ import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { allDocuments, readDocuments } from './document-search.ts';
 import { type Receivable, readReceivables } from './receivables.ts';
-import type { DocumentSearch } from './searched-parts.ts';
+import type { DocumentSearch, OpenAge } from './searched-parts.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import { daysOverdue } from './document-state.ts';
-import { withQuery } from '../../views/form.ts';
+import { filterForm, select, withQuery } from '../../views/form.ts';
 import { countText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
@@ -19,10 +19,19 @@ import { page, type PortalPage } from '../../views/visit.ts';
 import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
+const DOCUMENTS = '/portal/documents';
 const CUSTOMERS_MAX = 100;
 /** Boundaries between age groups, in days after the due date, oldest first. An invoice is overdue after 0 days. */
 const AGES = [90, 60, 30, 0];
-const ageNames = ['Not yet due', '1–30 days', '31–60 days', '61–90 days', 'Over 90 days'];
+const ages = {
+  not_due: 'Not yet due',
+  overdue_1_30: '1–30 days',
+  overdue_31_60: '31–60 days',
+  overdue_61_90: '61–90 days',
+  overdue_over_90: 'Over 90 days',
+} satisfies Record<OpenAge, string>;
+const ageStates = Object.keys(ages);
+const orders: Record<string, string> = { total: 'Left to pay', customer: 'Customer', ...ages };
 
 export const showReceivables: PortalPage = async (visit, { engine }) => {
   const withheld = withoutDocuments(visit, 'Receivables', 'receivables');
@@ -32,21 +41,26 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
   const days = AGES.map((age) => daysAfter(today, -age));
   const receivables = await readReceivables(engine, company.id, days);
   const count = sumOf(receivables.map((receivable) => receivable.count));
-  const format = downloadIn(query, count);
-  if (format)
-    return tableFile(
-      { name: 'receivables', format, columns: columnsOf(receivableSchema) },
-      downloadRows(engine, company.id, today),
-    );
+  const asked = query.get('customer') || undefined;
+  const ofAsked = receivables.filter(({ customer }) => asked === undefined || customer === asked);
+  const format = downloadIn(query, sumOf(ofAsked.map((receivable) => receivable.count)));
+  if (format) {
+    const name = asked === undefined || ofAsked.length === 0 ? 'receivables' : `receivables-${asked}`;
+    const file = { name, format, columns: columnsOf(receivableSchema) };
+    return tableFile(file, downloadRows(engine, company.id, today, asked));
+  }
+  const order = query.get('sort') || 'total';
+  const problem = Object.hasOwn(orders, order) ? undefined : `“${order}” isn’t one of these.`;
   const byCurrency = [...Map.groupBy(receivables, ({ currency }) => currency)].toSorted();
-  const parts = byCurrency.map(([currency, owed]) => currencyPart(engine, company.id, currency, owed));
+  const parts = byCurrency.map(([currency, owed]) => currencyPart(engine, company.id, currency, owed, order));
   return page(
     'Receivables',
     count === 0
       ? emptyState('Nobody owes you anything', 'Issued invoices stand here until they are paid or credited.')
       : html`<p>What is left to pay of issued invoices, by the days that have passed since they were due.</p>
+          ${filterForm(PATH, select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem }))}
           ${downloadLinks(count, (as) => withQuery(PATH, { format: as }))} ${await Promise.all(parts)}`,
-    { section: 'receivables', isRefused: query.has('format') },
+    { section: 'receivables', isRefused: query.has('format') || problem !== undefined },
   );
 };
 
@@ -55,40 +69,73 @@ async function currencyPart(
   company: string,
   currency: string,
   owed: readonly Receivable[],
+  order: string,
 ): Promise<Html> {
-  const most = owed.toSorted((a, b) => sumOf(b.dueMinor) - sumOf(a.dueMinor)).slice(0, CUSTOMERS_MAX);
+  const first = inOrder(owed, order).slice(0, CUSTOMERS_MAX);
   // Names are taken from the invoices, because not everybody may read customers.
-  const named = await readDocuments(engine, company, most);
+  const named = await readDocuments(engine, company, first);
   const names = customerLabels(named.map(({ document }) => document.customer));
-  const all = ageNames.map((_name, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));
-  const row = (who: Html, dueMinor: number[]) => [
+  const all = ageStates.map((_state, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));
+  const row = (who: Html, dueMinor: number[], customer?: string) => [
     who,
-    ...[...dueMinor, sumOf(dueMinor)].map((amount) => dueText(amount, currency)),
+    ...[...dueMinor, sumOf(dueMinor)].map((amountMinor, age) => {
+      const address = withQuery(DOCUMENTS, { state: ageStates[age] ?? 'open', customer, currency });
+      const due = dueText(amountMinor, currency);
+      return amountMinor === 0 ? due : html`<a href="${address}">${due}</a>`;
+    }),
+    customer === undefined ? '' : downloadsOf(customer, names.get(customer)),
   ];
   return html`<h2>
       ${currency}: ${amountText(sumOf(all), currency)} to be paid,
-      ${amountText(sumOf(all.slice(1)), currency)} of it overdue
+      ${amountText(sumOf(all.slice(1)), currency)} of it overdue, ${amountText(all.at(-1) ?? 0, currency)} for
+      over 90 days
     </h2>
     ${table({
       caption: `Receivables in ${currency}`,
-      columns: ['Customer', ...[...ageNames, 'Left to pay'].map(amount)],
+      columns: ['Customer', ...[...Object.values(ages), 'Left to pay'].map(amount), 'Download'],
       rows: [
         row(html`<strong>All ${countText(owed.length)}</strong>`, all),
-        ...most.map(({ customer, dueMinor }) => {
-          const address = withQuery('/portal/documents', { state: 'open', customer });
-          return row(html`<a href="${address}">${names.get(customer)}</a>`, dueMinor);
+        ...first.map(({ customer, dueMinor }) => {
+          const address = withQuery(DOCUMENTS, { state: 'open', customer });
+          return row(html`<a href="${address}">${names.get(customer)}</a>`, dueMinor, customer);
         }),
       ],
     })}
-    ${owed.length > CUSTOMERS_MAX && html`<p>These ${CUSTOMERS_MAX} owe the most. The download has all of them.</p>`}`;
+    ${
+      owed.length > CUSTOMERS_MAX &&
+      html`<p>These are the first ${CUSTOMERS_MAX} in this order. The download has all of them.</p>`
+    }`;
+}
+
+/** Sorts customers by name, or by an amount with the largest first; those who owe the same, by their total and name. */
+function inOrder(owed: readonly Receivable[], order: string): Receivable[] {
+  const age = ageStates.indexOf(order);
+  const amountOf = ({ dueMinor }: Receivable) => (age < 0 ? sumOf(dueMinor) : (dueMinor[age] ?? 0));
+  const byName = owed.toSorted((a, b) => collator.compare(a.name, b.name));
+  if (order === 'customer') return byName;
+  return byName.toSorted((a, b) => amountOf(b) - amountOf(a) || sumOf(b.dueMinor) - sumOf(a.dueMinor));
+}
+
+const collator = new Intl.Collator('en-GB');
+
+/** Renders the links to one customer's files. */
+function downloadsOf(customer: string, name: string | undefined): Html {
+  return html`<a href="${withQuery(PATH, { customer, format: 'csv' })}"
+    >CSV<span class="hidden"> of ${name}</span></a
+  >`;
 }
 
 function sumOf(amounts: readonly number[]): number {
   return amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
-async function* downloadRows(engine: Engine, company: string, today: string): AsyncGenerator<object[]> {
-  const search: DocumentSearch = { text: '', findsCustomers: false, state: 'open', today };
+async function* downloadRows(
+  engine: Engine,
+  company: string,
+  today: string,
+  customer: string | undefined,
+): AsyncGenerator<object[]> {
+  const search: DocumentSearch = { text: '', findsCustomers: false, state: 'open', customer, today };
   await using moment = await engine.snapshot();
   for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => {

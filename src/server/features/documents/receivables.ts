@@ -1,12 +1,15 @@
 import { sql } from 'kysely';
 
 import type { Engine } from '../../store/engines/engine.ts';
+import { BEFORE_CUSTOMER } from '../../store/search-columns.ts';
 import { type DocumentSearch, entries, partsOf } from './searched-parts.ts';
 
 /** A customer's open invoices in one currency. */
 export interface Receivable {
   currency: string;
   customer: string;
+  /** The customer's name as searches read it, in small letters without accents. */
+  name: string;
   /** The place of one of these invoices in the order of documents; see document-search.ts. */
   place: string;
   count: number;
@@ -25,6 +28,7 @@ export async function readReceivables(
 ): Promise<Receivable[]> {
   const receivables = new Map<string, Receivable>();
   const ages = days.map((day, index) => sql`WHEN due_date < ${day} THEN ${sql.lit(days.length - index)}`);
+  const namesAt = engine.dialect.position('search_words', BEFORE_CUSTOMER);
   const open: DocumentSearch = { text: '', findsCustomers: false, state: 'open', today: '' };
   for await (const part of partsOf(engine, company, open)) {
     const { currency } = part;
@@ -34,12 +38,12 @@ export async function readReceivables(
         Record<'count' | 'due', number | string>
     >`
       SELECT customer, CASE ${sql.join(ages, sql` `)} ELSE 0 END AS age,
-        MAX(place) AS place, COUNT(*) AS count, SUM(balance_minor) AS due
+        MAX(substr(search_words, ${namesAt} + 1)) AS name, MAX(place) AS place, COUNT(*) AS count, SUM(balance_minor) AS due
       FROM ${entries(engine, company, part, open)}
       GROUP BY customer, age`.execute(engine.db);
-    for (const { customer, place, count, age, due } of rows) {
+    for (const { customer, name, place, count, age, due } of rows) {
       const key = `${currency} ${customer}`;
-      const none = { currency, customer, place, count: 0, dueMinor: [0, ...days.map(() => 0)] };
+      const none = { currency, customer, name, place, count: 0, dueMinor: [0, ...days.map(() => 0)] };
       const receivable = receivables.get(key) ?? none;
       receivable.count += Number(count);
       receivable.dueMinor[age] = (receivable.dueMinor[age] ?? 0) + Number(due);

@@ -11,6 +11,7 @@ import { readReceivables } from '../../../../src/server/features/documents/recei
 import type {
   DocumentSearch,
   DocumentState,
+  OpenAge,
 } from '../../../../src/server/features/documents/searched-parts.ts';
 import { searchColumns } from '../../../../src/server/store/search-columns.ts';
 import { exampleRecords, putRecords } from '../../../_records.ts';
@@ -51,6 +52,7 @@ const documents: Invoice[] = Array.from({ length: COPIES * examples.length }, (_
   ][copy % 4];
   return {
     ...example,
+    currency: { 4: 'JPY', 5: 'KWD' }[copy] ?? example.currency,
     id: `01b00000-0000-7000-8000-${String(index).padStart(12, '0')}`,
     number: example.number && `${example.number}${copy}`,
     customer: { ...example.customer, id: `cus_${copy % customers.length}`, name },
@@ -69,7 +71,7 @@ const paid = ({ payments = [], refunds = [] }: Invoice) =>
 const isOpen = ({ amountDueMinor = 0 }: Invoice) => amountDueMinor > 0;
 const isSettled = ({ amountDueMinor, creditBalanceMinor }: Invoice) =>
   amountDueMinor === 0 && creditBalanceMinor === 0;
-const states: Record<DocumentState, (document: Invoice) => boolean> = {
+const states: Record<Exclude<DocumentState, OpenAge>, (document: Invoice) => boolean> = {
   draft: ({ status }) => status === 'draft',
   open: isOpen,
   overdue: (document) => isOpen(document) && (document.dueDate ?? '') < TODAY,
@@ -112,6 +114,7 @@ async function fill(engine: Engine): Promise<void> {
   }
 }
 
+const byPlace = (a: Invoice, b: Invoice) => (placeOf(a) < placeOf(b) ? 1 : -1);
 const placeOf = ({ issueDate, createdAt, id }: Invoice) => `${issueDate ?? createdAt.slice(0, 10)}${id}`;
 
 /** All combinations of some values of each filter. */
@@ -142,13 +145,13 @@ function* searches(): Generator<{ search: DocumentSearch; expected: Invoice[] }>
     const expected = documents.filter(
       (one) =>
         texts[text]?.(one) &&
-        (state === undefined || states[state](one)) &&
+        (state === undefined || states[state as keyof typeof states](one)) &&
         isDay(one.issueDate) &&
         (kind === undefined || one.kind === kind) &&
         (customer === undefined || one.customer.id === customer),
     );
     const search = { ...filters, findsCustomers: true, today: TODAY };
-    yield { search, expected: expected.sort((a, b) => (placeOf(a) < placeOf(b) ? 1 : -1)) };
+    yield { search, expected: expected.sort(byPlace) };
   }
 }
 
@@ -188,12 +191,57 @@ onEachStore('the documents of a company', async (t, { engine }) => {
       ({ currency, customer: { id } }) => `${currency} ${id}`,
     );
     t.equal(receivables.length, open.size);
+    const ages = 'not_due overdue_1_30 overdue_31_60 overdue_61_90 overdue_over_90'.split(' ') as OpenAge[];
     for (const { currency, customer, count, dueMinor } of receivables) {
       const all = open.get(`${currency} ${customer}`) ?? [];
       const ageOf = ({ dueDate }: Invoice) => days.filter((day) => dueDate !== null && dueDate < day).length;
       const expected = [0, 1, 2, 3, 4].map((age) => dues(all.filter((one) => ageOf(one) === age)));
       t.strictSame({ count, dueMinor }, { count: all.length, dueMinor: expected });
+      const found = ages.map(async (state) => {
+        const search = { text: '', findsCustomers: false, state, customer, currency, today: TODAY };
+        const { totals } = await searchDocuments(engine, COMPANY, search, { after: undefined, limit: 3 });
+        return totals.reduce((sum, total) => sum + total.dueMinor, 0);
+      });
+      t.strictSame(await Promise.all(found), expected, 'each leads to its documents');
     }
+  });
+
+  await t.test('are found by the amount of a line of a bank statement', async (t) => {
+    const amountsOf = (one: Invoice) => {
+      const { totals, amountDueMinor = 0, creditBalanceMinor = 0 } = one;
+      return [totals.grossMinor, paid(one), amountDueMinor, creditBalanceMinor];
+    };
+    const check = async (text: string, digits: Record<number, number>, words = '') => {
+      const search = { text: `${words} ${text}`.trim(), findsCustomers: true, today: TODAY };
+      const { found } = await searchDocuments(engine, COMPANY, search, { after: undefined, limit: 999 });
+      const minorOf = ({ currency }: Invoice) => digits[{ JPY: 0, KWD: 3 }[currency] ?? 2];
+      const expected = documents.filter(
+        (one) => amountsOf(one).includes(minorOf(one) ?? -1) && one.customer.name.includes(words),
+      );
+      t.equal(idsOf(found.map(({ document }) => document)), idsOf(expected.sort(byPlace)), search.text);
+      return expected.length;
+    };
+    for (const [index, { totals, payments }] of examples.entries()) {
+      const minor = payments?.[0]?.amountMinor ?? totals.grossMinor;
+      const text = (minor / 100).toFixed(2);
+      // In yen there are no cents, and a dinar has a thousand fils.
+      const digits = { 2: minor, 3: minor * 10 };
+      const spelled = (minor / 100).toLocaleString('en', { minimumFractionDigits: 2 });
+      const swapped = spelled.replaceAll(/[.,]/g, (mark) => (mark === ',' ? '.' : ','));
+      for (const way of [
+        text,
+        text.replace('.', ','),
+        spelled,
+        swapped,
+        `€${spelled}`,
+        `-€ ${text}`,
+        `${text} €`,
+      ])
+        await check(way, digits, index % 2 === 0 ? '' : 'ΜΑΡΙΑ');
+    }
+    const { grossMinor } = documents[0]?.totals ?? { grossMinor: 0 };
+    t.ok((await check(String(grossMinor), { 0: grossMinor, 2: grossMinor * 100, 3: grossMinor * 1000 })) > 0);
+    for (const none of ['1,19.52', '1.1.1', '0.00', '9'.repeat(30), '€']) await check(none, {});
   });
 
   await t.test('get by an upgrade what earlier versions haven’t written', async (t) => {
