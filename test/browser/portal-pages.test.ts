@@ -36,7 +36,9 @@ const pages = {
     '/portal/documents?search=harbour&kind=invoice&state=open&customer=cus_0003&from=2026-01-01',
   'documents-drafts': '/portal/documents?state=draft',
   'documents-refused': '/portal/documents?from=2026-02-30&kind=bill',
+  'documents-aged': '/portal/documents?state=not_due&currency=EUR',
   receivables: '/portal/receivables',
+  'receivables-refused': '/portal/receivables?sort=weight',
   document: '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',
   'document-draft': '/portal/documents/01a1ef7b-a420-7b42-8594-7b990f1a8c5f',
   'hand-overs': '/portal/hand-overs',
@@ -111,6 +113,7 @@ t.test('every page is legible for everybody, with and without scripts', async (t
 
 /** Pages that have nothing above have much here, and the other way round. */
 const opposites = {
+  'overview-new': '/portal',
   'usage-some': '/portal/usage',
   'keys-some': '/portal/keys',
   'people-some': '/portal/people',
@@ -149,7 +152,7 @@ for (const javaScript of [true, false]) {
     const place = { browser: await browser, portal };
     const { page, open, complaints } = await openWindow(t, place, { javaScript });
     await open('/portal/documents');
-    await fillIn(page, { 'Number, customer, reference or amount': 'inv-2026-0003' }, 'Show');
+    await fillIn(page, { 'Number, customer or amount': 'inv-2026-0003' }, 'Show');
     await page.getByRole('link', { name: 'INV-2026-0003' }).click();
     const begun = page.waitForEvent('download');
     await page.getByRole('link', { name: 'Download the PDF' }).click();

@@ -144,8 +144,7 @@ async function searchForm(
       PATH,
       html`${textField({
         name: 'search',
-        label:
-          noCustomers === undefined ? 'Number, customer, reference or amount' : 'Number, reference or amount',
+        label: noCustomers === undefined ? 'Number, customer or amount' : 'Number or amount',
         type: 'search',
         value: search.text,
         isRequired: false,
@@ -158,8 +157,8 @@ async function searchForm(
       ${dayField('from', 'Issued from')} ${dayField('to', 'to')}`,
     )}
     <p class="hint">
-      The search finds words, and beginnings of words; each has to match. An amount such as 394.96 finds what
-      was asked for, is left to pay or was paid. Drafts have no day of issue.
+      An amount such as 394.96 finds what was asked for, is left to pay or was paid. References are found too.
+      Beginnings of words are enough, and each word has to match. Drafts have no day of issue.
       ${customers.length >= CUSTOMERS_MAX && `The first ${CUSTOMERS_MAX} customers can be chosen here, and each one in the list of documents.`}
       ${noCustomers !== undefined && `Customers can’t be searched. ${noCustomers}`}
     </p>`;

@@ -2,22 +2,48 @@ import { sql } from 'kysely';
 
 import type { Engine } from '../../store/engines/engine.ts';
 
-/** The count and sum of the overdue invoices in one currency. */
-export interface OverdueTotal {
+/** The open invoices in one currency, how many of them are overdue, and the one that was due first. */
+export interface OpenTotal {
   currency: string;
   count: number;
   dueMinor: number;
+  overdueCount: number;
+  overdueMinor: number;
+  /** Undefined if none of them has a due date. */
+  oldest: { id: string; number: string; customer: string; dueDate: string } | undefined;
 }
 
-/** Sums the amounts overdue on a day of the company, by currency. It reads only overdue invoices. */
-export async function overdueTotals({ db }: Engine, company: string, today: string): Promise<OverdueTotal[]> {
-  const { rows } = await sql<Record<'currency' | 'count' | 'due', string | number>>`
-    SELECT currency, COUNT(*) AS count, SUM(balance_minor) AS due FROM invoices
-    WHERE company = ${company} AND balance_minor > 0 AND due_date < ${today}
-    GROUP BY currency ORDER BY currency`.execute(db);
-  return rows.map((row) => ({
-    currency: String(row.currency),
-    count: Number(row.count),
-    dueMinor: Number(row.due),
-  }));
+type Summed = Record<Exclude<keyof OpenTotal, 'currency' | 'oldest'>, number | string | null>;
+
+/** Sums the amounts open on a day of the company, by currency. It reads only the index of open invoices. */
+export async function openTotals(engine: Engine, company: string, today: string): Promise<OpenTotal[]> {
+  const isOverdue = sql`FILTER (WHERE due_date < ${today})`;
+  const { rows } = await sql<Summed & { currency: string; dueDate: string | null }>`
+    SELECT currency, MIN(due_date) AS ${sql.id('dueDate')}, COUNT(*) AS count, SUM(balance_minor) AS ${sql.id('dueMinor')},
+      COUNT(*) ${isOverdue} AS ${sql.id('overdueCount')}, SUM(balance_minor) ${isOverdue} AS ${sql.id('overdueMinor')}
+    FROM invoices ${engine.dialect.indexedBy('invoices_due')}
+    WHERE company = ${company} AND balance_minor > 0
+    GROUP BY currency ORDER BY currency`.execute(engine.db);
+  return Promise.all(
+    rows.map(async ({ currency, dueDate, ...sums }) => ({
+      ...{ currency, count: Number(sums.count), dueMinor: Number(sums.dueMinor) },
+      ...{ overdueCount: Number(sums.overdueCount), overdueMinor: Number(sums.overdueMinor) },
+      oldest: dueDate === null ? undefined : await dueFirst(engine, company, currency, dueDate),
+    })),
+  );
+}
+
+/** Finds an open invoice by its due date. */
+async function dueFirst(
+  { db, dialect }: Engine,
+  company: string,
+  currency: string,
+  dueDate: string,
+): Promise<OpenTotal['oldest']> {
+  const { rows } = await sql<Omit<NonNullable<OpenTotal['oldest']>, 'dueDate'>>`
+    SELECT id, body ->> 'number' AS number, body -> 'customer' ->> 'name' AS customer
+    FROM invoices ${dialect.indexedBy('invoices_due')}
+    WHERE company = ${company} AND balance_minor > 0 AND due_date = ${dueDate} AND currency = ${currency}
+    LIMIT 1`.execute(db);
+  return rows[0] && { ...rows[0], dueDate };
 }

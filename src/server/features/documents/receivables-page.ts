@@ -76,6 +76,7 @@ async function currencyPart(
   const named = await readDocuments(engine, company, first);
   const names = customerLabels(named.map(({ document }) => document.customer));
   const all = ageStates.map((_state, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));
+  const oldestMinor = all.at(-1) ?? 0;
   const row = (who: Html, dueMinor: number[], customer?: string) => [
     who,
     ...[...dueMinor, sumOf(dueMinor)].map((amountMinor, age) => {
@@ -87,8 +88,8 @@ async function currencyPart(
   ];
   return html`<h2>
       ${currency}: ${amountText(sumOf(all), currency)} to be paid,
-      ${amountText(sumOf(all.slice(1)), currency)} of it overdue, ${amountText(all.at(-1) ?? 0, currency)} for
-      over 90 days
+      ${amountText(sumOf(all.slice(1)), currency)} of it
+      overdue${oldestMinor > 0 && `, ${amountText(oldestMinor, currency)} for over 90 days`}
     </h2>
     ${table({
       caption: `Receivables in ${currency}`,

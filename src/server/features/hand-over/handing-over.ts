@@ -28,7 +28,7 @@ const TEXT_BYTES_MAX = 10_000_000;
 /** Longest wait that an access point can ask for, equal to the longest delay of the schedule. */
 const RETRY_AFTER_MS_MAX = 12 * HOUR_MS;
 /** Problem code for a document that can't be expressed as an e-invoice. */
-const NO_E_INVOICE = 'no_e_invoice';
+export const NO_E_INVOICE = 'no_e_invoice';
 
 /** Hands over the documents that are due; see `sendDue`. A document that is sent twice has the same idempotency key. */
 export async function handOverDocuments(means: HandOverMeans, signal?: AbortSignal): Promise<void> {

@@ -1,7 +1,6 @@
 import { ACTIVE_KEYS_MAX } from '../keys/keys.ts';
 import { failedSince } from '../hand-over/again.ts';
-import { companyDay } from '../../../contract/company-time.ts';
-import { amountText } from '../../../contract/currencies.ts';
+import { NO_E_INVOICE } from '../hand-over/handing-over.ts';
 import { DAY_MS, HISTORY_DAYS, HISTORY_MS } from '../../../contract/durations.ts';
 import { type Module, modules } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
@@ -14,7 +13,7 @@ import type { Engine } from '../../store/engines/engine.ts';
 import { listKeyHours } from '../usage/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
 import { listFailedHandOvers } from '../../store/records/hand-overs.ts';
-import { overdueTotals } from '../documents/overdue.ts';
+import { moneyPart } from './money.ts';
 import { outcomeText } from '../../sending/attempt-errors.ts';
 import { ATTEMPTS_MAX } from '../webhooks/deliveries/deliveries.ts';
 import { WEBHOOKS_MAX, whyNotTouch } from '../webhooks/registration.ts';
@@ -30,6 +29,8 @@ import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 const FAILED_MAX = 100;
 /** Days without any use after which a new key is reported as perhaps forgotten. */
 const UNUSED_DAYS = 7;
+/** Days before a key's end from which it is reported. */
+const ENDING_DAYS = 7;
 
 export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwordsOff }) => {
   const { company } = visit;
@@ -41,7 +42,8 @@ export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwor
     ...(passwordsOff ? [] : factorNeeds(visit, found)),
   ].filter((need) => need !== false);
   const stopped = stoppedWarning(visit);
-  const firstSteps = firstStepsOf(found);
+  const firstSteps = firstStepsOf(visit, found);
+  const money = await moneyPart(engine, visit);
   return page(
     'Overview',
     html`${stopped}
@@ -55,6 +57,14 @@ export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwor
             </section>`
           : !stopped && html`<p class="notice done">Nothing needs attention now.</p>`
       }
+      ${money}
+      ${
+        firstSteps.some(([isDone]) => !isDone) &&
+        html`<h2>${money ? 'First steps' : 'What to do first'}</h2>
+          ${!money && whyNotShown(visit, 'invoices') === undefined && html`<p>Your documents, and what you are owed, appear here when your business system has sent the first.</p>`}
+          ${steps(firstSteps)}`
+      }
+      <h2>API</h2>
       ${facts([
         ['Address of the API', html`<code>${baseUrl()}/api/v1</code>`],
         ['How it works', html`<a href="/">The reference</a>`],
@@ -62,11 +72,6 @@ export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwor
         ['Webhooks', html`<a href="/portal/webhooks">${found.webhooks.length} of ${WEBHOOKS_MAX}</a>`],
         ['Administrators', html`<a href="/portal/people">${found.present.length}</a>`],
       ])}
-      ${
-        firstSteps.some(([isDone]) => !isDone) &&
-        html`<h2>First steps</h2>
-          ${steps(firstSteps)}`
-      }
       <h2>Data in the API</h2>
       ${facts(modules.map((module) => [nameOf(module), stateOf(module, visit)]))}
       <h2>Your company</h2>
@@ -130,23 +135,32 @@ async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: 
             >${counted(count, 'delivery', 'deliveries', FAILED_MAX)} to ${host}</a
           >
           failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
-      !!held?.oldestAt && heldNeed(visit, webhook, held.count, held.oldestAt),
+      held !== undefined && pausedNeed(visit, webhook, held),
     ];
   });
   return (await Promise.all(needs)).flat();
 }
 
-/** Warns how many deliveries will be lost, and from when on, if a webhook stays paused. */
-function heldNeed(visit: Visit, webhook: Webhook, count: number, oldestAt: string): Html {
-  const lostAt = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
-  return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is paused:
-    ${counted(count, 'delivery waits', 'deliveries wait', FAILED_MAX)} for it. They are lost ${HISTORY_DAYS}
-    days after their events, the first at ${time(visit, lostAt)}.`;
+/** Reports a paused webhook, and how many deliveries will be lost, and from when on, if it stays so. */
+function pausedNeed(
+  visit: Visit,
+  webhook: Webhook,
+  { count, oldestAt }: Awaited<ReturnType<typeof findHeld>>,
+): Html {
+  const lostAt = oldestAt && new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
+  return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is
+    paused${
+      lostAt
+        ? html`: ${counted(count, 'delivery waits', 'deliveries wait', FAILED_MAX)} for it. They are lost
+          ${HISTORY_DAYS} days after their events, the first at ${time(visit, lostAt)}.`
+        : ', so nothing is sent to it.'
+    }`;
 }
 
-/** Reports keys that recently exceeded the rate limit, were never used, or were made by somebody who has left. */
+/** Reports keys that recently exceeded the rate limit, end soon, were never used, or were made by somebody who has left. */
 function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
   const unusedBefore = new Date(now.getTime() - UNUSED_DAYS * DAY_MS).toISOString();
+  const endsBefore = new Date(now.getTime() + ENDING_DAYS * DAY_MS).toISOString();
   const limited = Map.groupBy(
     hours.filter(({ limited: count }) => count > 0),
     ({ keyId }) => keyId,
@@ -163,6 +177,11 @@ function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
       `${countText(refused)} requests were refused by the rate limit in the last 24 hours.`,
     ),
     need(
+      '/portal/keys',
+      keys.filter(({ endsAt }) => endsAt !== null && endsAt <= endsBefore),
+      `the last day is within ${ENDING_DAYS} days. Choose a later one, or replace what uses it.`,
+    ),
+    need(
       '/portal/keys?show=never-used',
       keys.filter(({ usedAt, createdAt }) => usedAt === null && createdAt < unusedBefore),
       `never used in the ${UNUSED_DAYS} days or more since they were made. Revoke what nobody needs.`,
@@ -176,23 +195,22 @@ function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
 }
 
 /**
- * Reports documents that couldn't be handed over, and overdue invoices, to administrators who may see documents.
+ * Reports documents that couldn't be handed over, and those that no e-invoice can express, to administrators who may see
+ * documents.
  */
 async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
   if (whyNotShown(visit, 'invoices') !== undefined) return [];
-  const { company, now } = visit;
-  const options = { since: failedSince(now), countMax: FAILED_MAX };
-  const { length: failed } = await listFailedHandOvers(engine.db, company.id, options);
-  const totals = await overdueTotals(engine, company.id, companyDay(company.timeZone, now));
+  const options = { since: failedSince(visit.now), countMax: FAILED_MAX };
+  const listed = await listFailedHandOvers(engine.db, visit.company.id, options);
+  const inexpressible = listed.filter(({ problem }) => problem === NO_E_INVOICE).length;
+  const link = (count: number) => {
+    const countMax = listed.length < FAILED_MAX ? undefined : count;
+    return html`<a href="/portal/hand-overs">${counted(count, 'document', 'documents', countMax)}</a>`;
+  };
+  const failed = listed.length - inexpressible;
   return [
-    failed > 0 &&
-      html`<a href="/portal/hand-overs">${counted(failed, 'document', 'documents', FAILED_MAX)}</a> could not
-        be handed over to the access point.`,
-    ...totals.map(
-      ({ currency, count, dueMinor }) =>
-        html`<a href="/portal/documents?state=overdue">${amountText(dueMinor, currency)}</a> of
-          ${counted(count, 'invoice', 'invoices')} is overdue.`,
-    ),
+    failed > 0 && html`${link(failed)} could not be handed over to the access point.`,
+    inexpressible > 0 && html`${link(inexpressible)} can’t be sent as an e-invoice. Send it in another way.`,
   ];
 }
 
@@ -211,8 +229,16 @@ function factorNeeds({ administrator }: Visit, { present }: Found): Need[] {
   ];
 }
 
-function firstStepsOf({ keys, webhooks, health }: Found): [isDone: boolean, step: Html][] {
+function firstStepsOf(
+  { administrator }: Visit,
+  { keys, webhooks, health, present }: Found,
+): [isDone: boolean, step: Html][] {
+  const invite: [boolean, Html] = [
+    present.length > 1,
+    html`<a href="/portal/people">Invite a colleague</a>, who can help when you are away.`,
+  ];
   return [
+    ...(administrator.mayInvite ? [invite] : []),
     [keys.length > 0, html`<a href="/portal/keys/new">Create a key</a> for one of your programs.`],
     [keys.some(({ usedAt }) => usedAt !== null), html`Make a first request with it.`],
     [

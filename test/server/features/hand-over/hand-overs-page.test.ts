@@ -59,7 +59,7 @@ onSqlite(
     const visitor = await portal.signedIn();
     t.match(
       await visitor.read('/portal'),
-      /Needs attention .*2 documents could not be handed over to the access point\./,
+      /Needs attention .*1 document could not be handed over to the access point\. 1 document can’t be sent as an e-invoice\./,
     );
     t.match(
       await visitor.read('/portal/hand-overs'),

@@ -1,6 +1,10 @@
 import { setCompany } from '../../../../src/server/backoffice/companies.ts';
+import type { Invoice } from '../../../../src/contract/records.ts';
+import { renderRecord } from '../../../../src/contract/render.ts';
+import type { Engine } from '../../../../src/server/store/engines/engine.ts';
+import { exampleRecords, putRecords } from '../../../_records.ts';
 import { amountText } from '../../../../src/contract/currencies.ts';
-import { overdueTotals } from '../../../../src/server/features/documents/overdue.ts';
+import { openTotals } from '../../../../src/server/features/documents/overdue.ts';
 import { openKeyUsage } from '../../../../src/server/features/usage/key-usage.ts';
 import { STORY_NOW } from '../../../_server.ts';
 import { addHistory } from '../webhooks/_history.ts';
@@ -22,12 +26,12 @@ onSqlite('the overview says what there is and how it does', async (t, portal) =>
   const visitor = await portal.signedIn();
   t.match(
     await visitor.read('/portal'),
-    /Overview Needs attention Set up your second factor , so that .*\. Address/,
+    /Overview Needs attention Set up your second factor , so that .*\. What to do first Your documents.*\. Invite a colleague/,
   );
   await engine.run("UPDATE administrators SET second_factor = 'sealed'");
   t.match(await visitor.read('/portal'), /Overview Nothing needs attention now\./);
   t.match(visitor.text, /Address of the API http:\/\/127\.0\.0\.1\/api\/v1 How it works The reference/);
-  t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 First steps Create a key/);
+  t.match(visitor.text, /API keys 0 of 20 Webhooks 0 of 10 Administrators 1 Data in the API/);
   await makeKey(engine);
   await addWebhook(engine, { events: ['job.created'], now: STORY_NOW });
   t.match(await visitor.read('/portal'), /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
@@ -44,6 +48,9 @@ onSqlite('it begins with what needs somebody', async (t, portal) => {
   await makeKey(engine, 'Forgotten', { now: day(8) });
   await makeKey(engine, 'Young', { now: day(6) });
   await makeKey(engine, 'Of Gone', { by });
+  const ending = [await makeKey(engine, 'Ends in 7 days'), await makeKey(engine, 'Later')];
+  for (const [index, { id }] of ending.entries())
+    await engine.run(`UPDATE api_keys SET ends_at = '${day(-7 - index).toISOString()}' WHERE id = '${id}'`);
   await engine.run(`UPDATE administrators SET disabled_at = created_at WHERE id = '${gone.id}'`);
   await using usage = openKeyUsage(engine, { now: () => STORY_NOW, onError: () => undefined });
   for (let count = 0; count < 1_200; count += 1) usage.count(COMPANY, busy, true);
@@ -93,7 +100,10 @@ onSqlite('it begins with what needs somebody', async (t, portal) => {
   t.match(needs, /idle\.example\.com is paused: 1 delivery waits for it\. .*, the first at 17 Dec 2026/);
   t.match(needs, /Busy : 1,200 requests were refused by the rate limit in the last 24 hours\./);
   t.match(needs, / Forgotten : never used .* Of Gone : made by somebody who has left/);
-  t.notMatch(needs, /fine\.example|Young/);
+  t.match(needs, /Ends in 7 days : the last day is within 7 days\./);
+  t.notMatch(needs, /fine\.example|Young|Later/);
+  await engine.run("DELETE FROM deliveries WHERE state = 'waiting'");
+  t.match(await visitor.read('/portal'), /idle\.example\.com is paused, so nothing is sent to it\./);
   t.notMatch(visitor.text, /Nothing needs attention/);
   const { visitor: limited } = await portal.join({ scopes: ['jobs:read'] });
   t.match(await limited.read('/portal'), /Partly failing/);
@@ -113,22 +123,84 @@ onEachEngine('what is overdue is added up by currency', { hasRecords: true }, as
   const [first = '', last = ''] = [dues.sort()[0], dues.at(-1)];
   t.ok(dues.length > 1);
   const countOn = async (day: string) =>
-    (await overdueTotals(engine, COMPANY, day)).reduce((sum, { count }) => sum + count, 0);
+    (await openTotals(engine, COMPANY, day)).reduce((sum, { overdueCount }) => sum + overdueCount, 0);
   t.equal(await countOn(first), 0, 'not on the day itself');
   t.equal(await countOn(last), dues.filter((day) => day < last).length);
   t.equal(await countOn('2199-01-01'), dues.length);
-  t.strictSame(await overdueTotals(engine, 'nobody', '2199-01-01'), []);
+  t.strictSame(await openTotals(engine, 'nobody', '2199-01-01'), []);
   portal.setNow(new Date('2027-06-01T12:00:00Z'));
   const visitor = await portal.signedIn();
   await visitor.visit('/portal');
-  const [total] = await overdueTotals(engine, COMPANY, '2027-06-01');
-  const due = invoices
-    .filter(({ currency }) => currency === total?.currency)
-    .map((one) => one.amountDueMinor);
-  const sum = due.reduce((all, one) => all + one, 0);
-  t.match(visitor.text, `${amountText(sum, total?.currency ?? '')} of ${total?.count} invoice`);
+  const [total] = await openTotals(engine, COMPANY, '2027-06-01');
+  const due = invoices.filter(({ currency, amountDueMinor }) => currency === 'EUR' && amountDueMinor > 0);
+  const sum = due.reduce((all, one) => all + one.amountDueMinor, 0);
+  t.match(total, { currency: 'EUR', count: due.length, dueMinor: sum, overdueMinor: sum });
+  t.equal(total?.oldest?.dueDate, due.map(({ dueDate }) => dueDate).sort()[0]);
+  const sums = `EUR ${amountText(sum, 'EUR')} on ${due.length} invoices`;
+  t.match(
+    visitor.text,
+    `${sums} ${sums.slice(4)} ${total?.oldest?.number} of ${total?.oldest?.customer}, due `,
+  );
+  t.match(visitor.shown, `href="/portal/documents/${total?.oldest?.id}"`);
   const { visitor: limited } = await portal.join({ scopes: ['jobs:read'] });
-  t.notMatch(await limited.read('/portal'), /overdue/);
+  t.notMatch(await limited.read('/portal'), /You are owed|Overdue|INV-|Issued and paid/i);
+});
+
+/** Invoices, each with the day of its issue and the days and amounts of its payments. */
+async function putInvoices(
+  engine: Engine,
+  invoices: readonly [day: string, grossMinor: number, paid: Record<string, number>][],
+): Promise<void> {
+  const example = exampleRecords().find(({ record }) => 'payments' in record)?.record as Invoice;
+  const rendered = invoices.map(([issueDate, grossMinor, paid], index) => {
+    const payments = Object.entries(paid).map(([paidOn, amountMinor]) => ({
+      ...{ id: `pay_${paidOn}`, paidOn, amountMinor, currency: 'EUR', method: 'card' },
+    }));
+    const id = `01b00000-0000-7000-8000-${String(index).padStart(12, '0')}`;
+    const own = { id, number: `INV-${index}`, issueDate, payments, updatedAt: STORY_NOW.toISOString() };
+    return { ...example, ...own, totals: { ...example.totals, grossMinor } };
+  });
+  await engine.run('DELETE FROM documents');
+  await engine.run('DELETE FROM invoices');
+  await putRecords(
+    engine,
+    COMPANY,
+    rendered.map((record) => renderRecord({ resource: 'invoices', record })),
+  );
+}
+
+onEachEngine('a week is from Monday to Sunday', { hasRecords: true }, async (t, { engine, ...portal }) => {
+  await putInvoices(engine, [
+    ['2026-11-08', 100_000, { '2026-11-08': 300, '2026-11-09': 400 }],
+    ['2026-11-09', 10_000, { '2026-11-15': 50, '2026-11-16': 6 }],
+    ['2026-11-15', 2_000, {}],
+    ['2026-11-16', 500, { '2026-11-19': 1 }],
+  ]);
+  await setCompany(engine, COMPANY, { timeZone: 'Pacific/Auckland' });
+  const at = async (now: string) => {
+    portal.setNow(new Date(now));
+    const visitor = await portal.signedIn();
+    return { text: await visitor.read('/portal'), shown: visitor.shown };
+  };
+  // Half an hour before the midnight of Sunday in Auckland, and half an hour after it.
+  const sunday = await at('2026-11-22T10:30:00Z');
+  t.match(
+    sunday.text,
+    /This week Last week Invoices EUR €5\.00 \(1\) €120\.00 \(2\) Payments EUR €0\.07 \(2\) €4\.50 \(2\)/,
+  );
+  t.match(sunday.shown, 'kind=invoice&amp;currency=EUR&amp;from=2026-11-09&amp;to=2026-11-15"');
+  const monday = await at('2026-11-22T11:30:00Z');
+  t.match(monday.text, /Invoices EUR — €5\.00 \(1\) Payments EUR — €0\.07 \(2\)/);
+  t.match((await at('2026-12-21T00:00:00Z')).text, /Nothing was issued or paid/);
+});
+
+onSqlite('payments are not added up where too many have changed', { hasRecords: true }, async (t, portal) => {
+  await putInvoices(
+    portal.engine,
+    Array.from({ length: 2_001 }, () => ['2026-11-16', 5, { '2026-11-16': 1 }]),
+  );
+  const visitor = await portal.signedIn();
+  t.match(await visitor.read('/portal'), /Invoices EUR €100\.05 \(2,001\) — Payments are left out: too many/);
 });
 
 onSqlite('it says why something is off, in the words of what the API answers', async (t, portal) => {
