@@ -69,6 +69,20 @@ export const reading: readonly Mutant[] = [
     tests: ['test/server/features/overview/overview-page.test.ts'],
   },
   {
+    fault: 'a week begins on Sunday',
+    file: 'src/server/features/overview/money.ts',
+    from: '+ 6) % 7',
+    to: '+ 7) % 7',
+    tests: ['test/server/features/overview/overview-page.test.ts'],
+  },
+  {
+    fault: 'an amount in yen is searched as if yen had cents',
+    file: 'src/server/features/documents/searched-parts.ts',
+    from: 'fraction.padEnd(digits',
+    to: 'fraction.padEnd(2',
+    tests: ['test/server/features/documents/document-search.test.ts'],
+  },
+  {
     fault: 'receivables are a day older than they are',
     file: 'src/server/features/documents/receivables.ts',
     from: 'WHEN due_date < ${day}',

@@ -152,7 +152,7 @@ function wordConditions(
   { text, findsCustomers }: DocumentSearch,
   currency: string,
 ): RawBuilder<unknown>[] {
-  const given = text.replaceAll(CURRENCY_SIGN, '').split(/\s+/);
+  const given = text.replaceAll(CURRENCY, '').split(/\s+/);
   const words = new Map(given.map((word) => [searchWordsOf(word), spelledMinor(word, currency)]));
   words.delete('');
   // Punctuation alone is no word, and matches nothing.
@@ -167,8 +167,8 @@ function wordConditions(
   });
 }
 
-/** Matches a currency sign before or after a number. */
-const CURRENCY_SIGN = /[€£$]\s*(?=[-−+]?\d)|(?<=\d)\s*[€£$](?!\d)/g;
+/** Matches a currency before or after a number, as it stands on bank statements. */
+const CURRENCY = /(?:[€£$]|\b(?:EUR|GBP))\s*(?=[-−+]?\d)|(?<=\d)\s*(?:[€£$]|(?:EUR|GBP)\b)(?!\d)/g;
 
 /** Matches whole units: without marks, or with one mark before every three digits. */
 const WHOLE = /^(?:\d+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+)$/;

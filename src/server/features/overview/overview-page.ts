@@ -35,15 +35,19 @@ const ENDING_DAYS = 7;
 export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwordsOff }) => {
   const { company } = visit;
   const found = await lookAround(engine, visit);
+  const [ofWebhooks, ofDocuments, money] = await Promise.all([
+    webhookNeeds(engine, visit, found),
+    documentNeeds(engine, visit),
+    moneyPart(engine, visit),
+  ]);
   const needs = [
-    ...(await webhookNeeds(engine, visit, found)),
-    ...(await documentNeeds(engine, visit)),
+    ...ofWebhooks,
+    ...ofDocuments,
     ...keyNeeds(visit, found),
     ...(passwordsOff ? [] : factorNeeds(visit, found)),
   ].filter((need) => need !== false);
   const stopped = stoppedWarning(visit);
   const firstSteps = firstStepsOf(visit, found);
-  const money = await moneyPart(engine, visit);
   return page(
     'Overview',
     html`${stopped}

@@ -234,7 +234,7 @@ onEachStore('the documents of a company', async (t, { engine }) => {
         spelled,
         swapped,
         `€${spelled}`,
-        `-€ ${text}`,
+        `EUR -${text}`,
         `${text} €`,
       ])
         await check(way, digits, index % 2 === 0 ? '' : 'ΜΑΡΙΑ');
