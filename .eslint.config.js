@@ -32,7 +32,7 @@ export default [
       // The code in a mail's address is the authority.
       'src/server/features/notices/stopping.ts',
       // Workers write what they did and counted, on nobody's authority.
-      'src/server/features/{usage/key-usage,webhooks/webhook-outages,webhooks/deliveries/{deliveries-purge,results}}.ts',
+      'src/server/features/{keys/key-ends,usage/key-usage,webhooks/webhook-outages,webhooks/deliveries/{deliveries-purge,results}}.ts',
       // A start makes the key of signing secrets, on nobody's authority.
       'src/server/features/webhooks/secret-key.ts',
     ],

@@ -29,6 +29,13 @@ export function companyInstant(timeZone: string, local: string): Date | undefine
   return new Date(fitting.length > 0 ? Math.min(...fitting) : shownMs - before);
 }
 
+/** Returns the moment at which a day, `YYYY-MM-DD`, ends in a time zone; undefined for one that isn't in the calendar. */
+export function companyDayEnd(timeZone: string, day: string): Date | undefined {
+  const begin = companyInstant('UTC', `${day}T00:00`);
+  const next = begin && new Date(begin.getTime() + DAY_MS).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length);
+  return next === undefined ? undefined : companyInstant(timeZone, next);
+}
+
 /** Returns the local time in a time zone at a moment, as `YYYY-MM-DDTHH:MM`. */
 export function companyLocal(timeZone: string, at: Date): string {
   return new Date(at.getTime() + offsetMs(timeZone, at.getTime())).toISOString().slice(0, 16);

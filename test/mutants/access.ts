@@ -121,7 +121,7 @@ export const access: readonly Mutant[] = [
   },
   {
     fault: "the last day of a key ends in UTC, and not in the company's time zone",
-    file: 'src/server/features/keys/keys.ts',
+    file: 'src/contract/company-time.ts',
     from: 'companyInstant(timeZone, next)',
     to: "companyInstant('UTC', next)",
     tests: ['test/server/features/keys/keys.test.ts'],

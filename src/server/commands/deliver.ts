@@ -6,6 +6,7 @@ import { createAccessPoint } from '../features/hand-over/access-point.ts';
 import { handOverDocuments } from '../features/hand-over/handing-over.ts';
 import { createMetrics, type Metrics } from '../process/metrics.ts';
 import { mailNotices } from '../features/notices/mailing.ts';
+import { tellKeyEnds } from '../features/keys/key-ends.ts';
 import { tellLosses, tellOutages } from '../features/webhooks/webhook-outages.ts';
 import { secondsOfOldest } from '../store/outbox.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -16,7 +17,7 @@ import { keepPurging } from './purge.ts';
 import { keepDoing } from '../process/repeating.ts';
 import { type OpenedBox, openSecretBox } from '../features/webhooks/secret-key.ts';
 import { createSender } from '../sending/sender.ts';
-import { MINUTE_MS } from '../../contract/durations.ts';
+import { HOUR_MS, MINUTE_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { lookOf } from './look.ts';
 import { compareClocks, serveManagement, withPatience } from './management.ts';
@@ -88,8 +89,8 @@ interface Surroundings {
 const QUEUES_EVERY_MS = 2_000;
 
 /**
- * Starts the background work: delivering webhooks, reporting failing ones, mailing notices, handing documents over and
- * removing old deliveries. Disposing of it starts nothing new, and waits for work in progress for about twenty seconds at
+ * Starts the background work: delivering webhooks, reporting failing ones and keys that end, mailing notices, handing
+ * documents over and removing old deliveries. Disposing of it starts nothing new, and waits for work in progress for about twenty seconds at
  * most.
  */
 export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
@@ -108,6 +109,7 @@ export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
     parts.push(keepDoing(work, { everyMs, onError: (err) => log.warn({ err }, failure) }));
   for (const tell of [tellOutages, tellLosses])
     keep(MINUTE_MS, 'outages.not-told', () => tell(engine, now()));
+  keep(HOUR_MS, 'key-ends.not-told', () => tellKeyEnds(engine, now()));
   const { smtpUrl, mailFrom: from, baseUrl, serviceName } = config;
   // These settings are either all given or all absent.
   if (smtpUrl !== undefined && from !== undefined && baseUrl !== undefined) {

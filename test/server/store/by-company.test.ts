@@ -9,6 +9,7 @@ import { loadExampleCompany } from '../../../src/demo/load.ts';
 import { eraseCompany } from '../../../src/server/features/companies/erase.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { stopMails } from '../../../src/server/features/notices/stopping.ts';
+import { tellKeyEnds } from '../../../src/server/features/keys/key-ends.ts';
 import { tellLosses, tellOutages } from '../../../src/server/features/webhooks/webhook-outages.ts';
 import { distribution } from '../../../src/server/store/distribute.ts';
 import { applyChange } from '../../../src/server/backoffice/apply.ts';
@@ -39,6 +40,7 @@ const OF_ALL = [
   /^select company, webhook, id, state, due_at as dueat, lease/,
   /^select due_at from deliveries where/,
   /^select w\.company, w\.id as webhook(?:, w\.[\w. ]+)* from webhooks as w where/,
+  /^select k\.company, k\.id, .* from api_keys as k join companies as c on c\.id = k\.company where k\.revoked_at is null/,
   /^select company, id, created_at from events where id > \$1/,
   /^select company, id from webhooks where deleted_at is not null/,
   /^select \* from \( select w\.company, w\.id as webhook, .* from webhooks as w where w\.failing_since is not null/,
@@ -164,6 +166,8 @@ t.test('requests, changes and deliveries stay within one company, table by table
     await tellOutages(engine, new Date(Date.now() + (status === 500 ? 3_600_000 : 0)));
   }
   await tellLosses(engine, new Date());
+  await engine.run(`UPDATE api_keys SET ends_at = '${new Date(Date.now() + 86_400_000).toISOString()}'`);
+  await tellKeyEnds(engine, new Date());
   await askForReset(engine, { email: EMAIL, address: '192.0.2.1', client: 'Test', now: new Date() });
   await visitor.visit('/portal/notices');
   t.match(visitor.text, /fails.*There is a new webhook/);

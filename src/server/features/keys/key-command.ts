@@ -9,6 +9,12 @@ import { DatabaseCommand } from '../../cli/database-command.ts';
 import { type Columns, textTable } from '../../cli/table.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
+interface NewKeyOptions {
+  name: string;
+  scopes: Scope[];
+  lastDay: string;
+}
+
 /** Builds `fieldledger key create|list|revoke`, the commands for a company's API keys. */
 export function keyCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('key', terminal).description("a company's API keys");
@@ -18,7 +24,8 @@ export function keyCommand(terminal: Terminal): Command {
     .argument(...COMPANY)
     .option('--name <name>', 'what the key is for', 'API key')
     .option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}; or all`, scopesIn, [])
-    .inDatabase(async ({ engine, config }, company: string, options: { name: string; scopes: Scope[] }) => {
+    .option('--last-day <day>', 'last day on which it works, such as 2027-11-20; without it, no end', '')
+    .inDatabase(async ({ engine, config }, company: string, options: NewKeyOptions) => {
       const of = { prefix: config.keyPrefix, company };
       const created = await createKey(engine, { ...of, ...options, now: new Date() });
       terminal.tell('Keep this key in a secret store; it is shown only now.\n');

@@ -139,16 +139,20 @@ function changeForm({ visit, problems }: Shown, key: UsedKey): Html {
       label: 'Name',
       lengthMax: NAME_CHARACTERS_MAX,
     })}
-    ${textField({
-      ...field('last-day', keyExpiryDay(key, visit.company.timeZone) ?? ''),
-      label: 'Last day',
-      hint: 'After it the API answers 401 revoked_key. Leave it empty for a key that goes on.',
-      type: 'date',
-      isRequired: false,
-    })}`,
+    ${lastDayField(field('last-day', keyExpiryDay(key, visit.company.timeZone) ?? ''))}`,
     confirm: 'Change it',
     kind: 'main',
     isOpen: own !== undefined,
+  });
+}
+
+/** Renders the field for a key's last day. */
+export function lastDayField(field: Partial<Parameters<typeof textField>[0]>): Html {
+  return textField({
+    name: 'last-day',
+    label: 'Last day',
+    hint: 'After it the API answers 401 revoked_key. Leave it empty for a key that goes on.',
+    ...{ type: 'date', isRequired: false, ...field },
   });
 }
 

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
-import { companyDay, companyInstant } from '../../../contract/company-time.ts';
-import { DAY_MS } from '../../../contract/durations.ts';
+import { companyDay, companyDayEnd } from '../../../contract/company-time.ts';
 import { AppError, quote, UsageError } from '../../../errors.ts';
 import {
   type Act,
@@ -41,6 +40,8 @@ interface NewKey {
   company: string;
   name: string;
   scopes: readonly string[];
+  /** `YYYY-MM-DD` in the company's time zone; empty, as by default, for a key without an end. */
+  lastDay?: string;
   by?: Authority;
   now: Date;
 }
@@ -48,22 +49,25 @@ interface NewKey {
 /**
  * Creates a key of the form `<key_prefix>.<company>.<key_id>.<secret>` (openapi.yaml, "Authentication").
  * @returns the key, whose secret can't be shown again, and its record.
- * @throws UsageError for an unknown scope or one that the administrator doesn't have, for an invalid name, for an
- *   unknown company, and when 20 keys are active; the errors of `authorisedTransaction`.
+ * @throws UsageError for an unknown scope or one that the administrator doesn't have, for an invalid name or last day,
+ *   for an unknown company, and when 20 keys are active; the errors of `authorisedTransaction`.
  */
 export async function createKey(engine: Engine, options: NewKey): Promise<{ key: string; record: ApiKey }> {
-  const { prefix, company, by = 'operator', now } = options;
+  const { prefix, company, lastDay = '', by = 'operator', now } = options;
   const secret = mintToken();
   const id = randomBytes(KEY_ID_BYTES).toString('hex');
   const name = checkedKeyName(options.name);
+  const endsAt = checkedKeyEnd(lastDay, (await getCompany(engine, company)).timeZone, now);
   const record = await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     const scopes = grantedScopes(options.scopes, authorised.by);
-    const inserted = await insertKey(authorised, { id, name, scopes }, tokenHash(secret), ACTIVE_KEYS_MAX);
+    const key = { id, name, scopes, endsAt };
+    const inserted = await insertKey(authorised, key, tokenHash(secret), ACTIVE_KEYS_MAX);
     if (!inserted)
       throw new UsageError(
         `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
       );
-    await authorised.record({ action: 'key.created', subject: id, details: detailsOf(inserted) });
+    const details = { ...detailsOf(inserted), 'last day': lastDay || 'none' };
+    await authorised.record({ action: 'key.created', subject: id, details });
     return inserted;
   });
   return { key: [prefix, company, id, secret].join('.'), record };
@@ -92,7 +96,7 @@ export async function changeKey(
   const { company, id, lastDay, now } = options;
   const { timeZone } = await getCompany(engine, company);
   const name = checkedKeyName(options.name);
-  const endsAt = lastDay === '' ? null : endOf(lastDay, timeZone, now);
+  const endsAt = checkedKeyEnd(lastDay, timeZone, now);
   return authorisedTransaction(engine, options, async (authorised) => {
     const key = await updateKeyRow(authorised, { id, name, endsAt });
     if (!key) throw new AppError('not_found', 'There is no such active key.');
@@ -103,11 +107,13 @@ export async function changeKey(
   });
 }
 
-/** Returns the moment at which a key's last day ends. @throws UsageError for an invalid or past day. */
-function endOf(lastDay: string, timeZone: string, now: Date): string {
-  const begin = lastDay <= LAST_DAY_MAX ? companyInstant('UTC', `${lastDay}T00:00`) : undefined;
-  const next = begin && new Date(begin.getTime() + DAY_MS).toISOString().slice(0, 'YYYY-MM-DDTHH:MM'.length);
-  const end = next === undefined ? undefined : companyInstant(timeZone, next);
+/**
+ * Returns the moment at which a key's last day ends; null for an empty one, which means no end.
+ * @throws UsageError for an invalid or past day.
+ */
+export function checkedKeyEnd(lastDay: string, timeZone: string, now: Date): string | null {
+  if (lastDay === '') return null;
+  const end = lastDay <= LAST_DAY_MAX ? companyDayEnd(timeZone, lastDay) : undefined;
   const refused = (rule: string) =>
     new UsageError(`The last day ${quote(lastDay)} ${rule}.`, { field: 'last-day' });
   if (!end) throw refused(`must be a calendar day such as 2026-11-20, until ${LAST_DAY_MAX}`);

@@ -1,5 +1,5 @@
 import { grantedScopes, NAME_CHARACTERS_MAX } from '../../access/checked-input.ts';
-import { ACTIVE_KEYS_MAX, checkedKeyName, createKey } from './keys.ts';
+import { ACTIVE_KEYS_MAX, checkedKeyEnd, checkedKeyName, createKey } from './keys.ts';
 import { moduleOf, type Scope, scopes } from '../../../contract/scopes.ts';
 import { maySee } from '../../../contract/withholding.ts';
 import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
@@ -13,7 +13,7 @@ import { html } from '../../views/html.ts';
 import { warning } from '../../views/notice.ts';
 import { scopeText } from '../../views/scope-texts.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
-import { ALL_IN_USE } from './keys-page.ts';
+import { ALL_IN_USE, lastDayField } from './keys-page.ts';
 
 const NAMED_MAX = 3;
 
@@ -53,6 +53,7 @@ export const showNewKey: PortalPage = async (visit, { engine }, problems = {}) =
             choices: scopes.map((scope) => choiceOf(scope, visit, people)),
             chosen: filled.getAll('scopes'),
           })}
+          ${lastDayField({ value: filled.get('last-day'), problem: problems['last-day'] })}
           ${button('Create the key')} <a href="/portal/keys">Cancel</a>`,
       )}`,
     { section: 'keys' },
@@ -64,11 +65,19 @@ export const createNewKey = action(showNewKey, async (visit, { engine, keyPrefix
   const { company, administrator, act, form: filled } = visit;
   const name = filled.get('name') ?? '';
   const chosen = filled.getAll('scopes');
+  const lastDay = filled.get('last-day') ?? '';
   checkAll(
     () => checkedKeyName(name),
     () => grantedScopes(chosen, administrator),
+    () => checkedKeyEnd(lastDay, company.timeZone, act.now),
   );
-  const { key, record } = await createKey(engine, { ...act, prefix: keyPrefix, name, scopes: chosen });
+  const { key, record } = await createKey(engine, {
+    ...act,
+    prefix: keyPrefix,
+    name,
+    scopes: chosen,
+    lastDay,
+  });
   const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
   return redirect('/portal/keys', text, [
     { label: 'API key', value: key },

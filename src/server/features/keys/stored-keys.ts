@@ -122,7 +122,7 @@ async function findAndCount(
  */
 export async function insertKey(
   authorised: AuthorisedTransaction,
-  key: Pick<ApiKey, 'id' | 'name' | 'scopes'>,
+  key: Pick<ApiKey, 'id' | 'name' | 'scopes'> & Partial<Pick<ApiKey, 'endsAt'>>,
   secretSha256: string,
   activeMax: number,
 ): Promise<ApiKey | undefined> {

@@ -1,5 +1,5 @@
 import { withoutDirections } from '../../../errors.ts';
-import { browserName, timeText } from '../../views/formats.ts';
+import { browserName, dayText, timeText } from '../../views/formats.ts';
 import { outcomeText } from '../../sending/attempt-errors.ts';
 import type { Notice, NoticeKind } from '../../store/accounts/notice-rows.ts';
 
@@ -51,25 +51,50 @@ const templates: Record<NoticeKind, Template> = {
   },
   'key.created': {
     subject: 'There is a new API key',
-    text: '{by} created the key “{name}”, {key id}. It may read: {scopes}.',
+    text: '{by} created the key “{name}”, {key id}. It may read: {scopes}. Its last day: {last day}.',
     path: '/portal/keys',
-    choice: 'An API key is created',
+    choice: 'An API key is created or revoked, and a week before one ends',
+  },
+  'key.ending': {
+    subject: 'The API key “{name}” ends soon',
+    text: 'The last day of the key “{name}”, {key id}, is {last day}. After it the API refuses every program that uses it. Set a later day, or give the program a new key.',
+    path: '/portal/keys',
+  },
+  'key.revoked': {
+    subject: 'An API key was revoked',
+    text: '{by} revoked the key “{name}”, {key id}. The API refuses every program that uses it.',
+    path: '/portal/keys',
   },
   'webhook.registered': {
     subject: 'There is a new webhook to {host}',
     text: '{by} registered a webhook to {host}.',
     path: '/portal/webhooks/{webhook}',
-    choice: 'A webhook is registered',
+    choice: 'A webhook is registered, paused or deleted',
+  },
+  'webhook.paused': {
+    subject: 'The webhook to {host} is paused',
+    text: '{by} paused the webhook to {host}. Its deliveries wait until somebody resumes it, for 30 days at most.',
+    path: '/portal/webhooks/{webhook}',
+  },
+  'webhook.deleted': {
+    subject: 'The webhook to {host} is deleted',
+    text: '{by} deleted the webhook to {host}. Nothing more is delivered to it.',
+    path: '/portal/webhooks',
   },
   'invitation.accepted': {
     subject: 'There is a new administrator',
     text: '{by}, {email}, accepted an invitation and administers {company} now.',
     path: '/portal/people',
-    choice: 'An administrator is added',
+    choice: 'An administrator is added or removed',
   },
   'administrator.added': {
     subject: 'There is a new administrator',
     text: '{email} administers {company} now, and came in by {by}.',
+    path: '/portal/people',
+  },
+  'administrator.removed': {
+    subject: 'An administrator was removed',
+    text: '{by} removed {name}, {email}, who administers {company} no longer.',
     path: '/portal/people',
   },
   'administrator.signed_in': {
@@ -118,7 +143,12 @@ export const noticeChoices = Object.entries(templates).flatMap(([value, { choice
 const goesWith: Partial<Record<NoticeKind, NoticeKind>> = {
   'webhook.recovered': 'webhook.failing',
   'webhook.losing': 'webhook.failing',
+  'key.ending': 'key.created',
+  'key.revoked': 'key.created',
+  'webhook.paused': 'webhook.registered',
+  'webhook.deleted': 'webhook.registered',
   'administrator.added': 'invitation.accepted',
+  'administrator.removed': 'invitation.accepted',
 };
 
 /** Returns the choice that decides about mails of a kind; undefined if they can't be stopped. */
@@ -143,6 +173,7 @@ export function noticeTexts(
   const shown = (value: string, name: string) => {
     if (ISO_TIME.test(value))
       return `${timeText(company.timeZone, value)}${isMail ? ` (${company.timeZone})` : ''}`;
+    if (name === 'last day' && ISO_DAY.test(value)) return dayText(value);
     if (name === 'cause') return outcomeText(value);
     return plain(name === 'client' ? browserName(value) : value);
   };
@@ -166,6 +197,7 @@ const withoutLinks = (text: string) => text.replaceAll(/[./@](?=\S)|:(?=\/)/g, '
 const LAST =
   ' You were told of this 20 times in 24 hours, and aren’t told again for now. The portal shows what else happens.';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
+const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
 const CHARACTERS_MAX = 100;
 
 /** Puts a name that somebody else may have chosen on one line; right-to-left text is isolated (UAX #9 section 2.4). */

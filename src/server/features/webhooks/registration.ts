@@ -150,7 +150,7 @@ async function recordOf(
   more: Record<string, string> = {},
 ): Promise<void> {
   const details = { webhook: webhook.id, host: webhookHost(webhook), ...more };
-  await authorised.record({ action, subject: webhook.id, details });
+  await authorised.record({ action, subject: webhook.id, details, events: webhook.events });
 }
 
 /**

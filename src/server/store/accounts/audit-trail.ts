@@ -69,6 +69,8 @@ export interface NewAuditEntry {
   subject?: string;
   /** Further details of the action, by name. Never a secret. */
   details?: Readonly<Record<string, string>>;
+  /** A webhook's events: only administrators allowed to see the data of at least one of them are told. */
+  events?: readonly SubscribableKind[];
   now: Date;
 }
 
@@ -83,8 +85,12 @@ const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>
   'second_factor.removed': 'owner',
   'invitation.accepted': 'others',
   'administrator.added': 'others',
+  'administrator.removed': 'others',
   'key.created': 'all',
+  'key.revoked': 'others',
   'webhook.registered': 'all',
+  'webhook.paused': 'others',
+  'webhook.deleted': 'others',
 };
 
 const KEPT_DAYS = 730;
@@ -92,7 +98,7 @@ const OLD_AT_ONCE = 20;
 
 /** Adds an entry to the audit trail, and the notices about it, in the transaction of the recorded action. */
 export async function recordEntry(transaction: StoreTransaction, entry: NewAuditEntry): Promise<void> {
-  const { company, by, action, subject = null, details = {}, now } = entry;
+  const { company, by, action, subject = null, details = {}, events, now } = entry;
   const actor = by === 'operator' ? { name: 'Operator', address: null, client: null } : by;
   const values = writeRow(auditEntries, {
     ...{ company, id: mintId(now), at: now.toISOString(), action, subject, details },
@@ -107,8 +113,7 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     details: { by: by === 'operator' ? 'The operator' : by.name, ...details },
     ...(to === 'owner' && { administrator: subject }),
     ...(to === 'others' && { except: actorId(by) }),
-    // A webhook's events were validated when it was registered.
-    events: details.events?.split(' ') as SubscribableKind[] | undefined,
+    events,
   });
 }
 

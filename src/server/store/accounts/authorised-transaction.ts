@@ -78,7 +78,7 @@ class AuthorisedTransaction {
     return this.#transaction;
   }
 
-  async record(entry: Pick<NewAuditEntry, 'action' | 'subject' | 'details'>): Promise<void> {
+  async record(entry: Omit<NewAuditEntry, 'company' | 'by' | 'now'>): Promise<void> {
     await recordEntry(this.#transaction, { ...entry, company: this.company, by: this.by, now: this.now });
   }
 }

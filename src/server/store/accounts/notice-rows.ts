@@ -23,12 +23,17 @@ export type NoticeKind =
   | 'webhook.losing'
   | 'delivery.failed'
   | 'key.created'
+  | 'key.ending'
+  | 'key.revoked'
   | 'webhook.registered'
+  | 'webhook.paused'
+  | 'webhook.deleted'
   | 'invitation.accepted'
   | 'administrator.signed_in'
   | 'administrator.changed_password'
   | 'administrator.access_changed'
   | 'administrator.added'
+  | 'administrator.removed'
   | 'second_factor.added'
   | 'second_factor.codes_renewed'
   | 'second_factor.removed'
@@ -48,6 +53,8 @@ export interface NewNotice {
   except?: string | null;
   /** Events of the webhook that the notice is about: only administrators allowed to see the data of at least one get it. */
   events?: readonly SubscribableKind[] | undefined;
+  /** The beginning of the notices' ids, without a point; nobody gets a second notice with the same. */
+  once?: string;
   now: Date;
 }
 
@@ -60,7 +67,7 @@ const TOLD_MAX = 20;
  * kind in 24 hours says that no more will follow (`isLast`). Links have no such limit, because requests for them have one.
  */
 export async function addNotice(transaction: StoreTransaction, notice: NewNotice): Promise<void> {
-  const { company, kind, details, administrator, except, events, now } = notice;
+  const { company, kind, details, administrator, except, events, once, now } = notice;
   const people = (await listAdministratorRows(transaction, company)).filter(
     ({ id, scopes, disabledAt }) =>
       disabledAt === null &&
@@ -77,9 +84,15 @@ export async function addNotice(transaction: StoreTransaction, notice: NewNotice
   const rows = ids.flatMap((id) => {
     const count = (told.get(id) ?? 0) + 1;
     const all = JSON.stringify(count === TOLD_MAX ? { ...details, isLast: 'yes' } : details);
-    return count > TOLD_MAX ? [] : [{ ...row, id: randomUUIDv7(), administrator: id, details: all }];
+    const noticeId = once === undefined ? randomUUIDv7() : `${once}-${id}`;
+    return count > TOLD_MAX ? [] : [{ ...row, id: noticeId, administrator: id, details: all }];
   });
-  if (rows.length > 0) await transaction.insertInto('notices').values(rows).execute();
+  if (rows.length === 0) return;
+  await transaction
+    .insertInto('notices')
+    .values(rows)
+    .onConflict((known) => known.doNothing())
+    .execute();
 }
 
 /** Returns the number of notices of a kind in the last 24 hours, by administrator. */

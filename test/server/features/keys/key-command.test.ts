@@ -32,6 +32,13 @@ t.test('keys are created, listed without their secrets, and revoked', async (t) 
     ],
     'the oldest first',
   );
+  const last = await json<ApiKey>('key create acme --name Last --scopes jobs:read --last-day 2199-12-31');
+  t.equal(last.endsAt, '2200-01-01T00:00:00.000Z');
+  await call(`key revoke acme ${last.id}`);
+  t.match(await call('key create acme --scopes all --last-day soon'), {
+    exitCode: 1,
+    stderr: /The last day "soon" must be a calendar day such as 2026-11-20/,
+  });
   const [, , firstId = '', secret = ''] = prose.stdout.trim().split('.');
   t.equal(listed[0]?.id, firstId);
   const { stdout } = await call('key list acme');

@@ -73,9 +73,9 @@ onSqlite('a refused form says so in its title, and begins at its first fault', a
   await visitor.refused('/portal/keys/new', { name: '' });
   t.match(visitor.shown, '<title>Error: Create a key');
   const fields = [...visitor.shown.matchAll(/<input(?! type="hidden")[^>]*>/g)].map(([field]) => field);
-  t.equal(fields.length, 1 + scopes.length);
+  t.equal(fields.length, 1 + scopes.length + 1);
   t.match(fields[0], /name="name"[^>]*aria-invalid="true" autofocus/);
-  for (const field of fields.slice(1))
+  for (const field of fields.slice(1, -1))
     t.match(field, /aria-invalid="true"\s*\/?>/, 'and each choice is marked');
   const guest = portal.visitor();
   await guest.visit('/portal/sign-in');
@@ -159,8 +159,17 @@ onSqlite('the page says why a key would give nothing', async (t, { engine, signe
 onSqlite('a key is renamed, and has a last day', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
-  const key = await createOnPage(visitor, 'Ledger', ['jobs:read']);
+  await visitor.visit('/portal/keys/new');
+  const made = { name: 'Ledger', scopes: 'jobs:read', 'last-day': '2026-11-19' };
+  await visitor.refused('/portal/keys/new', made);
+  t.match(visitor.shown, /id="last-day-problem" role="alert">The last day &quot;2026-11-19&quot; is over/);
+  t.match(visitor.shown, 'value="2026-11-19"');
+  await visitor.submitAndFollow('/portal/keys/new', { ...made, 'last-day': '2027-01-31' });
+  t.match(visitor.text, /Until 31 Jan 2027/);
+  const [key = ''] = KEY.exec(visitor.shown) ?? [];
   const [, , id = ''] = key.split('.');
+  const [creation] = await listAuditRows(engine, COMPANY, { limit: 1 });
+  t.match(creation, { action: 'key.created', subject: id, details: { 'last day': '2027-01-31' } });
   const change = `/portal/keys/${id}/change`;
   for (const [fields, problem] of [
     [

@@ -4,6 +4,7 @@ import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { inviteToReset } from '../../../../src/server/features/people/invitations.ts';
 import { until } from '../../../_command.ts';
 import { PORTAL_SETTINGS, STORY_NOW } from '../../../_server.ts';
+import { addWebhook } from '../webhooks/_registered.ts';
 import { type Mail, mailOnce, startMailServer } from './_mail-server.ts';
 import {
   addAdministrator,
@@ -232,3 +233,32 @@ onSqlite(
     t.match(await guest.read('/portal/forgotten'), /Ask the operator of this service for a link/);
   },
 );
+
+onEachEngine('the others are told who took something away', async (t, portal) => {
+  const { engine } = portal;
+  const { visitor: conor } = await portal.join({ scopes: ['jobs:read'] });
+  const { id: gone } = await addAdministrator(engine, { email: 'gone@brennan.example', name: 'Gone' });
+  const pays = await addWebhook(engine, { url: 'https://pay.example.com/', events: ['invoice.paid'] });
+  const plans = await addWebhook(engine, { url: 'https://plan.example.com/', events: ['job.created'] });
+  const key = await makeKey(engine, 'Ledger');
+  const aoife = await portal.signedIn();
+  await aoife.visit('/portal/people');
+  t.match(await aoife.act(`/portal/people/${gone}/remove`), /Gone no longer has access/);
+  await aoife.visit('/portal/keys');
+  await aoife.act(`/portal/keys/${key.id}/revoke`);
+  for (const { id } of [pays, plans])
+    for (const act of ['pause', 'delete']) {
+      await aoife.visit(`/portal/webhooks/${id}`);
+      await aoife.act(`/portal/webhooks/${id}/${act}`);
+    }
+  await conor.visit('/portal/notices');
+  for (const sentence of [
+    /An administrator was removed Aoife Brennan removed Gone, gone@brennan\.example,/,
+    /An API key was revoked Aoife Brennan revoked the key “Ledger”/,
+    /The webhook to plan\.example\.com is paused Aoife Brennan paused/,
+    /The webhook to plan\.example\.com is deleted Aoife Brennan deleted/,
+  ])
+    t.match(conor.text, sentence);
+  t.notMatch(conor.text, 'pay.example.com is', 'whose events this administrator may not see');
+  t.notMatch(await aoife.read('/portal/notices'), /was removed|was revoked|is paused|is deleted/);
+});
