@@ -1,5 +1,7 @@
 // Long: a browser goes through all that an account has.
 // It takes long because it looks at each page that happens once: in three ways, and in six widths.
+import { readFileSync } from 'node:fs';
+
 import t from 'tap';
 import type { Test } from 'tap';
 
@@ -238,7 +240,7 @@ t.test('a second factor is set up, a change is confirmed, and a code signs in', 
   const window = await open(t);
   const { page } = window;
   await window.open('/portal/account/second-factor');
-  const secret = (await page.locator('p code').innerText()).replaceAll(' ', '');
+  const secret = (await page.locator('#app-secret').textContent()) ?? '';
   const code = (seconds: number) => totpAt(secret, STORY_NOW.getTime() / 1000 + seconds);
   t.ok(await page.getByRole('img', { name: /QR code/ }).isVisible());
   await fillIn(page, { 'Code that the app shows': '000000' }, 'Set it up');
@@ -246,6 +248,15 @@ t.test('a second factor is set up, a change is confirmed, and a code signs in', 
   await isInOrder(t, window, 'second-factor-refused');
   await fillIn(page, { 'Code that the app shows': code(0) }, 'Set it up');
   await page.getByText('Your second factor is set up.').waitFor();
+  const [file] = await Promise.all([
+    page.waitForEvent('download'),
+    page.getByRole('link', { name: 'Download as a text file' }).click(),
+  ]);
+  t.equal(file.suggestedFilename(), 'recovery-codes.txt');
+  t.match(
+    readFileSync(await file.path(), 'utf8'),
+    /^Recovery codes\r\n\r\n(?:(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}\r\n){10}$/,
+  );
   await page.getByText('Remove it').first().click();
   await isInOrder(t, window, 'second-factor-codes');
   window.portal.setNow(new Date(STORY_NOW.getTime() + 660_000));

@@ -21,7 +21,11 @@ import { saveNoticeSettings, showNotices, showStop, stopByLink } from '../featur
 import { showOverview } from '../features/overview/overview-page.ts';
 import { inviteSomebody, requireOfAll, showPeople, withdraw } from '../features/people/people-page.ts';
 import { showReceivables } from '../features/documents/receivables-page.ts';
-import { changeSomebody, removeSomebody } from '../features/people/person-access-page.ts';
+import {
+  changeSomebody,
+  removeSomebody,
+  resetFactorOfSomebody,
+} from '../features/people/person-access-page.ts';
 import { recoverChosen, showRecover } from '../features/webhooks/deliveries/recover-page.ts';
 import {
   addOwnSecondFactor,
@@ -122,6 +126,7 @@ export const routes: readonly Route[] = [
   post('/people/invite', inviteSomebody, { needsPasswords: true }),
   post('/people/invitations/:id/withdraw', withdraw),
   post('/people/:id/access', changeSomebody),
+  post('/people/:id/second-factor', resetFactorOfSomebody),
   post('/people/:id/remove', removeSomebody),
   post('/people/second-factor', requireOfAll),
 

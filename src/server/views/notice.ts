@@ -1,19 +1,23 @@
 import type { ActionMessage } from './visit.ts';
-import { type Html, html } from './html.ts';
+import { type Content, type Html, html } from './html.ts';
 
 /** Renders the message of the last action, and any secrets, which are shown only once. */
 export function noticeBox({ text, secrets }: ActionMessage): Html {
   return html`<section class="notice done" role="status">
     <p>${text}</p>
-    ${secrets.map(secretOnce)}
+    ${secrets.map((secret, index) => secretBox(`secret-${index}`, secret))}
   </section>`;
 }
 
-function secretOnce(
-  { label, value, hint }: { label: string; value: string; hint?: string },
-  index: number,
+/**
+ * Renders a secret with a button that copies it. Without scripts, a click selects it.
+ * @param secret.file the name of a text file in which it can be kept. The page itself has the file, so that no request brings
+ *   a secret.
+ */
+export function secretBox(
+  id: string,
+  { label, value, hint, file }: { label: string; value: Content; hint?: Content; file?: string },
 ): Html {
-  const id = `secret-${index}`;
   return html`<div class="secret">
     <p class="label" id="${id}-label">${label}</p>
     <p class="value">
@@ -21,6 +25,17 @@ function secretOnce(
       ${copyButton(id, label)}
     </p>
     ${hint !== undefined && html`<p class="hint">${hint}</p>`}
+    ${
+      file !== undefined &&
+      typeof value === 'string' &&
+      html`<p>
+        <a
+          download="${file}"
+          href="data:text/plain;charset=utf-8,${encodeURIComponent(`${label}\r\n\r\n${value}\r\n`)}"
+          >Download as a text file</a
+        >
+      </p>`
+    }
   </div>`;
 }
 

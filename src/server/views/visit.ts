@@ -57,8 +57,8 @@ export interface Visit extends GuestVisit {
 /** A message about a completed action, which the next page shows once. */
 export interface ActionMessage {
   text: string;
-  /** Secrets that can't be shown again, each with a copy button. */
-  secrets: readonly { label: string; value: string; hint?: string }[];
+  /** Secrets that can't be shown again, each with a copy button, and a download if it names a file. */
+  secrets: readonly { label: string; value: string; hint?: string; file?: string }[];
 }
 
 export type PortalReply = PageReply | RedirectReply | DownloadReply;

@@ -41,6 +41,9 @@ export async function formsOf({ engine, administrator }: TestPortal): Promise<Re
     `INSERT INTO hand_overs (company, id, created_at, due_at, state) VALUES ('${COMPANY}', 'inv_1', '${at}', '${at}', 'failed')`,
   );
   const other = await addAdministrator(engine, COLLEAGUE);
+  await engine.run(
+    `UPDATE administrators SET second_factor = 'x', second_factor_step = 0, recovery_codes = '[]' WHERE id = '${other.id}'`,
+  );
   const [session] = await listSessionRows(engine, administrator);
   const id = (value = '') => ({ params: { id: value } });
   const password = typedTwice(NEW_PASSWORD);
@@ -72,6 +75,7 @@ export async function formsOf({ engine, administrator }: TestPortal): Promise<Re
     '/people/invite': { fields: { email: 'two@brennan.example', scopes: 'jobs:read' } },
     '/people/invitations/:id/withdraw': id(invitation.id),
     '/people/:id/access': { ...id(other.id), fields: { scopes: 'jobs:read' } },
+    '/people/:id/second-factor': id(other.id),
     '/people/:id/remove': id(other.id),
     '/people/second-factor': { fields: { required: 'no' } },
     '/account/notices': {},

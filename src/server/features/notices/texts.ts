@@ -119,6 +119,10 @@ const templates: Record<NoticeKind, Template> = {
     subject: 'Your second factor was taken away',
     text: '{by} took the second factor of your account away. If you didn’t ask for it, tell the operator of {service} now.',
   },
+  'second_factor.reset': {
+    subject: 'The second factor of {name} was reset',
+    text: '{by} took the second factor of {name}, {email}, away, and their browsers were signed out. If neither of you asked for it, tell the operator of {service} now.',
+  },
   'reset.asked': {
     subject: 'A link to set a new password',
     text: 'Somebody, probably you, asked for a link that sets a new password for your account at {company}. It is mailed to you, and works once, for an hour. If it wasn’t you, nothing has to be done: your password stays.',

@@ -64,6 +64,26 @@ export async function removeAdministrator(
 }
 
 /**
+ * Takes away the second factor of an administrator who has lost it, and ends their sessions. Both are told.
+ * @throws AppError `not_found` when the company has no such administrator; UsageError when `by` may not change them or they
+ *   have no second factor; the errors of `authorisedTransaction`.
+ */
+export async function resetSecondFactor(
+  engine: Engine,
+  options: Act & { id: string },
+): Promise<Administrator> {
+  return authorisedTransaction(engine, options, async (authorised) => {
+    const administrator = await getOther(authorised, options.id);
+    const { id, name, email, hasSecondFactor } = administrator;
+    if (!hasSecondFactor) throw new UsageError(`${name} has no second factor.`);
+    await updateAdministratorRow(authorised.transaction, administrator, { secondFactor: null });
+    await deleteSessionRows(authorised.transaction, administrator);
+    await authorised.record({ action: 'second_factor.reset', subject: id, details: { name, email } });
+    return administrator;
+  });
+}
+
+/**
  * Ends all of an administrator's sessions. Only an operator can do this.
  * @returns the number of sessions that ended.
  * @throws UsageError when nobody of that e-mail address administers the company.

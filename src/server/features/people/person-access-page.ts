@@ -1,4 +1,4 @@
-import { removeAdministrator } from './administrators.ts';
+import { removeAdministrator, resetSecondFactor } from './administrators.ts';
 import { accessText } from '../../access/checked-input.ts';
 import { changeAccess, whyNotManage } from './change-access.ts';
 import { scopesLacked } from '../../../contract/withholding.ts';
@@ -19,6 +19,12 @@ export const removeSomebody: PortalPage = async ({ act, params, form: filled }, 
     left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
   ];
   return redirect('/portal/people', sentences.filter(Boolean).join(' '));
+};
+
+/** Takes a colleague's second factor away, so that they can sign in without it and set it up anew. */
+export const resetFactorOfSomebody: PortalPage = async ({ act, params }, { engine }) => {
+  const { name } = await resetSecondFactor(engine, { ...act, id: params.id ?? '' });
+  return redirect('/portal/people', `${name} has no second factor now, and is signed out everywhere.`);
 };
 
 /** Changes an administrator's access, and ends the ticked keys and webhooks of theirs that exceed the new access. */
@@ -54,7 +60,18 @@ export function accessActions(
   if (reason !== undefined) return html`<span class="hint">${reason}</span>`;
   const made = keys.filter(({ madeBy }) => madeBy === person.id);
   const hooks = webhooks.filter(({ madeBy }) => madeBy === person.id);
-  return html`${accessForm(visit, person, made, hooks)} ${removeForm(visit, person, made)}`;
+  return html`${accessForm(visit, person, made, hooks)}
+  ${
+    person.hasSecondFactor &&
+    confirmForm(visit, {
+      action: `/portal/people/${person.id}/second-factor`,
+      open: 'Reset second factor',
+      subject: `of ${person.name}`,
+      question: `For somebody who has lost their phone and recovery codes. Ring ${person.name} first, so that you know who asks. They are signed out everywhere, and no code is asked for until they set up a new second factor. You are both told.`,
+      confirm: 'Reset second factor',
+    })
+  }
+  ${removeForm(visit, person, made)}`;
 }
 
 function accessForm(

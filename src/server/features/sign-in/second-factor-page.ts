@@ -15,7 +15,7 @@ import { refusalOf } from '../../views/page-error.ts';
 import { button, confirmForm, form, textField } from '../../views/form.ts';
 import { counted } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
-import { warning } from '../../views/notice.ts';
+import { secretBox, warning } from '../../views/notice.ts';
 import { qrCode } from '../../views/qr-code.ts';
 import { page, type PortalPage, redirect, type RedirectReply, type Visit } from '../../views/visit.ts';
 
@@ -37,9 +37,12 @@ export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, pr
         ${administrator.hasPassword ? 'which signing in asks for beside your password' : 'which confirms changes that you make here'}.
       </p>
       ${qrCode(uri, 'QR code of the secret below')}
-      <p>
-        If you can’t scan it, type this secret into the app: <code>${secret.match(/.{4}/g)?.join(' ')}</code>
-      </p>
+      <p>If this is your phone, <a href="${uri}">open the code in your authenticator app</a>.</p>
+      ${secretBox('app-secret', {
+        label: 'If you can’t scan it, type or paste this secret into the app',
+        // Groups are set apart by style alone, so that a copy has no blanks.
+        value: secret.match(/.{4}/g)?.map((group) => html`<span>${group}</span>`),
+      })}
       ${form(
         visit,
         { action: SECOND_FACTOR_PATH },
@@ -74,7 +77,8 @@ export const removeOwnSecondFactor: PortalPage = async ({ act, administrator }, 
 function withRecoveryCodes(text: string, codes: readonly string[]): RedirectReply {
   const hint =
     'Each signs you in once, in place of a code of the app. They are shown only now: print them, or keep them in a password store.';
-  return redirect('/portal/account', text, [{ label: 'Recovery codes', value: codes.join('\n'), hint }]);
+  const [value, file] = [codes.join('\r\n'), 'recovery-codes.txt'];
+  return redirect('/portal/account', text, [{ label: 'Recovery codes', value, hint, file }]);
 }
 
 const withoutFactor = ({ hasPassword }: Administrator) =>

@@ -30,6 +30,7 @@ export const auditActions = {
   'second_factor.added': 'Set up their second factor',
   'second_factor.codes_renewed': 'Made new recovery codes',
   'second_factor.removed': 'Removed a second factor',
+  'second_factor.reset': 'Reset somebody’s second factor',
   'second_factor.required': 'Required a second factor of all administrators',
   'second_factor.optional': 'No longer requires a second factor',
   'key.created': 'Created an API key',
@@ -74,8 +75,8 @@ export interface NewAuditEntry {
   now: Date;
 }
 
-/** The recipients of the notice of an action: the account's owner, all administrators, or all but the actor. */
-const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>> = {
+/** The recipients of the notice of each action: the account's owner, owner and actor, all administrators, or all but the actor. */
+const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'both' | 'all' | 'others'>> = {
   'administrator.changed_password': 'owner',
   'reset.asked': 'owner',
   'reset.used': 'owner',
@@ -83,6 +84,7 @@ const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'all' | 'others'>
   'second_factor.added': 'owner',
   'second_factor.codes_renewed': 'owner',
   'second_factor.removed': 'owner',
+  'second_factor.reset': 'both',
   'invitation.accepted': 'others',
   'administrator.added': 'others',
   'administrator.removed': 'others',
@@ -108,13 +110,14 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
   await transaction.insertInto('audit_entries').values(values).execute();
   const to = TOLD[action as keyof typeof TOLD];
   if (!to) return;
-  await addNotice(transaction, {
-    ...{ company, kind: action as NoticeKind, now },
+  const told = {
+    ...{ company, kind: action as NoticeKind, now, events },
     details: { by: by === 'operator' ? 'The operator' : by.name, ...details },
-    ...(to === 'owner' && { administrator: subject }),
-    ...(to === 'others' && { except: actorId(by) }),
-    events,
-  });
+  };
+  if (to === 'all' || to === 'others')
+    await addNotice(transaction, { ...told, except: to === 'others' ? actorId(by) : null });
+  else await addNotice(transaction, { ...told, administrator: subject });
+  if (to === 'both' && by !== 'operator') await addNotice(transaction, { ...told, administrator: by.id });
 }
 
 /** Deletes some of the entries older than two years; call it regularly to delete all. */

@@ -37,6 +37,7 @@ export type NoticeKind =
   | 'second_factor.added'
   | 'second_factor.codes_renewed'
   | 'second_factor.removed'
+  | 'second_factor.reset'
   | 'reset.asked'
   | 'reset.used'
   | 'invitation.created'

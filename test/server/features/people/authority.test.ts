@@ -2,7 +2,10 @@ import { copyFileSync } from 'node:fs';
 
 import t from 'tap';
 
-import { removeAdministrator } from '../../../../src/server/features/people/administrators.ts';
+import {
+  removeAdministrator,
+  resetSecondFactor,
+} from '../../../../src/server/features/people/administrators.ts';
 import { changeAccess } from '../../../../src/server/features/people/change-access.ts';
 import { invite, withdrawInvitation } from '../../../../src/server/features/people/invitations.ts';
 import { changeKey, createKey, revokeKey } from '../../../../src/server/features/keys/keys.ts';
@@ -162,6 +165,10 @@ const acts: Record<string, { act: (engine: Engine, world: World) => Promise<unkn
         GIVES_NOT,
       ],
     ],
+  },
+  'reset somebody’s second factor': {
+    act: (engine, { by, other }) => resetSecondFactor(engine, { company: COMPANY, id: other, by, now }),
+    cases: [...managing, ['they have none', ofOther('second_factor = NULL'), /Conor has no second factor\./]],
   },
   'require a second factor of all': {
     act: (engine, { by }) => requireSecondFactor(engine, { company: COMPANY, isRequired: true, by, now }),

@@ -8,6 +8,7 @@ import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail
 import { PORTAL_SETTINGS, STORY_NOW } from '../../../_server.ts';
 import {
   addAdministrator,
+  COLLEAGUE,
   COMPANY,
   EMAIL,
   hiddenFields,
@@ -29,8 +30,7 @@ const codeAt = (secret: string, seconds = 0) => totpAt(secret, STORY_NOW.getTime
 /** Sets up a second factor with the code of half a minute ago, so that the present one is still good. */
 async function setUp(visitor: Visitor): Promise<{ secret: string; recovery: string[] }> {
   await visitor.visit(PATH);
-  const [, shown = ''] = /into the app:\s*<code>([A-Z2-7 ]+)</.exec(visitor.shown) ?? [];
-  const secret = shown.replaceAll(' ', '');
+  const [, secret = ''] = /href="otpauth:\/\/totp\/[^"]*secret=([A-Z2-7]{32})/.exec(visitor.shown) ?? [];
   await visitor.submitAndFollow(PATH, { code: codeAt(secret, -30) });
   return { secret, recovery: visitor.text.match(/(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}/g) ?? [] };
 }
@@ -51,6 +51,19 @@ async function give(visitor: Visitor, code: string, address = `198.51.100.${(add
 
 const signInWith = async (portal: TestPortal, code: string) => give(await afterPassword(portal), code);
 const proxied = { trustedProxies: 1 };
+
+onSqlite('the secret is copied without blanks, and recovery codes are kept in a file', async (t, portal) => {
+  const visitor = await portal.signedIn();
+  const { secret, recovery } = await setUp(visitor);
+  const [, file = ''] =
+    /download="recovery-codes.txt"\s+href="data:text\/plain;charset=utf-8,([^"]*)"/.exec(visitor.shown) ?? [];
+  t.equal(decodeURIComponent(file), ['Recovery codes', '', ...recovery, ''].join('\r\n'));
+  t.equal(recovery.length, 10);
+  await visitor.visit(PATH);
+  const [, code = ''] = /<code\s+id="app-secret"[^>]*>([^]*?)<\/code>/.exec(visitor.shown) ?? [];
+  t.match(code.replaceAll(/<\/?span>/g, ''), /^[A-Z2-7]{32}$/);
+  t.notMatch(visitor.shown, secret, 'a secret is shown once');
+});
 
 onSqlite('signing in asks for a code, which is good once', proxied, async (t, portal) => {
   const { engine } = portal;
@@ -172,6 +185,27 @@ onSqlite(
     t.equal(await give(two, codeAt(next.secret)), 422);
   },
 );
+
+onEachEngine('whoever may invite resets a colleague’s, and both are told', async (t, portal) => {
+  const { engine, administrator } = portal;
+  const { visitor: conor, administrator: colleague } = await portal.join();
+  await setUp(conor);
+  const waiting = await afterPassword(portal, COLLEAGUE);
+  const owner = await portal.signedIn();
+  const path = `/portal/people/${colleague.id}/second-factor`;
+  await owner.visit('/portal/people');
+  t.match(await owner.act(path), /Conor has no second factor now, and is signed out everywhere\./);
+  t.notMatch(owner.shown, path, 'it is reset once');
+  t.equal((await conor.visit('/portal')).statusCode, 303);
+  t.match(await waiting.read('/portal/companies'), /You are not signed in/);
+  const again = await afterPassword(portal, COLLEAGUE);
+  t.equal((await again.visit('/portal')).statusCode, 200, 'without a code');
+  const told =
+    /The second factor of Conor was reset Aoife Brennan took the second factor of Conor, \S+, away, and their/;
+  for (const visitor of [owner, again]) t.match(await visitor.read('/portal/notices'), told);
+  const [entry] = await listAuditRows(engine, COMPANY, { action: 'second_factor.reset', limit: 2 });
+  t.match(entry, { administrator: administrator.id, subject: colleague.id });
+});
 
 onSqlite('a company requires it of all, who reach nothing else before', async (t, portal) => {
   const { engine } = portal;
