@@ -47,6 +47,7 @@ const pages = {
   'second-factor': '/portal/account/second-factor',
   notices: '/portal/notices',
   audit: '/portal/audit',
+  'audit-refused': '/portal/audit?from=2026-02-30&to=2026-11-20',
   'nothing-here': '/portal/nothing',
 };
 
@@ -129,6 +130,9 @@ t.test('a day of use, and a company without documents, are legible for everybody
     const email = `${name.slice(0, 7)}.${'x'.repeat(50)}@brennan.example`;
     await addAdministrator(portal.engine, { email, name });
   }
+  await portal.engine.run(
+    `UPDATE administrators SET second_factor = 'x', recovery_codes = '[]' WHERE name = 'Niamh'`,
+  );
   let at = STORY_NOW;
   const onError = (error: unknown) => t.error(error);
   const usage = openKeyUsage(portal.engine, { now: () => at, onError });

@@ -142,7 +142,7 @@ export const routes: readonly Route[] = [
   post('/account/sessions/:id/end', endOwnSessions),
   post('/account/sign-out-everywhere', endOwnSessions, { endsSession: true }),
 
-  get('/audit', showAudit),
+  get('/audit', showAudit, { downloads: 'table' }),
 ];
 
 type Options = Partial<Pick<Route, 'endsSession' | 'needsPasswords' | 'isOpen'>>;

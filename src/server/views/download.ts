@@ -9,7 +9,7 @@ import { html, type Html } from './html.ts';
 import { type DownloadReply, file } from './visit.ts';
 
 /** Maximum number of rows in a download, which takes a server a few seconds. */
-const ROWS_MAX = 50_000;
+export const ROWS_MAX = 50_000;
 
 const TYPES = {
   csv: 'text/csv; charset=utf-8',
@@ -24,12 +24,14 @@ export function downloadIn(query: URLSearchParams, rowCount: number): Format | u
   return (format === 'csv' || format === 'xlsx') && rowCount <= ROWS_MAX ? format : undefined;
 }
 
-/** Renders the download links of a page, or the reason why there are none. */
-export function downloadLinks(rowCount: number, addressOf: (format: Format) => string): Html {
+/** Renders the download links of a page, or the reason why there are none. @param what the name of many rows. */
+export function downloadLinks(
+  rowCount: number,
+  addressOf: (format: Format) => string,
+  what = 'documents',
+): Html {
   if (rowCount > ROWS_MAX)
-    return html`<p>
-      A download has at most ${countText(ROWS_MAX)} documents. Choose fewer to download them.
-    </p>`;
+    return html`<p>A download has at most ${countText(ROWS_MAX)} ${what}. Choose fewer to download them.</p>`;
   return html`<p>
     Download all of them as <a href="${addressOf('csv')}">CSV</a> or
     <a href="${addressOf('xlsx')}">a workbook (XLSX)</a>.

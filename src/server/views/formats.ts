@@ -45,6 +45,12 @@ export function dayText(day: string | null): string {
   return day === null ? '—' : dayFormat.format(new Date(day));
 }
 
+/** Formats a stored time or day in words; any other text, such as `none`, stays as it is. */
+export function momentText(timeZone: string, value: string): string {
+  if (/^\d{4}-\d\d-\d\d$/.test(value)) return dayText(value);
+  return /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/.test(value) ? timeText(timeZone, value) : value;
+}
+
 /** Formats a whole number: 12345 becomes `12,345`. */
 export function countText(value: number): string {
   return countFormat.format(value);

@@ -1,5 +1,5 @@
 import { withoutDirections } from '../../../errors.ts';
-import { browserName, dayText, timeText } from '../../views/formats.ts';
+import { browserName, momentText, timeText } from '../../views/formats.ts';
 import { outcomeText } from '../../sending/attempt-errors.ts';
 import type { Notice, NoticeKind } from '../../store/accounts/notice-rows.ts';
 
@@ -177,7 +177,7 @@ export function noticeTexts(
   const shown = (value: string, name: string) => {
     if (ISO_TIME.test(value))
       return `${timeText(company.timeZone, value)}${isMail ? ` (${company.timeZone})` : ''}`;
-    if (name === 'last day' && ISO_DAY.test(value)) return dayText(value);
+    if (name === 'last day') return momentText(company.timeZone, value);
     if (name === 'cause') return outcomeText(value);
     return plain(name === 'client' ? browserName(value) : value);
   };
@@ -201,7 +201,6 @@ const withoutLinks = (text: string) => text.replaceAll(/[./@](?=\S)|:(?=\/)/g, '
 const LAST =
   ' You were told of this 20 times in 24 hours, and aren’t told again for now. The portal shows what else happens.';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
-const ISO_DAY = /^\d{4}-\d\d-\d\d$/;
 const CHARACTERS_MAX = 100;
 
 /** Puts a name that somebody else may have chosen on one line; right-to-left text is isolated (UAX #9 section 2.4). */

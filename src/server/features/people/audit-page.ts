@@ -1,25 +1,42 @@
 import { listAdministrators } from './administrators.ts';
+import { companyDayEnd, companyInstant } from '../../../contract/company-time.ts';
+import { columnsOf } from '../../../tables/columns.ts';
 import {
   type AuditAction,
   auditActions,
   type AuditEntry,
   type AuditFilter,
+  countAuditEntries,
   listAuditRows,
 } from '../../store/accounts/audit-trail.ts';
-import { filterForm, select, withQuery } from '../../views/form.ts';
-import { browserName, time } from '../../views/formats.ts';
+import type { Engine } from '../../store/engines/engine.ts';
+import { downloadIn, downloadLinks, ROWS_MAX, tableFile } from '../../views/download.ts';
+import { filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { browserName, momentText, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
+import type { Problems } from '../../views/page-error.ts';
 import { pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 
+const PATH = '/portal/audit';
 const PAGE_ENTRIES = 50;
+const BATCH_ENTRIES = 500;
 
 export const showAudit: PortalPage = async (visit, { engine }) => {
   const { company, query } = visit;
-  const filter = filterOf(query);
+  const { filter, problems } = filterIn(visit);
+  const isRefused = Object.keys(problems).length > 0;
   const before = query.get('before') ?? undefined;
-  const found = await listAuditRows(engine, company.id, { ...filter, before, limit: PAGE_ENTRIES + 1 });
+  const found = isRefused
+    ? []
+    : await listAuditRows(engine, company.id, { ...filter, before, limit: PAGE_ENTRIES + 1 });
   const { shown, last } = pageOf(found, PAGE_ENTRIES);
+  // A page only needs to know whether there are any.
+  const isDownload = query.has('format') && !isRefused;
+  const count = isDownload ? await countAuditEntries(engine, company.id, filter, ROWS_MAX + 1) : found.length;
+  const format = downloadIn(query, count);
+  if (format && isDownload)
+    return tableFile({ name: 'audit-trail', format, columns }, downloadRows(engine, visit, filter));
   const people = await listAdministrators(engine, company.id);
   return page(
     'Audit trail',
@@ -27,7 +44,7 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
         All actions of the last two years for ${company.name}, taken here or with the operator’s command line.
       </p>
       ${filterForm(
-        '/portal/audit',
+        PATH,
         html`${select({
           name: 'action',
           label: 'Action',
@@ -41,13 +58,23 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
           all: 'Everybody',
           choices: people.map(({ id, name }) => [id, name]),
           chosen: filter.administrator,
-        })}`,
+        })}
+        ${dayField(visit, 'from', 'From', problems)} ${dayField(visit, 'to', 'To', problems)}`,
       )}
+      ${count > 0 && downloadLinks(count, (as) => addressOf(visit, { format: as }), 'entries')}
       ${entryTable(visit, shown)}
-      ${pagination((place?: string) => addressOf(filter, place), { place: before, next: last?.id })}`,
-    { section: 'audit' },
+      ${pagination((place?: string) => addressOf(visit, { before: place }), { place: before, next: last?.id })}`,
+    // A download that is too large is refused, and the page says why.
+    { section: 'audit', isRefused: isRefused || (query.has('format') && count > 0) },
   );
 };
+
+function dayField({ query }: Visit, name: string, label: string, problems: Problems): Html {
+  const problem = problems[name];
+  // Browsers complain about a date field with a value that is no day.
+  const value = problem === undefined ? query.get(name) : undefined;
+  return textField({ name, label, problem, value, type: 'date', isRequired: false });
+}
 
 function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   return table({
@@ -58,7 +85,7 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
       entry.administratorName,
       originOf(entry),
       auditActions[entry.action],
-      detailsOf(entry),
+      detailsOf(visit, entry),
     ]),
     empty: [
       'Nothing is recorded here',
@@ -67,17 +94,51 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   });
 }
 
-function filterOf(query: URLSearchParams): AuditFilter {
+/** Reads the filter from the page's URL. Unknown actions are ignored; an invalid day is a problem of its field. */
+function filterIn({ query, company: { timeZone } }: Visit): { filter: AuditFilter; problems: Problems } {
   const action = query.get('action') ?? '';
-  return {
-    // Unknown actions in the query are ignored.
+  const problems: Record<string, string> = {};
+  const day = (field: string, momentOf: (day: string) => Date | undefined) => {
+    const given = query.get(field) ?? '';
+    const moment = momentOf(given);
+    if (given !== '' && !moment) problems[field] = `“${given}” is not a day such as 2026-11-20.`;
+    return moment;
+  };
+  const filter = {
     action: Object.hasOwn(auditActions, action) ? (action as AuditAction) : undefined,
     administrator: query.get('who') || undefined,
+    from: day('from', (from) => companyInstant(timeZone, `${from}T00:00`)),
+    until: day('to', (to) => companyDayEnd(timeZone, to)),
   };
+  return { filter, problems };
 }
 
-function addressOf({ action, administrator: who }: AuditFilter, before?: string): string {
-  return withQuery('/portal/audit', { action, who, before });
+function addressOf({ query }: Visit, more: { format?: string; before?: string | undefined }): string {
+  const chosen = (name: string) => query.get(name) ?? undefined;
+  const filter = { action: chosen('action'), who: chosen('who'), from: chosen('from'), to: chosen('to') };
+  return withQuery(PATH, { ...filter, ...more });
+}
+
+const text = { type: 'string' };
+const columns = columnsOf({
+  properties: {
+    ...{ time: { type: 'string', format: 'date-time' }, administrator: text, address: text, browser: text },
+    ...{ action: text, details: text },
+  },
+});
+
+async function* downloadRows(engine: Engine, visit: Visit, filter: AuditFilter): AsyncGenerator<object[]> {
+  let before: string | undefined;
+  do {
+    const part = { ...filter, before, limit: BATCH_ENTRIES };
+    const entries = await listAuditRows(engine, visit.company.id, part);
+    before = entries.length === BATCH_ENTRIES ? entries.at(-1)?.id : undefined;
+    yield entries.map((entry) => ({
+      ...{ time: entry.at, administrator: entry.administratorName, address: entry.address },
+      ...{ browser: entry.client && browserName(entry.client), action: auditActions[entry.action] },
+      details: detailTexts(visit, entry).join('; '),
+    }));
+  } while (before !== undefined);
 }
 
 function originOf({ administrator, address, client }: AuditEntry) {
@@ -86,10 +147,22 @@ function originOf({ administrator, address, client }: AuditEntry) {
   return html`<code>${address}</code><br /><span class="hint">${browserName(client)}</span>`;
 }
 
-function detailsOf({ details, subject, administrator }: AuditEntry) {
-  const entries = Object.entries(details);
-  if (entries.length === 0) return subject !== administrator && html`<code>${subject}</code>`;
+function detailsOf(visit: Visit, entry: AuditEntry) {
+  const { subject, administrator } = entry;
+  const texts = detailTexts(visit, entry);
+  if (texts.length === 0) return subject !== administrator && html`<code>${subject}</code>`;
   return html`<ul class="details">
-    ${entries.map(([name, value]) => html`<li>${name}: ${value}</li>`)}
+    ${texts.map((text) => html`<li>${text}</li>`)}
   </ul>`;
+}
+
+/** Details that hold lists, some with blanks between their values and some with commas. */
+const LISTS = ['events', 'scopes', 'deliveries'];
+const MOMENTS = ['last day', 'since'];
+
+function detailTexts({ company: { timeZone } }: Visit, { details }: AuditEntry): string[] {
+  return Object.entries(details).map(([name, value]) => {
+    if (LISTS.includes(name)) return `${name}: ${value.split(/,? +/).join(', ')}`;
+    return `${name}: ${MOMENTS.includes(name) ? momentText(timeZone, value) : value}`;
+  });
 }

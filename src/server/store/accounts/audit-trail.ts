@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { SubscribableKind } from '../../../contract/events.ts';
+import { countRows } from '../batches.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { auditEntries } from '../tables/accounts.ts';
@@ -175,23 +176,40 @@ function timeInId(at: Date): string {
 export interface AuditFilter {
   action?: AuditAction | undefined;
   administrator?: string | undefined;
+  from?: Date | undefined;
+  /** The end, which is excluded. */
+  until?: Date | undefined;
 }
 
 /** Returns a company's entries before the one with an id, newest first. */
 export async function listAuditRows(
   engine: Engine,
   company: string,
-  { action, administrator, before, limit }: AuditFilter & { before?: string | undefined; limit: number },
+  { before, limit, ...filter }: AuditFilter & { before?: string | undefined; limit: number },
 ): Promise<AuditEntry[]> {
-  let query = engine.db
-    .selectFrom('audit_entries')
-    .selectAll()
-    .where('company', '=', company)
-    .orderBy('id', 'desc')
-    .limit(limit);
-  if (action !== undefined) query = query.where('action', '=', action);
-  if (administrator !== undefined) query = query.where('administrator', '=', administrator);
+  let query = filtered(engine, company, filter).selectAll().orderBy('id', 'desc').limit(limit);
   if (before !== undefined) query = query.where('id', '<', before);
   // The actions were written by `recordEntry`.
   return (await query.execute()).map((row) => readRow(auditEntries, row) as AuditEntry);
+}
+
+/** Counts a company's entries, up to `countMax`. */
+export async function countAuditEntries(
+  engine: Engine,
+  company: string,
+  filter: AuditFilter,
+  countMax: number,
+): Promise<number> {
+  const found = filtered(engine, company, filter).select('id').limit(countMax);
+  return countRows(engine.db, sql`${found} AS found`);
+}
+
+function filtered({ db }: Engine, company: string, { action, administrator, from, until }: AuditFilter) {
+  let query = db.selectFrom('audit_entries').where('company', '=', company);
+  if (action !== undefined) query = query.where('action', '=', action);
+  if (administrator !== undefined) query = query.where('administrator', '=', administrator);
+  // Ids begin with the time.
+  if (from !== undefined) query = query.where('id', '>=', timeInId(from));
+  if (until !== undefined) query = query.where('id', '<', timeInId(until));
+  return query;
 }

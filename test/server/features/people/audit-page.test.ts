@@ -77,6 +77,74 @@ onEachEngine('it is filtered by action and by administrator', async (t, portal) 
   t.equal((await visitor.visit('/portal/audit?before=%00')).statusCode, 400, 'what no database stores');
 });
 
+onEachEngine('it is filtered by day, and downloaded', async (t, portal) => {
+  const { engine } = portal;
+  await engine.run('DELETE FROM audit_entries');
+  await engine.run(`UPDATE companies SET time_zone = 'Pacific/Auckland' WHERE id = '${COMPANY}'`);
+  const details = { name: '=2+3', scopes: 'jobs:read quotes:read', 'last day': '2027-01-31' };
+  // The day of Auckland begins at 11:00 UTC.
+  for (const [index, minute] of ['19T10:59', '19T11:00', '20T10:59', '20T11:00'].entries())
+    await engine.transaction((transaction) =>
+      recordEntry(transaction, {
+        company: COMPANY,
+        by: 'operator',
+        action: index === 0 ? 'key.revoked' : 'key.changed',
+        subject: `key-${index}`,
+        details: { ...details, 'key id': `key-${index}` },
+        now: new Date(`2026-11-${minute}:00.000Z`),
+      }),
+    );
+  const visitor = await portal.signedIn();
+  const found = async (query: string) => {
+    await visitor.visit(`/portal/audit?${query}`);
+    return [...visitor.text.matchAll(/key id: key-(\d)/g)].map(([, index]) => Number(index));
+  };
+  t.strictSame(await found('from=2026-11-20&to=2026-11-20'), [2, 1]);
+  t.match(visitor.text, /name: =2\+3 scopes: jobs:read, quotes:read last day: 31 Jan 2027/);
+  t.strictSame(await found('from=&to=2026-11-20'), [2, 1, 0]);
+  t.strictSame(await found('from=2026-11-20&action=key.changed'), [3, 2, 1]);
+  t.strictSame(await found('from=2026-11-22&to=2026-11-20'), []);
+  t.strictSame(await found('from=2026-02-30&to=tomorrow&format=csv'), []);
+  t.match(visitor.text, /“2026-02-30” is not a day such as 2026-11-20\..*“tomorrow” is not a day/);
+  await found('to=2026-11-20&action=key.changed');
+  const [, link = ''] = /href="(\/portal\/audit\?[^"]*format=csv)"/.exec(visitor.shown) ?? [];
+  const { body, headers } = await visitor.visit(link.replaceAll('&amp;', '&'));
+  t.match(headers, { 'content-type': /^text\/csv/, 'content-disposition': /audit-trail\.csv/ });
+  const [head, ...lines] = body.trimEnd().split('\r\n');
+  t.equal(head, '"time","administrator","address","browser","action","details"');
+  t.equal(lines.length, 2);
+  t.match(
+    lines[0],
+    /^"2026-11-20T10:59:00\.000Z","Operator",,,"Changed an API key","name: =2\+3; scopes: jobs:read, /,
+  );
+  const rows = await Promise.all(['csv', 'xlsx'].map((as) => visitor.visit(`/portal/audit?format=${as}`)));
+  t.strictSame(
+    rows.map(({ statusCode }) => statusCode),
+    [200, 200],
+  );
+});
+
+onSqlite(
+  'a download of very many entries is whole, or refused with the reason',
+  async (t, { engine, signedIn }) => {
+    await recordMany(engine, 1);
+    const visitor = await signedIn();
+    const multiply = (count: number) =>
+      engine.run(`
+      INSERT INTO audit_entries (company, id, at, administrator_name, action, details)
+      WITH RECURSIVE made (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM made WHERE n < ${count})
+      SELECT company, substr(id, 1, 12) || '-' || n, at, administrator_name, action, details FROM audit_entries, made
+      WHERE subject = 'key-0'`);
+    await multiply(1_200);
+    const linesOf = async () => (await visitor.visit('/portal/audit?action=key.created&format=csv')).body;
+    t.equal((await linesOf()).split('\r\n').length, 1 + 1_201 + 1);
+    await engine.run("DELETE FROM audit_entries WHERE subject IS NULL AND action = 'key.created'");
+    await multiply(50_000);
+    t.equal((await visitor.visit('/portal/audit?format=csv')).statusCode, 422);
+    t.match(visitor.text, /A download has at most 50,000 entries\. Choose fewer to download them\./);
+  },
+);
+
 onEachEngine('what is older than two years is removed, a little at a time', async (t, portal) => {
   const { engine } = portal;
   // Ids are of the time at which they are made, so the old ones are made first.
