@@ -90,8 +90,11 @@ function beginExchange(
       // A client that disconnected before its response began received none.
       if (res.headersSent) {
         metrics.requestAnswered(operation, res.statusCode, elapsedMs / 1000);
-        const { caller, errorCode } = exchange;
-        if (caller) usage.count(caller.company, caller.keyId, errorCode === 'rate_limited');
+        const { caller, endedKey, operation: asked, requestId: id, errorCode: code = null } = exchange;
+        if (caller) usage.count(caller.company, caller.keyId, code === 'rate_limited');
+        const { company, keyId } = caller ?? endedKey ?? {};
+        const answer = { id, method: req.method, status: res.statusCode, code, ms: elapsedMs };
+        if (company && keyId && asked) usage.note({ company, keyId, operation: asked.path, ...answer });
       }
       log.info(requestLine(req, res, exchange, elapsedMs), 'request.answered');
     });

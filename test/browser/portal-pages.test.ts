@@ -1,5 +1,6 @@
 // Long: a browser lays out every page in each width, and axe looks at it.
 // It takes a minute because it looks at every page: in three ways, and in six widths.
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 
 import t from 'tap';
@@ -30,6 +31,7 @@ const pages = {
   'webhooks-new': '/portal/webhooks/new',
   events: '/portal/events',
   usage: '/portal/usage',
+  requests: '/portal/requests',
   documents: '/portal/documents',
   'documents-found': '/portal/documents?search=i',
   'documents-combined':
@@ -116,6 +118,7 @@ t.test('every page is legible for everybody, with and without scripts', async (t
 const opposites = {
   'overview-new': '/portal',
   'usage-some': '/portal/usage',
+  'requests-some': '/portal/requests',
   'keys-some': '/portal/keys',
   'people-some': '/portal/people',
   'notices-some': '/portal/notices',
@@ -144,6 +147,9 @@ t.test('a day of use, and a company without documents, are legible for everybody
       const count = Math.round(120 * (1 + Math.sin((hour + index * 5) / 3)));
       for (let asked = 0; asked < count; asked += 1)
         usage.count(COMPANY, record.id, index === 0 && hour < 4 && asked > 150);
+      const answer = hour % 5 === 0 ? { status: 404, code: 'not_found' } : { status: 200, code: null };
+      const asked = { method: 'GET', operation: '/api/v1/form-submissions/{formSubmissionId}', ms: hour * 7 };
+      usage.note({ company: COMPANY, keyId: record.id, id: randomUUID(), ...asked, ...answer });
     }
   }
   await usage[Symbol.asyncDispose]();

@@ -69,6 +69,9 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
     } catch (error) {
       // A database failure isn't the caller's fault.
       if (error instanceof AppError && errorStatuses[error.code] === 401) {
+        // The key is right, so its company and id are where they should be.
+        const [, company = '', keyId = ''] = exchange.authorization?.split('.') ?? [];
+        if (error.code === 'revoked_key') exchange.endedKey = { company, keyId };
         take(exchange, res, await allowance.takeWrongKey(exchange.address));
       }
       throw error;

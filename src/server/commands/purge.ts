@@ -4,11 +4,13 @@ import { DAY_MS, HISTORY_MS, MINUTE_MS } from '../../contract/durations.ts';
 import type { Logger } from '../process/log.ts';
 import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
 import { removeDeleted, removeOld } from '../features/webhooks/deliveries/deliveries-purge.ts';
+import { REQUEST_DAYS } from '../features/usage/stored-requests.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { settleOldHandOvers } from '../store/records/hand-overs.ts';
 import { removeBefore } from '../store/stored-tables.ts';
 import { notices, accountLinks, portalSessions } from '../store/tables/accounts.ts';
 import { appliedChanges } from '../store/tables/feed.ts';
+import { keyRequests } from '../store/tables/keys.ts';
 import { webhookHours } from '../store/tables/webhooks.ts';
 import { keepDoing } from '../process/repeating.ts';
 
@@ -31,7 +33,7 @@ export function keepPurging(
 }
 
 /**
- * Removes old deliveries, deliveries of deleted webhooks, old counts and notices, ended portal sessions and links, old
+ * Removes old deliveries, deliveries of deleted webhooks, old requests, counts and notices, ended portal sessions and links, old
  * hand-over attempts and old audit entries. Documents that nothing hands over are given up. Works in short passes.
  */
 export async function purge(engine: Engine, now: () => Date, signal?: AbortSignal): Promise<void> {
@@ -44,6 +46,7 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
   const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
   for (const [table, before] of [
     [webhookHours, firstHour],
+    [keyRequests, new Date(now().getTime() - REQUEST_DAYS * DAY_MS).toISOString()],
     [notices, new Date(now().getTime() - HISTORY_MS).toISOString()],
     [portalSessions, now().toISOString()],
     [accountLinks, now().toISOString()],

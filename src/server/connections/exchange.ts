@@ -24,6 +24,8 @@ export interface Exchange {
   errorCode?: string;
   /** The caller; undefined until its key has been found valid. */
   caller?: Caller;
+  /** The key, where it was right but has ended. */
+  endedKey?: { company: string; keyId: string };
   /** The requested portal page's route with its `:name` placeholders, because values in an address are never logged. */
   page?: string;
   /** The administrator who is signed in to the portal; undefined for any other request. */

@@ -34,6 +34,7 @@ import {
   showSecondFactor,
 } from '../features/sign-in/second-factor-page.ts';
 import { showSignIn, signInWithPassword, signOut } from '../features/sign-in/sign-in-page.ts';
+import { showRequests } from '../features/usage/requests-page.ts';
 import { showUsage } from '../features/usage/usage-page.ts';
 import { pause, remove, resume, sendPing, showWebhook } from '../features/webhooks/webhook-page.ts';
 import { registerWebhook, showNewWebhook, showWebhooks } from '../features/webhooks/webhooks-page.ts';
@@ -121,6 +122,7 @@ export const routes: readonly Route[] = [
   get('/receivables', showReceivables, { downloads: 'table' }),
 
   get('/usage', showUsage),
+  get('/requests', showRequests),
 
   get('/people', showPeople),
   post('/people/invite', inviteSomebody, { needsPasswords: true }),

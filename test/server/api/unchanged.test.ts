@@ -77,6 +77,7 @@ const everyStatus = new Set([200, 304, 400, 401, 403, 404, 405, 429, 503]);
 /** A server writes the use of keys every five seconds; here it isn't counted. */
 const noUsage: KeyUsage = {
   count: () => undefined,
+  note: () => undefined,
   flush: async () => undefined,
   [Symbol.asyncDispose]: async () => undefined,
 };

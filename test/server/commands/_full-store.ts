@@ -30,6 +30,7 @@ export async function openFullStore(name: EngineName = 'sqlite'): Promise<Workpl
   for (const statement of [
     `INSERT INTO key_uses VALUES ('${COMPANY}', 'k', '${at}')`,
     `INSERT INTO key_hours VALUES ('${COMPANY}', '${at}', 'k', 1, 0)`,
+    `INSERT INTO key_requests VALUES ('${COMPANY}', '${at}', 'r', 'k', 'GET', '/api/v1/jobs', 200, NULL, 3)`,
     `INSERT INTO applied_changes (company, id, change, content_digest, applied_at)
       VALUES ('${COMPANY}', 'chg_1', 'job.create', 'digest', '${at}') ON CONFLICT DO NOTHING`,
     ...(name === 'postgres'

@@ -70,7 +70,7 @@ t.test('the rule finds what breaks it', async (t) => {
     'SELECT id FROM companies FOR UPDATE',
   ])
     t.equal(unbound(text).length, 1, text);
-  t.equal(SPREAD.size, 23 + resources.length);
+  t.equal(SPREAD.size, 24 + resources.length);
 });
 
 /** Changes a key, comes in by a portal link twice, and changes somebody's access. */
@@ -151,7 +151,15 @@ t.test('requests, changes and deliveries stay within one company, table by table
   const completed = { company: COMPANY, change: 'job.complete', with: { id: 'job_0002' } } as const;
   await applyChange(openBackoffice(engine), completed);
   await changeThings(visitor, engine);
-  for (const page of ['', '/keys', '/webhooks', `/webhooks/${webhook?.id}`, '/people', '/audit', '/invoices'])
+  for (const page of [
+    '',
+    '/keys',
+    '/webhooks',
+    `/webhooks/${webhook?.id}`,
+    '/people',
+    '/audit',
+    '/requests?before=2026-11-20',
+  ])
     await visitor.visit(`/portal${page}`);
   await visitor.visit(`/portal/webhooks/${webhook?.id}?event=job.created&state=delivered`);
 

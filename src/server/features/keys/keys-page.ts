@@ -182,7 +182,12 @@ function described(shown: Shown, key: UsedKey): Content[] {
       ${key.scopes.map((scope) => html`<li>${badge('plain', scope)}</li>`)}
     </ul>`,
     html`${time(visit, key.createdAt)}<br /><span class="hint">by ${maker}</span>`,
-    time(visit, key.usedAt),
+    html`${time(visit, key.usedAt)}${
+      key.usedAt !== null &&
+      html`<br /><a href="/portal/requests?key=${key.id}"
+          >Requests<span class="hidden"> of the key ${key.name}</span></a
+        >`
+    }`,
   ];
 }
 

@@ -1,3 +1,5 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
 import { sql } from 'kysely';
 
 import { HOUR_MS } from '../../../contract/durations.ts';
@@ -7,12 +9,15 @@ import { boundTo, byCompany, type OfCompany, throwFirst } from '../../store/mach
 import { removeBefore } from '../../store/stored-tables.ts';
 import { keyHours, keyUses } from '../../store/tables/keys.ts';
 import { type RowOf, writeRow } from '../../store/tables/table.ts';
+import { createRequestWriter, createUnwrittenRequests, type KeyRequest } from './stored-requests.ts';
 
 /** Counter of requests per API key. It counts in memory and writes the counts later, so that no request waits for it. */
 export interface KeyUsage extends AsyncDisposable {
   /** Counts a request with a valid key; `isLimited` when the rate limit refused it. */
   count: (company: string, keyId: string, isLimited: boolean) => void;
-  /** Writes the counts since the last flush. Counts that can't be written are kept for the next flush. */
+  /** Notes a request for the list of them, also one with a key that has ended. */
+  note: (request: Omit<KeyRequest, 'at'>) => void;
+  /** Writes the counts and requests since the last flush. Counts that can't be written are kept for the next flush. */
   flush: () => Promise<void>;
 }
 
@@ -40,6 +45,8 @@ export function openKeyUsage(
   { now, onError }: { now: () => Date; onError: (error: unknown, lost: number) => void },
 ): KeyUsage {
   const counts = createCounts();
+  const requests = createUnwrittenRequests();
+  const writeRequests = createRequestWriter();
   let purgedHour = 0;
   let isOpen = true;
   let timer: NodeJS.Timeout | undefined;
@@ -48,21 +55,17 @@ export function openKeyUsage(
     clearTimeout(timer);
     timer = undefined;
     const left = new Set(counts.take());
+    const unwritten = new Set(requests.take());
     const hour = hourOf(now());
     try {
-      const done = await byCompany(engine, [...left], async (uses, company) => {
-        for (let begin = 0; begin < uses.length; begin += ROWS_AT_ONCE) {
-          const part = uses.slice(begin, begin + ROWS_AT_ONCE);
-          await write(engine, part, company);
-          for (const use of part) left.delete(use);
-        }
-      });
-      throwFirst(done);
+      await writeAll(engine, left, writeUses);
+      await writeAll(engine, unwritten, writeRequests);
       const firstKept = hourText(hour - KEPT_HOURS);
       while (hour !== purgedHour && (await removeBefore(engine, keyHours, firstKept)));
       purgedHour = hour;
     } catch (error) {
       for (const use of left) counts.add(use);
+      for (const request of unwritten) requests.add(request);
       onError(error, counts.takeLost());
       waitForMore();
     }
@@ -76,6 +79,10 @@ export function openKeyUsage(
       const at = now();
       const answered = isLimited ? 0 : 1;
       counts.add({ company, keyId, hour: hourOf(at), answered, limited: 1 - answered, lastMs: at.getTime() });
+      waitForMore();
+    },
+    note(request) {
+      requests.add({ ...request, at: now().toISOString() });
       waitForMore();
     },
     flush,
@@ -126,50 +133,71 @@ function hourText(hour: number): string {
   return new Date(hour * HOUR_MS).toISOString();
 }
 
-async function write(engine: Engine, counted: readonly Use[], company: OfCompany): Promise<void> {
-  await engine.transaction(async (transaction) => {
-    const uses = await ofPresentKeys(transaction, counted, company);
-    if (uses.length === 0) return;
-    await transaction
-      .insertInto('key_hours')
-      .values(uses.map((use) => writeRow(keyHours, { ...use, hour: hourText(use.hour) })))
-      .onConflict((conflict) =>
-        conflict.columns(['company', 'hour', 'key_id']).doUpdateSet({
-          answered: sql`key_hours.answered + excluded.answered`,
-          limited: sql`key_hours.limited + excluded.limited`,
-        }),
-      )
-      .execute();
-    await transaction
-      .insertInto('key_uses')
-      .values(
-        latestOf(uses).map((use) =>
-          writeRow(keyUses, { ...use, usedAt: new Date(use.lastMs).toISOString() }),
-        ),
-      )
-      .onConflict((conflict) =>
-        conflict.columns(['company', 'key_id']).doUpdateSet({
-          used_at: sql`CASE WHEN excluded.used_at > key_uses.used_at THEN excluded.used_at ELSE key_uses.used_at END`,
-        }),
-      )
-      .execute();
-  });
+interface OfKey {
+  company: string;
+  keyId: string;
 }
 
-/** Selects the counts whose keys still exist: a company may have been erased. On PostgreSQL, erasures wait for this. */
-async function ofPresentKeys(
+/** Writes rows of keys in short transactions, and takes those that are written out of `left`. */
+async function writeAll<Row extends OfKey>(
+  engine: Engine,
+  left: Set<Row>,
+  write: (transaction: StoreTransaction, rows: readonly Row[]) => Promise<void>,
+): Promise<void> {
+  const done = await byCompany(engine, [...left], async (rows, company) => {
+    for (let begin = 0; begin < rows.length; begin += ROWS_AT_ONCE) {
+      const part = rows.slice(begin, begin + ROWS_AT_ONCE);
+      await engine.transaction(async (transaction) => {
+        const present = await ofPresentKeys(transaction, part, company);
+        if (present.length > 0) await write(transaction, present);
+      });
+      for (const row of part) left.delete(row);
+      // SQLite runs synchronously, so this lets requests be answered.
+      await turn();
+    }
+  });
+  throwFirst(done);
+}
+
+async function writeUses(transaction: StoreTransaction, uses: readonly Use[]): Promise<void> {
+  await transaction
+    .insertInto('key_hours')
+    .values(uses.map((use) => writeRow(keyHours, { ...use, hour: hourText(use.hour) })))
+    .onConflict((conflict) =>
+      conflict.columns(['company', 'hour', 'key_id']).doUpdateSet({
+        answered: sql`key_hours.answered + excluded.answered`,
+        limited: sql`key_hours.limited + excluded.limited`,
+      }),
+    )
+    .execute();
+  await transaction
+    .insertInto('key_uses')
+    .values(
+      latestOf(uses).map((use) => writeRow(keyUses, { ...use, usedAt: new Date(use.lastMs).toISOString() })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['company', 'key_id']).doUpdateSet({
+        used_at: sql`CASE WHEN excluded.used_at > key_uses.used_at THEN excluded.used_at ELSE key_uses.used_at END`,
+      }),
+    )
+    .execute();
+}
+
+/** Selects the rows whose keys still exist: a company may have been erased. On PostgreSQL, erasures wait for this. */
+async function ofPresentKeys<Row extends OfKey>(
   transaction: StoreTransaction,
-  uses: readonly Use[],
+  rows: readonly Row[],
   ofCompany: OfCompany,
-): Promise<Use[]> {
-  const keys = sql.join(uses.map(({ company, keyId }) => sql`(${company}, ${keyId})`));
+): Promise<Row[]> {
+  const named = new Map(rows.map((row) => [`${row.company}.${row.keyId}`, row]));
+  const keys = sql.join([...named.values()].map(({ company, keyId }) => sql`(${company}, ${keyId})`));
   const lock = dialectOf(transaction).forKeyShare;
-  const { rows } = await sql<{ company: string; id: string }>`
+  const found = await sql<{ company: string; id: string }>`
     SELECT company, id FROM api_keys WHERE (company, id) IN (VALUES ${keys}) AND ${boundTo(ofCompany)} ${lock}`.execute(
     transaction,
   );
-  const present = new Set(rows.map(({ company, id }) => `${company}.${id}`));
-  return uses.filter(({ company, keyId }) => present.has(`${company}.${keyId}`));
+  const present = new Set(found.rows.map(({ company, id }) => `${company}.${id}`));
+  return rows.filter(({ company, keyId }) => present.has(`${company}.${keyId}`));
 }
 
 function latestOf(uses: readonly Use[]): Use[] {

@@ -29,7 +29,8 @@ export const showUsage: PortalPage = async (visit, { engine, rateLimitPerMinute 
     'Usage',
     html`<p>
         The requests of your keys in the last ${days.length} days. The counts are updated every few seconds,
-        so the latest requests may be missing.
+        so the latest requests may be missing. Those of the last 7 days are also listed
+        <a href="/portal/requests">one by one</a>; the name of a key leads to its own.
       </p>
       ${rows.length === 0 ? nothingAsked(keys) : chartOf(days, rows)}
       ${limitNote(rateLimitPerMinute, sum(rows).limited)}
@@ -117,7 +118,7 @@ function keyTable(
       const own = rows.filter(({ keyId }) => keyId === key.id);
       const { answered, limited } = sum(own);
       return [
-        html`<strong>${key.name}</strong
+        html`<strong><a href="/portal/requests?key=${key.id}">${key.name}</a></strong
           >${hasEnded(key, visit.now) && html` ${badge('plain', 'Ended')}`}<br /><code class="hint"
             >${key.id}</code
           >`,

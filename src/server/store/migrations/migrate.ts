@@ -4,12 +4,13 @@ import { UsageError } from '../../../errors.ts';
 import type { Engine } from '../engines/engine.ts';
 import { FIRST_MIGRATION, refuseForeign } from '../foreign.ts';
 import { baseline } from './0001-baseline.ts';
+import { addKeyRequests } from './0002-key-requests.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../tables/tables.ts';
 
-export const migrations: readonly Migration[] = [baseline];
+export const migrations: readonly Migration[] = [baseline, addKeyRequests];
 
 /**
  * Prefix of the name in `migrations` that marks an unfinished copy, so that nobody serves it. The source's digest follows.

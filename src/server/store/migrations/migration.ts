@@ -1,7 +1,9 @@
-import type { EngineName } from '../tables/table.ts';
+import type { EngineName, Table } from '../tables/table.ts';
 
 /** A numbered schema change for older databases. It is never edited once it has been released. */
 export interface Migration {
   name: string;
+  /** Tables that it adds, which the baseline has in a newer database. */
+  adds?: readonly Table[];
   statements: (engine: EngineName) => string[];
 }

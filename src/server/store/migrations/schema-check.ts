@@ -3,6 +3,9 @@ import type Database from 'better-sqlite3';
 import type { Administration, SchemaObject } from '../dialects/administration.ts';
 import { sqliteAdministration } from '../dialects/sqlite-administration.ts';
 import type { Engine } from '../engines/engine.ts';
+import { FIRST_MIGRATION } from '../foreign.ts';
+import { statementsFor } from '../tables/table.ts';
+import { allTables } from '../tables/tables.ts';
 import { CREATE_MIGRATIONS, migrations } from './migrate.ts';
 
 /**
@@ -29,9 +32,10 @@ function differences(
   administration: Administration,
   applied: readonly string[],
 ): string[] {
-  const statements = migrations
-    .filter(({ name }) => applied.includes(name))
-    .flatMap((migration) => migration.statements(administration.engine));
+  // The baseline's tables are those of today, which an older database doesn't all have.
+  const later = migrations.flatMap(({ name, adds = [] }) => (applied.includes(name) ? [] : adds));
+  const tables = applied.includes(FIRST_MIGRATION) ? allTables.filter((table) => !later.includes(table)) : [];
+  const statements = tables.flatMap((table) => statementsFor(table, administration.engine));
   const made = administration.objectsMadeBy([CREATE_MIGRATIONS, ...statements]);
   const texts = (objects: readonly SchemaObject[]) =>
     new Map(

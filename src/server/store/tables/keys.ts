@@ -62,6 +62,29 @@ export const keyHours = defineTable({
   age: 'hour',
 });
 
+/** Each key's requests of the last days, one by one: never a value of a parameter, so `operation` is a path's template. */
+export const keyRequests = defineTable({
+  name: 'key_requests',
+  columns: {
+    company: text,
+    /** Time of the answer. */
+    at: text,
+    /** The request's id, as the API answers it. */
+    id: text,
+    key_id: text,
+    method: text,
+    operation: text,
+    status: integer,
+    /** Code of the problem; null for an answer without one. */
+    code: orNull(text),
+    ms: integer,
+  },
+  key: ['company', 'at', 'id'],
+  indexes: { key_requests_age: '(at)' },
+  isKeyed: true,
+  age: 'at',
+});
+
 /** Rate-limit counts per key, shared by all processes with the same database; updated at every request. */
 export const keyCounts = defineTable({
   name: 'key_counts',

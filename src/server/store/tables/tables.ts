@@ -10,7 +10,16 @@ import { companies, companyClocks, erasures, numberSeries, servedClock } from '.
 import { recordContracts, storeGeneration } from './database.ts';
 import { documents, handOvers, logos } from './documents.ts';
 import { appliedChanges, feedPositions } from './feed.ts';
-import { apiKeys, feedTokenCompanies, feedTokens, keyCounts, keyHours, keyUses, rateCounts } from './keys.ts';
+import {
+  apiKeys,
+  feedTokenCompanies,
+  feedTokens,
+  keyCounts,
+  keyHours,
+  keyRequests,
+  keyUses,
+  rateCounts,
+} from './keys.ts';
 import { recordTables } from './records.ts';
 import type { ColumnsOf, Table } from './table.ts';
 import { deliveries, deliveryAttempts, events, webhookHours, webhooks } from './webhooks.ts';
@@ -19,7 +28,7 @@ import { deliveries, deliveryAttempts, events, webhookHours, webhooks } from './
 const all = [
   ...[recordContracts, storeGeneration, erasures, companies],
   // Before the keys, so that erasure, in reverse, removes keys first: a server records uses only of keys that exist.
-  ...[keyUses, keyHours, apiKeys, keyCounts, rateCounts],
+  ...[keyUses, keyHours, keyRequests, apiKeys, keyCounts, rateCounts],
   ...recordTables,
   ...[
     companyClocks,

@@ -42,7 +42,7 @@ onSqlite(
     t.match(visitor.text, new RegExp(`Test ${id(calm)} 1 0 20 Nov 2026, 12:00`));
     t.match(
       await visitor.read('/portal/keys'),
-      /by the operator 20 Nov 2026, 12:00 Change/,
+      /by the operator 20 Nov 2026, 12:00 Requests of the key Test Change/,
       'the list of keys says when each was used',
     );
 

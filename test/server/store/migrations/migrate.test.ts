@@ -4,6 +4,7 @@ import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { openEngine } from '../../../../src/server/store/engines/open-engine.ts';
 import { migrate, migrations, planMigration } from '../../../../src/server/store/migrations/migrate.ts';
 import type { Migration } from '../../../../src/server/store/migrations/migration.ts';
+import { schemaDifferences } from '../../../../src/server/store/migrations/schema-check.ts';
 import { openWorkplace, type Workplace } from '../../../_command.ts';
 import { engineNames, STORY_NOW } from '../../../_server.ts';
 import { onEachStore, openSeveral, type Store } from '../_stores.ts';
@@ -77,27 +78,41 @@ onEachStore(
     await createCompany(engine, 'acme', {}, STORY_NOW);
     const statement = 'ALTER TABLE companies ADD COLUMN later INTEGER NOT NULL DEFAULT 7';
     const later = migrations as Migration[];
-    later.push({ name: '0002-later', statements: () => [statement] });
+    later.push({ name: '0009-later', statements: () => [statement] });
     try {
-      t.strictSame((await migrate(engine)).applied, ['0002-later']);
+      t.strictSame((await migrate(engine)).applied, ['0009-later']);
       t.strictSame(await engine.run('SELECT id, later FROM companies'), [{ id: 'acme', later: 7 }]);
     } finally {
       later.pop();
     }
-    await t.rejects(migrate(engine), /^The database has the migration 0002-later, which this version/);
+    await t.rejects(migrate(engine), /^The database has the migration 0009-later, which this version/);
   },
 );
 
 onEmptyStore('a new database has all tables at once, and nothing to migrate', async (t, { engine }) => {
   const later = migrations as Migration[];
-  later.push({ name: '0002-later', statements: () => ['CREATE TABLE key_hours (id INTEGER)'] });
+  later.push({ name: '0009-later', statements: () => ['CREATE TABLE key_hours (id INTEGER)'] });
   try {
-    t.strictSame((await migrate(engine)).applied, [...names, '0002-later']);
+    t.strictSame((await migrate(engine)).applied, [...names, '0009-later']);
     t.match(await planMigration(engine), { migrations: [] });
   } finally {
     later.pop();
   }
 });
+
+onEachStore(
+  'a database of 1.0.0 is as it was made, and gains the table of requests',
+  async (t, { engine }) => {
+    await engine.run('DROP TABLE key_requests');
+    await engine.run("DELETE FROM migrations WHERE name = '0002-key-requests'");
+    t.strictSame(await schemaDifferences(engine), []);
+    t.match(await planMigration(engine), { migrations: ['0002-key-requests'] });
+    t.strictSame((await migrate(engine)).applied, ['0002-key-requests']);
+    t.strictSame(await schemaDifferences(engine), []);
+    await engine.run('DROP TABLE key_requests');
+    t.equal((await schemaDifferences(engine)).at(-1), 'the table key_requests is missing');
+  },
+);
 
 onEmptyStore('of several that migrate at once one applies each', async (t, { workplace }) => {
   await using processes = await openSeveral(workplace.databaseUrl, 5);

@@ -1,0 +1,87 @@
+import { errorStatuses } from '../../connections/error-replies.ts';
+import { filterForm, select, withQuery } from '../../views/form.ts';
+import { dayText, exactTime, msText } from '../../views/formats.ts';
+import { type Html, html } from '../../views/html.ts';
+import { badge } from '../../views/notice.ts';
+import { amount, named, pageOf, pagination, table } from '../../views/table.ts';
+import { page, type PortalPage, type Visit } from '../../views/visit.ts';
+import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
+import { healthSpans } from '../webhooks/health-view.ts';
+import { type KeyRequest, listKeyRequests, REQUEST_DAYS } from './stored-requests.ts';
+
+const PAGE_REQUESTS = 50;
+const statuses = [...new Set([200, 304, ...Object.values(errorStatuses)])].sort().map(String);
+const choices = { status: ['2xx', '3xx', '4xx', '5xx', ...statuses], code: Object.keys(errorStatuses) };
+
+/** Lists the requests of the company's keys one by one, newest first. The filters are part of the URL. */
+export const showRequests: PortalPage = async (visit, { engine }) => {
+  const { company, query, now } = visit;
+  const { days, spans } = healthSpans(company.timeZone, now);
+  // Of the oldest day, only a part is kept.
+  const shownDays = days.slice(-REQUEST_DAYS - 1).toReversed();
+  // Values that can't be chosen are ignored, as the fields then show.
+  const among = (name: string, values: readonly string[]) =>
+    values.find((value) => value === query.get(name)) ?? '';
+  const chosen = {
+    key: query.get('key') ?? '',
+    day: among('day', shownDays),
+    status: among('status', choices.status),
+    code: among('code', choices.code),
+  };
+  const before = query.get('before') ?? '';
+  const { from = now } = spans[days.indexOf(chosen.day || (shownDays.at(-1) ?? ''))] ?? {};
+  const { until = now } = spans[days.indexOf(chosen.day)] ?? spans.at(-1) ?? {};
+  const span = { from, until, limit: PAGE_REQUESTS + 1 };
+  const found = await listKeyRequests(engine, company.id, { ...chosen, before }, span);
+  const { shown, last } = pageOf(found, PAGE_REQUESTS);
+  const ids = new Set([chosen.key, ...shown.map(({ keyId }) => keyId)]);
+  const keys = await listActiveKeys(engine, company.id, now, [...ids]);
+  const texts = new Map([
+    ...shownDays.map((day): [string, string] => [day, dayText(day)]),
+    ...keys.map(({ id, name }): [string, string] => [id, `${name} (…${id.slice(-4)})`]),
+  ]);
+  const filter = (name: keyof typeof chosen, label: string, all: string, values: readonly string[]) =>
+    select({
+      ...{ name, label, all, chosen: chosen[name] },
+      choices: values.map((value) => [value, texts.get(value) ?? value]),
+    });
+  const keyIds = keys.map(({ id }) => id);
+  return page(
+    'Requests',
+    html`<p>
+        The requests of your keys in the last ${REQUEST_DAYS} days, at most 50,000. The newest may be missing
+        for a few seconds. If a program sends very many at once, only the first are listed;
+        <a href="/portal/usage">Usage</a> counts all. Requests without one of your keys can’t be listed.
+      </p>
+      ${filterForm(
+        '/portal/requests',
+        html`${filter('key', 'Key', 'Every key', keyIds)} ${filter('day', 'Day', 'Every day', shownDays)}
+        ${filter('status', 'Status', 'Every status', choices.status)}
+        ${filter('code', 'Problem', 'With or without', choices.code)}`,
+      )}
+      ${requestTable(visit, shown, keys)}
+      ${pagination((place?: string) => withQuery('/portal/requests', { ...chosen, before: place }), {
+        ...{ place: before || undefined, next: last && `${last.at} ${last.id}` },
+      })}`,
+    { section: 'usage' },
+  );
+};
+
+function requestTable(visit: Visit, requests: readonly KeyRequest[], keys: readonly UsedKey[]): Html {
+  return table({
+    caption: 'Requests',
+    columns: ['Request', named('Time'), 'Status', 'Key', amount('Took'), named('Request id')],
+    rows: requests.map(({ id, at, keyId, method, operation, status, code, ms }) => [
+      html`<code>${method} ${operation}</code>`,
+      exactTime(visit, at),
+      html`${badge(status < 400 ? 'good' : 'bad', String(status))} ${code}`,
+      keys.find((key) => key.id === keyId)?.name,
+      msText(ms),
+      html`<code>${id}</code>`,
+    ]),
+    empty: [
+      'There are no requests here',
+      `If you chose a filter, there may be some without it. Otherwise no program used a key in the last ${REQUEST_DAYS} days.`,
+    ],
+  });
+}
