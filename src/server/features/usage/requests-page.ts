@@ -3,7 +3,7 @@ import { filterForm, select, withQuery } from '../../views/form.ts';
 import { dayText, exactTime, msText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge } from '../../views/notice.ts';
-import { amount, named, pageOf, pagination, table } from '../../views/table.ts';
+import { amount, pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
 import { healthSpans } from '../webhooks/health-view.ts';
@@ -70,14 +70,13 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
 function requestTable(visit: Visit, requests: readonly KeyRequest[], keys: readonly UsedKey[]): Html {
   return table({
     caption: 'Requests',
-    columns: ['Request', named('Time'), 'Status', 'Key', amount('Took'), named('Request id')],
+    columns: ['Request and its id', 'Time', 'Status', 'Key', amount('Took')],
     rows: requests.map(({ id, at, keyId, method, operation, status, code, ms }) => [
-      html`<code>${method} ${operation}</code>`,
+      html`<code>${method} ${operation}</code><br /><code class="hint">${id}</code>`,
       exactTime(visit, at),
       html`${badge(status < 400 ? 'good' : 'bad', String(status))} ${code}`,
       keys.find((key) => key.id === keyId)?.name,
       msText(ms),
-      html`<code>${id}</code>`,
     ]),
     empty: [
       'There are no requests here',
