@@ -65,7 +65,7 @@ export function openKeyUsage(
       purgedHour = hour;
     } catch (error) {
       for (const use of left) counts.add(use);
-      for (const request of unwritten) requests.add(request);
+      for (const request of unwritten) requests.add(request, new Date(request.at));
       onError(error, counts.takeLost());
       waitForMore();
     }
@@ -82,7 +82,7 @@ export function openKeyUsage(
       waitForMore();
     },
     note(request) {
-      requests.add({ ...request, at: now().toISOString() });
+      requests.add(request, now());
       waitForMore();
     },
     flush,
@@ -133,10 +133,7 @@ function hourText(hour: number): string {
   return new Date(hour * HOUR_MS).toISOString();
 }
 
-interface OfKey {
-  company: string;
-  keyId: string;
-}
+type OfKey = Pick<KeyRequest, 'company' | 'keyId'>;
 
 /** Writes rows of keys in short transactions, and takes those that are written out of `left`. */
 async function writeAll<Row extends OfKey>(
