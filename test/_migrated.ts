@@ -123,7 +123,7 @@ function nameOf(what: string, folders: readonly string[]): string {
   const hash = createHash('sha256').update(readFileSync(join(root, 'package-lock.json')));
   for (const folder of folders.map((path) => join(root, path)))
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort())
-      if (/\.(?:ts|json|yaml)$/.test(name)) hash.update(readFileSync(join(folder, name)));
+      if (/\.(?:ts|json|yaml|typ)$/.test(name)) hash.update(readFileSync(join(folder, name)));
   const name = `${what}_${hash.digest('hex').slice(0, 16)}`;
   names.set(what, name);
   return name;

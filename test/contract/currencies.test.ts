@@ -4,7 +4,7 @@ import { convertMinor } from '../../src/contract/vat.ts';
 import { columnsOf } from '../../src/tables/columns.ts';
 import { currencyCodes } from '../../src/contract/code-lists.ts';
 import { amountText, decimalAmount, minorDigits } from '../../src/contract/currencies.ts';
-import { moneyFormat } from '../../src/server/invoice-pdf/amounts.ts';
+import { moneyFormat } from '../../src/server/printed-document/amounts.ts';
 
 /** Codes whose digits ISO 4217 and CLDR, which `Intl` follows, don't agree about, with those of ISO 4217. */
 const DIFFERENT: Partial<Record<string, number>> = {

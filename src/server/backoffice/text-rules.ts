@@ -1,4 +1,4 @@
-import { unprintable } from '../typefaces/shaping.ts';
+import { unprintable } from '../typefaces/letters.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 
 /** Matches characters that XML can't hold (XML 1.0 section 2.2), for which the e-invoice would show a replacement. */

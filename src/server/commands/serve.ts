@@ -55,6 +55,7 @@ export function serveCommand(terminal: Terminal, { prepareDemo, demoPortal }: De
         using stop = listenForStopSignals();
         const metrics = createWatchedMetrics(engine, config);
         await using documents = openDocuments({ engine, ...config, log, metrics: metrics.documents });
+        await documents.tryTemplate();
         await using usage = openKeyUsage(engine, {
           now: () => new Date(),
           onError: (error, lost) => log.warn({ err: error, lost }, 'usage.not-written'),

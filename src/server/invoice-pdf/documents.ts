@@ -39,10 +39,11 @@ export interface Documents {
 export function openDocuments({
   engine,
   ...options
-}: RenderPoolOptions & { engine: Engine }): Documents & AsyncDisposable {
+}: RenderPoolOptions & { engine: Engine }): Documents & Pick<RenderPool, 'tryTemplate'> & AsyncDisposable {
   const pool = new RenderPool(options);
   return {
     ...createDocuments(engine, (...asked) => pool.print(...asked)),
+    tryTemplate: () => pool.tryTemplate(),
     [Symbol.asyncDispose]: () => pool[Symbol.asyncDispose](),
   };
 }

@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 
 import { Tinypool } from 'tinypool';
 
-import { type AppError, unavailable } from '../../errors.ts';
+import { type AppError, unavailable, UsageError } from '../../errors.ts';
 import type { Logger } from '../process/log.ts';
 import { TOLERATE_MISSING_PROC } from '../process/memory-usage.ts';
 import type { DocumentMetrics } from '../process/metrics.ts';
@@ -37,6 +37,8 @@ export interface RenderPoolOptions {
   metrics: DocumentMetrics;
   /** The operator's accent colour, for drafts and statements of account. */
   portalAccent?: string | undefined;
+  /** The folder of the operator's template; Fieldledger's own if undefined. */
+  documentTemplate?: string | undefined;
   processesMax?: number;
   waitingMax?: number;
   documentMsMax?: number;
@@ -66,6 +68,7 @@ export class RenderPool implements AsyncDisposable {
       waitingMax: WAITING_MAX,
       documentMsMax: DOCUMENT_MS_MAX,
       portalAccent: undefined,
+      documentTemplate: undefined,
       ...options,
     };
     this.#processes = new Tinypool({
@@ -106,6 +109,16 @@ export class RenderPool implements AsyncDisposable {
     if ('failure' in answer) throw this.#failed(company, id, answer.failure, seconds);
     metrics.printed(answer.printed.outcome, seconds);
     return answer.printed;
+  }
+
+  /** Tries the operator's template, if there is one. @throws UsageError like `openRenderer`. */
+  async tryTemplate(): Promise<void> {
+    const { documentTemplate: template, documentMsMax } = this.#options;
+    if (template === undefined) return;
+    const signal = AbortSignal.timeout(documentMsMax);
+    const problem = (await this.#processes.run(template, { name: 'tryTemplate', signal })) as
+      string | undefined;
+    if (problem !== undefined) throw new UsageError(problem);
   }
 
   /** Whether another document of a company can wait. When all places are taken, the company with the most loses one. */
@@ -155,9 +168,9 @@ export class RenderPool implements AsyncDisposable {
     document: Pick<PrintTask, 'company' | 'id' | 'statementOn'>,
   ): Promise<WorkerAnswer | undefined> {
     if (this.#isClosed) throw busy();
-    const { databaseUrl, documentMsMax, portalAccent: accent } = this.#options;
+    const { databaseUrl, documentMsMax, portalAccent: accent, documentTemplate: template } = this.#options;
     const signal = AbortSignal.timeout(documentMsMax);
-    const task: PrintTask = { ...document, databaseUrl, accent };
+    const task: PrintTask = { ...document, databaseUrl, accent, template };
     try {
       return (await this.#processes.run(task, { signal })) as WorkerAnswer;
     } catch (error) {

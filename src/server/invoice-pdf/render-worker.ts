@@ -7,7 +7,7 @@ import { setPriority } from 'node:os';
 
 import { openEngine } from '../store/engines/open-engine.ts';
 import { createPrint, type Print, type Printed } from './printing.ts';
-import { createRenderer } from './render.ts';
+import { openRenderer } from './template-trial.ts';
 
 /** The document to print. The URL may hold a password, and command lines are public. */
 export interface PrintTask {
@@ -16,6 +16,8 @@ export interface PrintTask {
   id: string;
   /** The operator's accent colour, which is fixed for the life of a process. */
   accent: string | undefined;
+  /** The folder of the operator's template, which is fixed too; undefined for Fieldledger's own. */
+  template: string | undefined;
   /** The calendar day of a statement of account to print instead of the document. */
   statementOn: string | undefined;
 }
@@ -31,6 +33,8 @@ export type WorkerAnswer = { printed: Printed } | { failure: Failure };
 /** The lowest priority: a competing process of normal priority gets all but a sixtieth of the core. */
 const NICENESS = 19;
 const IDLE_MS_BEFORE_END = 200;
+/** The memory of a process that ends after its document. Typst's memory isn't V8's, so no option of Node bounds it. */
+const RSS_BYTES_MAX = 400_000_000;
 
 let opened: Promise<Print> | undefined;
 let isFirst = true;
@@ -44,9 +48,11 @@ let idleSince: number | undefined = performance.now();
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, endWhenIdle);
 process.once('disconnect', () => process.exit());
 
+let ending: NodeJS.Timeout | undefined;
+
 function endWhenIdle(): void {
   if (idleSince !== undefined) idleSince = performance.now();
-  setInterval(() => {
+  ending ??= setInterval(() => {
     if (idleSince !== undefined && performance.now() - idleSince > IDLE_MS_BEFORE_END) process.exit();
   }, IDLE_MS_BEFORE_END / 2);
 }
@@ -62,12 +68,30 @@ export async function print(task: PrintTask): Promise<WorkerAnswer> {
   if (isFirst) lowerPriority();
   isFirst = false;
   idleSince = performance.now();
+  if (process.memoryUsage.rss() > RSS_BYTES_MAX) endWhenIdle();
   return answer;
 }
 
-async function printed({ databaseUrl, company, id, accent, statementOn }: PrintTask): Promise<Printed> {
+/** Tries a template outside the server's process. @returns what is wrong with it, as a sentence. */
+export function tryTemplate(template: string): string | undefined {
+  try {
+    openRenderer(template);
+    return undefined;
+  } catch (error) {
+    return (error as Error).message;
+  }
+}
+
+async function printed({
+  databaseUrl,
+  company,
+  id,
+  accent,
+  template,
+  statementOn,
+}: PrintTask): Promise<Printed> {
   opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) =>
-    createPrint(engine, createRenderer(), accent),
+    createPrint(engine, openRenderer(template), accent),
   );
   const print = await opened.catch((error: unknown) => {
     // The next document tries again.

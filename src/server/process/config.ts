@@ -1,14 +1,16 @@
 import { isIP } from 'node:net';
 
 import { parseBaseUrl, parseServiceName } from '../../command-line/given-values.ts';
-import { quote, UsageError, withoutSecrets } from '../../errors.ts';
+import { UsageError, withoutSecrets } from '../../errors.ts';
 import {
   type Environment,
+  folderWith,
   integerSetting,
   listed,
   matching,
   onOrOff,
   parseDatabaseUrl,
+  parsedSetting,
   parseKey,
   parsePostgresUrl,
   parseSmtpUrl,
@@ -210,6 +212,14 @@ const settings = {
     help: 'colour of their links and buttons, and of titles and rules on documents, as #rrggbb, dark enough for light pages; unless set, our own dark greens',
     parse: parseAccent,
   },
+  documentTemplate: {
+    help: 'folder with a template of documents in place of our own, tried at start; it begins as a copy of ours',
+    parse: folderWith(/^document\.typ$/, 'document.typ'),
+  },
+  documentFonts: {
+    help: 'folder with more fonts for documents, for scripts that ours lack',
+    parse: folderWith(/\.(?:ttf|otf|ttc|otc)$/i, 'TTF, OTF or TTC fonts'),
+  },
   portalSignIn: {
     help: 'passwords, or links where people come in by portal links of the business system alone',
     fallback: 'passwords',
@@ -236,9 +246,7 @@ export type Config = {
 };
 
 /** Returns the name of a setting's environment variable: LOG_LEVEL for logLevel. */
-function variableOf(key: string): string {
-  return key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
-}
+const variableOf = (key: string) => key.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
 
 /**
  * Returns the settings in the environment, and in files named there. An empty variable counts as not set.
@@ -259,7 +267,7 @@ function readSettings(environment: Environment) {
   for (const [key, setting] of Object.entries<Setting>(settings)) {
     try {
       const { subject, text } = textOf(environment, variableOf(key), setting);
-      if (text !== undefined) config[key] = parsed(setting, subject, text);
+      if (text !== undefined) config[key] = parsedSetting(setting, subject, text);
     } catch (error) {
       problems.push((error as Error).message);
     }
@@ -271,15 +279,6 @@ function readSettings(environment: Environment) {
   if (config.accessPointToken && !config.accessPointUrl)
     problems.push('ACCESS_POINT_TOKEN needs ACCESS_POINT_URL, to which it is sent.');
   return { config, problems };
-}
-
-function parsed({ parse, shown }: Setting, subject: string, text: string): ReturnType<Setting['parse']> {
-  try {
-    return parse(text);
-  } catch (error) {
-    const given = shown ? '' : `, not ${quote(text)}`;
-    throw new Error(`${subject} must be ${(error as Error).message}${given}.`, { cause: error });
-  }
 }
 
 /** Returns every setting's description for `fieldledger config`, with secrets redacted, and the problem of an invalid one. */

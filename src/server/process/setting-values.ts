@@ -1,4 +1,8 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+
 import { quotePath, secretIn } from '../../command-line/given-values.ts';
+import { quote } from '../../errors.ts';
 
 /*
  * Parsers of settings. The message of an error completes "NAME must be ...".
@@ -12,6 +16,14 @@ export const integerSetting = (from: number, to: number) => (text: string) => {
 
 export const matching = (pattern: RegExp, rule: string) => (text: string) => {
   if (!pattern.test(text)) throw new Error(rule);
+  return text;
+};
+
+/** Creates a parser for folders that have a file of a kind, in themselves or below. */
+export const folderWith = (kind: RegExp, rule: string) => (text: string) => {
+  const names = existsSync(text) ? readdirSync(text, { recursive: true, encoding: 'utf8' }) : [];
+  if (!isAbsolute(text) || !names.some((name) => kind.test(name)))
+    throw new Error(`an absolute path of a folder with ${rule}`);
   return text;
 };
 
@@ -146,4 +158,21 @@ export function textOf(
   if (!file) return { subject: name, text: given || fallback };
   if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
   return { subject: `${name}, in the file ${quotePath(file)},`, text: secretIn(`${name}_FILE`, file) };
+}
+
+/**
+ * Parses a setting's text.
+ * @throws Error whose message describes the whole problem, without the text of a secret.
+ */
+export function parsedSetting<T>(
+  { parse, shown }: { parse: (text: string) => T; shown?: (value: string) => string },
+  subject: string,
+  text: string,
+): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    const given = shown ? '' : `, not ${quote(text)}`;
+    throw new Error(`${subject} must be ${(error as Error).message}${given}.`, { cause: error });
+  }
 }

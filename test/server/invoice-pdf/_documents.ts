@@ -7,7 +7,11 @@ import t, { type Test } from 'tap';
 import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
+import { documentTexts } from '../../../src/server/printed-document/document-texts.ts';
+import type { Party } from '../../../src/server/printed-document/parties.ts';
 import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
+import type { Statement } from '../../../src/server/printed-document/statements.ts';
+import type { TextTable } from '../../../src/server/printed-document/text-table.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { findPrintable } from '../../../src/server/store/records/documents.ts';
@@ -93,6 +97,26 @@ async function kept<T>(what: string, make: () => Promise<T>): Promise<T> {
   );
   // Nothing else has written it.
   return deserialize(readFileSync(path)) as T;
+}
+
+/** All texts that stand on the pages of a document, in the order in which they are read. */
+export function textsOf(document: PrintedDocument): string[] {
+  const said = documentTexts(document);
+  const ofParty = ({ paragraphs }: Pick<Party, 'paragraphs'>) => paragraphs.flatMap(([, text]) => text);
+  const ofTable = ({ columns, rows }: TextTable) => [...columns.map(({ head }) => head), ...rows.flat()];
+  const ofStatement = ({ heading, paragraphs, link, details }: Statement) =>
+    [heading, paragraphs, link?.text ?? '', details.flat()].flat();
+  return [
+    ofParty(said.supplier),
+    said.parties.flatMap((party) => [party.label, ...ofParty(party)]),
+    [said.head.title, said.head.number, said.warning ?? ''],
+    [...said.facts, ...said.references].flatMap(({ label, value }) => [label, value]),
+    ofTable(said.table),
+    said.sums.flat(),
+    said.vatTables.flatMap((table) => [table.title, table.caption, ...ofTable(table)]),
+    [...(said.vatNotes ? [said.vatNotes] : []), ...said.statements].flatMap(ofStatement),
+    [said.running.left, said.registered],
+  ].flat();
 }
 
 /** Finds the document of a name. */

@@ -193,6 +193,7 @@ export const peculiarDocuments: readonly Story[] = [
     },
   }),
   ...Object.entries(byLines).map(([name, lines]) => peculiar(name, { draft: { lines } })),
+  peculiar('a note of many short lines', { draft: { note: stepsTo(150) } }),
   peculiar('a simplified invoice without an address', {
     customer: { ...galway, addressLines: [], vatId: null },
     draft: { lines: [line({ unitPriceMinor: 5000 })] },

@@ -17,7 +17,7 @@ export function logoProblem(dataUrl: string): string | undefined {
 
 export const bytesOf = (dataUrl: string) => Buffer.from(dataUrl.split(',')[1] ?? '', 'base64');
 
-export function chunk(name: string, content: Buffer): Buffer {
+function chunk(name: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeUInt32BE(content.length);
   const body = Buffer.concat([Buffer.from(name), content]);
@@ -26,10 +26,11 @@ export function chunk(name: string, content: Buffer): Buffer {
   return Buffer.concat([length, body, check]);
 }
 
-/** A file of chunks, of which the first is the header. */
+/** A file of chunks, of which the first is the header; the one at the end is added. */
 export function file(...chunks: [string, Buffer][]): string {
   const signature = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);
-  return png(Buffer.concat([signature, ...chunks.map(([name, content]) => chunk(name, content))]));
+  const all = [...chunks, ['IEND', Buffer.of()] as const];
+  return png(Buffer.concat([signature, ...all.map(([name, content]) => chunk(name, content))]));
 }
 
 export function header(

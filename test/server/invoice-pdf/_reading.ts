@@ -61,27 +61,6 @@ export async function placedTexts(bytes: Buffer): Promise<PlacedText[]> {
   });
 }
 
-/** The texts that stand beside each other, from left to right. */
-export function rowsOf(texts: readonly PlacedText[]): string[][] {
-  const rows = Map.groupBy(texts, ({ page, baseline }) => `${page} ${Math.round(baseline)}`);
-  return [...rows.values()].map((row) => row.toSorted((a, b) => a.left - b.left).map(({ text }) => text));
-}
-
-/** An amount as a page shows it, in the smallest unit of its currency. */
-export function minorOf(text: string): bigint {
-  return BigInt(text.replace('\u2212', '-').replace(/[^\d-]/g, ''));
-}
-
-/** Whether a row has these amounts behind a label. */
-export function hasAmounts(rows: readonly string[][], label: string, amounts: readonly number[]): boolean {
-  return rows.some((row) => {
-    const at = row.indexOf(label);
-    return (
-      at >= 0 && amounts.every((amount, index) => minorOf(row[at + 1 + index] ?? '0') === BigInt(amount))
-    );
-  });
-}
-
 /** The text of a file inside; undefined when there is none of that name. */
 export async function attachmentOf(bytes: Buffer, name: string): Promise<string | undefined> {
   return withPdf(bytes, async (pdf) => {

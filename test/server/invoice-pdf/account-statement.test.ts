@@ -28,8 +28,8 @@ onSqlite('a statement of account', async (t, backoffice) => {
   const textOn = async (company: TestCompany, id: string, day: string) => {
     const file = await statementOf(company, id, day);
     const bytes = (await file?.read()) ?? Buffer.of();
-    t.strictSame(conformanceProblems(bytes), []);
-    await t.rejects(attachmentOf(bytes, 'factur-x.xml').then((text) => text ?? Promise.reject(new Error())));
+    t.strictSame(await conformanceProblems(bytes), []);
+    t.equal(await attachmentOf(bytes, 'factur-x.xml'), undefined);
     await paint(bytes, `statement of account ${day}`);
     return textOf(bytes);
   };
@@ -51,9 +51,9 @@ onSqlite('a statement of account', async (t, backoffice) => {
     const text = await textOn(company, invoice.id, '2026-11-24');
     const entries = [
       `Invoice ${invoice.number} 20 November 2026 123.00 123.00`,
-      'Payment (bank transfer) 21 November 2026 -50.00 73.00',
+      'Payment (bank transfer) 21 November 2026 \u221250.00 73.00',
       'Refund (card) 22 November 2026 10.00 83.00',
-      `Credit note ${note.number} 23 November 2026 -12.30 70.70`,
+      `Credit note ${note.number} 23 November 2026 \u221212.30 70.70`,
     ];
     t.match(text, `Statement of account for invoice ${invoice.number} As of 24 November 2026`);
     t.match(text, entries.join(' '));

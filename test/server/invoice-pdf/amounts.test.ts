@@ -1,6 +1,6 @@
 import t from 'tap';
 import { decimalAmount, rateText } from '../../../src/contract/currencies.ts';
-import { moneyFormat, quantityText } from '../../../src/server/invoice-pdf/amounts.ts';
+import { moneyFormat, quantityText } from '../../../src/server/printed-document/amounts.ts';
 
 t.test('amounts are written as in Ireland and the United Kingdom', async (t) => {
   t.strictSame(

@@ -1,7 +1,7 @@
 import t from 'tap';
 
 import { without } from '../../../src/contract/document-terms.ts';
-import { printedExamples } from './_documents.ts';
+import { exampleDocuments, textsOf } from './_documents.ts';
 import { richCustomer, richLine, richProfile, richTerms } from './_rich-documents.ts';
 
 /** Texts of terms, without codes: a page has words for them, or nothing. */
@@ -14,12 +14,12 @@ function textsIn(value: unknown, name = ''): string[] {
   );
 }
 
-// Lines end between words, an account is in groups, and numbers of parties are for programs.
+// An account is in groups, and numbers of parties are for programs.
 const squeezed = (text: string) => text.replace(/\s/g, '');
 
-const pages = (await printedExamples()).map(({ name, texts }) => ({
+const pages = (await exampleDocuments()).map(({ name, document }) => ({
   name,
-  page: squeezed(texts.map(({ text }) => text).join('')),
+  page: squeezed(textsOf(document).join('')),
 }));
 
 t.test('the page says what the terms of a document say', async (t) => {

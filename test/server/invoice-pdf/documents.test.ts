@@ -12,6 +12,7 @@ import { line, lineIn, openIssuer, payment, refund } from '../backoffice/_docume
 import { onEachEngine, type TestCompany, type TestBackoffice } from '../backoffice/_backoffice.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
 import { onSqlite } from './_documents.ts';
+import { LOGO } from './_sales.ts';
 import { keyFor, startTestServer, type TestServer } from '../../_server.ts';
 
 /** A server of the back office's database, and how a company asks it for a PDF. */
@@ -85,7 +86,7 @@ onSqlite('the PDF of a document', async (t, backoffice) => {
     const settled = { payments: { length: 1 }, refunds: { length: 1 }, creditNotes: { length: 1 } };
     t.match(await documentOf(company, invoice.id), settled);
     await setCompany(engine, company.id, {
-      profile: { legalName: 'Another Limited', logo: 'data:image/png;base64,iVBORw0KGgo=' },
+      profile: { legalName: 'Another Limited', logo: LOGO },
     });
     const after = await ask(company, invoice.id);
     t.equal(after.headers.etag, before.headers.etag);

@@ -11,7 +11,8 @@ import {
 } from '@zxing/library';
 import t from 'tap';
 
-import { transferText } from '../../../src/server/invoice-pdf/payment-code.ts';
+import { documentTexts } from '../../../src/server/printed-document/document-texts.ts';
+import { transferText } from '../../../src/server/printed-document/payment-code.ts';
 import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
 import { documentsByName } from './_documents.ts';
@@ -27,8 +28,8 @@ const changed = (supplier: object, record: object = {}, other: object = {}): Pri
   record: { ...plain.record, ...record },
 });
 
-/** Three pixels a point are 216 to the inch: a telephone that has the whole page in view. */
-const SCALE = 3;
+/** Pixels to a point: a telephone that has the whole page in view, and is held nearer until it reads. */
+const SCALES = [2, 2.5, 3];
 
 const TRY_HARDER = new Map([[DecodeHintType.TRY_HARDER, true]]);
 
@@ -48,10 +49,16 @@ function versionOf([, topLeft, topRight]: ResultPoint[]): number {
   return Math.round((apart / size + 7 - 17) / 4);
 }
 
+interface ReadCode {
+  text: string;
+  level: unknown;
+  version: number;
+}
+
 /** The texts that a foreign program reads on the pages. */
-async function readCodes(bytes: Buffer) {
-  const found: { text: string; level: unknown; version: number }[] = [];
-  for (const { data, width, height } of await pixelsOf(bytes, SCALE)) {
+async function readCodes(bytes: Buffer, [scale = 1, ...nearer] = SCALES): Promise<ReadCode[]> {
+  const found: ReadCode[] = [];
+  for (const { data, width, height } of await pixelsOf(bytes, scale)) {
     const grey = Uint8ClampedArray.from({ length: width * height }, (_, index) => data[index * 4 + 1] ?? 0);
     const bitmap = new BinaryBitmap(new HybridBinarizer(new RGBLuminanceSource(grey, width, height)));
     const result = readCode(bitmap);
@@ -59,7 +66,7 @@ async function readCodes(bytes: Buffer) {
     const level = result.getResultMetadata().get(ResultMetadataType.ERROR_CORRECTION_LEVEL);
     found.push({ text: result.getText(), level, version: versionOf(result.getResultPoints()) });
   }
-  return found;
+  return found.length > 0 || nearer.length === 0 ? found : readCodes(bytes, nearer);
 }
 
 const lines = (bic: string, name: string, iban: string, amount: string, number: string) =>
@@ -92,8 +99,8 @@ t.test('a foreign reader reads the transfer on the page, on each paper and in ea
   t.ok(Buffer.byteLength(transferText(changed(longest), 20_141) ?? '') > 200);
 });
 
-/** The words for people who don't see the code, as a PDF writes them. */
-const ALTERNATIVE = Buffer.from('QR code for banking apps: a SEPA credit transfer of €', 'utf16le').swap16();
+const hasCode = (document: PrintedDocument) =>
+  documentTexts(document).statements.some(({ code }) => code !== undefined);
 
 t.test('what asks for no transfer has no code', async (t) => {
   const without = [
@@ -103,8 +110,8 @@ t.test('what asks for no transfer has no code', async (t) => {
     documentNamed('nothing to pay'),
     documentNamed('a company without bank account, logo or number'),
   ];
-  for (const document of without) t.notOk((await renderer.render(document)).includes(ALTERNATIVE));
-  t.ok((await renderer.render(plain)).includes(ALTERNATIVE));
+  t.strictSame(without.filter(hasCode), []);
+  t.ok(hasCode(plain));
 });
 
 t.test('the text keeps to the limits of EPC069-12, or there is none', async (t) => {

@@ -1,7 +1,7 @@
 import { deflateSync } from 'node:zlib';
 import t from 'tap';
-import { logoFromFile, readLogo } from '../../../src/server/logos/logo.ts';
-import { bytesOf, file, header, jpeg } from '../invoice-pdf/_pictures.ts';
+import { logoFromFile } from '../../../src/server/logos/logo.ts';
+import { bytesOf, file, header, jpeg, logoProblem } from '../invoice-pdf/_pictures.ts';
 
 /** Pixels of black, and what becomes 200 megabytes from 200 kilobytes. */
 const black = (width: number, height: number): [string, Buffer] => [
@@ -40,42 +40,37 @@ function hidden(marker: number, said: number): string {
   return jpeg(whole);
 }
 
-const damaged = 'the PNG picture is damaged';
-const tooMuch = 'the PNG picture holds more data than it has pixels';
-const tooManyScans = (count: number) => `the JPEG picture has ${count} scans, which is too many for its size`;
+const unseen = 'nothing of it can be seen on white paper; give the one that is made for a light background';
+const damaged = (type: string) => `the ${type} picture is damaged or cut short`;
 const palette: [string, Buffer] = ['PLTE', Buffer.alloc(699_999)];
 const inflated: [string, Buffer] = ['IDAT', bomb];
 
-const bombs: [name: string, problem: string, logo: string][] = [
-  ['far more pixels than 16 by 16', tooMuch, file(header(16, 16), inflated, ['IEND', Buffer.of()])],
-  ['a second header', damaged, file(header(4000, 4000), inflated, header(16, 16), black(16, 16))],
-  ['a second header that is larger', damaged, file(header(16, 16), black(16, 16), header(30_000, 30_000))],
+/** Pictures with their problems; some that decoders take are stored as small as all others. */
+const bombs: [name: string, problem: string | undefined, logo: string][] = [
+  ['far more pixels than 16 by 16', undefined, file(header(16, 16), inflated)],
+  ['a second header', undefined, file(header(4000, 4000), inflated, header(16, 16), black(16, 16))],
+  ['a second header that is larger', undefined, file(header(16, 16), black(16, 16), header(30_000, 30_000))],
   [
     'a long strip',
     'it is 1000000 by 16 pixels, and a logo has at most 8000 on each side',
     file(header(1_000_000, 16, 1, 0), inflated),
   ],
-  [
-    '64 bits for each pixel',
-    'the PNG picture has more bits than a logo needs',
-    file(header(4000, 4000, 16, 6), inflated),
-  ],
-  ['too few pixels', 'the PNG picture is cut short', file(header(32, 32), black(16, 16))],
-  ['scans behind a short table', 'the JPEG picture is damaged', hidden(0xdb, 3)],
-  ['scans behind a long scan', 'the JPEG picture is damaged', hidden(0xda, 900)],
-  ['no palette', damaged, file(header(16, 16, 8, 3), black(16, 16))],
-  ['a palette of 233,000 colours', damaged, file(header(16, 16, 8, 3), palette, black(16, 16))],
-  ['more interlaced bits than pixels', tooMuch, file(header(16, 16, 1, 0, 1), black(16, 16))],
-  ['thousands of scans', tooManyScans(2000), scans(4000, 2000)],
-  ['the least of scans that are too many', tooManyScans(16), scans(4000, 16)],
+  ['64 bits for each pixel', unseen, file(header(4000, 4000, 16, 6), inflated)],
+  ['too few pixels', damaged('PNG'), file(header(32, 32), black(16, 16))],
+  ['scans behind a short table', damaged('JPEG'), hidden(0xdb, 3)],
+  ['scans behind a long scan', damaged('JPEG'), hidden(0xda, 900)],
+  ['no palette', damaged('PNG'), file(header(16, 16, 8, 3), black(16, 16))],
+  ['a palette of 233,000 colours', damaged('PNG'), file(header(16, 16, 8, 3), palette, black(16, 16))],
+  ['more interlaced bits than pixels', undefined, file(header(16, 16, 1, 0, 1), black(16, 16))],
+  ['thousands of scans', damaged('JPEG'), scans(4000, 2000)],
+  ['as many scans as the decoder takes', undefined, scans(4000, 100)],
 ];
 
-t.test('a picture that takes far more to decode than it shows is refused at once', async (t) => {
+t.test('a picture that takes far more to decode than it shows is refused at once, or small', async (t) => {
   for (const [name, problem, logo] of bombs) {
     const { rss } = process.memoryUsage();
     const startedAt = process.cpuUsage();
-    t.throws(() => logoFromFile(bytesOf(logo)), { message: problem }, name);
-    t.throws(() => readLogo(logo), { message: problem }, `${name}, kept by an earlier version`);
+    t.equal(logoProblem(logo), problem, name);
     const { user, system } = process.cpuUsage(startedAt);
     t.ok(user + system < 2_000_000, `${name} takes ${(user + system) / 1_000} ms of the processor`);
     t.ok(process.memoryUsage().rss - rss < 300_000_000, name);
@@ -88,7 +83,6 @@ t.test('what is not a pixel is not decompressed, and not kept', async (t) => {
     ['zTXt', Buffer.concat([Buffer.from('Comment\0\0'), bomb])],
     ['iTXt', Buffer.concat([Buffer.from('Comment\0\x01\0\0\0'), bomb])],
     ['PLTE', Buffer.from([1, 2, 3])],
-    ['fdAT', bomb],
   ];
   const plain = logoFromFile(bytesOf(file(header(16, 16), black(16, 16))));
   for (const other of others) {

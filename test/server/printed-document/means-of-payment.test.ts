@@ -3,8 +3,8 @@ import t from 'tap';
 import type { DocumentTerms } from '../../../src/contract/feed.ts';
 import { paymentOf } from '../../../src/server/e-invoice/reading-payment.ts';
 import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
-import { transferText } from '../../../src/server/invoice-pdf/payment-code.ts';
-import { accountStatementsOf, statementsOf } from '../../../src/server/invoice-pdf/statements.ts';
+import { transferText } from '../../../src/server/printed-document/payment-code.ts';
+import { accountStatementsOf, statementsOf } from '../../../src/server/printed-document/statements.ts';
 import { documentsByName } from '../invoice-pdf/_documents.ts';
 
 const documentNamed = await documentsByName();

@@ -1,7 +1,11 @@
+import { dirname } from 'node:path';
+
 import fc from 'fast-check';
 import t from 'tap';
 
+import { OWN_TEMPLATE } from '../../../src/server/invoice-pdf/render.ts';
 import { describeConfig, readConfig } from '../../../src/server/process/config.ts';
+import { fontFiles } from '../../../src/server/typefaces/fonts.ts';
 import { problemsOf, refusalOf } from './_config.ts';
 
 const KEY = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
@@ -54,6 +58,8 @@ const settings: [name: string, property: string, usual: unknown, given: string, 
   ['PORTAL', 'portal', true, 'off', false],
   ['PORTAL_LOGO', 'portalLogo', undefined, 'etc/logo.png'],
   ['PORTAL_ACCENT', 'portalAccent', undefined, '#A3271C', '#a3271c'],
+  ['DOCUMENT_TEMPLATE', 'documentTemplate', undefined, OWN_TEMPLATE],
+  ['DOCUMENT_FONTS', 'documentFonts', undefined, dirname(fontFiles()[0] ?? '')],
   ['PORTAL_SIGN_IN', 'portalSignIn', 'passwords', 'links'],
   ['PORTAL_IDLE_MINUTES', 'portalIdleMinutes', 30, '1440', 1_440],
   ['PORTAL_SESSION_HOURS', 'portalSessionHours', 12, '720', 720],
@@ -127,6 +133,8 @@ const wrongs: [name: string, value: string, rule: string, isSecret?: true][] = [
   ['ACCESS_POINT_TOKEN', 'hunter 2', '8 to 4,096 characters of ASCII without blanks', true],
   ['PORTAL', 'true', 'on or off'],
   ['PORTAL_ACCENT', '#ffcc00', ACCENT_RULE],
+  ['DOCUMENT_TEMPLATE', 'template', 'an absolute path of a folder with document.typ'],
+  ['DOCUMENT_FONTS', OWN_TEMPLATE, 'an absolute path of a folder with TTF, OTF or TTC fonts'],
   ['PORTAL_IDLE_MINUTES', '4', 'an integer from 5 to 1440'],
   ['PORTAL_SESSION_HOURS', '0', 'an integer from 1 to 720'],
 ];

@@ -28,8 +28,11 @@ export function addCompanyDataCommands(command: DatabaseCommand, terminal: Termi
     .description('write all that a company has into a new folder: JSON Lines, and the PDFs of its documents')
     .argument('<id>')
     .argument('<folder>', 'created by this command, once all is written')
-    .inDatabase(async ({ engine }, id: string, folder: string) => {
-      const { rowCount, pdfCount } = await exportCompany(engine, id, folder);
+    .inDatabase(async ({ engine, config }, id: string, folder: string) => {
+      const { rowCount, pdfCount } = await exportCompany(engine, id, {
+        folder,
+        documentTemplate: config.documentTemplate,
+      });
       const count = (value: number) => value.toLocaleString('en');
       terminal.show(
         { company: id, folder, rowCount, pdfCount },
@@ -75,7 +78,11 @@ interface Exported {
  * Writes a company's rows and PDFs into a private temporary folder, which is renamed to `folder` when complete.
  * @throws UsageError when there is no such company, `folder` exists already, or the disk is full.
  */
-async function exportCompany(engine: Engine, company: string, folder: string): Promise<Exported> {
+async function exportCompany(
+  engine: Engine,
+  company: string,
+  { folder, documentTemplate }: { folder: string; documentTemplate: string | undefined },
+): Promise<Exported> {
   await getCompany(engine, company);
   const place = resolve(folder);
   if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
@@ -85,7 +92,7 @@ async function exportCompany(engine: Engine, company: string, folder: string): P
   try {
     made = unfinishedPath(place);
     mkdirSync(join(made, 'documents'), { recursive: true, mode: 0o700 });
-    const writing = { folder: made, signal: stop.signal };
+    const writing = { folder: made, signal: stop.signal, documentTemplate };
     const printedCount = await printMissing(engine, company, writing);
     const { rowCount, pdfCount } = await writeCompany(engine, company, writing);
     renameSync(made, place);
@@ -112,7 +119,11 @@ function watching(bar: Progress, signal: AbortSignal) {
  * Generates the PDFs that nobody has requested yet. They go only into the folder: stored, they would double the database.
  * @returns the number of PDFs.
  */
-async function printMissing(engine: Engine, company: string, { folder, signal }: Writing): Promise<number> {
+async function printMissing(
+  engine: Engine,
+  company: string,
+  { folder, signal, documentTemplate }: Writing,
+): Promise<number> {
   using bar = showProgress('documents printed');
   const watch = watching(bar, signal);
   const total = await countUnprinted(engine, company);
@@ -120,8 +131,8 @@ async function printMissing(engine: Engine, company: string, { folder, signal }:
   let renderer: Renderer | undefined;
   for await (const id of unprintedDocuments(engine, company)) {
     // The renderer is loaded here, because few commands need its fonts.
-    const { createRenderer } = await import('../../invoice-pdf/render.ts');
-    renderer ??= createRenderer();
+    const { openRenderer } = await import('../../invoice-pdf/template-trial.ts');
+    renderer ??= openRenderer(documentTemplate);
     const found = await findPrinted(engine.db, company, id);
     if (!found) continue;
     const { number } = found.current;
@@ -138,6 +149,7 @@ async function printMissing(engine: Engine, company: string, { folder, signal }:
 interface Writing {
   folder: string;
   signal: AbortSignal;
+  documentTemplate: string | undefined;
 }
 
 async function writeCompany(engine: Engine, company: string, { folder, signal }: Writing): Promise<Exported> {

@@ -84,11 +84,12 @@ function addWriting(command: DatabaseCommand, terminal: Terminal, prepare: Prepa
     .requiredOption('--out <file>', OUT)
     .action(async (id: string, options: { company?: string; out: string }) => {
       checkOut(options.out);
-      await withDatabase(terminal, async (engine, { portalAccent }) => {
+      await withDatabase(terminal, async (engine, { portalAccent, documentTemplate }) => {
         const company = await companyOf(engine, id, options.company);
         // The renderer is loaded here, because no other command needs its fonts.
-        const { createRenderer } = await import('../../invoice-pdf/render.ts');
-        const documents = createDocuments(engine, createPrint(engine, createRenderer(), portalAccent));
+        const { openRenderer } = await import('../../invoice-pdf/template-trial.ts');
+        const print = createPrint(engine, openRenderer(documentTemplate), portalAccent);
+        const documents = createDocuments(engine, print);
         const found = await documents.find(company, id);
         const file = found && (await prepare(documents, found, await getCompany(engine, company)));
         if (!file) throw new UsageError(`The company ${quote(company)} has no document ${quote(id)}.`);

@@ -3,67 +3,30 @@ import type { LineTerms } from '../../contract/document-terms.ts';
 import { sumOfPrices } from '../../contract/prices.ts';
 import { adjustmentText, shownMinor } from './adjustments.ts';
 import { moneyFormat, priceText, quantityText, shareText } from './amounts.ts';
-import { ACCENT, CONTENT_WIDTH, LEFT_MARGIN, RULE, STYLES } from './page-design.ts';
-import type { PrintedDocument } from '../printed-document/printed-document.ts';
-import type { Sheet } from './sheet.ts';
-import { layTable, type NaturalColumn, naturalWidths, placeColumns, type TextTable } from './table.ts';
+import type { PrintedDocument } from './printed-document.ts';
+import type { TextColumn, TextTable } from './text-table.ts';
 import { unitText } from './units.ts';
-import {
-  type InvoiceLine,
-  periodText,
-  pricesIncludeVat,
-  showsVat,
-  vatOfLine,
-} from '../printed-document/wording.ts';
+import { type InvoiceLine, periodText, pricesIncludeVat, showsVat, vatOfLine } from './wording.ts';
 
 /** The unit code for counted things (UN/ECE Recommendation 20). */
 const ONE = 'C62';
-/** The space above and below the text of a row, in points. */
-const PADDING = 4.5;
-/** The height of the row that carries a subtotal to the next page, in points; both pages show one. */
-const CARRIED_HEIGHT = STYLES.cellStrong.leading + 2 * PADDING;
-const SPACE = { x: LEFT_MARGIN, width: CONTENT_WIDTH };
-
-/**
- * Draws the lines of a document. At a page break the subtotal is carried to the next page, which repeats the headings.
- * The last row stays on one page with the `tailHeight` points that follow it.
- */
-export function drawLines(sheet: Sheet, printed: PrintedDocument, tailHeight: number): void {
-  const { lines, currency } = printed.record;
-  const { columns, rows } = linesOf(printed);
-  const widths = naturalWidths(sheet, columns, rows, STYLES);
-  const table = layTable(sheet, {
-    columns: placeColumns(columns, widths, SPACE),
-    heads: { style: STYLES.head, padding: PADDING, below: [ACCENT, 1] },
-    rows: rows.map((texts) => ({ texts, style: STYLES.cell, padding: PADDING, below: [RULE] })),
-    hasRowHeads: false,
-  });
-  const drawCarried = (label: string, begun: number) => {
-    const sumMinor = lines.slice(0, begun).reduce((sum, line) => sum + shownMinor(line, printed), 0);
-    const box = { ...SPACE, y: sheet.y + PADDING };
-    sheet.artifact(() => {
-      sheet.draw(sheet.text(label, STYLES.cellStrong, 200), box);
-      sheet.draw(sheet.text(moneyFormat(currency).plain(sumMinor), STYLES.cellStrong, 200), box, 'right');
-      sheet.rule(sheet.y + CARRIED_HEIGHT, SPACE, RULE);
-    }, 'Pagination');
-    sheet.y += CARRIED_HEIGHT;
-  };
-  const carried = { height: CARRIED_HEIGHT, draw: drawCarried };
-  table.draw(sheet.root, { tailHeight, keptLinesMax: 12, carried });
-}
-
-/** Returns a document's lines as a table of texts, each of one or more lines. */
+/** Returns a document's lines as a table of texts, with the subtotal after each. */
 export function linesOf(printed: PrintedDocument): TextTable {
-  const rows = printed.record.lines.map((line) => textsOf(printed, line));
-  return { columns: columnsOf(printed), rows };
+  const { lines, currency } = printed.record;
+  let sumMinor = 0;
+  const carried = lines.map((line) => {
+    sumMinor += shownMinor(line, printed);
+    return moneyFormat(currency).plain(sumMinor);
+  });
+  return { columns: columnsOf(printed), rows: lines.map((line) => textsOf(printed, line)), carried };
 }
 
-function columnsOf(printed: PrintedDocument): NaturalColumn[] {
+function columnsOf(printed: PrintedDocument): TextColumn[] {
   const { record } = printed;
   const currency = pricesIncludeVat(printed) ? `${record.currency} incl. VAT` : record.currency;
-  const vat: NaturalColumn[] = showsVat(record) ? [{ head: 'VAT', align: 'right', widthMax: 88 }] : [];
+  const vat: TextColumn[] = showsVat(record) ? [{ head: 'VAT', align: 'right', widthMax: 88 }] : [];
   return [
-    { head: 'Description', align: 'left', widthMax: CONTENT_WIDTH },
+    { head: 'Description', align: 'left', widthMax: Infinity },
     { head: 'Quantity', align: 'right', widthMax: 92 },
     { head: 'Unit', align: 'left', widthMax: 60 },
     { head: `Unit price (${currency})`, align: 'right', widthMax: 92 },
@@ -79,7 +42,7 @@ function textsOf(printed: PrintedDocument, line: InvoiceLine): string[] {
     ...allowances.map((one) => adjustmentText('discount', one, printed.record.currency)),
     ...charges.map((one) => adjustmentText('charge', one, printed.record.currency)),
   ];
-  // A quantity between minus one and zero is a discount: -0.05 units are shown as -5 %.
+  // A negative part of one is a discount, and -0.05 units are shown as -5 %.
   const share = line.unitCode === ONE ? shareText(line.quantity) : undefined;
   return [
     [

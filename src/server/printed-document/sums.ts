@@ -3,11 +3,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { adjustmentText, shownMinor } from './adjustments.ts';
-import { moneyFormat } from './amounts.ts';
-import { ACCENT, RULE, STYLES, TINT } from './page-design.ts';
-import type { PrintedDocument } from '../printed-document/printed-document.ts';
-import type { Sheet } from './sheet.ts';
-import { type LaidTable, layTable, type PrintedRow } from './table.ts';
+import type { PrintedDocument } from './printed-document.ts';
 import {
   categoryText,
   dateText,
@@ -17,19 +13,7 @@ import {
   overpaidMinor,
   pricesIncludeVat,
   showsVat,
-} from '../printed-document/wording.ts';
-
-/** The panel's overhang on both sides, in points, which aligns the last amount with those above it. */
-const HANG = 9;
-const GRAND = STYLES.grand;
-const GRAND_PADDING = 7;
-/** The space between a label and its amount, in points. */
-const GAP = 8;
-
-interface Space {
-  x: number;
-  width: number;
-}
+} from './wording.ts';
 
 type Sum = [label: string, amountMinor: number];
 
@@ -89,33 +73,4 @@ function grandLabel(record: Invoice, isBelowTotal: boolean): string {
   if (record.kind === 'credit_note') return hasVat ? 'Credit including VAT' : 'Total credit';
   if (isDraft(record)) return hasVat ? 'Total including VAT' : 'Total';
   return 'Amount due';
-}
-
-/** Lays out the sums of a document. */
-export function layTotals(sheet: Sheet, printed: PrintedDocument, space: Space): LaidTable {
-  return laySums(sheet, sumsOf(printed), printed.record.currency, space);
-}
-
-/** Lays out sums, the last one in a panel. */
-export function laySums(
-  sheet: Sheet,
-  sums: readonly [label: string, amountMinor: number][],
-  currency: string,
-  space: Space,
-): LaidTable {
-  const { withSymbol } = moneyFormat(currency);
-  const behindGrand = () => {
-    const panel = { x: space.x - HANG, y: sheet.y, width: space.width + 2 * HANG };
-    sheet.panel(panel, GRAND.leading + 2 * GRAND_PADDING, TINT);
-    sheet.rule(sheet.y, panel, ACCENT, 1);
-  };
-  const rows = sums.map(([label, amountMinor], index): PrintedRow => {
-    const texts = [label, withSymbol(amountMinor)];
-    return index === sums.length - 1
-      ? { texts, style: GRAND, padding: GRAND_PADDING, behind: behindGrand }
-      : { texts, style: STYLES.body, padding: 3.5, below: [RULE] };
-  });
-  const widest = Math.max(...rows.map(({ texts: [, amount = ''], style }) => sheet.textWidth(amount, style)));
-  const labels = { ...space, width: space.width - widest - GAP };
-  return layTable(sheet, { columns: [labels, { ...space, align: 'right' }], rows, hasRowHeads: true });
 }

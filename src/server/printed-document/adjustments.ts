@@ -1,8 +1,8 @@
 import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
 import { moneyFormat, quantityText } from './amounts.ts';
-import type { PrintedDocument } from '../printed-document/printed-document.ts';
-import type { InvoiceLine } from '../printed-document/wording.ts';
+import type { PrintedDocument } from './printed-document.ts';
+import type { InvoiceLine } from './wording.ts';
 
 /** The label of a discount or charge, with its amount in minor units, negative for a discount. */
 interface AdjustmentText {

@@ -5,11 +5,10 @@ import type { DocumentTerms } from '../../contract/feed.ts';
 import { paymentAddress } from '../../contract/payment-links.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
-import { type PayeeAccount, inGroups, meansOf } from '../printed-document/means-of-payment.ts';
-import { paymentCodeOf } from './payment-code.ts';
-import type { PrintedDocument } from '../printed-document/printed-document.ts';
+import { type PayeeAccount, inGroups, meansOf } from './means-of-payment.ts';
+import { type PaymentCode, paymentCodeOf } from './payment-code.ts';
+import type { PrintedDocument } from './printed-document.ts';
 import { reverseChargeStatements } from './reverse-charge.ts';
-import type { Statement } from './statement-drawing.ts';
 import {
   asksForPayment,
   categoryText,
@@ -21,17 +20,28 @@ import {
   overpaidMinor,
   pricesIncludeVat,
   titleOf,
-} from '../printed-document/wording.ts';
+} from './wording.ts';
+
+/** A section of the document with a heading and text. */
+export interface Statement {
+  heading: string;
+  paragraphs: readonly string[];
+  /** A link shown under the paragraphs. */
+  link?: { text: string; url: string } | undefined;
+  /** Rows of a table shown under the paragraphs and the link. */
+  details: readonly (readonly [label: string, value: string])[];
+  /** A QR code beside the text, with `alt` as its alternative text. */
+  code?: (PaymentCode & { alt: string }) | undefined;
+}
 
 /** Returns the sections of a statement of account: how to pay the balance. */
 export function accountStatementsOf(printed: PrintedDocument): Statement[] {
   return [paymentStatement(printed)].filter((statement) => statement !== undefined);
 }
 
-/** Returns a document's sections of text, such as why no VAT is charged, a note, and how to pay. */
+/** Returns a document's sections of text, such as a note, and how to pay. */
 export function statementsOf(printed: PrintedDocument): Statement[] {
   return [
-    vatStatement(printed),
     noteStatement(printed),
     paymentStatement(printed),
     representativeStatement(printed),
@@ -48,7 +58,8 @@ function originStatement({ record, isImported = false }: PrintedDocument): State
   return { heading: 'About this PDF', paragraphs: [paragraph], details: [] };
 }
 
-function vatStatement(printed: PrintedDocument): Statement | undefined {
+/** Returns the section saying why no VAT is charged and who accounts for it, if there is anything to say. */
+export function vatStatement(printed: PrintedDocument): Statement | undefined {
   const { lines } = printed.record;
   const reasons = new Map<string, string>();
   for (const one of [...lines, ...(printed.amounts?.charges ?? [])]) {

@@ -1,7 +1,7 @@
 import { rateText } from '../../contract/currencies.ts';
 import { reverseChargeVat } from '../../contract/vat.ts';
 import { moneyFormat, withMinus } from './amounts.ts';
-import type { PrintedDocument } from '../printed-document/printed-document.ts';
+import type { PrintedDocument } from './printed-document.ts';
 
 type Line = PrintedDocument['record']['lines'][number];
 

@@ -2,14 +2,14 @@ import { encode } from 'uqr';
 
 import { decimalAmount } from '../../contract/currencies.ts';
 import { compactAccount, isBic, isIban } from '../../contract/ibans.ts';
-import { type PayeeAccount, meansOf } from '../printed-document/means-of-payment.ts';
-import type { PrintedDocument } from '../printed-document/printed-document.ts';
+import { type PayeeAccount, meansOf } from './means-of-payment.ts';
+import type { PrintedDocument } from './printed-document.ts';
 
-/** A QR code as horizontal runs of dark modules. */
+/** A QR code as modules, row by row, without the light border: one byte per module, 0 for a dark one. */
 export interface PaymentCode {
-  /** The number of modules per side, without the light border. */
+  /** The number of modules per side. */
   size: number;
-  runs: readonly { x: number; y: number; length: number }[];
+  modules: Uint8Array;
 }
 
 /** EEA countries, whose banks need no BIC. */
@@ -31,7 +31,7 @@ export function paymentCodeOf(printed: PrintedDocument, amountMinor: number): Pa
   const text = transferText(printed, amountMinor);
   if (text === undefined) return undefined;
   const { data, size } = encode(text, { ecc: 'M', boostEcc: false, maxVersion: 13, border: 0 });
-  return { size, runs: data.flatMap(runsOf) };
+  return { size, modules: Uint8Array.from(data.flat(), (isDark) => (isDark ? 0 : 255)) };
 }
 
 /** Returns the text of the code, line by line; undefined where a rule of EPC069-12 can't be met. */
@@ -48,7 +48,7 @@ export function transferText(printed: PrintedDocument, amountMinor: number): str
   if (name === '' || reference === '' || reference.length > REFERENCE_MAX) return undefined;
   const amount = `EUR${decimalAmount(amountMinor, 'EUR')}`;
   const payee = [...name].slice(0, NAME_MAX).join('').trim();
-  // The empty elements are the purpose and the structured reference.
+  // No purpose and no structured reference.
   const text = ['BCD', '002', '1', 'SCT', bic, payee, iban, amount, '', '', reference].join('\n');
   return Buffer.byteLength(text) > BYTES_MAX ? undefined : text;
 }
@@ -70,9 +70,4 @@ function bicOf(given: string | undefined): string {
 /** Puts text on one line, because a line break would begin the next element of the code. */
 function oneLine(text: string | null | undefined): string {
   return (text ?? '').replace(/[\s\p{Cc}]+/gu, ' ').trim();
-}
-
-function runsOf(row: readonly boolean[], y: number): PaymentCode['runs'] {
-  const text = row.map((isDark) => (isDark ? 'X' : ' ')).join('');
-  return [...text.matchAll(/X+/g)].map(({ 0: run, index: x }) => ({ x, y, length: run.length }));
 }
