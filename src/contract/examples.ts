@@ -1,5 +1,6 @@
 import { contractDocument, type Prose } from './document.ts';
 import type { EventKind } from './events.ts';
+import type { JsonText } from './json-text.ts';
 import type { OperationId } from './operations.ts';
 
 /** Returns the contract's example bodies of an operation's successful answer. */
@@ -29,6 +30,13 @@ export function exampleEvents(): ExampleEvent[] {
       body: JSON.stringify(value),
     })),
   );
+}
+
+/** Returns the data of the contract's first example of an event. */
+export function exampleData(kind: EventKind): JsonText<unknown> {
+  const example = exampleEvents().find(({ event }) => event === kind);
+  const { data } = JSON.parse(example?.body ?? '{"data":{}}') as { data: unknown };
+  return JSON.stringify(data) as JsonText<unknown>;
 }
 
 /** Returns the contract's description of an event: when it is sent, and what it carries. */

@@ -200,7 +200,7 @@ async function tellStory(t: Test, browser: Browser, javaScript: boolean): Promis
     t.strictSame(await axeViolations(page), [], 'also where a secret is shown');
   }
 
-  await press(page, 'Send a ping');
+  await press(page, 'Send a test');
   await page.getByText('The answer was 204.').waitFor();
   if (javaScript) await picture(page, 'story-pinged');
   const [ping] = received;

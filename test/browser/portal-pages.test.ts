@@ -89,6 +89,8 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
   return {
     webhooks: '/portal/webhooks',
     webhook: of,
+    'webhook-change': `${of}/change`,
+    'deliveries-all': '/portal/deliveries?event=job.updated',
     'webhook-failing': `/portal/webhooks/${failing.id}`,
     deliveries: `${of}/deliveries`,
     'deliveries-failed': `/portal/webhooks/${failing.id}/deliveries?state=unsent`,

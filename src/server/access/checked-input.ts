@@ -17,12 +17,12 @@ const NO_PART_OF_A_NAME =
  * Returns the name of a thing or a person, checked and normalised.
  * @param what the subject of the error message, such as `The name`.
  * @returns the name without surrounding white space.
- * @throws UsageError for the field `name`, naming the character or the rule.
+ * @throws UsageError for the field, naming the character or the rule.
  */
-export function checkedLine(given: string, what: string): string {
+export function checkedLine(given: string, what: string, field = 'name'): string {
   const name = given.trim().normalize('NFC');
   const refuse = (rule: string): never => {
-    throw new UsageError(`${what} ${rule}.`, { field: 'name' });
+    throw new UsageError(`${what} ${rule}.`, { field });
   };
   const [wrong] = NO_PART_OF_A_NAME.exec(name) ?? [];
   if (wrong !== undefined) {

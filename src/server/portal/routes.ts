@@ -1,6 +1,7 @@
 import { changeOwnPassword, endOwnSessions, showAccount } from '../features/account/account-page.ts';
 import { showAudit } from '../features/people/audit-page.ts';
 import { chooseOneCompany, showCompanies } from '../features/sign-in/choose-company-page.ts';
+import { showAllDeliveries } from '../features/webhooks/deliveries/all-deliveries-page.ts';
 import { showDeliveries } from '../features/webhooks/deliveries/deliveries-page.ts';
 import { sendAgain, showDelivery } from '../features/webhooks/deliveries/delivery-page.ts';
 import {
@@ -37,7 +38,13 @@ import { showSignIn, signInWithPassword, signOut } from '../features/sign-in/sig
 import { showRequests } from '../features/usage/requests-page.ts';
 import { showUsage } from '../features/usage/usage-page.ts';
 import { pause, remove, resume, sendPing, showWebhook } from '../features/webhooks/webhook-page.ts';
-import { registerWebhook, showNewWebhook, showWebhooks } from '../features/webhooks/webhooks-page.ts';
+import {
+  registerWebhook,
+  saveChange,
+  showChange,
+  showNewWebhook,
+  showWebhooks,
+} from '../features/webhooks/webhooks-page.ts';
 import type { DownloadKind } from '../views/download.ts';
 import type { GuestPage, PortalPage } from '../views/visit.ts';
 
@@ -96,10 +103,13 @@ export const routes: readonly Route[] = [
   post('/keys/:id/revoke', revokeOldKey),
 
   get('/events', showEvents),
+  get('/deliveries', showAllDeliveries),
   get('/webhooks', showWebhooks),
   post('/webhooks', registerWebhook),
   get('/webhooks/new', showNewWebhook),
   get('/webhooks/:id', showWebhook),
+  get('/webhooks/:id/change', showChange),
+  post('/webhooks/:id/change', saveChange),
   post('/webhooks/:id/ping', sendPing),
   post('/webhooks/:id/pause', pause),
   post('/webhooks/:id/resume', resume),

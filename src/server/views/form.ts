@@ -110,11 +110,12 @@ export function checkboxes({
   problem,
   choices,
   chosen,
-}: Field & { choices: readonly Choice[]; chosen: readonly string[] }): Html {
+  tools,
+}: Field & { choices: readonly Choice[]; chosen: readonly string[]; tools?: Html }): Html {
   const field = { name, id: group, label, hint, problem };
   return html`<fieldset class="field" ${describedBy(field)}>
     <legend>${label}</legend>
-    ${notes(field)}
+    ${notes(field)} ${tools}
     ${choices.map(({ value, label: text, hint: beside, unavailable, more }, index) => {
       const id = `${group}-${index}`;
       const note = unavailable ?? beside;
@@ -161,6 +162,30 @@ export function select({
       )}
     </select>
   </div>`;
+}
+
+/**
+ * Renders buttons that tick all choices of a group, or none, by showing the form anew; see `isTicked`. A button that nobody
+ * sees comes first, because the Enter key presses the first one of a form.
+ */
+export function tickButtons(action: string, group: string): Html {
+  const tick = (value: string, label: string) =>
+    html`<button class="quiet" name="tick" value="${value}" formaction="${action}#${group}-0" formnovalidate>
+      ${label}
+    </button>`;
+  return html`<p>
+    <button class="hidden" tabindex="-1" aria-hidden="true"></button>
+    ${tick('all', 'Choose all')} ${tick('none', 'Choose none')}
+  </p>`;
+}
+
+/** Ticks choices of a group as `tickButtons` asks. @returns whether one of them was pressed. */
+export function isTicked(filled: URLSearchParams, group: string, all: readonly string[]): boolean {
+  const pressed = filled.get('tick');
+  if (pressed === null) return false;
+  filled.delete(group);
+  if (pressed === 'all') for (const value of all) filled.append(group, value);
+  return true;
 }
 
 export function button(label: Content, kind: 'main' | 'danger' | 'quiet' = 'main'): Html {

@@ -62,6 +62,7 @@ export async function formsOf({ engine, administrator }: TestPortal): Promise<Re
     '/keys/:id/revoke': id(key.id),
     '/webhooks': { fields: { url: 'https://hooks.example.com/new', events: 'job.created' } },
     '/webhooks/:id/ping': id(webhook.id),
+    '/webhooks/:id/change': { ...id(webhook.id), fields: { description: 'Stock', events: 'job.created' } },
     '/webhooks/:id/pause': id(webhook.id),
     '/webhooks/:id/resume': id(paused.id),
     '/webhooks/:id/delete': id(webhook.id),

@@ -27,7 +27,7 @@ t.test('an attempt keeps nothing of its signing secret, which the receiver repea
     ...{ company: 'acme', webhook: 'whk_1', id: 'del_1', lease: 'l', attempt: 1, failureCount: 0 },
     secret: sealedSecret('acme', 'whk_1', secret),
     ...{ kind: 'ping' as const, createdAt: at, dueAt: at, data: pingData, url: 'https://hooks.example.com/' },
-    ...{ isWebhookDeleted: false, isWebhookPaused: false, switches },
+    ...{ isWebhookDeleted: false, isWebhookPaused: false, isTest: true, switches },
   };
   const answerText = `${secret.slice('whsec_'.length)} is no key`;
   const { attempt } = await makeAttempt(delivery, {

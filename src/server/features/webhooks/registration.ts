@@ -9,9 +9,11 @@ import {
 import type { Scope } from '../../../contract/scopes.ts';
 import { maySeeEvent, scopesLacked } from '../../../contract/withholding.ts';
 import { quote, unknownName, UsageError } from '../../../errors.ts';
+import { checkedLine } from '../../access/checked-input.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import { getCompany } from '../../store/records/companies.ts';
 import {
+  type Act,
   type Authority,
   type AuthorisedTransaction,
   authorisedTransaction,
@@ -20,7 +22,7 @@ import { actorId, type AuditAction } from '../../store/accounts/audit-trail.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { writeRow } from '../../store/tables/table.ts';
 import { webhooks } from '../../store/tables/webhooks.ts';
-import { findWebhookRow, listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts';
+import { eventsEver, findWebhookRow, listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 
@@ -53,6 +55,7 @@ export async function createWebhook(
   options: {
     company: string;
     url: string;
+    description?: string;
     events: readonly string[];
     by?: Authority;
     now: Date;
@@ -62,24 +65,59 @@ export async function createWebhook(
   const secret = mintSecret();
   const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
   const url = canonicalWebhookUrl(options.url);
+  const description = checkedDescription(options.description ?? '');
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
-    const events = validateEvents(
-      options.events,
-      authorised.by === 'operator' ? undefined : authorised.by.scopes,
-    );
+    const events = validateEvents(options.events, scopesOf(authorised));
     // The transaction holds the company's lock, so the limit can't be exceeded.
     const present = await listWebhookRows({ db: authorised.transaction }, company);
     if (present.length >= WEBHOOKS_MAX)
       throw new UsageError(
         `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
       );
-    const of = { id, company, url, events, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
+    const given = { id, company, url, description, events };
+    const of = { ...given, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
     const row = { ...writeRow(webhooks, of), secret: box.seal(secret, of) };
     await authorised.transaction.insertInto('webhooks').values(row).execute();
-    const record: Webhook = { ...of, pausedAt: null, failingSince: null, isFailing: false };
+    const record: Webhook = { ...of, pastEvents: [], pausedAt: null, failingSince: null, isFailing: false };
     await recordOf(authorised, 'webhook.registered', record, { events: events.join(' ') });
     return { secret, record };
   });
+}
+
+const scopesOf = ({ by }: AuthorisedTransaction) => (by === 'operator' ? undefined : by.scopes);
+
+/**
+ * Changes a webhook's description or its events. Events are checked as in `createWebhook`. Deliveries that wait are still
+ * sent, because their events happened before.
+ * @throws UsageError of the field `events` or `description`, and what `authorisedTransaction` and `getWebhookToChange` throw.
+ */
+export async function changeWebhook(
+  engine: Engine,
+  given: Act & { id: string; events?: readonly string[] | undefined; description?: string | undefined },
+): Promise<Webhook> {
+  return authorisedTransaction(engine, given, async (authorised) => {
+    const webhook = await getWebhookToChange(authorised, given.id);
+    const events = given.events ? validateEvents(given.events, scopesOf(authorised)) : webhook.events;
+    const description = checkedDescription(given.description ?? webhook.description);
+    const details = {
+      ...(description !== webhook.description && { description: description || 'none' }),
+      ...(events.join() !== webhook.events.join() && { events: events.join(' ') }),
+    };
+    if (Object.keys(details).length === 0) return webhook;
+    const pastEvents = eventsEver(webhook).filter((kind) => !events.includes(kind));
+    await change(authorised, webhook, {
+      description,
+      events: JSON.stringify(events),
+      past_events: JSON.stringify(pastEvents),
+    });
+    await recordOf(authorised, 'webhook.changed', webhook, details);
+    return { ...webhook, description, events, pastEvents };
+  });
+}
+
+/** Checks a description, which may be empty. @throws UsageError of the field `description`. */
+export function checkedDescription(given: string): string {
+  return given.trim() === '' ? '' : checkedLine(given, 'The description', 'description');
 }
 
 /**
@@ -108,7 +146,10 @@ export async function deleteIn(authorised: AuthorisedTransaction, webhook: Webho
 async function change(
   { transaction, company }: AuthorisedTransaction,
   { id }: Webhook,
-  changes: { deleted_at: string } | { paused_at: string | null; failing_since?: null },
+  changes:
+    | { deleted_at: string }
+    | { paused_at: string | null; failing_since?: null }
+    | { description: string; events: string; past_events: string },
 ): Promise<void> {
   await transaction
     .updateTable('webhooks')
@@ -166,8 +207,8 @@ function webhookChange(act: (authorised: AuthorisedTransaction, webhook: Webhook
 
 /**
  * Returns the webhook that an authorised transaction is to change.
- * @throws UsageError when the company has no such webhook, or the administrator can't see the data of its events: whoever
- *   can't choose an event can't stop or repeat it either.
+ * @throws UsageError when the company has no such webhook, or the administrator can't see the data of all events that it has
+ *   or had: whoever can't choose an event can't stop or repeat it either.
  */
 export async function getWebhookToChange(authorised: AuthorisedTransaction, id: string): Promise<Webhook> {
   const webhook = await findWebhookRow(authorised.transaction, authorised.company, id);
@@ -178,16 +219,16 @@ export async function getWebhookToChange(authorised: AuthorisedTransaction, id: 
 }
 
 /**
- * Returns why an administrator can't change a webhook, which is that its events carry data they can't see; otherwise
+ * Returns why an administrator can't change a webhook, which is that it sends or sent data they can't see; otherwise
  * undefined.
  */
 export function whyNotTouch(
-  { events }: Pick<Webhook, 'events'>,
+  webhook: Pick<Webhook, 'events' | 'pastEvents'>,
   { scopes }: Pick<Administrator, 'scopes'>,
 ): string | undefined {
-  const missing = scopesLacked(scopes, events);
+  const missing = scopesLacked(scopes, eventsEver(webhook));
   if (missing.length === 0) return undefined;
-  return `You have no access to data that this webhook sends: ${missing.join(', ')}. Ask an administrator who has it.`;
+  return `You have no access to data that this webhook sends or sent: ${missing.join(', ')}. Ask an administrator who has it.`;
 }
 
 export function unknownWebhook({ company, webhook }: { company: string; webhook: string }): UsageError {

@@ -7,9 +7,9 @@ import { readRow, type RowOf } from '../../store/tables/table.ts';
 import { webhooks } from '../../store/tables/webhooks.ts';
 
 /** A webhook, without its secret. */
-export interface Webhook extends Pick<
+export interface Webhook extends Omit<
   RowOf<typeof webhooks>,
-  'id' | 'company' | 'url' | 'events' | 'createdAt' | 'pausedAt' | 'failingSince' | 'madeBy'
+  'deletedAt' | 'pingedAt' | 'failingToldAt' | 'failedToldAt'
 > {
   isFailing: boolean;
 }
@@ -17,6 +17,16 @@ export interface Webhook extends Pick<
 /** Returns the host of a webhook's address, which is shown to people: the path or the query may hold a password. */
 export function webhookHost({ url }: { url: string }): string {
   return URL.parse(url)?.host ?? url;
+}
+
+/** Returns a webhook's description, or else the host of its address. */
+export function webhookName(webhook: Pick<Webhook, 'url' | 'description'>): string {
+  return webhook.description || webhookHost(webhook);
+}
+
+/** Returns the events that a webhook has or had: of these, deliveries may be in its history. */
+export function eventsEver({ events, pastEvents }: Pick<Webhook, 'events' | 'pastEvents'>) {
+  return [...events, ...pastEvents];
 }
 
 /**
@@ -58,7 +68,8 @@ export async function findWebhookRow(
 function presentIn(db: Connection, company: string) {
   return db
     .selectFrom('webhooks as w')
-    .select(['id', 'company', 'url', 'events', 'created_at', 'paused_at', 'failing_since', 'made_by'])
+    .select(['id', 'company', 'url', 'description', 'events', 'past_events', 'created_at', 'paused_at'])
+    .select(['failing_since', 'made_by'])
     .select(sql<number>`CASE WHEN ${isFailing(company)} THEN 1 ELSE 0 END`.as('is_failing'))
     .where('w.company', '=', company)
     .where('w.deleted_at', 'is', null);

@@ -2,7 +2,7 @@ import type { EventKind, SubscribableKind } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { findWebhookRow, type Webhook } from './stored-webhooks.ts';
+import { eventsEver, findWebhookRow, type Webhook } from './stored-webhooks.ts';
 import { whyNotTouch } from './registration.ts';
 import { notFound } from '../../views/page-error.ts';
 import { type Html, html } from '../../views/html.ts';
@@ -27,11 +27,13 @@ export function unlessRefused(webhook: Webhook, { administrator }: Visit, button
   return reason === undefined ? button : html`<p class="hint">${reason}</p>`;
 }
 
-/** Lists the webhook's events whose data an administrator may see, plus `ping`. */
-export function visibleKinds({ scopes }: Administrator, { events }: Webhook): EventKind[] {
-  return [...events.filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
+type WebhookEvents = Pick<Webhook, 'events' | 'pastEvents'>;
+
+/** Lists the events that the webhook has or had and whose data an administrator may see, plus `ping`. */
+export function visibleKinds({ scopes }: Administrator, webhook: WebhookEvents): EventKind[] {
+  return [...eventsEver(webhook).filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
 }
 
-export function hiddenKinds({ scopes }: Administrator, { events }: Webhook): SubscribableKind[] {
-  return events.filter((kind) => !maySeeEvent(scopes, kind));
+export function hiddenKinds({ scopes }: Administrator, webhook: WebhookEvents): SubscribableKind[] {
+  return eventsEver(webhook).filter((kind) => !maySeeEvent(scopes, kind));
 }

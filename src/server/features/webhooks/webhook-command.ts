@@ -7,7 +7,14 @@ import type { DeliveryRecord } from './deliveries/delivery-details.ts';
 import type { KeptAttempt } from './deliveries/results.ts';
 import type { Webhook } from './stored-webhooks.ts';
 import { listDeliveries, PAGE_MAX, ping, recover, resend } from './deliveries/deliveries.ts';
-import { createWebhook, deleteWebhook, listWebhooks, pauseWebhook, resumeWebhook } from './registration.ts';
+import {
+  changeWebhook,
+  createWebhook,
+  deleteWebhook,
+  listWebhooks,
+  pauseWebhook,
+  resumeWebhook,
+} from './registration.ts';
 import { listUnreadable, openSecretBox, sealSecrets, takeSecretBox } from './secret-key.ts';
 import { COMPANY, integerIn } from '../../cli/arguments.ts';
 import { DatabaseCommand } from '../../cli/database-command.ts';
@@ -17,12 +24,13 @@ import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
 
 const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
-/** Builds `fieldledger webhook create|list|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
+/** Builds `fieldledger webhook create|list|change|pause|resume|delete|deliveries|resend|recover|ping|seal`. */
 export function webhookCommand(terminal: Terminal): Command {
   return new DatabaseCommand('webhook', terminal)
     .description("a company's webhooks")
     .addCommand(createCommand(terminal))
     .addCommand(listCommand(terminal))
+    .addCommand(changeCommand(terminal))
     .addCommand(pauseCommand(terminal))
     .addCommand(resumeCommand(terminal))
     .addCommand(deleteCommand(terminal))
@@ -43,20 +51,38 @@ function createCommand(terminal: Terminal): Command {
     .description('register a webhook and show its signing secret, once')
     .argument(...COMPANY)
     .argument('<url>', 'https address on a public host name, port 443')
-    .option(
-      '--events <events>',
-      `comma-separated, of ${subscribableKinds.join(', ')}`,
-      (text) => listOf(text),
-      [...subscribableKinds] as string[],
-    )
-    .inDatabase(async ({ engine, config }, company: string, url: string, chosen: { events: string[] }) => {
-      const options = { company, url, events: chosen.events, now: new Date() };
+    .option(...EVENTS, eventsOf, [...subscribableKinds] as string[])
+    .option(...DESCRIPTION)
+    .inDatabase(async ({ engine, config }, company: string, url: string, chosen: Changed) => {
+      const options = { company, url, events: subscribableKinds, ...chosen, now: new Date() };
       const box = await openSecretBox(engine, config);
       const { secret, record } = await createWebhook(engine, box, options);
       terminal.tell(
         `Registered ${record.id}. Keep its signing secret in a secret store; it is shown only now.\n`,
       );
       terminal.show({ secret, ...record }, secret);
+    });
+}
+
+const EVENTS = ['--events <events>', `comma-separated, of ${subscribableKinds.join(', ')}, or all`] as const;
+const DESCRIPTION = ['--description <text>', 'a few words that tell it from other webhooks'] as const;
+
+interface Changed {
+  events?: string[];
+  description?: string;
+}
+
+const eventsOf = (text: string): string[] => (text === 'all' ? [...subscribableKinds] : listOf(text));
+
+function changeCommand(terminal: Terminal): Command {
+  return ofWebhook('change', terminal)
+    .description('change the events or the description of a webhook')
+    .option(...EVENTS, eventsOf)
+    .option(...DESCRIPTION)
+    .inDatabase(async ({ engine }, company: string, id: string, given: Changed) => {
+      if (Object.keys(given).length === 0) throw new UsageError('Give --events, --description or both.');
+      const changed = await changeWebhook(engine, { company, id, ...given, by: 'operator', now: new Date() });
+      terminal.show(changed, textTable([changed], columns, ''));
     });
 }
 
@@ -162,9 +188,10 @@ function recoverCommand(terminal: Terminal): Command {
 
 function pingCommand(terminal: Terminal): Command {
   return ofWebhook('ping', terminal)
-    .description('send a signed ping to a webhook')
-    .inDatabase(async ({ engine }, company: string, webhook: string) => {
-      const id = await ping(engine, { company, webhook }, { now: new Date() });
+    .description('send a webhook a signed ping, or an example of one of its events')
+    .option('--event <event>', 'the event', 'ping')
+    .inDatabase(async ({ engine }, company: string, webhook: string, { event }: { event: string }) => {
+      const id = await ping(engine, { company, webhook }, { event, now: new Date() });
       terminal.show({ id }, `${id} waits to be sent; "webhook deliveries" shows its result.`);
     });
 }
@@ -200,6 +227,7 @@ const columns: Columns<Webhook> = {
   paused: ({ pausedAt }) => (pausedAt === null ? '' : `since ${pausedAt}`),
   address: ({ url }) => url,
   events: ({ events }) => (events.length === subscribableKinds.length ? 'all' : events.join(',')),
+  description: ({ description }) => description,
 };
 
 const EVENT_COLUMNS = Math.max(...subscribableKinds.map((kind) => kind.length));

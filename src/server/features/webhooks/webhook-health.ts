@@ -93,7 +93,7 @@ export interface CountedAttempt {
   status: number | null;
   error: string | null;
   answerText: string | undefined;
-  isPing?: boolean | undefined;
+  isTest?: boolean | undefined;
 }
 
 /**
@@ -145,7 +145,7 @@ function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
     webhook,
     at.slice(0, 13),
     delivered.length,
-    failed.filter(({ isPing }) => !isPing).length,
+    failed.filter(({ isTest }) => !isTest).length,
     last(delivered),
     last(failures),
   ];

@@ -2,12 +2,12 @@ import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { DeliveryDetail } from './deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { type HourSpan, readWebhookHealth } from './webhook-health.ts';
-import { listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts';
+import { listWebhookRows, type Webhook, webhookName } from './stored-webhooks.ts';
 import { ping, waitForAttempt } from './deliveries/deliveries.ts';
 import { deleteWebhook, pauseWebhook, resumeWebhook, WEBHOOKS_MAX } from './registration.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
-import { button, confirmForm, form } from '../../views/form.ts';
+import { button, confirmForm, form, select } from '../../views/form.ts';
 import { exactTime, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge, steps, warning } from '../../views/notice.ts';
@@ -30,9 +30,9 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
   const { id, url } = webhook;
   const spans = healthSpans(company.timeZone, now);
   const health = (await readWebhookHealth(engine, company.id, [id], spans.spans)).get(id);
-  const pinged = await findPing(engine, webhook, query.get('ping'));
+  const pinged = await findPing(engine, visit, webhook, query.get('ping'));
   return page(
-    webhookHost(webhook),
+    webhookName(webhook),
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
       <p class="address"><code>${url}</code></p>
       ${stoppedWarning(visit)}
@@ -55,6 +55,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
       ${health && attemptChart(health, spans)}
       <h2>Events</h2>
       ${eventList(visit, webhook)}
+      ${unlessRefused(webhook, visit, html`<p><a href="/portal/webhooks/${id}/change">Change events or description</a></p>`)}
       <h2>Pause</h2>
       ${pausePart(visit, webhook)}
       <h2>Replace the secret</h2>
@@ -66,10 +67,11 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
   );
 };
 
-/** Sends a ping and waits briefly for the result, so that the page usually shows it at once. */
+/** Sends a ping or a sample, and waits briefly for the result, so that the page usually shows it at once. */
 export const sendPing = action(showWebhook, async (visit, { engine, pingWaitMs = 3_000 }) => {
   const { company, id: webhook } = await getOwnWebhook(engine, visit);
-  const id = await ping(engine, { company, webhook }, visit.act);
+  const event = visit.form.get('event') ?? 'ping';
+  const id = await ping(engine, { company, webhook }, { ...visit.act, event });
   await waitForAttempt(engine, { company, webhook, id }, pingWaitMs);
   return redirect(`/portal/webhooks/${webhook}?ping=${id}`);
 });
@@ -92,15 +94,16 @@ export const remove: PortalPage = async (visit, { engine }) => {
   return redirect('/portal/webhooks', text);
 };
 
-/** Finds the ping whose id is in the page's URL, if it was sent to this webhook. */
+/** Finds the test whose id is in the page's URL, if it was sent to this webhook. */
 async function findPing(
   engine: Engine,
+  { administrator }: Visit,
   { company, id: webhook }: Webhook,
   id: string | null,
 ): Promise<DeliveryDetail | undefined> {
   if (id === null) return undefined;
   const found = await waitForAttempt(engine, { company, webhook, id }, 0);
-  return found?.event === 'ping' ? found : undefined;
+  return found?.isTest && maySeeEvent(administrator.scopes, found.event) ? found : undefined;
 }
 
 function pingPart(
@@ -110,12 +113,23 @@ function pingPart(
   problem: string | undefined,
 ): Html {
   const action = `/portal/webhooks/${webhook.id}/ping`;
+  const testForm = form(
+    visit,
+    { action, problem },
+    html`${select({
+      name: 'event',
+      label: 'Event',
+      choices: ['ping', ...webhook.events].map((kind) => [kind, kind]),
+      chosen: pinged?.event ?? visit.form.get('event') ?? 'ping',
+    })}
+    ${button('Send a test')}`,
+  );
   return html`<p>
-      A ping is a signed delivery without any of your data. It shows whether the receiver can be reached and
-      accepts the signature. You can send 5 a minute.
+      A ping is a signed delivery without any data. A test of an event has the data of the example on
+      <a href="/portal/events">All events</a>, and none of yours. Your receiver can’t tell it from a real one.
+      You can send 5 tests a minute.
     </p>
-    ${pinged && pingResult(visit, pinged)}
-    ${unlessRefused(webhook, visit, form(visit, { action, problem }, button('Send a ping')))}`;
+    ${pinged && pingResult(visit, pinged)} ${unlessRefused(webhook, visit, testForm)}`;
 }
 
 function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
@@ -125,7 +139,7 @@ function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
   if (!attempt)
     return html`<div class="notice" role="status">
       <p>
-        ${deliveryBadge(pinged)} The ping
+        ${deliveryBadge(pinged)} The test
         ${state === 'withheld' ? 'was not sent.' : 'has not been answered yet.'}
         <a href="/portal/webhooks/${webhook}?ping=${id}">Look again</a>
       </p>
@@ -135,7 +149,7 @@ function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
       ${deliveryBadge(pinged)} ${attemptOutcome(attempt)} ${exactTime(visit, attempt.attemptedAt)},
       ${attempt.totalMs} ms${attemptPhases(attempt)}.
       ${pinged.nextAttemptAt !== null && html`It is retried at ${exactTime(visit, pinged.nextAttemptAt)}.`}
-      <a href="${link}">Everything about this ping</a>
+      <a href="${link}">Everything about this test</a>
     </p>
   </div>`;
 }

@@ -1,20 +1,29 @@
 import { subscribableKinds } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Engine } from '../../store/engines/engine.ts';
+import { NAME_CHARACTERS_MAX } from '../../access/checked-input.ts';
 import { readWebhookHealth, type WebhookHealth } from './webhook-health.ts';
-import { findWebhookRow, type Webhook, webhookHost } from './stored-webhooks.ts';
-import { validateEvents, createWebhook, listWebhooks, WEBHOOKS_MAX } from './registration.ts';
+import { findWebhookRow, type Webhook, webhookName } from './stored-webhooks.ts';
+import {
+  changeWebhook,
+  checkedDescription,
+  validateEvents,
+  createWebhook,
+  listWebhooks,
+  WEBHOOKS_MAX,
+} from './registration.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
 import { checkAll, notFound, type Problems } from '../../views/page-error.ts';
-import { button, checkboxes, form, textField } from '../../views/form.ts';
+import { button, checkboxes, form, isTicked, textField, tickButtons } from '../../views/form.ts';
 import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
 import { named, table } from '../../views/table.ts';
 import { healthSpans, needsLook, lastDayText, lastFailure, lastSuccess, healthBadge } from './health-view.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 import { eventChoice, eventDetails } from './events-page.ts';
+import { getOwnWebhook, unlessRefused } from './webhook-access.ts';
 
 export const showWebhooks: PortalPage = async (visit, { engine }) => {
   const { company, now } = visit;
@@ -29,6 +38,7 @@ export const showWebhooks: PortalPage = async (visit, { engine }) => {
         and retried for most of a day if the receiver doesn’t accept it.
       </p>
       ${stoppedWarning(visit)} ${webhookTable(visit, webhooks, health)}
+      ${webhooks.length > 0 && html`<p><a href="/portal/deliveries">Deliveries of all webhooks</a></p>`}
       ${
         webhooks.length >= WEBHOOKS_MAX
           ? html`<p>A company can have ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
@@ -59,8 +69,8 @@ function webhookTable(
         (one, other) => Number(needsLook(other.webhook, other.own)) - Number(needsLook(one.webhook, one.own)),
       )
       .map(({ webhook, own }) => [
-        html`<a href="/portal/webhooks/${webhook.id}">${webhookHost(webhook)}</a><br /><span class="hint"
-            >${webhook.url.replace(/^https:\/\/[^/]*/, '')}</span
+        html`<a href="/portal/webhooks/${webhook.id}">${webhookName(webhook)}</a><br /><span class="hint"
+            >${webhook.description === '' ? webhook.url.replace(/^https:\/\/[^/]*/, '') : webhook.url}</span
           >`,
         healthBadge(webhook, own),
         webhook.events.length === subscribableKinds.length ? 'All events' : webhook.events.join(', '),
@@ -111,19 +121,7 @@ function registrationForm(visit: Visit, like: Webhook | undefined, problems: Pro
       problem: problems.url,
       lengthMax: 2_000,
     })}
-    ${checkboxes({
-      name: 'events',
-      label: 'Events',
-      hint: 'The events that the receiver gets. They can’t be changed later: register another webhook and delete this one instead.',
-      problem: problems.events,
-      choices: subscribableKinds.map((kind) => ({
-        value: kind,
-        label: kind,
-        ...eventChoice(kind, visit),
-        more: eventDetails(kind),
-      })),
-      chosen: like?.events ?? filled.getAll('events'),
-    })}
+    ${webhookFields(visit, { action: '/portal/webhooks', ...(like && { given: like }), problems })}
     ${button('Register')}`,
   );
 }
@@ -141,17 +139,21 @@ async function likeIn(
 }
 
 /** Registers a webhook. The next page shows its secret once. */
-export const registerWebhook = action(showNewWebhook, async (visit, { engine, secrets }) => {
+export const registerWebhook = action(showNewWebhook, async (visit, services) => {
   const { administrator, act, form: filled } = visit;
+  if (isTicked(filled, 'events', subscribableKinds)) return showNewWebhook(visit, services);
   const url = (filled.get('url') ?? '').trim();
+  const description = filled.get('description') ?? '';
   const events = filled.getAll('events');
   checkAll(
     () => canonicalWebhookUrl(url),
+    () => checkedDescription(description),
     () => validateEvents(events, administrator.scopes),
   );
-  const { secret, record } = await createWebhook(engine, secrets, { ...act, url, events });
-  const text =
-    'The webhook is registered. Give its signing secret to the receiver, then press “Send a ping” below.';
+  const { secret, record } = await createWebhook(services.engine, services.secrets, {
+    ...{ ...act, url, description, events },
+  });
+  const text = 'The webhook is registered. Give its signing secret to the receiver, then send a test below.';
   return redirect(`/portal/webhooks/${record.id}`, text, [
     {
       label: 'Signing secret',
@@ -160,3 +162,76 @@ export const registerWebhook = action(showNewWebhook, async (visit, { engine, se
     },
   ]);
 });
+
+/** Shows the form that changes a webhook's description and events. */
+export const showChange: PortalPage = async (visit, { engine }, problems = {}) => {
+  const webhook = await getOwnWebhook(engine, visit);
+  const action = `/portal/webhooks/${webhook.id}/change`;
+  return page(
+    `Change ${webhookName(webhook)}`,
+    html`<p><a href="/portal/webhooks/${webhook.id}">Back to the webhook</a></p>
+      <p class="address"><code>${webhook.url}</code></p>
+      <p>Deliveries that wait are still sent, also those of events that you no longer choose.</p>
+      ${unlessRefused(
+        webhook,
+        visit,
+        form(
+          visit,
+          { action, problem: problems.form },
+          html`${webhookFields(visit, { action, given: webhook, problems })} ${button('Save')}
+            <a href="/portal/webhooks/${webhook.id}">Cancel</a>`,
+        ),
+      )}`,
+    { section: 'webhooks' },
+  );
+};
+
+export const saveChange = action(showChange, async (visit, services) => {
+  const { administrator, act, form: filled } = visit;
+  if (isTicked(filled, 'events', subscribableKinds)) return showChange(visit, services);
+  const { id } = await getOwnWebhook(services.engine, visit);
+  const description = filled.get('description') ?? '';
+  const events = filled.getAll('events');
+  checkAll(
+    () => checkedDescription(description),
+    () => validateEvents(events, administrator.scopes),
+  );
+  await changeWebhook(services.engine, { ...act, id, description, events });
+  return redirect(`/portal/webhooks/${id}`, 'The webhook is changed.');
+});
+
+/** Renders the fields of a webhook that can be changed, with what was filled in or else what is given. */
+export function webhookFields(
+  visit: Visit,
+  {
+    action,
+    given,
+    problems,
+  }: { action: string; given?: Pick<Webhook, 'description' | 'events'>; problems: Problems },
+): Html {
+  const { form: filled } = visit;
+  const isFilled = filled.size > 0;
+  return html`${textField({
+    name: 'description',
+    label: 'Description',
+    hint: 'A few words that tell it from other webhooks, such as “Stock system”. You can leave it empty.',
+    value: isFilled ? filled.get('description') : given?.description,
+    problem: problems.description,
+    isRequired: false,
+    lengthMax: NAME_CHARACTERS_MAX,
+  })}
+  ${checkboxes({
+    name: 'events',
+    label: 'Events',
+    hint: 'The events that the receiver gets. You can change them later.',
+    problem: problems.events,
+    tools: tickButtons(action, 'events'),
+    choices: subscribableKinds.map((kind) => ({
+      value: kind,
+      label: kind,
+      ...eventChoice(kind, visit),
+      more: eventDetails(kind),
+    })),
+    chosen: isFilled ? filled.getAll('events') : (given?.events ?? []),
+  })}`;
+}

@@ -5,12 +5,13 @@ import type { Engine } from '../engines/engine.ts';
 import { FIRST_MIGRATION, refuseForeign } from '../foreign.ts';
 import { baseline } from './0001-baseline.ts';
 import { addKeyRequests } from './0002-key-requests.ts';
+import { extendWebhooks } from './0003-webhooks.ts';
 import type { Migration } from './migration.ts';
 import { findOutdated, type Outdated, refuseLater } from './record-contracts.ts';
 import type { OnProgress } from './render-anew.ts';
 import type { Tables } from '../tables/tables.ts';
 
-export const migrations: readonly Migration[] = [baseline, addKeyRequests];
+export const migrations: readonly Migration[] = [baseline, addKeyRequests, extendWebhooks];
 
 /**
  * Prefix of the name in `migrations` that marks an unfinished copy, so that nobody serves it. The source's digest follows.

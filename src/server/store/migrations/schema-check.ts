@@ -4,7 +4,7 @@ import type { Administration, SchemaObject } from '../dialects/administration.ts
 import { sqliteAdministration } from '../dialects/sqlite-administration.ts';
 import type { Engine } from '../engines/engine.ts';
 import { FIRST_MIGRATION } from '../foreign.ts';
-import { statementsFor } from '../tables/table.ts';
+import { partOf, statementsFor } from '../tables/table.ts';
 import { allTables } from '../tables/tables.ts';
 import { CREATE_MIGRATIONS, migrations } from './migrate.ts';
 
@@ -34,8 +34,13 @@ function differences(
 ): string[] {
   // The baseline's tables are those of today, which an older database doesn't all have.
   const later = migrations.flatMap(({ name, adds = [] }) => (applied.includes(name) ? [] : adds));
-  const tables = applied.includes(FIRST_MIGRATION) ? allTables.filter((table) => !later.includes(table)) : [];
-  const statements = tables.flatMap((table) => statementsFor(table, administration.engine));
+  const isLater = (table: string, part: string) =>
+    later.some(({ name, columns, indexes = {} }) => name === table && part in { ...columns, ...indexes });
+  const tables = applied.includes(FIRST_MIGRATION) ? allTables : [];
+  const statements = tables
+    .map((table) => partOf(table, (part) => !isLater(table.name, part)))
+    .filter(({ columns }) => Object.keys(columns).length > 0)
+    .flatMap((table) => statementsFor(table, administration.engine));
   const made = administration.objectsMadeBy([CREATE_MIGRATIONS, ...statements]);
   const texts = (objects: readonly SchemaObject[]) =>
     new Map(

@@ -148,13 +148,28 @@ export function defineTable<const Name extends string, const Own extends Columns
   return definition;
 }
 
+/** Returns a table with only some of its columns and indexes, such as those that an older database has, or lacks. */
+export function partOf(table: Table, isIn: (name: string) => boolean): Table {
+  const among = <Of>(all: Readonly<Record<string, Of>> = {}) =>
+    Object.fromEntries(Object.entries(all).filter(([name]) => isIn(name)));
+  return { ...table, columns: among(table.columns), indexes: among(table.indexes) };
+}
+
+/** Returns the statements that add the columns and indexes of a part to its table, whose last columns they are. */
+export function statementsToAdd(part: Table, engine: EngineName): string[] {
+  return [
+    ...Object.entries(part.columns).map(
+      (each) => `ALTER TABLE ${part.name} ADD COLUMN ${columnText(each, engine)}`,
+    ),
+    ...statementsFor(part, engine).filter((statement) => statement.startsWith('CREATE INDEX')),
+  ];
+}
+
 /** Returns the statements that create a table on an engine. */
 export function statementsFor(table: Table, engine: EngineName): string[] {
   if (table.isCounter && engine === 'sqlite') return [];
   const { name, columns, key, constraints = [], indexes = {}, uniqueIndexes = {} } = table;
-  const lines = Object.entries(columns).map(([column, { declared, constraints }]) =>
-    `${column} ${declared[engine]} ${constraints(column, engine)}`.trimEnd(),
-  );
+  const lines = Object.entries(columns).map((column) => columnText(column, engine));
   // SQLite accepts no computed column in a primary key, so a unique index is used instead.
   const isComputed = key.some((column) => columns[column]?.isComputed);
   if (key.length > 0 && !isComputed) lines.push(`PRIMARY KEY (${key.join(', ')})`);
@@ -167,6 +182,13 @@ export function statementsFor(table: Table, engine: EngineName): string[] {
     ),
     ...(table.also?.(engine) ?? []),
   ];
+}
+
+function columnText(
+  [name, { declared, constraints }]: readonly [string, Column],
+  engine: EngineName,
+): string {
+  return `${name} ${declared[engine]} ${constraints(name, engine)}`.trimEnd();
 }
 
 function optionsOf({ isKeyed }: Table, engine: EngineName): string {

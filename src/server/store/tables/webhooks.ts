@@ -1,6 +1,7 @@
 import type { SubscribableKind } from '../../../contract/events.ts';
 import {
   company,
+  flag,
   recordText,
   integer,
   json,
@@ -36,6 +37,10 @@ export const webhooks = defineTable({
     failing_told_at: orNull(text),
     /** The last time administrators were notified that deliveries were marked failed. */
     failed_told_at: orNull(text),
+    /** A line for people, because several webhooks may have the same address; empty for none. */
+    description: orElse(text, "''"),
+    /** Events that were chosen earlier. The history still has them, so they count where authority depends on events. */
+    past_events: orElse(json<SubscribableKind[]>(), "'[]'"),
   },
   key: ['company', 'id'],
   indexes: {
@@ -45,6 +50,9 @@ export const webhooks = defineTable({
     webhooks_failing: '(company, id) WHERE failing_since IS NOT NULL',
   },
 });
+
+/** SQL for the id of the record that an event is about: of the invoice in an event of payments. */
+export const RECORD_ID = "COALESCE(data ->> 'id', data ->> 'invoiceId')";
 
 export const events = defineTable({
   name: 'events',
@@ -56,9 +64,12 @@ export const events = defineTable({
     created_at: text,
     /** JSON of the event's data: the record, or details about it. */
     data: recordText,
+    /** Whether somebody asked for this event as a sample. A ping is a test without this mark. */
+    is_test: orElse(flag, '0'),
   },
   key: ['company', 'id'],
   indexes: {
+    events_of_record: `(company, (${RECORD_ID}), id)`,
     // Finds rare kinds of events for the history's filters.
     events_of_kind: '(company, kind, id)',
     events_age: '(id)',
@@ -131,6 +142,8 @@ export const deliveryAttempts = defineTable({
     first_byte_ms: orNull(integer),
     total_ms: integer,
     next_attempt_at: orNull(text),
+    /** The beginning of an answer that isn't 2xx, as one line. */
+    answer_text: orNull(text),
   },
   key: ['company', 'webhook', 'delivery', 'number'],
   constraints: ['CHECK ((status IS NULL) <> (error IS NULL))'],

@@ -38,7 +38,9 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
     id,
     company,
     url,
+    description: '',
     events: all,
+    pastEvents: [],
     createdAt,
     pausedAt: null,
     failingSince: null,
@@ -52,6 +54,16 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
     `\n${first?.id}  ${first?.createdAt}          https://hooks.example.com/  job.created,invoice.paid\n`,
   );
   for (const text of [list.stdout, JSON.stringify(listed)]) t.notOk(/whsec|sealed/.test(text));
+
+  t.match(await call(`webhook change acme ${id}`), { exitCode: 1, stderr: /Give --events, --description/ });
+  const change = `webhook change acme ${id} --events`;
+  const less = await json<Webhook>(`${change} job.updated --description Ledger`);
+  t.match(less, {
+    description: 'Ledger',
+    events: ['job.updated'],
+    pastEvents: all.filter((kind) => kind !== 'job.updated'),
+  });
+  t.strictSame(await json(`${change} all --description ''`), record);
 
   await call(`webhook pause acme ${id}`);
   const since = (await json<Webhook[]>('webhook list acme'))[1]?.pausedAt;

@@ -30,7 +30,7 @@ async function failedPing(engine: Engine, id: string) {
   await engine.run("UPDATE deliveries SET state = 'sending', lease = 'mine'");
   const result = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'mine', attempt: 1 });
   const attempt = result.attempt && { ...result.attempt, status: 500 };
-  await recordResults(engine, [{ ...result, state: 'retrying', attempt, isPing: true }]);
+  await recordResults(engine, [{ ...result, state: 'retrying', attempt, isTest: true }]);
   return engine.db.selectFrom('webhooks').selectAll().where('id', '=', 'whk_a').executeTakeFirstOrThrow();
 }
 

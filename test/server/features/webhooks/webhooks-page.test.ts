@@ -2,6 +2,7 @@ import { subscribableKinds } from '../../../../src/contract/events.ts';
 import { eventWords, exampleEvents } from '../../../../src/contract/examples.ts';
 import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail.ts';
 import { listWebhookRows } from '../../../../src/server/features/webhooks/stored-webhooks.ts';
+import { changeWebhook } from '../../../../src/server/features/webhooks/registration.ts';
 import { ping, waitForAttempt } from '../../../../src/server/features/webhooks/deliveries/deliveries.ts';
 import { STORY_NOW } from '../../../_server.ts';
 import { answer, scriptedSender, startLoop } from './deliveries/_delivery-loop.ts';
@@ -104,7 +105,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     for (const path of [of, `${of}/deliveries?state=unsent`, `${of}/deliveries/${delivery}`]) {
       t.match(
         await visitor.read(path),
-        /You have no access to data that this webhook sends: invoices:read\. Ask an/,
+        /You have no access to data that this webhook sends or sent: invoices:read\. Ask an/,
       );
       t.notMatch(
         visitor.shown,
@@ -115,7 +116,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     for (const action of ['ping', 'pause', 'resume', 'delete', 'recover', again]) {
       const fields = { from: '2026-11-20T11:00', count: '1', seen: '0' };
       t.equal(await visitor.force(`${of}/${action}`, fields), 422, action);
-      t.match(visitor.text, /You have no access to data that this webhook sends: invoices:read\./);
+      t.match(visitor.text, /You have no access to data that this webhook sends or sent: invoices:read\./);
     }
     t.strictSame(await rows(), before);
   });
@@ -126,6 +127,19 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     const checked = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+checked/g)].map(([, kind]) => kind);
     t.strictSame(checked, ['job.created']);
     t.match(await visitor.read(`/portal/webhooks/${id}`), /invoice\.paid Not yours/);
+  });
+
+  await t.test('that it had before count as much', async (t) => {
+    const events = ['job.created', 'invoice.paid'];
+    const { id } = await addWebhook(engine, { events });
+    t.match(await visitor.read(`/portal/webhooks/${id}`), /invoice\.paid Not yours/);
+    const change = { company: COMPANY, id, by: 'operator' as const, now: STORY_NOW };
+    const { pastEvents } = await changeWebhook(engine, { ...change, events: ['job.created'] });
+    t.strictSame(pastEvents, ['invoice.paid']);
+    t.match(await visitor.read(`/portal/webhooks/${id}/change`), /sends or sent: invoices:read/);
+    t.equal(await visitor.force(`/portal/webhooks/${id}/change`, { events: 'job.updated' }), 422);
+    t.match(visitor.text, /sends or sent: invoices:read/, 'of which the history has deliveries');
+    t.strictSame((await changeWebhook(engine, { ...change, events })).pastEvents, []);
   });
 });
 
@@ -152,7 +166,12 @@ onSqlite('markup in an address is only text on every page', async (t, portal) =>
   const [delivery] = await portal.engine.run('SELECT id FROM deliveries');
   const of = `/portal/webhooks/${id}`;
   const pages = ['/portal/webhooks', of, `${of}/deliveries`, `${of}/deliveries/${String(delivery?.id)}`];
-  const asked = [`/portal/webhooks/new?like=${id}`, `${of}/deliveries?from=<script>alert(3)</script>`];
+  const asked = [
+    `/portal/webhooks/new?like=${id}`,
+    `${of}/change`,
+    '/portal/deliveries',
+    `${of}/deliveries?from=<script>alert(3)</script>`,
+  ];
   for (const page of [...pages, ...asked]) {
     await visitor.visit(page);
     t.notMatch(visitor.shown, /<script>alert|<img src=x|onclick='/, page);
@@ -204,6 +223,11 @@ onSqlite('a webhook’s page says what its receiver answered last', async (t, po
   t.notMatch(seen.shown, /<script>alert/);
   t.match(seen.shown, `${of}/deliveries/${delivery}`);
   t.notMatch(JSON.stringify(await engine.run('SELECT * FROM webhook_hours')), secret.slice(6, 20));
+  t.match(
+    await seen.read(`${of}/deliveries/${delivery}`),
+    `The answer was 401. <script>alert(1)</script>, it's "whsec_…"`,
+  );
+  t.notMatch(seen.shown, /<script>alert/);
   const { visitor: limited } = await portal.join({ scopes: ['jobs:read'], mayInvite: false });
   t.match(await limited.read(of), /The answer was 401/);
   t.notMatch(limited.text, /alert/, 'which may repeat data that they may not see');

@@ -69,7 +69,7 @@ export async function makeAttempt(
     },
     'delivery.attempted',
   );
-  return { ...result, isPing: kind === 'ping' };
+  return { ...result, isTest: delivery.isTest };
 }
 
 /** Returns the result of a delivery that must not be sent now; undefined for one that can be sent. */

@@ -5,6 +5,7 @@ import { countRows } from '../../../store/batches.ts';
 import { type Connection, dialectOf, withoutIndex } from '../../../store/dialects/dialect.ts';
 import { boundTo } from '../../../store/machines.ts';
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
+import { RECORD_ID } from '../../../store/tables/webhooks.ts';
 import type { WebhookKey } from './delivery-keys.ts';
 
 /** A group of delivery states that the history can be filtered by. */
@@ -12,6 +13,8 @@ export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
 
 export interface DeliveryFilter {
   kinds?: readonly EventKind[] | undefined;
+  /** The id of the record that the events are about. */
+  record?: string | undefined;
   state?: StateGroup | undefined;
   /** The period in which the event happened; `until` is excluded. */
   from?: Date | undefined;
@@ -30,8 +33,8 @@ export interface ListedPage {
 }
 
 /** Maximum number of deliveries that one page scans, which takes a few milliseconds. */
-const LOOKED_AT_MAX = 5_000;
-/** Number of events that are joined with their deliveries in one step. */
+export const LOOKED_AT_MAX = 5_000;
+/** Number of events that are joined with the deliveries of one webhook in one step. */
 const EVENTS_AT_ONCE = 200;
 
 /** The webhook whose deliveries are listed. No event is older than the webhook. */
@@ -41,9 +44,10 @@ export interface ListedWebhook extends WebhookKey {
 }
 
 /** The start and size of a page. It starts before the id at which the previous page ended, or at the newest delivery. */
-interface PageOptions {
+export interface PageOptions {
   before?: string | undefined;
   countMax: number;
+  lookedAtMax?: number;
 }
 
 /**
@@ -58,16 +62,21 @@ export async function listDeliveryRows(
   filter: DeliveryFilter,
   page: PageOptions,
 ): Promise<ListedPage> {
-  const [kind] = filter.kinds ?? [];
-  const { rows, ...end } =
-    kind !== undefined && filter.kinds?.length === 1 && !isRare(filter.state)
-      ? await scanEvents(db, of, { ...filter, kind }, page)
-      : await scanDeliveries(db, of, filter, page);
+  const { rows, ...end } = isOfFewEvents(filter)
+    ? await scanEvents(db, of, filter, page)
+    : await scanDeliveries(db, of, filter, page);
   return { deliveries: await withAttempts(db, of, rows), ...end };
 }
 
-interface Scanned extends Omit<ListedPage, 'deliveries'> {
-  rows: DeliveryRow[];
+/** Whether a search reads events, and the deliveries of each, because few events can match. */
+export function isOfFewEvents({ kinds, record, state }: DeliveryFilter): boolean {
+  return record !== undefined || (kinds?.length === 1 && !isRare(state));
+}
+
+export type ScannedRow = DeliveryRow & { webhook: string };
+
+export interface Scanned extends Omit<ListedPage, 'deliveries'> {
+  rows: ScannedRow[];
 }
 
 /** SQL conditions by group; two must equal those of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
@@ -85,7 +94,7 @@ function inState(state: StateGroup | undefined): RawBuilder<boolean> {
 }
 
 /** Scans all deliveries, or those in a rare state, and joins the event of each. */
-async function scanDeliveries(
+export async function scanDeliveries(
   db: Connection,
   of: WebhookKey,
   filter: DeliveryFilter,
@@ -94,9 +103,9 @@ async function scanDeliveries(
   const { kinds, state } = filter;
   const scan = deliveriesIn(db, of, filter, page);
   const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
-  const end = mayRefuse ? await searchEnd(db, scan) : undefined;
-  const { rows } = await sql<DeliveryRow>`
-    SELECT d.id, e.kind, e.created_at, d.state, d.withheld_for, d.due_at, d.attempt_count
+  const end = mayRefuse ? await searchEnd(db, scan, page) : undefined;
+  const { rows } = await sql<ScannedRow>`
+    SELECT d.webhook, d.id, e.kind, e.created_at, e.is_test, d.state, d.withheld_for, d.due_at, d.attempt_count
     FROM ${scan.table} CROSS JOIN events AS e
     WHERE ${scan.condition} AND e.company = ${of.company} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
       AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
@@ -151,10 +160,14 @@ function deliveriesIn(
 }
 
 /** Finds the id at which a search stops early; undefined when the search can reach the end. */
-async function searchEnd(db: Connection, { table, condition }: DeliveryScan): Promise<string | undefined> {
+async function searchEnd(
+  db: Connection,
+  { table, condition }: DeliveryScan,
+  { lookedAtMax = LOOKED_AT_MAX }: PageOptions,
+): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     SELECT d.id FROM ${table} WHERE ${condition}
-    ORDER BY d.id DESC LIMIT 1 OFFSET ${sql.lit(LOOKED_AT_MAX)}`.execute(db);
+    ORDER BY d.id DESC LIMIT 1 OFFSET ${sql.lit(lookedAtMax)}`.execute(db);
   return rows[0]?.id;
 }
 
@@ -163,34 +176,40 @@ const LAST_EVENT = 'evt_g';
 
 interface EventRow {
   id: string;
+  kind: EventKind;
   created_at: string;
+  is_test: number;
 }
 
-/** The bounds of a scan of events of one kind. */
-interface EventSpan {
-  kind: EventKind;
+/** The bounds of a scan of events of one kind, or of one record. */
+interface EventSpan extends Pick<DeliveryFilter, 'kinds' | 'record'> {
   from: string;
   before: string;
 }
 
 /**
- * Scans events of one kind with the deliveries of each, in steps. In a single join, a planner that doesn't know the values
- * would start from the deliveries, and read all of the webhook's.
+ * Scans events of one kind, or of one record, with the deliveries of each, in steps. In a single join, a planner that doesn't
+ * know the values would start from the deliveries, and read all of the webhook's.
+ * @param webhooks others whose deliveries are read too; `of` is the oldest. A page doesn't end between those of one event.
  */
-async function scanEvents(
+export async function scanEvents(
   db: Connection,
   of: ListedWebhook,
-  filter: DeliveryFilter & { kind: EventKind },
+  filter: DeliveryFilter,
   page: PageOptions,
+  webhooks: readonly string[] = [of.webhook],
 ): Promise<Scanned> {
   const span = eventSpan(of, filter, page);
-  const found: (DeliveryRow & { event: string })[] = [];
-  for (let lookedAt = 0; lookedAt < LOOKED_AT_MAX; lookedAt += EVENTS_AT_ONCE) {
-    const events = await listEvents(db, of.company, span);
-    found.push(...(await deliveriesOf(db, of, events, filter)));
-    const rows = found.slice(0, page.countMax);
-    if (found.length > page.countMax) return { rows, before: rows.at(-1)?.event, isCutShort: false };
-    if (events.length < EVENTS_AT_ONCE) return { rows, before: undefined, isCutShort: false };
+  const found: EventDelivery[] = [];
+  const { lookedAtMax = LOOKED_AT_MAX } = page;
+  const atOnce = Math.ceil(EVENTS_AT_ONCE / webhooks.length);
+  for (let lookedAt = 0; lookedAt < lookedAtMax; lookedAt += atOnce) {
+    const events = await listEvents(db, of.company, span, atOnce);
+    found.push(...(await deliveriesOf(db, { company: of.company, webhooks }, events, filter)));
+    const before = found[page.countMax - 1]?.event;
+    if (before !== undefined && found.length > page.countMax)
+      return { rows: found.filter(({ event }) => event >= before), before, isCutShort: false };
+    if (events.length < atOnce) return { rows: found, before: undefined, isCutShort: false };
     span.before = events.at(-1)?.id ?? span.before;
   }
   return { rows: found, before: span.before, isCutShort: true };
@@ -198,13 +217,14 @@ async function scanEvents(
 
 function eventSpan(
   { createdAt }: ListedWebhook,
-  { kind, from, until }: DeliveryFilter & { kind: EventKind },
+  { kinds, record, from, until }: DeliveryFilter,
   page: PageOptions,
 ): EventSpan {
   const registeredAt = new Date(createdAt);
   const end = until ? firstId('evt_', until) : LAST_EVENT;
   return {
-    kind,
+    kinds,
+    record,
     from: firstId('evt_', from && from > registeredAt ? from : registeredAt),
     before: page.before !== undefined && page.before < end ? page.before : end,
   };
@@ -214,36 +234,42 @@ function eventSpan(
 async function listEvents(
   db: Connection,
   company: string,
-  { kind, from, before }: EventSpan,
+  { kinds = [], record, from, before }: EventSpan,
+  countMax: number,
 ): Promise<EventRow[]> {
   // The key is compared and ordered as a whole, so that no other index has this order.
   const key = sql`(e.company, e.kind, e.id)`;
-  const { isDistributed } = dialectOf(db);
+  const { isDistributed, indexedBy } = dialectOf(db);
+  const isIn =
+    record === undefined
+      ? sql`${boundTo(isDistributed ? company : undefined, 'e.company')} AND ${key} >= (${company}, ${kinds[0]}, ${from})
+        AND ${key} < (${company}, ${kinds[0]}, ${before}) ORDER BY e.company DESC, e.kind DESC,`
+      : sql`e.company = ${company} AND ${sql.raw(RECORD_ID)} = ${record} AND e.id >= ${from} AND e.id < ${before}
+        AND ${kinds.length > 0 ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} ORDER BY`;
   const { rows } = await sql<EventRow>`
-    SELECT e.id, e.created_at FROM events AS e
-    WHERE ${boundTo(isDistributed ? company : undefined, 'e.company')} AND ${key} >= (${company}, ${kind}, ${from}) AND ${key} < (${company}, ${kind}, ${before})
-    ORDER BY e.company DESC, e.kind DESC, e.id DESC LIMIT ${sql.lit(EVENTS_AT_ONCE)}`.execute(db);
+    SELECT e.id, e.kind, e.created_at, e.is_test FROM events AS e ${record === undefined ? sql`` : indexedBy('events_of_record')}
+    WHERE ${isIn} e.id DESC LIMIT ${sql.lit(countMax)}`.execute(db);
   return rows;
 }
 
-/** Reads a webhook's deliveries of some events, in the order of the events. */
+type EventDelivery = ScannedRow & { event: string };
+
+/** Reads the webhooks' deliveries of some events, in the order of the events. */
 async function deliveriesOf(
   db: Connection,
-  { company, webhook }: WebhookKey,
+  { company, webhooks }: { company: string; webhooks: readonly string[] },
   events: readonly EventRow[],
-  { kind, state }: DeliveryFilter & { kind: EventKind },
-): Promise<(DeliveryRow & { event: string })[]> {
+  { state }: DeliveryFilter,
+): Promise<EventDelivery[]> {
   if (events.length === 0) return [];
-  // The webhook is hidden from the indexes; otherwise all its deliveries would be read.
-  const { rows } = await sql<Omit<DeliveryRow, 'kind' | 'created_at'> & { event: string }>`
-    SELECT d.id, d.event, d.state, d.withheld_for, d.due_at, d.attempt_count FROM deliveries AS d
+  // The webhook is hidden from the indexes, and SQLite is told which; otherwise all its deliveries would be read.
+  const { rows } = await sql<Omit<EventDelivery, 'kind' | 'created_at' | 'is_test'>>`
+    SELECT d.webhook, d.id, d.event, d.state, d.withheld_for, d.due_at, d.attempt_count
+    FROM deliveries AS d ${dialectOf(db).indexedBy('deliveries_of_event')}
     WHERE d.company = ${company} AND d.event IN (${sql.join(events.map(({ id }) => id))})
-      AND ${withoutIndex('d.webhook')} = ${webhook} AND ${inState(state)}`.execute(db);
-  const byEvent = new Map(rows.map((row) => [row.event, row]));
-  return events.flatMap(({ id, created_at }) => {
-    const row = byEvent.get(id);
-    return row ? [{ ...row, kind, created_at }] : [];
-  });
+      AND ${withoutIndex('d.webhook')} IN (${sql.join(webhooks)}) AND ${inState(state)}`.execute(db);
+  const byEvent = Map.groupBy(rows, ({ event }) => event);
+  return events.flatMap((event) => (byEvent.get(event.id) ?? []).map((row) => ({ ...event, ...row })));
 }
 
 /** Returns a string that sorts before every id made at a time or later (RFC 9562 section 5.7). */

@@ -1,16 +1,10 @@
 import { companyInstant, companyLocal } from '../../../../contract/company-time.ts';
 import { HISTORY_MS, MINUTE_MS } from '../../../../contract/durations.ts';
 import type { EventKind } from '../../../../contract/events.ts';
-import {
-  countUnsent,
-  listDeliveryRows,
-  type ListedPage,
-  type ListedWebhook,
-  type StateGroup,
-} from './deliveries-list.ts';
+import { countUnsent, listDeliveryRows, type ListedWebhook, type StateGroup } from './deliveries-list.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import type { DeliveryRecord } from './delivery-details.ts';
-import { type Webhook, webhookHost } from '../stored-webhooks.ts';
+import { type Webhook, webhookName } from '../stored-webhooks.ts';
 import { whyNotTouch } from '../registration.ts';
 import { button, filterForm, select, textField, withQuery } from '../../../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts';
@@ -42,25 +36,27 @@ export const showDeliveries: PortalPage = async (visit, { engine }) => {
   const { company, query, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
   const chosen = chosenOf(visit, webhook);
+  const path = `/portal/webhooks/${webhook.id}/deliveries`;
   const of = { ...webhook, company: company.id, webhook: webhook.id };
   const before = query.get('before')?.slice(0, 100);
   const found = await listDeliveryRows(engine.db, of, chosen, { before, countMax: PAGE_DELIVERIES });
   const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
+  const rows = found.deliveries.map((delivery) => [webhook, delivery] as const);
+  const hasTicks = chosen.state === 'unsent' && whyNotTouch(webhook, visit.administrator) === undefined;
   const newerCount = await countSince(engine, of, chosen, new Date(made));
   return page(
-    `Deliveries to ${webhookHost(webhook)}`,
+    `Deliveries to ${webhookName(webhook)}`,
     html`<p>
         The deliveries of the last 30 days to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
         ${chosen.isPartial && 'Deliveries of events whose data you can’t see are left out.'}
       </p>
-      ${await tabs(engine, of, chosen)} ${filters(visit, webhook, chosen)}
+      ${await tabs(engine, of, chosen)} ${filters(path, visibleKinds(visit.administrator, webhook), chosen)}
       ${chosen.state === 'unsent' && found.deliveries.length > 0 && recoverPart(visit, webhook, chosen.given)}
-      ${newerCount > 0 && html`<p><a href="${addressOf(webhook, chosen.given)}">${boundedCountText(newerCount, NEWER_MAX)} newer</a></p>`}
-      ${deliveryTable(visit, webhook, { ...chosen, ...found })}
-      ${found.isCutShort && html`<p class="hint">The search stopped after some thousand deliveries; older ones may match too.</p>`}
+      ${newerCount > 0 && html`<p><a href="${withQuery(path, chosen.given)}">${boundedCountText(newerCount, NEWER_MAX)} newer</a></p>`}
+      ${deliveryTable(visit, rows, { isCutShort: found.isCutShort, hasTicks, isOfAll: false })}
       ${pagination(
         (next?: string) =>
-          addressOf(webhook, chosen.given, next === undefined ? undefined : { before: next, made }),
+          withQuery(path, { ...chosen.given, ...(next !== undefined && { before: next, made }) }),
         { place: before, next: found.before },
       )}`,
     { section: 'webhooks', isRefused: Object.keys(chosen.problems).length > 0 },
@@ -101,7 +97,10 @@ interface Chosen {
   problems: Problems;
 }
 
-function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): Chosen {
+export function chosenOf(
+  { company, administrator, query }: Visit,
+  webhook: Pick<Webhook, 'events' | 'pastEvents'>,
+): Chosen {
   const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 50);
   const kinds = visibleKinds(administrator, webhook);
   const event = kinds.find((kind) => kind === text('event'));
@@ -125,27 +124,25 @@ function chosenOf({ company, administrator, query }: Visit, webhook: Webhook): C
   };
 }
 
-function addressOf(
-  { id }: Webhook,
-  given: Chosen['given'],
-  place?: { before: string; made: string },
-): string {
-  return withQuery(`/portal/webhooks/${id}/deliveries`, { ...given, ...place });
-}
-
-function filters({ administrator }: Visit, webhook: Webhook, { given, problems }: Chosen): Html {
+export function filters(
+  path: string,
+  kinds: readonly EventKind[],
+  { given, problems }: Chosen,
+  more?: Html,
+): Html {
   const timeField = (name: 'from' | 'until', label: string) =>
     textField({
       ...{ name, label, value: given[name], type: 'datetime-local', isRequired: false },
       problem: problems[name],
     });
   return filterForm(
-    `/portal/webhooks/${webhook.id}/deliveries`,
-    html`${select({
+    path,
+    html`${more}
+    ${select({
       name: 'event',
       label: 'Event',
       all: 'Every event',
-      choices: visibleKinds(administrator, webhook).map((kind) => [kind, kind]),
+      choices: kinds.map((kind) => [kind, kind]),
       chosen: given.event,
     })}
     ${select({
@@ -159,21 +156,23 @@ function filters({ administrator }: Visit, webhook: Webhook, { given, problems }
   );
 }
 
-function deliveryTable(
+/** Renders deliveries, each beside its webhook, which `isOfAll` names. */
+export function deliveryTable(
   visit: Visit,
-  webhook: Webhook,
-  { state, deliveries, isCutShort }: Pick<Chosen, 'state'> & Pick<ListedPage, 'deliveries' | 'isCutShort'>,
+  rows: readonly (readonly [Webhook, DeliveryRecord])[],
+  { isCutShort, hasTicks, isOfAll }: Record<'isCutShort' | 'hasTicks' | 'isOfAll', boolean>,
 ): Html {
-  const hasTicks = state === 'unsent' && whyNotTouch(webhook, visit.administrator) === undefined;
-  return table({
+  const ofAll = (cell: string) => (isOfAll ? [cell] : []);
+  const list = table({
     caption: 'Deliveries',
-    columns: ['Event', 'Happened', 'State', 'Last attempt', amount('Attempts')],
-    rows: deliveries.map((delivery) => [
+    columns: ['Event', ...ofAll('Webhook'), 'Happened', 'State', 'Last attempt', amount('Attempts')],
+    rows: rows.map(([webhook, delivery]) => [
       html`${hasTicks && tick(delivery)}<a
           class="id"
           href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
           >${delivery.event}<span class="hidden"> ${delivery.id}</span></a
         >`,
+      ...ofAll(webhookName(webhook)),
       time(visit, delivery.createdAt),
       deliveryBadge(delivery),
       delivery.state === 'withheld' && delivery.withheldFor !== null
@@ -185,9 +184,11 @@ function deliveryTable(
       ? ['None of these match', 'Look at older ones, or choose a shorter time.']
       : [
           'There are no deliveries here',
-          'If you chose a filter, there may be some without it. Otherwise there was no event for this webhook yet. Pings are listed too.',
+          'If you chose a filter, there may be some without it. Otherwise there was no event yet. Pings are listed too.',
         ],
   });
+  return html`${list}
+  ${isCutShort && html`<p class="hint">The search stopped after some thousand deliveries; older ones may match too.</p>`}`;
 }
 
 function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefined {

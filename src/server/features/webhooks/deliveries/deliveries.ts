@@ -4,7 +4,8 @@ import { sql } from 'kysely';
 
 import { HISTORY_DAYS, HISTORY_MS } from '../../../../contract/durations.ts';
 import { pingData } from '../../../../contract/delivery-request.ts';
-import { quote, UsageError } from '../../../../errors.ts';
+import { exampleData } from '../../../../contract/examples.ts';
+import { quote, unknownName, UsageError } from '../../../../errors.ts';
 import {
   type Authority,
   AuthorityEndedError,
@@ -211,15 +212,15 @@ async function resendUnsent(
 }
 
 /**
- * Sends a signed `ping` to a webhook.
+ * Sends a webhook a signed `ping`, or the contract's example of an event that it has chosen.
  * @returns the id of its delivery.
- * @throws UsageError when there is no such webhook, it is paused, or there were 5 pings to it within a minute, or 20 to all
+ * @throws UsageError when there is no such webhook, it hasn't chosen the event, it is paused, or there were 5 pings to it within a minute, or 20 to all
  *   the company's webhooks: without a limit, pings could scan other people's ports.
  */
 export async function ping(
   engine: Engine,
   { company, webhook }: WebhookKey,
-  { now, by = 'operator' }: { now: Date; by?: Authority },
+  { now, by = 'operator', event: kind = 'ping' }: { now: Date; by?: Authority; event?: string },
 ): Promise<string> {
   const mint = createIds();
   const [id, event] = [mint.prefixed('dlv_', now.getTime()), mint.prefixed('evt_', now.getTime())];
@@ -228,7 +229,10 @@ export async function ping(
   const act = { company, by, now, isProofNeeded: false };
   await authorisedTransaction(engine, act, async (authorised) => {
     const { transaction } = authorised;
-    const { pausedAt } = await getWebhookToChange(authorised, webhook);
+    const { pausedAt, events } = await getWebhookToChange(authorised, webhook);
+    const chosen = events.find((one) => one === kind);
+    if (!chosen && kind !== 'ping')
+      throw new UsageError(unknownName(kind, 'an event of the webhook', events));
     if (pausedAt !== null) throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
     const rows = await transaction
       .selectFrom('webhooks')
@@ -250,14 +254,19 @@ export async function ping(
       .execute();
     await transaction
       .insertInto('events')
-      .values({ id: event, company, kind: 'ping', created_at: at, data: pingData })
+      .values({
+        ...{ id: event, company, kind, created_at: at },
+        ...(chosen ? { data: exampleData(chosen), is_test: 1 } : { data: pingData }),
+      })
       .execute();
     await transaction
       .insertInto('deliveries')
       .values({ company, webhook, id, event, due_at: at, state: 'waiting' })
       .execute();
     await engine.dialect.tellWorkers(transaction);
-    await authorised.record({ action: 'webhook.pinged', subject: webhook, details: { webhook } });
+    const details = { webhook, ...(chosen && { event: chosen }) };
+    const action = chosen ? 'webhook.sampled' : 'webhook.pinged';
+    await authorised.record({ action, subject: webhook, details });
   });
   return id;
 }

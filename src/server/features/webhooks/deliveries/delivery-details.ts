@@ -10,6 +10,8 @@ export interface DeliveryRecord {
   id: string;
   event: EventKind;
   createdAt: string;
+  /** Whether it is a ping or a sample. */
+  isTest: boolean;
   state: DeliveryState;
   /** The time of the next attempt; null if none is planned or the webhook is paused. */
   nextAttemptAt: string | null;
@@ -36,7 +38,7 @@ export async function findDelivery(db: Connection, key: DeliveryKey): Promise<De
     .innerJoin('webhooks as w', (join) =>
       join.on('w.company', '=', key.company).onRef('w.id', '=', 'd.webhook'),
     )
-    .select(['e.kind', 'e.created_at', 'e.data', 'w.url', 'w.secret', 'w.paused_at'])
+    .select(['e.kind', 'e.created_at', 'e.data', 'e.is_test', 'w.url', 'w.secret', 'w.paused_at'])
     .select(['d.id', 'd.state', 'd.withheld_for', 'd.due_at', 'd.attempt_count'])
     .where('d.company', '=', key.company)
     .where('d.webhook', '=', key.webhook)
@@ -56,6 +58,7 @@ export interface DeliveryRow {
   id: string;
   kind: string;
   created_at: string;
+  is_test: number;
   state: DeliveryState;
   withheld_for: string | null;
   due_at: string;
@@ -83,6 +86,7 @@ export async function withAttempts(
     // Only the moves and `ping` write kinds of events.
     event: row.kind as EventKind,
     createdAt: row.created_at,
+    isTest: row.kind === 'ping' || row.is_test === 1,
     state: row.state,
     nextAttemptAt: ['waiting', 'retrying'].includes(row.state) && pausedAt === null ? row.due_at : null,
     withheldFor: row.withheld_for,
@@ -100,6 +104,7 @@ export async function withAttempts(
       },
       totalMs: attempt.total_ms,
       nextAttemptAt: attempt.next_attempt_at,
+      answerText: attempt.answer_text ?? undefined,
     })),
   }));
 }

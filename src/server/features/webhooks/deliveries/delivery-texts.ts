@@ -3,7 +3,7 @@ import type { KeptAttempt } from './results.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
 import { outcomeText } from '../../../sending/attempt-errors.ts';
 import { msText } from '../../../views/formats.ts';
-import type { Html } from '../../../views/html.ts';
+import { type Html, html } from '../../../views/html.ts';
 import { badge } from '../../../views/notice.ts';
 
 const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | 'warn', text: string]> = {
@@ -15,8 +15,9 @@ const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | '
   withheld: ['warn', 'Withheld'],
 };
 
-export function deliveryBadge({ state }: { state: DeliveryState }): Html {
-  return badge(...states[state]);
+/** Renders a delivery's state, and whether it is a test. */
+export function deliveryBadge({ state, isTest }: { state: DeliveryState; isTest: boolean }): Html {
+  return html`${badge(...states[state])} ${isTest && badge('plain', 'Test')}`;
 }
 
 const reasons: Readonly<Record<string, string>> = {
@@ -43,10 +44,10 @@ export function attemptSummary({ status, error, totalMs }: KeptAttempt): string 
 export function attemptPhases({ phases }: KeptAttempt): string {
   const { dns, connect, tls, firstByte } = phases;
   const named = [
-    ['name', dns],
-    ['connection', connect],
+    ['DNS', dns],
+    ['connect', connect],
     ['TLS', tls],
-    ['answer', firstByte],
+    ['response', firstByte],
   ] as const;
   const entered = named.flatMap(([name, ms]) => (ms === null ? [] : `${name} ${ms}`));
   return entered.length === 0 ? '' : ` (${entered.join(', ')})`;

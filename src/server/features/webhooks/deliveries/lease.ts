@@ -18,6 +18,7 @@ export interface LeasedDelivery extends DeliveryKey {
   kind: EventKind;
   createdAt: string;
   data: JsonText<unknown>;
+  isTest: boolean;
   url: string;
   /** The sealed secret as stored; see secret-box.ts. */
   secret: string;
@@ -61,7 +62,7 @@ export async function leaseDeliveries(
     WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
       AND ${boundTo(company, 'deliveries.company')}
     RETURNING deliveries.company, deliveries.webhook, deliveries.id, attempt_count, failure_count,
-      ${selected(['kind', 'created_at', 'data'], sql`events AS e WHERE e.company = deliveries.company AND e.id = deliveries.event AND ${boundTo(company, 'e.company')}`)},
+      ${selected(['kind', 'created_at', 'data', 'is_test'], sql`events AS e WHERE e.company = deliveries.company AND e.id = deliveries.event AND ${boundTo(company, 'e.company')}`)},
       ${selected(
         ['url', 'secret', 'deleted_at', 'paused_at'],
         sql`webhooks AS w WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND ${boundTo(company, 'w.company')}`,
@@ -87,6 +88,7 @@ interface LeasedRow extends DeliveryKey, SwitchColumns {
   kind: EventKind;
   created_at: string;
   data: JsonText<unknown>;
+  is_test: number;
   url: string;
   secret: string;
   deleted_at: string | null;
@@ -104,6 +106,7 @@ function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
     kind: row.kind,
     createdAt: row.created_at,
     data: row.data,
+    isTest: row.kind === 'ping' || row.is_test === 1,
     url: row.url,
     secret: row.secret,
     isWebhookDeleted: row.deleted_at !== null,

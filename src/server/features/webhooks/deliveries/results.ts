@@ -12,7 +12,7 @@ import { boundTo, byCompany, isPartAway, type OfCompany } from '../../../store/m
 import { type CountedAttempt, countAttempts } from '../webhook-health.ts';
 import { noteFailures } from '../webhook-outages.ts';
 
-/** An attempt as stored. Only the last failure of each hour keeps its `answerText`; see webhook-health.ts. */
+/** An attempt as stored. */
 export interface KeptAttempt extends AttemptDetails {
   number: number;
   attemptedAt: string;
@@ -31,8 +31,8 @@ export interface DeliveryResult extends DeliveryKey {
   withheldFor: string | null;
   /** The attempt; undefined when nothing was sent, which doesn't count as an attempt. */
   attempt: KeptAttempt | undefined;
-  /** Whether the delivery is a ping. Its sender sees when it fails, so it doesn't count as a failed delivery. */
-  isPing?: boolean;
+  /** Whether the delivery is a ping or a sample. Its sender sees when it fails, so it doesn't count as a failed delivery. */
+  isTest?: boolean;
 }
 
 /** Period whose results are committed together: one commit costs as much as a dozen results. */
@@ -168,7 +168,7 @@ export async function recordResults(
     if (attempted.length > 0) await countAttempts(transaction, await keepAttempts(transaction, attempted));
     await noteFailures(
       transaction,
-      attempted.filter(({ isPing }) => !isPing),
+      attempted.filter(({ isTest }) => !isTest),
     );
     return results.length - settled.size;
   });
@@ -204,24 +204,24 @@ async function keepAttempts(
 ): Promise<CountedAttempt[]> {
   const rows = results.flatMap(({ company, webhook, id, attempt }) => {
     if (!attempt) return [];
-    const { number, attemptedAt, status, error, phases, totalMs, nextAttemptAt } = attempt;
+    const { number, attemptedAt, status, error, phases, totalMs, nextAttemptAt, answerText = null } = attempt;
     const { dns, connect, tls, firstByte } = phases;
-    const times = [dns, connect, tls, firstByte, totalMs, nextAttemptAt];
+    const times = [dns, connect, tls, firstByte, totalMs, nextAttemptAt, answerText];
     return [[company, webhook, id, number, attemptedAt, status, error, ...times]];
   });
   const integers = (...places: number[]) => sql.join(places.map(chosenInteger));
   const kept = await sql<CountedAttempt>`
     INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, error,
-      dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, next_attempt_at)
+      dns_ms, connect_ms, tls_ms, first_byte_ms, total_ms, next_attempt_at, answer_text)
     SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)}, ${chosenInteger(3)}, ${chosenText(4)},
-      ${chosenInteger(5)}, ${chosenText(6)}, ${integers(7, 8, 9, 10, 11)}, ${chosenText(12)}
+      ${chosenInteger(5)}, ${chosenText(6)}, ${integers(7, 8, 9, 10, 11)}, ${chosenText(12)}, ${chosenText(13)}
     FROM ${dialectOf(transaction).chosenIn(rowsOf(rows))}
     WHERE TRUE
     ON CONFLICT DO NOTHING
     RETURNING company, webhook, delivery, attempted_at AS at, status, error`.execute(transaction);
   const known = new Map(results.map((result) => [textOf(result), result]));
   return kept.rows.map((row) => {
-    const { attempt, isPing } = known.get(textOf({ ...row, id: row.delivery })) ?? {};
-    return { ...row, answerText: attempt?.answerText, isPing };
+    const { attempt, isTest } = known.get(textOf({ ...row, id: row.delivery })) ?? {};
+    return { ...row, answerText: attempt?.answerText, isTest };
   });
 }

@@ -1,56 +1,20 @@
 import t from 'tap';
-import type { Test } from 'tap';
 
 import { ping } from '../../../../../src/server/features/webhooks/deliveries/deliveries.ts';
 import { listAuditRows } from '../../../../../src/server/store/accounts/audit-trail.ts';
-import type { Engine } from '../../../../../src/server/store/engines/engine.ts';
 import { signatureOf } from '../../../../../src/contract/delivery-request.ts';
-import { type EngineName, engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../../../_server.ts';
+import { engineNames, PORTAL_SETTINGS, STORY_NOW } from '../../../../_server.ts';
 import { answer, scriptedSender, startLoop } from './_delivery-loop.ts';
 import { until } from '../../../../_command.ts';
 import { addHistory } from '../_history.ts';
-import {
-  COMPANY,
-  onEachEngine,
-  onSqlite,
-  startPortal,
-  textOf,
-  type Visitor,
-} from '../../../portal/_portal.ts';
+import { COMPANY, onEachEngine, onSqlite, textOf } from '../../../portal/_portal.ts';
 import { addWebhook } from '../_registered.ts';
+import { crawl, idsWhere, startHistory } from './_listed.ts';
 
 /** The rows of a page's table: the cells of each row, joined. */
 function rowsOf(page: string): string[] {
   const [, body = ''] = /<tbody([\s\S]*?)<\/tbody>/.exec(page) ?? [];
   return (body.match(/<tr[\s\S]*?<\/tr>/g) ?? []).map(textOf);
-}
-
-/** Reads a list to its end by the links to older pages. */
-async function crawl(visitor: Visitor, path: string): Promise<string[]> {
-  const ids: string[] = [];
-  await visitor.visit(path);
-  do ids.push(...[...visitor.shown.matchAll(/deliveries\/(dlv_[\w-]+)"/g)].map(([, id]) => id ?? ''));
-  while (await visitor.turnPage());
-  return ids;
-}
-
-/** Ids of deliveries that a condition holds for, the newest first. */
-async function idsWhere(engine: Engine, condition: string): Promise<string[]> {
-  const rows = await engine.run(
-    `SELECT d.id FROM deliveries AS d JOIN events AS e ON e.company = d.company AND e.id = d.event WHERE ${condition} ORDER BY d.id DESC`,
-  );
-  return rows.map(({ id }) => String(id));
-}
-
-/** A portal with a webhook whose history has several kinds and states, and another's beside it. */
-async function startHistory(t: Test, count: number, name: EngineName = 'sqlite') {
-  const portal = await startPortal(t, name);
-  const { engine } = portal;
-  const { id, secret } = await addWebhook(engine);
-  const other = await addWebhook(engine);
-  const options = { company: COMPANY, until: STORY_NOW, rarelyEvery: 10, failedEvery: 7, retriedEvery: 11 };
-  await addHistory(engine, { ...options, webhooks: [id, other.id], count });
-  return { portal, engine, id, secret, of: `/portal/webhooks/${id}` };
 }
 
 for (const name of engineNames)
@@ -269,8 +233,8 @@ onSqlite(
       scriptedSender(() => answer(statuses.shift() ?? 204)),
     );
     await visitor.visit(of);
-    t.match(await visitor.act(`${of}/ping`), /Delivered The answer was 204\. .* 1 ms \(answer 1\)/);
-    t.match(await visitor.act(`${of}/ping`), /Retrying The answer was 500\. .* It is retried at/);
+    t.match(await visitor.act(`${of}/ping`), /Delivered Test The answer was 204\. .* 1 ms \(response 1\)/);
+    t.match(await visitor.act(`${of}/ping`), /Retrying Test The answer was 500\. .* It is retried at/);
     for (let pings = 2; pings < 5; pings += 1) await visitor.submitAndFollow(`${of}/ping`);
     t.match(await visitor.refused(`${of}/ping`), /can be pinged 5 times a minute/);
     await visitor.submitAndFollow(`${of}/pause`);

@@ -1,0 +1,47 @@
+import { subscribableKinds } from '../../../../src/contract/events.ts';
+import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail.ts';
+import { listWebhookRows } from '../../../../src/server/features/webhooks/stored-webhooks.ts';
+import { COMPANY, onSqlite } from '../../portal/_portal.ts';
+
+const URL_GIVEN = 'https://hooks.example.com/in';
+
+onSqlite('the events and the description of a webhook are changed', async (t, portal) => {
+  const { engine } = portal;
+  const visitor = await portal.signedIn();
+  const checked = () => [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+checked/g)].map(([, kind]) => kind);
+  await visitor.visit('/portal/webhooks/new');
+  const typed = { url: URL_GIVEN, description: ' Stock system ' };
+  await visitor.submit('/portal/webhooks', { ...typed, events: 'job.created', tick: 'all' });
+  t.strictSame(checked(), subscribableKinds);
+  t.match(visitor.shown, /value=" Stock system "/, 'and what was typed is kept');
+  await visitor.submit('/portal/webhooks', { ...typed, tick: 'none' });
+  t.strictSame(checked(), []);
+  t.strictSame(await listWebhookRows(engine, COMPANY), [], 'nothing is registered by that');
+  await visitor.submitAndFollow('/portal/webhooks', { ...typed, events: ['job.created', 'quote.accepted'] });
+  const [{ id, description } = { id: '', description: '' }] = await listWebhookRows(engine, COMPANY);
+  t.equal(description, 'Stock system');
+  t.match(await visitor.read('/portal/webhooks'), /Stock system https:\/\/hooks\.example\.com\/in /);
+  const path = `/portal/webhooks/${id}/change`;
+  t.match(await visitor.read(path), /Change Stock system/);
+  t.strictSame(checked(), ['job.created', 'quote.accepted']);
+  t.match(
+    await visitor.refused(path, { description: 'x\u202e' }),
+    /has a character that can't be seen, U\+202E/,
+  );
+  t.match(visitor.text, /at least one event/, 'both are told at once');
+  await visitor.submit(path, { description: 'Ledger', tick: 'none' });
+  t.strictSame(checked(), []);
+  t.match(
+    await visitor.act(path, { description: 'Ledger', events: ['job.created', 'job.updated'] }),
+    /is changed/,
+  );
+  await visitor.visit(path);
+  await visitor.submitAndFollow(path, { description: 'Ledger', events: ['job.updated', 'job.created'] });
+  const [changed] = await listWebhookRows(engine, COMPANY);
+  t.match(changed, {
+    ...{ id, description: 'Ledger', events: ['job.created', 'job.updated'], pastEvents: ['quote.accepted'] },
+  });
+  const [entry, before] = await listAuditRows(engine, COMPANY, { limit: 2 });
+  t.match(entry?.details, { description: 'Ledger', events: 'job.created job.updated' });
+  t.equal(before?.action, 'webhook.registered', 'a change of nothing is none');
+});
