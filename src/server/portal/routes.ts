@@ -37,7 +37,15 @@ import {
 import { showSignIn, signInWithPassword, signOut } from '../features/sign-in/sign-in-page.ts';
 import { showRequests } from '../features/usage/requests-page.ts';
 import { showUsage } from '../features/usage/usage-page.ts';
-import { pause, remove, resume, sendPing, showWebhook } from '../features/webhooks/webhook-page.ts';
+import {
+  beginSecret,
+  endSecret,
+  pause,
+  remove,
+  resume,
+  sendPing,
+  showWebhook,
+} from '../features/webhooks/webhook-page.ts';
 import {
   registerWebhook,
   saveChange,
@@ -111,6 +119,8 @@ export const routes: readonly Route[] = [
   get('/webhooks/:id/change', showChange),
   post('/webhooks/:id/change', saveChange),
   post('/webhooks/:id/ping', sendPing),
+  post('/webhooks/:id/secret', beginSecret),
+  post('/webhooks/:id/secret/end', endSecret),
   post('/webhooks/:id/pause', pause),
   post('/webhooks/:id/resume', resume),
   post('/webhooks/:id/delete', remove),

@@ -33,6 +33,12 @@ export async function formsOf({ engine, administrator }: TestPortal): Promise<Re
   const webhook = await addWebhook(engine);
   const paused = await addWebhook(engine);
   const of = { company: COMPANY, webhook: webhook.id };
+  const replacing = await addWebhook(engine, { url: 'https://hooks.example.com/replaced' });
+  const replaced = await addWebhook(engine, { url: 'https://hooks.example.com/replaced' });
+  await engine.run(`UPDATE webhooks SET replaces = '${replaced.id}' WHERE id = '${replacing.id}'`);
+  await engine.run(
+    `INSERT INTO webhook_hours VALUES ('${COMPANY}', '${replacing.id}', '2026-11-20T10', 1, 0, '2026-11-20T10:00', '')`,
+  );
   const delivery = await ping(engine, of, { now: STORY_NOW });
   await engine.run("UPDATE deliveries SET state = 'failed'");
   await engine.run(`UPDATE webhooks SET paused_at = created_at WHERE id = '${paused.id}'`);
@@ -63,6 +69,8 @@ export async function formsOf({ engine, administrator }: TestPortal): Promise<Re
     '/webhooks': { fields: { url: 'https://hooks.example.com/new', events: 'job.created' } },
     '/webhooks/:id/ping': id(webhook.id),
     '/webhooks/:id/change': { ...id(webhook.id), fields: { description: 'Stock', events: 'job.created' } },
+    '/webhooks/:id/secret': id(webhook.id),
+    '/webhooks/:id/secret/end': id(replacing.id),
     '/webhooks/:id/pause': id(webhook.id),
     '/webhooks/:id/resume': id(paused.id),
     '/webhooks/:id/delete': id(webhook.id),

@@ -135,7 +135,6 @@ onSqlite('what is another company’s answers as if there were none', RECORDS, a
     t.equal((await visitor.visit(`${ofOwn}/deliveries/${delivery}`)).statusCode, 404);
     t.equal(await visitor.force(`${ofOwn}/deliveries/${delivery}/send-again`, { seen: '0' }), 404);
     t.notMatch(await visitor.read(`${ofOwn}?ping=${delivery}`), /Everything about this test/);
-    t.equal((await visitor.visit(`/portal/webhooks/new?like=${delivered['id']}`)).statusCode, 404);
     await visitor.force('/portal/hand-overs/again');
     t.equal(await everything(engine), before, 'and nothing is done');
   });

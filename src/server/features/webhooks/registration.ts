@@ -40,8 +40,7 @@ export function mintSecret(): string {
 }
 
 /**
- * Registers a webhook (openapi.yaml, "Webhooks"). Several may have the same address: a secret is rotated by adding a second
- * webhook.
+ * Registers a webhook (openapi.yaml, "Webhooks"). Several may have the same address.
  * @param options.events kinds of events; duplicates are ignored.
  * @param options.by the authority, here and below; an operator by default. An administrator can choose only events whose data
  *   they can see themselves.
@@ -62,29 +61,38 @@ export async function createWebhook(
   },
 ): Promise<{ secret: string; record: Webhook }> {
   const { company, by = 'operator', now } = options;
-  const secret = mintSecret();
-  const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
   const url = canonicalWebhookUrl(options.url);
   const description = checkedDescription(options.description ?? '');
   return authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     const events = validateEvents(options.events, scopesOf(authorised));
-    // The transaction holds the company's lock, so the limit can't be exceeded.
-    const present = await listWebhookRows({ db: authorised.transaction }, company);
-    if (present.length >= WEBHOOKS_MAX)
-      throw new UsageError(
-        `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
-      );
-    const given = { id, company, url, description, events };
-    const of = { ...given, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
-    const row = { ...writeRow(webhooks, of), secret: box.seal(secret, of) };
-    await authorised.transaction.insertInto('webhooks').values(row).execute();
-    const record: Webhook = { ...of, pastEvents: [], pausedAt: null, failingSince: null, isFailing: false };
-    await recordOf(authorised, 'webhook.registered', record, { events: events.join(' ') });
-    return { secret, record };
+    return registerIn(authorised, box, { url, description, events, replaces: null });
   });
 }
 
 const scopesOf = ({ by }: AuthorisedTransaction) => (by === 'operator' ? undefined : by.scopes);
+
+/** Registers a webhook like `createWebhook`, but within the caller's transaction and with checked values. */
+export async function registerIn(
+  authorised: AuthorisedTransaction,
+  box: SecretBox,
+  given: Pick<Webhook, 'url' | 'description' | 'events' | 'replaces'>,
+): Promise<{ secret: string; record: Webhook }> {
+  const { company, now } = authorised;
+  const secret = mintSecret();
+  const id = `whk_${randomBytes(WEBHOOK_ID_BYTES).toString('hex')}`;
+  // The transaction holds the company's lock, so the limit can't be exceeded.
+  const present = await listWebhookRows({ db: authorised.transaction }, company);
+  if (present.length >= WEBHOOKS_MAX)
+    throw new UsageError(
+      `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
+    );
+  const of = { ...given, id, company, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
+  const row = { ...writeRow(webhooks, of), secret: box.seal(secret, of) };
+  await authorised.transaction.insertInto('webhooks').values(row).execute();
+  const record: Webhook = { ...of, pastEvents: [], pausedAt: null, failingSince: null, isFailing: false };
+  await recordOf(authorised, 'webhook.registered', record, { events: of.events.join(' ') });
+  return { secret, record };
+}
 
 /**
  * Changes a webhook's description or its events. Events are checked as in `createWebhook`. Deliveries that wait are still

@@ -69,7 +69,7 @@ function presentIn(db: Connection, company: string) {
   return db
     .selectFrom('webhooks as w')
     .select(['id', 'company', 'url', 'description', 'events', 'past_events', 'created_at', 'paused_at'])
-    .select(['failing_since', 'made_by'])
+    .select(['failing_since', 'made_by', 'replaces'])
     .select(sql<number>`CASE WHEN ${isFailing(company)} THEN 1 ELSE 0 END`.as('is_failing'))
     .where('w.company', '=', company)
     .where('w.deleted_at', 'is', null);

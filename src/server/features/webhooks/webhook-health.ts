@@ -43,7 +43,7 @@ interface HealthRow {
  * number of deliveries. A webhook without attempts has counts of 0.
  */
 export async function readWebhookHealth(
-  { db, dialect }: Engine,
+  { db, dialect }: Pick<Engine, 'db' | 'dialect'>,
   company: string,
   webhooks: readonly string[],
   spans: readonly HourSpan[],

@@ -1,16 +1,16 @@
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { DeliveryDetail } from './deliveries/delivery-details.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { type HourSpan, readWebhookHealth } from './webhook-health.ts';
-import { listWebhookRows, type Webhook, webhookName } from './stored-webhooks.ts';
+import { readWebhookHealth } from './webhook-health.ts';
+import { type Webhook, webhookName } from './stored-webhooks.ts';
 import { ping, waitForAttempt } from './deliveries/deliveries.ts';
-import { deleteWebhook, pauseWebhook, resumeWebhook, WEBHOOKS_MAX } from './registration.ts';
+import { deleteWebhook, pauseWebhook, resumeWebhook } from './registration.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
 import { button, confirmForm, form, select } from '../../views/form.ts';
 import { exactTime, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
-import { badge, steps, warning } from '../../views/notice.ts';
+import { badge, steps } from '../../views/notice.ts';
 import { facts } from '../../views/table.ts';
 import { attemptPhases, attemptOutcome, deliveryBadge } from './deliveries/delivery-texts.ts';
 import {
@@ -22,6 +22,8 @@ import {
   healthBadge,
 } from './health-view.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
+import { endReplaced, findSecretChange, replaceSecret } from './secret-change.ts';
+import { secretOnce } from './webhooks-page.ts';
 import { getOwnWebhook, unlessRefused } from './webhook-access.ts';
 
 export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) => {
@@ -59,7 +61,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
       <h2>Pause</h2>
       ${pausePart(visit, webhook)}
       <h2>Replace the secret</h2>
-      ${await rotation(engine, webhook, spans.whole)}
+      ${await secretPart(engine, visit, webhook)}
       <h2>Delete</h2>
       <p>Nothing more is sent to this address, and its history is removed. This can’t be undone.</p>
       ${deletePart(visit, webhook)}`,
@@ -93,6 +95,21 @@ export const remove: PortalPage = async (visit, { engine }) => {
   const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
   return redirect('/portal/webhooks', text);
 };
+
+/** Registers a second webhook with a new secret. Its page shows the secret once. */
+export const beginSecret = action(showWebhook, async (visit, { engine, secrets }) => {
+  const { id } = await getOwnWebhook(engine, visit);
+  const { secret, record } = await replaceSecret(engine, secrets, { ...visit.act, id });
+  const text = 'This is the new webhook, beside the old one. Give its signing secret to the receiver.';
+  return redirect(`/portal/webhooks/${record.id}`, text, [secretOnce(secret)]);
+});
+
+export const endSecret = action(showWebhook, async (visit, { engine }) => {
+  const { id } = await getOwnWebhook(engine, visit);
+  await endReplaced(engine, { ...visit.act, id });
+  const text = 'The old webhook is deleted. The receiver can forget the old secret.';
+  return redirect(`/portal/webhooks/${id}`, text);
+});
 
 /** Finds the test whose id is in the page's URL, if it was sent to this webhook. */
 async function findPing(
@@ -193,47 +210,33 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
   return unlessRefused(webhook, visit, deletion);
 }
 
-/**
- * Renders the steps to a new secret: register a second webhook with the same address and events, then delete the first. Steps
- * that are known to be done are ticked.
- */
-async function rotation(engine: Engine, { company, id }: Webhook, span: HourSpan): Promise<Html> {
-  const all = await listWebhookRows(engine, company);
-  const own = all.find((webhook) => webhook.id === id);
-  const [old, ...others] = all.filter(
-    ({ url, events }) => url === own?.url && events.join() === own.events.join(),
-  );
-  const added = others.at(-1);
-  const health = added && (await readWebhookHealth(engine, company, [added.id], [span])).get(added.id);
-  const hasSucceeded = (health?.lastDeliveredAt ?? null) !== null;
-  const link = (webhook: Webhook | undefined, text: string) =>
-    webhook && webhook.id !== id ? html`<a href="/portal/webhooks/${webhook.id}">${text}</a>` : text;
-  return html`<p>To replace a secret without losing events, run two webhooks for a while:</p>
-    ${
-      all.length >= WEBHOOKS_MAX &&
-      !added &&
-      warning(
-        `There are ${WEBHOOKS_MAX} webhooks, which is the limit. Delete one that is no longer needed, and begin then. If all are needed, delete this one and register it again: nothing is sent in between, so let the receiver ask the API with updatedSince for what changed.`,
-      )
-    }
-    ${steps([
-      [
-        added !== undefined,
-        added
-          ? html`Register ${link(added, 'a second webhook')} with the same address and events.`
-          : html`<a href="/portal/webhooks/new?like=${id}">Register a second webhook</a> with the same address
-              and events, and copy its secret.`,
-      ],
-      [
-        hasSucceeded,
-        html`Let the receiver accept a signature made with either secret, and send
-        ${link(added, 'the second webhook')} a ping. From now on each event comes twice, with two delivery
-        ids: let the receiver compare the data, so that it processes each event once.`,
-      ],
-      [
-        false,
-        html`When deliveries of the second webhook succeed, delete ${link(old, 'the first one')}, and let the
-        receiver forget the old secret.`,
-      ],
-    ])}`;
+/** Renders the steps to a new secret, with a button for the next one. */
+async function secretPart(engine: Engine, visit: Visit, webhook: Webhook): Promise<Html> {
+  const action = `/portal/webhooks/${webhook.id}/secret`;
+  const found = await findSecretChange(engine, webhook);
+  if (!found)
+    return html`<p>
+        A second webhook with the same address, events and description gets a new secret. Both are sent every
+        event until you end the old one.
+      </p>
+      ${unlessRefused(webhook, visit, form(visit, { action }, button('Make a new secret', 'quiet')))}`;
+  const { old, added, hasDelivered } = found;
+  const link = ({ id }: Webhook, text: string) => html`<a href="/portal/webhooks/${id}">${text}</a>`;
+  const end = confirmForm(visit, {
+    ...{ action: `${action}/end`, open: 'End the old webhook', subject: '', confirm: 'End it' },
+    question: 'The old webhook is deleted with its history.',
+  });
+  return steps([
+    [true, html`Give the secret of ${link(added, 'the new webhook')} to the receiver.`],
+    [
+      hasDelivered,
+      html`Let the receiver accept either secret, and wait for the new webhook’s first delivery, or send it a
+      test. Each event comes twice now, with two delivery ids: let the receiver compare the data.`,
+    ],
+    [
+      false,
+      html`End ${link(old, 'the old webhook')}.
+      ${hasDelivered && added.id === webhook.id && unlessRefused(webhook, visit, end)}`,
+    ],
+  ]);
 }

@@ -1,9 +1,7 @@
 import { subscribableKinds } from '../../../contract/events.ts';
-import { maySeeEvent } from '../../../contract/withholding.ts';
-import type { Engine } from '../../store/engines/engine.ts';
 import { NAME_CHARACTERS_MAX } from '../../access/checked-input.ts';
 import { readWebhookHealth, type WebhookHealth } from './webhook-health.ts';
-import { findWebhookRow, type Webhook, webhookName } from './stored-webhooks.ts';
+import { type Webhook, webhookName } from './stored-webhooks.ts';
 import {
   changeWebhook,
   checkedDescription,
@@ -15,7 +13,7 @@ import {
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
-import { checkAll, notFound, type Problems } from '../../views/page-error.ts';
+import { checkAll, type Problems } from '../../views/page-error.ts';
 import { button, checkboxes, form, isTicked, textField, tickButtons } from '../../views/form.ts';
 import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
@@ -86,7 +84,6 @@ function webhookTable(
 }
 
 export const showNewWebhook: PortalPage = async (visit, { engine }, problems) => {
-  const like = await likeIn(visit, engine);
   const present = await listWebhooks(engine, visit.company.id);
   return page(
     'Register a webhook',
@@ -101,13 +98,13 @@ export const showNewWebhook: PortalPage = async (visit, { engine }, problems) =>
               `There are ${WEBHOOKS_MAX} webhooks already`,
               'A company can’t have more. Delete one that you no longer need, and come back.',
             )
-          : registrationForm(visit, like, problems)
+          : registrationForm(visit, problems)
       }`,
     { section: 'webhooks' },
   );
 };
 
-function registrationForm(visit: Visit, like: Webhook | undefined, problems: Problems = {}): Html {
+function registrationForm(visit: Visit, problems: Problems = {}): Html {
   const { form: filled } = visit;
   return form(
     visit,
@@ -117,25 +114,12 @@ function registrationForm(visit: Visit, like: Webhook | undefined, problems: Pro
       label: 'Address',
       hint: 'An https address on a public host name, without a port. We call it from the internet, so we can’t reach one inside your own network.',
       type: 'url',
-      value: like?.url ?? filled.get('url')?.trim(),
+      value: filled.get('url')?.trim(),
       problem: problems.url,
       lengthMax: 2_000,
     })}
-    ${webhookFields(visit, { action: '/portal/webhooks', ...(like && { given: like }), problems })}
-    ${button('Register')}`,
+    ${webhookFields(visit, { action: '/portal/webhooks', problems })} ${button('Register')}`,
   );
-}
-
-/** Finds the webhook that `?like=` names, whose address and visible events the form copies to rotate its secret. */
-async function likeIn(
-  { company, administrator, query }: Visit,
-  engine: Engine,
-): Promise<Webhook | undefined> {
-  const like = query.get('like');
-  if (like === null) return undefined;
-  const webhook = await findWebhookRow(engine.db, company.id, like);
-  if (!webhook) throw notFound();
-  return { ...webhook, events: webhook.events.filter((kind) => maySeeEvent(administrator.scopes, kind)) };
 }
 
 /** Registers a webhook. The next page shows its secret once. */
@@ -154,13 +138,7 @@ export const registerWebhook = action(showNewWebhook, async (visit, services) =>
     ...{ ...act, url, description, events },
   });
   const text = 'The webhook is registered. Give its signing secret to the receiver, then send a test below.';
-  return redirect(`/portal/webhooks/${record.id}`, text, [
-    {
-      label: 'Signing secret',
-      value: secret,
-      hint: 'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.',
-    },
-  ]);
+  return redirect(`/portal/webhooks/${record.id}`, text, [secretOnce(secret)]);
 });
 
 /** Shows the form that changes a webhook's description and events. */
@@ -199,6 +177,13 @@ export const saveChange = action(showChange, async (visit, services) => {
   await changeWebhook(services.engine, { ...act, id, description, events });
   return redirect(`/portal/webhooks/${id}`, 'The webhook is changed.');
 });
+
+/** Returns a signing secret for the notice that shows it once. */
+export function secretOnce(value: string) {
+  const hint =
+    'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.';
+  return { label: 'Signing secret', value, hint };
+}
 
 /** Renders the fields of a webhook that can be changed, with what was filled in or else what is given. */
 export function webhookFields(

@@ -4,7 +4,7 @@ import type { Migration } from './migration.ts';
 
 const only = (table: Table, ...names: string[]) => partOf(table, (name) => names.includes(name));
 const adds = [
-  only(webhooks, 'description', 'past_events'),
+  only(webhooks, 'description', 'past_events', 'replaces'),
   only(events, 'is_test', 'events_of_record'),
   only(deliveryAttempts, 'answer_text'),
 ];

@@ -41,6 +41,8 @@ export const webhooks = defineTable({
     description: orElse(text, "''"),
     /** Events that were chosen earlier. The history still has them, so they count where authority depends on events. */
     past_events: orElse(json<SubscribableKind[]>(), "'[]'"),
+    /** The webhook whose secret is being replaced by this one. */
+    replaces: orNull(text),
   },
   key: ['company', 'id'],
   indexes: {

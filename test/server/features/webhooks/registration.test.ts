@@ -64,7 +64,7 @@ onEachStore('a webhook is listed, and deleted, by its own company alone', async 
     {
       ...{ id: record.id, company: 'acme', url: 'https://hooks.example.com/' },
       ...{ events: ['job.created', 'quote.accepted'], madeBy: null },
-      ...{ description: '', pastEvents: [] },
+      ...{ description: '', pastEvents: [], replaces: null },
       ...{ createdAt: STORY_NOW.toISOString(), pausedAt: null, failingSince: null, isFailing: false },
     },
     'with its canonical address, and each event once in the order of the contract',

@@ -1,7 +1,10 @@
 import { subscribableKinds } from '../../../../src/contract/events.ts';
 import { listAuditRows } from '../../../../src/server/store/accounts/audit-trail.ts';
 import { listWebhookRows } from '../../../../src/server/features/webhooks/stored-webhooks.ts';
+import { STORY_NOW } from '../../../_server.ts';
 import { COMPANY, onSqlite } from '../../portal/_portal.ts';
+import { addHistory } from './_history.ts';
+import { addWebhook } from './_registered.ts';
 
 const URL_GIVEN = 'https://hooks.example.com/in';
 
@@ -44,4 +47,44 @@ onSqlite('the events and the description of a webhook are changed', async (t, po
   const [entry, before] = await listAuditRows(engine, COMPANY, { limit: 2 });
   t.match(entry?.details, { description: 'Ledger', events: 'job.created job.updated' });
   t.equal(before?.action, 'webhook.registered', 'a change of nothing is none');
+});
+
+onSqlite('a secret is replaced by a second webhook, and the first ends when told', async (t, portal) => {
+  const { engine } = portal;
+  const events = ['job.created', 'job.updated'];
+  const { id } = await addWebhook(engine, { events });
+  const visitor = await portal.signedIn();
+  const of = `/portal/webhooks/${id}`;
+  await visitor.visit(of);
+  const { visitor: limited } = await portal.join({ scopes: ['people:read'], mayInvite: false });
+  await limited.visit('/portal');
+  t.equal(await limited.force(`${of}/secret`), 422);
+  t.match(await visitor.act(`${of}/secret`), /This is the new webhook.*Signing secret whsec_/);
+  const [old, added] = await listWebhookRows(engine, COMPANY);
+  t.match(added, { url: old?.url, events, replaces: id });
+  const next = `/portal/webhooks/${added?.id}`;
+  t.equal(await visitor.force(`${of}/secret`), 422);
+  t.match(visitor.text, /is being replaced already/);
+  t.equal(await visitor.force(`${of}/secret/end`), 422);
+  t.match(visitor.text, /This webhook replaces no other/);
+  await visitor.visit(next);
+  t.equal(await visitor.force(`${next}/secret/end`), 422);
+  t.match(visitor.text, /The new webhook has delivered nothing yet/);
+  const history = {
+    company: COMPANY,
+    webhooks: [added?.id ?? ''],
+    until: STORY_NOW,
+    days: 1,
+    failedEvery: 2,
+  };
+  await addHistory(engine, { ...history, count: 4 });
+  await visitor.visit(of);
+  t.notMatch(visitor.shown, /secret\/end/, 'the old one doesn’t end itself');
+  t.match(await visitor.read(next), /compare the data\. Done End the old webhook/);
+  t.match(await visitor.act(`${next}/secret/end`), /The old webhook is deleted/);
+  t.strictSame(
+    (await listWebhookRows(engine, COMPANY)).map((webhook) => webhook.id),
+    [added?.id],
+  );
+  t.match(await visitor.read(next), /Make a new secret/, 'and the next change can begin');
 });

@@ -46,6 +46,7 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
     failingSince: null,
     isFailing: false,
     madeBy: null,
+    replaces: null,
   };
   t.strictSame(listed[1], record);
   const list = await call('webhook list acme');

@@ -121,14 +121,6 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     t.strictSame(await rows(), before);
   });
 
-  await t.test('are left out when a webhook is made like another', async (t) => {
-    const { id } = await addWebhook(engine, { events: ['job.created', 'invoice.paid'] });
-    await visitor.visit(`/portal/webhooks/new?like=${id}`);
-    const checked = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+checked/g)].map(([, kind]) => kind);
-    t.strictSame(checked, ['job.created']);
-    t.match(await visitor.read(`/portal/webhooks/${id}`), /invoice\.paid Not yours/);
-  });
-
   await t.test('that it had before count as much', async (t) => {
     const events = ['job.created', 'invoice.paid'];
     const { id } = await addWebhook(engine, { events });
@@ -166,12 +158,7 @@ onSqlite('markup in an address is only text on every page', async (t, portal) =>
   const [delivery] = await portal.engine.run('SELECT id FROM deliveries');
   const of = `/portal/webhooks/${id}`;
   const pages = ['/portal/webhooks', of, `${of}/deliveries`, `${of}/deliveries/${String(delivery?.id)}`];
-  const asked = [
-    `/portal/webhooks/new?like=${id}`,
-    `${of}/change`,
-    '/portal/deliveries',
-    `${of}/deliveries?from=<script>alert(3)</script>`,
-  ];
+  const asked = [`${of}/change`, '/portal/deliveries', `${of}/deliveries?from=<script>alert(3)</script>`];
   for (const page of [...pages, ...asked]) {
     await visitor.visit(page);
     t.notMatch(visitor.shown, /<script>alert|<img src=x|onclick='/, page);
@@ -231,34 +218,6 @@ onSqlite('a webhook’s page says what its receiver answered last', async (t, po
   const { visitor: limited } = await portal.join({ scopes: ['jobs:read'], mayInvite: false });
   t.match(await limited.read(of), /The answer was 401/);
   t.notMatch(limited.text, /alert/, 'which may repeat data that they may not see');
-});
-
-onSqlite('the steps to a new secret are ticked by what is known', async (t, portal) => {
-  const { engine } = portal;
-  const { id } = await addWebhook(engine, { events: ['job.created', 'job.updated'] });
-  await addWebhook(engine, { events: ['job.created'] });
-  const visitor = await portal.signedIn();
-  await visitor.visit(`/portal/webhooks/${id}`);
-  t.match(visitor.shown, `href="/portal/webhooks/new?like=${id}"`);
-  t.match(visitor.text, /and copy its secret\. Let the receiver/, 'nothing is done yet');
-  await visitor.visit(`/portal/webhooks/new?like=${id}`);
-  const events = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+checked/g)].map(([, kind]) => kind ?? '');
-  const url = 'https://hooks.example.com/fieldledger';
-  await visitor.submitAndFollow('/portal/webhooks', { url, events });
-  const added = (await listWebhookRows(engine, COMPANY)).at(-1)?.id ?? '';
-  const steps = (webhook: string) => visitor.visit(`/portal/webhooks/${webhook}`).then(() => visitor.text);
-  for (const webhook of [id, added])
-    t.match(await steps(webhook), /address and events\. Done Let the receiver .* each event once\. When/);
-  const history = { company: COMPANY, webhooks: [added], until: STORY_NOW, days: 1, failedEvery: 2 };
-  await addHistory(engine, { ...history, count: 4 });
-  for (const webhook of [id, added]) t.match(await steps(webhook), /each event once\. Done When deliveries/);
-  t.match(visitor.shown, new RegExp(`delete\\s+<a href="/portal/webhooks/${id}">the first one</a>`));
-  for (let count = 3; count < 10; count += 1) await addWebhook(engine, { events: ['job.created'] });
-  t.notMatch(await steps(id), /which is the limit/, 'the second one is there');
-  await steps(added);
-  await visitor.submitAndFollow(`/portal/webhooks/${added}/delete`);
-  await addWebhook(engine, { url: 'https://hooks.example.net/' });
-  t.match(await steps(id), /There are 10 webhooks, which is the limit\. Delete one that is no longer needed/);
 });
 
 onSqlite('every event is explained, where it is chosen and on a page', async (t, portal) => {

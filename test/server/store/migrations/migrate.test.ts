@@ -13,7 +13,6 @@ import { schemaDifferences } from '../../../../src/server/store/migrations/schem
 import { partOf, statementsFor } from '../../../../src/server/store/tables/table.ts';
 import { allTables } from '../../../../src/server/store/tables/tables.ts';
 import type { Migration } from '../../../../src/server/store/migrations/migration.ts';
-import { schemaDifferences } from '../../../../src/server/store/migrations/schema-check.ts';
 import { openWorkplace, type Workplace } from '../../../_command.ts';
 import { engineNames, STORY_NOW } from '../../../_server.ts';
 import { onEachStore, openSeveral, type Store } from '../_stores.ts';
@@ -133,7 +132,9 @@ onEmptyStore(
     );
     t.strictSame((await migrate(engine)).applied, names.slice(1));
     t.strictSame(await schemaDifferences(engine), []);
-    t.match(await listWebhookRows(engine, 'acme'), [{ id: 'whk_1', description: '', pastEvents: [] }]);
+    t.match(await listWebhookRows(engine, 'acme'), [
+      { id: 'whk_1', description: '', pastEvents: [], replaces: null },
+    ]);
   },
 );
 
