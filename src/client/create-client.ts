@@ -1,12 +1,12 @@
 import type { OperationId } from '../contract/operations.ts';
-import { checkedSecret, createExchange, unreadable } from './exchange.ts';
-import type { HttpAnswer, Ask, EtagStore, HttpExchange } from './exchange.ts';
+import { checkedSecret, createExchange, unreadableResponseError } from './exchange.ts';
+import type { HttpAnswer, ApiRequest, EtagStore, HttpExchange } from './exchange.ts';
 import { createListing } from './listing.ts';
 import type { Page } from './listing.ts';
 import { operations } from './operations.ts';
 import type { CallOptions, DownloadedFile, Operation } from './operations.ts';
-import { Pace } from './pace.ts';
-import { anyOf, machineClock } from './waiting.ts';
+import { RateLimiter } from './pace.ts';
+import { anySignal, machineClock } from './waiting.ts';
 import type { Clock } from './waiting.ts';
 
 /** Options for `createClient`. */
@@ -71,7 +71,7 @@ const LIMIT_MAX = 100;
 
 /** Returns a client of the API. Use one client for each API key, because the rate limit applies to the key. */
 export function createClient(options: ClientOptions): Client {
-  return createPacedClient(new Pace(clockOf(options)), options);
+  return createPacedClient(new RateLimiter(clockOf(options)), options);
 }
 
 function clockOf({ now, wait }: ClientOptions): Clock {
@@ -79,7 +79,7 @@ function clockOf({ now, wait }: ClientOptions): Clock {
 }
 
 /** Returns a client that shares the caller's `Pace`, and thus its rate limit. */
-export function createPacedClient(pace: Pace, options: ClientOptions): Client {
+export function createPacedClient(pace: RateLimiter, options: ClientOptions): Client {
   const key = checkedSecret('key', 'an API key', options.key);
   const exchange = createExchange({
     baseUrl: checkedBaseUrl(options.baseUrl),
@@ -133,12 +133,12 @@ function methodOf(
   ofClient: AbortSignal | undefined,
 ): Method {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
-  const askWith = (args: unknown[]): Ask => {
+  const askWith = (args: unknown[]): ApiRequest => {
     const ids = Object.fromEntries(names.map((name, index) => [name, checkedId(name, args[index])]));
     const rest = args.slice(names.length);
     // The operation's type enforces this order of arguments; only lists have a query.
     const [query, options] = (answer === 'list' ? rest : [{}, ...rest]) as [object?, CallOptions?];
-    return { path, ids, query: checkedQuery(query), signal: anyOf(ofClient, options?.signal) };
+    return { path, ids, query: checkedQuery(query), signal: anySignal(ofClient, options?.signal) };
   };
   switch (answer) {
     case 'record':
@@ -167,17 +167,17 @@ function checkedQuery(query: object = {}): Record<string, unknown> {
   return { ...query };
 }
 
-async function readRecord(exchange: HttpExchange, ask: Ask): Promise<unknown> {
+async function readRecord(exchange: HttpExchange, ask: ApiRequest): Promise<unknown> {
   const answer = await exchange(ask);
   const { data } = envelopeOf(ask, answer);
-  if (!isRecord(data)) throw unreadable(ask.path, answer.headers);
+  if (!isRecord(data)) throw unreadableResponseError(ask.path, answer.headers);
   return data;
 }
 
-async function readFile(exchange: HttpExchange, ask: Ask): Promise<DownloadedFile> {
+async function readFile(exchange: HttpExchange, ask: ApiRequest): Promise<DownloadedFile> {
   const { bytes, headers } = await exchange(ask);
   const fileName = fileNameIn(headers.get('Content-Disposition') ?? '');
-  if (fileName === undefined) throw unreadable(ask.path, headers);
+  if (fileName === undefined) throw unreadableResponseError(ask.path, headers);
   return { bytes, fileName };
 }
 
@@ -198,13 +198,13 @@ function decoded(encoded: string): string | undefined {
   }
 }
 
-function listOf(exchange: HttpExchange, ask: Ask): unknown {
+function listOf(exchange: HttpExchange, ask: ApiRequest): unknown {
   const { cursor: first, ...filters } = ask.query;
   const readPage = async (cursor: unknown): Promise<Page<unknown>> => {
     const answer = await exchange({ ...ask, query: { limit: LIMIT_MAX, ...filters, cursor } });
     const { data, nextCursor } = envelopeOf(ask, answer);
     if (!Array.isArray(data) || !data.every(isRecord) || nextCursor === undefined)
-      throw unreadable(ask.path, answer.headers);
+      throw unreadableResponseError(ask.path, answer.headers);
     const date = new Date(answer.headers.get('Date') ?? NaN);
     const hasDate = !Number.isNaN(date.getTime());
     return {
@@ -224,9 +224,9 @@ function isRecord(value: unknown): boolean {
 }
 
 function envelopeOf(
-  { path }: Ask,
+  { path }: ApiRequest,
   { json, headers }: HttpAnswer,
 ): { data: unknown; nextCursor?: string | null } {
   if (typeof json === 'object' && json !== null && 'data' in json) return json;
-  throw unreadable(path, headers);
+  throw unreadableResponseError(path, headers);
 }

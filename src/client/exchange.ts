@@ -1,7 +1,7 @@
 import type { ErrorCode } from '../contract/operations.ts';
 import { ApiError, brokenContract, NoAnswerError } from './errors.ts';
-import { type Pace, secondsIn } from './pace.ts';
-import { anyOf, type Clock, unlessAborted } from './waiting.ts';
+import { type RateLimiter, parseRetryAfter } from './pace.ts';
+import { anySignal, type Clock, unlessAborted } from './waiting.ts';
 
 /** A cached response body with its `ETag`. */
 export interface StoredAnswer {
@@ -32,10 +32,10 @@ export interface ExchangeSettings {
   retryTimeMs: number;
   timeoutMs: number;
   clock: Clock;
-  pace: Pace;
+  pace: RateLimiter;
 }
 
-export interface Ask {
+export interface ApiRequest {
   path: string;
   ids: Record<string, string>;
   query: Record<string, unknown>;
@@ -50,7 +50,7 @@ export interface HttpAnswer {
 }
 
 /** A function that sends a request within the rate limit, and retries it where that can help. */
-export type HttpExchange = (ask: Ask) => Promise<HttpAnswer>;
+export type HttpExchange = (ask: ApiRequest) => Promise<HttpAnswer>;
 
 /** The first and the longest wait in milliseconds before a retry, unless the response gives a wait. */
 const RETRY_MS = { first: 500, max: 60_000 };
@@ -82,7 +82,7 @@ export function createExchange(settings: ExchangeSettings): HttpExchange {
   };
 }
 
-function addressOf({ path, ids, query }: Ask, baseUrl: string): string {
+function addressOf({ path, ids, query }: ApiRequest, baseUrl: string): string {
   const named = path.replaceAll(/\{(\w+)\}/g, (_part, name: string) => encodeURIComponent(ids[name] ?? ''));
   const given = Object.entries(query).filter(([, value]) => value !== undefined);
   const pairs = given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`);
@@ -92,14 +92,14 @@ function addressOf({ path, ids, query }: Ask, baseUrl: string): string {
 async function sendOnce(
   url: string,
   settings: ExchangeSettings,
-  ask: Ask,
+  ask: ApiRequest,
   stored: StoredAnswer | undefined,
 ): Promise<HttpAnswer | Failure> {
   const { pace, timeoutMs, fetch = globalThis.fetch } = settings;
   const turn = await pace.nextTurn(ask.signal);
   let answered: Response | undefined;
   try {
-    const signal = anyOf(ask.signal, AbortSignal.timeout(timeoutMs));
+    const signal = anySignal(ask.signal, AbortSignal.timeout(timeoutMs));
     const headers = { ...settings.headers, ...(stored && { 'If-None-Match': stored.etag }) };
     // The API never redirects, and the key must not reach another host.
     const request = new Request(url, { headers, redirect: 'manual', signal });
@@ -220,7 +220,7 @@ export function inOneLine(said: unknown): string {
 }
 
 /** Returns the error for a failed response, with the key masked in case the server repeats it. */
-function apiError({ path }: Ask, { status, headers }: Response, body: unknown, key: string): ApiError {
+function apiError({ path }: ApiRequest, { status, headers }: Response, body: unknown, key: string): ApiError {
   // The contract's error format, unless something other than the API has responded.
   const { code, message } = (body as { error?: { code?: ErrorCode; message?: unknown } } | null)?.error ?? {};
   const isOurs = typeof code === 'string' && /^[a-z_]{1,40}$/.test(code) && !code.includes(key);
@@ -232,12 +232,12 @@ function apiError({ path }: Ask, { status, headers }: Response, body: unknown, k
     status,
     code: isOurs ? code : undefined,
     requestId: requestIdIn(headers),
-    retryAfter: secondsIn(headers.get('Retry-After')),
+    retryAfter: parseRetryAfter(headers.get('Retry-After')),
   });
 }
 
 /** Returns the error for a successful response whose content isn't as the contract says. */
-export function unreadable(path: string, headers: Headers): ApiError {
+export function unreadableResponseError(path: string, headers: Headers): ApiError {
   return brokenContract(`GET ${path}: 200, but this is not an answer of the API`, requestIdIn(headers));
 }
 

@@ -27,7 +27,7 @@ export interface Turn {
  * has any left, and then wait for its end (`RateLimit`): this is faster than spreading them evenly. The very first request
  * goes alone, because other programs may already have used the key.
  */
-export class Pace {
+export class RateLimiter {
   readonly #clock: Clock;
   #window: RateWindow | undefined;
   #policy = { quota: Infinity, windowMs: 60_000 };
@@ -107,7 +107,7 @@ export class Pace {
   #learn({ status, headers }: Answer, counted: RateWindow | undefined): void {
     const now = this.#clock.now();
     if (status === 429) {
-      const holdMs = boundedMs(secondsIn(headers.get('Retry-After'))) + SLACK_MS;
+      const holdMs = boundedMs(parseRetryAfter(headers.get('Retry-After'))) + SLACK_MS;
       this.#heldUntil = Math.max(this.#heldUntil, now + holdMs);
     }
     const [quota, seconds] = numbersIn(headers, 'RateLimit-Policy', /;q=(\d{1,9});w=(\d{1,9})/);
@@ -136,7 +136,7 @@ type Answer = Pick<Response, 'status' | 'headers'>;
  * Returns the seconds that a `Retry-After` header gives, or undefined if it is missing or malformed. The service writes a
  * number; a proxy in front of it may write a date (RFC 9110 section 10.2.3).
  */
-export function secondsIn(text: string | null): number | undefined {
+export function parseRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   const time = text.endsWith(' GMT') ? Date.parse(text) : NaN;

@@ -33,6 +33,6 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal 
 }
 
 /** Returns a signal that aborts as soon as any of the given ones does; undefined ones are ignored. */
-export function anyOf(...signals: (AbortSignal | undefined)[]): AbortSignal {
+export function anySignal(...signals: (AbortSignal | undefined)[]): AbortSignal {
   return AbortSignal.any(signals.filter((signal) => signal !== undefined));
 }

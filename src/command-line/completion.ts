@@ -1,6 +1,6 @@
 import { Argument, Command } from 'commander';
 
-import { type Terminal, ToldFailure } from './terminal.ts';
+import { type Terminal, ReportedFailure } from './terminal.ts';
 
 const BASH = `_fieldledger() {
   local IFS=$'\\n'
@@ -42,7 +42,7 @@ export function completionCommand(terminal: Terminal): Command {
       .filter(([word = '']) => word.startsWith(last))
       // Only fish shows descriptions.
       .map(([word, help]) => (shell === 'fish' && help ? `${word}\t${help}\n` : `${word}\n`));
-    if (lines.length === 0) throw new ToldFailure();
+    if (lines.length === 0) throw new ReportedFailure();
     terminal.print(lines.join(''));
   });
 }

@@ -40,7 +40,7 @@ const BYTES_MAX = 65_536;
  * @param name the option or the setting that names the file.
  * @throws UsageError that names both, but never shows the file's content.
  */
-export function secretIn(name: string, file: string): string {
+export function readSecretFile(name: string, file: string): string {
   const problem = (reason: string) => new UsageError(`${name} names ${quotePath(file)}, ${reason}.`);
   let text: string;
   try {

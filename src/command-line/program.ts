@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { Command, CommanderError } from 'commander';
 
 import { version } from '../contract/version.ts';
-import { type Terminal, ToldFailure } from './terminal.ts';
+import { type Terminal, ReportedFailure } from './terminal.ts';
 
 /** The exit code for a usage error; a command that fails exits with 1. */
 const USAGE_EXIT_CODE = 2;
@@ -65,7 +65,7 @@ async function runLine(
     await program.parseAsync([...args], { from: 'user' });
     return 0;
   } catch (error) {
-    if (error instanceof ToldFailure) return 1;
+    if (error instanceof ReportedFailure) return 1;
     if (!(error instanceof CommanderError)) {
       terminal.fail(error);
       return 1;

@@ -9,7 +9,7 @@ export interface Progress extends Disposable {
  * Runs long work with a progress bar, until it ends or is aborted by a stop signal. The bar is gone afterwards, because a
  * result beside it couldn't be read.
  */
-export async function watched<P extends Disposable, T>(
+export async function withProgress<P extends Disposable, T>(
   progress: P,
   work: (progress: P, signal: AbortSignal) => Promise<T>,
 ): Promise<T> {

@@ -6,7 +6,7 @@ interface Limits<T> {
 }
 
 /** Groups the available items into batches: a slow stream is passed on at once, and a ready list in full batches. */
-export async function* takenTogether<T>(items: AsyncIterable<T>, limits: Limits<T>): AsyncGenerator<T[]> {
+export async function* batched<T>(items: AsyncIterable<T>, limits: Limits<T>): AsyncGenerator<T[]> {
   const iterator = items[Symbol.asyncIterator]();
   try {
     yield* batchesFrom(iterator, limits);

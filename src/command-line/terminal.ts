@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { AppError, escapeControls, UsageError, withoutSecrets } from '../errors.ts';
 
 /** An error that ends a command with a failure, after the command itself has printed the reason. */
-export class ToldFailure extends Error {
+export class ReportedFailure extends Error {
   override readonly name = 'ToldFailure';
 }
 

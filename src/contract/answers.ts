@@ -1,4 +1,4 @@
-import { computedOnce } from './computed.ts';
+import { memoized } from './computed.ts';
 import type { JsonSchema } from './document.ts';
 import { createAjv } from './validators.ts';
 
@@ -35,7 +35,7 @@ const rules: Readonly<Record<string, FieldRule>> = {
   section: { words: 'none, for it is a heading', schema: false, takesFiles: false },
 };
 
-const validatorOf = computedOnce((schema: FieldRule['schema']) => createAjv().compile(schema));
+const validatorOf = memoized((schema: FieldRule['schema']) => createAjv().compile(schema));
 
 /**
  * Returns a description of the right answer to a form field if this one is wrong, otherwise undefined. Field types are an

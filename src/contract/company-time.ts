@@ -1,8 +1,8 @@
-import { computedOnce } from './computed.ts';
+import { memoized } from './computed.ts';
 import { DAY_MS } from './durations.ts';
 
 /** Returns a time zone's date and time formats, in Swedish, which follows ISO 8601 but for a space before the time. */
-const formatsOf = computedOnce((timeZone: string) => ({
+const formatsOf = memoized((timeZone: string) => ({
   day: new Intl.DateTimeFormat('sv-SE', { timeZone, year: 'numeric', month: '2-digit', day: '2-digit' }),
   time: new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }),
 }));

@@ -1,4 +1,4 @@
-import { computedOnce } from './computed.ts';
+import { memoized } from './computed.ts';
 
 /** Numbers of decimal places of the currencies whose minor unit isn't a hundredth, from ISO 4217 of 1 January 2026. */
 const digitsByCurrency = new Map(
@@ -45,7 +45,7 @@ export function amountText(amountMinor: number, currency: string, { hasSymbol = 
 }
 
 /** Returns a currency's number format, cached because creating one is slow. There are some 170 currencies. */
-const formatOf = computedOnce((currency: string) => {
+const formatOf = memoized((currency: string) => {
   const digits = minorDigits(currency);
   const fraction = { minimumFractionDigits: digits, maximumFractionDigits: digits };
   return new Intl.NumberFormat('en-GB', { style: 'currency', currency, ...fraction });

@@ -34,7 +34,7 @@ export type LineTerms = Pick<DraftLine, (typeof lineTermNames)[number]>;
 export type BuyerTerms = Pick<NamedBuyer, (typeof buyerTermNames)[number]>;
 
 /** Fields of a document that are printed on it but that the API doesn't expose. */
-export interface KeptTerms extends DocumentTerms {
+export interface StoredTerms extends DocumentTerms {
   buyer?: BuyerTerms;
   /** Terms of lines, by line id; lines without any are left out. */
   lines?: Record<string, LineTerms>;
@@ -43,12 +43,12 @@ export interface KeptTerms extends DocumentTerms {
 }
 
 /** Whether a document requests a payment on account (UNTDID 1001, code 386), possibly before the supply is made. */
-export function isDeposit(terms: KeptTerms | undefined): boolean {
+export function isDeposit(terms: StoredTerms | undefined): boolean {
   return terms?.typeCode === '386';
 }
 
 /** Returns a copy of an object without the named properties. */
-export function without<T extends object, Name extends keyof T>(
+export function omit<T extends object, Name extends keyof T>(
   given: T,
   names: readonly Name[],
 ): Omit<T, Name> {
@@ -57,7 +57,7 @@ export function without<T extends object, Name extends keyof T>(
 }
 
 /** Returns an object's named properties that have a value; an empty list doesn't count as one. */
-export function withValue<T extends object, Name extends keyof T>(
+export function pickDefined<T extends object, Name extends keyof T>(
   given: T,
   names: readonly Name[],
 ): Pick<T, Name> {

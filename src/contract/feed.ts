@@ -12,7 +12,7 @@ type Schemas = components['schemas'];
 export type Change = Schemas['Change'];
 export type ChangeName = Change['change'];
 export type ChangeOf<Name extends ChangeName> = Extract<Change, { change: Name }>;
-export type WithOf<Name extends ChangeName> = ChangeOf<Name>['with'];
+export type ChangeContent<Name extends ChangeName> = ChangeOf<Name>['with'];
 
 export type NewJob = Schemas['NewJob'];
 export type NewInvoice = Schemas['NewInvoice'];
@@ -65,17 +65,17 @@ export function changeNames(): string[] {
 /** Returns the problem with a value that should be a change; undefined if it is valid. */
 export function changeProblem(value: unknown): ChangeProblem | undefined {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const message = `A change must be an object, not ${shown(value)}.`;
+    const message = `A change must be an object, not ${formatForMessage(value)}.`;
     return { code: 'malformed_line', message, path: '' };
   }
   const { change } = value as { change?: unknown };
   if (typeof change !== 'string') {
-    const message = `change must be the name of a change, not ${shown(change)}.`;
+    const message = `change must be the name of a change, not ${formatForMessage(change)}.`;
     return { code: 'invalid_change', message, path: '/change' };
   }
   const schema = changeSchemas().get(change);
   if (!schema) {
-    const message = `There is no change ${shown(change)}; the changes are ${changeNames().join(', ')}.`;
+    const message = `There is no change ${formatForMessage(change)}; the changes are ${changeNames().join(', ')}.`;
     return { code: 'unknown_change', message, path: '/change' };
   }
   const validate = validatorOf(schema);
@@ -122,7 +122,7 @@ function unkeptProblem(value: unknown, path = ''): ChangeProblem | undefined {
 }
 
 function unkept(text: string, path: string): ChangeProblem {
-  const message = `${shortened(path)} has ${shown(text)}, and no database can store U+0000 or half a surrogate pair.`;
+  const message = `${shortened(path)} has ${formatForMessage(text)}, and no database can store U+0000 or half a surrogate pair.`;
   return { code: 'invalid_change', message, path };
 }
 
@@ -153,7 +153,7 @@ function describe(error: ErrorObject, whole = 'The change'): Omit<ChangeProblem,
   }
   if (additionalProperty !== undefined) {
     const path = `${instancePath}/${pointerPart(additionalProperty)}`;
-    return { message: `${at} has no member ${shown(additionalProperty)}.`, path };
+    return { message: `${at} has no member ${formatForMessage(additionalProperty)}.`, path };
   }
   const words: Record<string, () => string> = {
     anyOf: () => `must be ${(schema as JsonSchema[]).map(({ type }) => String(type)).join(',')}`,
@@ -162,7 +162,7 @@ function describe(error: ErrorObject, whole = 'The change'): Omit<ChangeProblem,
   const rule = words[keyword]?.() ?? error.message ?? 'is not valid';
   const allowed =
     keyword === 'enum' ? `: ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}` : '';
-  return { message: `${at} is ${shown(data)}; it ${rule}${allowed}.`, path: instancePath };
+  return { message: `${at} is ${formatForMessage(data)}; it ${rule}${allowed}.`, path: instancePath };
 }
 
 /** Returns a property name escaped for use in a JSON Pointer (RFC 6901 section 3). */
@@ -173,7 +173,7 @@ export function pointerPart(name: string): string {
 const SHOWN_CHARACTERS_MAX = 80;
 
 /** Returns a value as JSON on one line, truncated if long, for use in a message. */
-export function shown(value: unknown): string {
+export function formatForMessage(value: unknown): string {
   // JSON.stringify(undefined) is undefined.
   const text = (JSON.stringify(value) as string | undefined) ?? 'nothing';
   return text.length > SHOWN_CHARACTERS_MAX ? `${text.slice(0, SHOWN_CHARACTERS_MAX)}…`.toWellFormed() : text;
@@ -181,5 +181,5 @@ export function shown(value: unknown): string {
 
 /** Returns a path truncated for a message, because companies choose names in it, which can be of any length. */
 function shortened(path: string): string {
-  return shown(path).replace(/^"/, '').replace(/"$/, '');
+  return formatForMessage(path).replace(/^"/, '').replace(/"$/, '');
 }

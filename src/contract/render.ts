@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
 import { joinObjects, type JsonText } from './json-text.ts';
-import { computedOnce } from './computed.ts';
+import { memoized } from './computed.ts';
 import { contractDocument, type JsonSchema } from './document.ts';
 import { hasDetail, type Resource, type ResourceRecord, schemaNames } from './records.ts';
 import { recordProblem } from './validators.ts';
@@ -60,7 +60,7 @@ export function storedRecordProblem(
   let record: object;
   try {
     // Parsing the joined text fails unless both are texts of objects.
-    record = JSON.parse(wholeText({ body, detail })) as object;
+    record = JSON.parse(joinRecordTexts({ body, detail })) as object;
     const problem = recordProblem(names.body, JSON.parse(body));
     if (problem !== undefined) return problem;
   } catch {
@@ -80,7 +80,7 @@ export function storedRecordProblem(
 export function renderStored(resource: Resource, stored: Omit<StoredTexts, 'digest'>): RenderedRecord {
   const names: { body: string; whole?: string } = schemaNames[resource];
   // Both texts were rendered from one record.
-  const record = JSON.parse(wholeText(stored)) as Record<string, unknown>;
+  const record = JSON.parse(joinRecordTexts(stored)) as Record<string, unknown>;
   const schema = contractDocument().components.schemas[names.whole ?? names.body];
   return renderRecord({ resource, record: upgraded(record, schema) } as ResourceRecord);
 }
@@ -97,7 +97,7 @@ function upgraded(value: unknown, { properties = {}, items }: JsonSchema = {}): 
 }
 
 /** Returns the single record that the API serves, joined from its two stored texts. */
-export function wholeText({ body, detail }: Omit<StoredTexts, 'digest'>): JsonText<unknown> {
+export function joinRecordTexts({ body, detail }: Omit<StoredTexts, 'digest'>): JsonText<unknown> {
   const text = body as JsonText<object>;
   return detail === undefined ? text : joinObjects(text, detail as JsonText<object>);
 }
@@ -108,7 +108,7 @@ function storageProblem({ resource, record }: { resource: Resource; record: obje
   return isExpired ? '/status must be sent: it reads as expired after validUntil' : undefined;
 }
 
-const members = computedOnce((schemaName: string) =>
+const members = memoized((schemaName: string) =>
   Object.keys(contractDocument().components.schemas[schemaName]?.properties ?? {}),
 );
 

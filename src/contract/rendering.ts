@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { computedOnce } from './computed.ts';
+import { memoized } from './computed.ts';
 import { contractDocument } from './document.ts';
 import { type Resource, schemaNames } from './records.ts';
 import { schemaWithoutProse } from './schemas.ts';
@@ -11,7 +11,7 @@ const RENDERINGS: Partial<Record<Resource, number>> = {};
 /**
  * Returns a digest of a resource's schemas without their prose. Until it changes, its records' texts don't change either.
  */
-export const renderingDigest = computedOnce((resource: Resource): string => {
+export const renderingDigest = memoized((resource: Resource): string => {
   const { body, whole } = schemaNames[resource];
   const schemas = [body, whole].map((name) =>
     schemaWithoutProse(contractDocument().components.schemas[name] ?? {}),

@@ -1,7 +1,7 @@
 import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 
-import { computedOnce } from './computed.ts';
+import { memoized } from './computed.ts';
 import { contractDocument } from './document.ts';
 import { closedSchema } from './schemas.ts';
 
@@ -21,7 +21,7 @@ export function createAjv(options: ConstructorParameters<typeof Ajv2020>[0] = {}
 }
 
 let recordAjv: Ajv2020 | undefined;
-const validatorOf = computedOnce((schemaName: string): ValidateFunction => {
+const validatorOf = memoized((schemaName: string): ValidateFunction => {
   const schema = contractDocument().components.schemas[schemaName];
   if (!schema) throw new Error(`The contract has no schema ${schemaName}.`);
   recordAjv ??= createAjv({ allErrors: false });

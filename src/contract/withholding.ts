@@ -11,7 +11,7 @@ export interface Switches {
 }
 
 /** Error code of the API for data of a company that is withheld from everybody. */
-export type WithheldFor = Extract<
+export type WithholdingReason = Extract<
   ErrorCode,
   'company_unavailable' | 'api_not_enabled' | 'module_not_licensed' | 'invoicing_not_enabled'
 >;
@@ -22,12 +22,12 @@ export type WithheldFor = Extract<
  * @param module the kind of data; undefined for an event without any, such as a ping.
  * @param held the scopes of the caller's API key; omitted for webhooks and the company itself, which need no scope.
  */
-export function whyWithheld(company: Switches, module: Module | undefined): WithheldFor | undefined;
+export function whyWithheld(company: Switches, module: Module | undefined): WithholdingReason | undefined;
 export function whyWithheld(
   company: Switches,
   module: Module,
   held: readonly Scope[],
-): WithheldFor | 'missing_scope' | undefined;
+): WithholdingReason | 'missing_scope' | undefined;
 export function whyWithheld(company: Switches, module: Module | undefined, held?: readonly Scope[]) {
   if (!company.subscriptionActive) return 'company_unavailable';
   if (!company.apiEnabled) return 'api_not_enabled';

@@ -1,4 +1,4 @@
-import type { WithOf } from '../contract/feed.ts';
+import type { ChangeContent } from '../contract/feed.ts';
 import type { Customer } from '../contract/records.ts';
 import { address } from './addresses.ts';
 import type { Address, Region } from './addresses.ts';
@@ -100,7 +100,7 @@ function customerMembers(world: World, createdAtMs: number, segment: Segment) {
     paymentTermsDays: segment === 'home' ? random.pick([7, 14]) : random.pick([14, 30, 30, 45]),
     contacts: contacts(random, owner, country, party.domain, segment),
     sites: sites(world, createdAtMs, seat, segment),
-  } satisfies WithOf<'customer.save'>;
+  } satisfies ChangeContent<'customer.save'>;
 }
 
 function seatRegion(segment: Segment): Region {

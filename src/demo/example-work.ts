@@ -1,5 +1,5 @@
 import type { Customer, Form, Job } from '../contract/records.ts';
-import { without } from '../contract/document-terms.ts';
+import { omit } from '../contract/document-terms.ts';
 import { examplesOf, pick, type Told } from './example-company.ts';
 
 /** The day on which the company began, a minute for each of its people. */
@@ -102,6 +102,6 @@ function jobChanges(job: Job): Told[] {
 }
 
 export function jobAtFirst(job: Job) {
-  const made = without(job, ['completed', 'completedAt', 'customerId', 'createdAt', 'updatedAt']);
+  const made = omit(job, ['completed', 'completedAt', 'customerId', 'createdAt', 'updatedAt']);
   return { ...made, ...jobsAtFirst[job.id] };
 }

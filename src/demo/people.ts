@@ -1,4 +1,4 @@
-import type { WithOf } from '../contract/feed.ts';
+import type { ChangeContent } from '../contract/feed.ts';
 import { emailAddress, fullName, personName } from './people-names.ts';
 import type { Strand } from './strands.ts';
 import { mintId, type World } from './world.ts';
@@ -53,7 +53,7 @@ export function* person(world: World, joinedAtMs: number): Strand {
     ...roles[role],
     jobTitle,
     teamId,
-  } satisfies WithOf<'person.save'>;
+  } satisfies ChangeContent<'person.save'>;
   people.push({ id: saved.id, teamId, isInField: role === 'field' });
   yield { change: 'person.save', with: saved };
 }

@@ -1,12 +1,12 @@
-import { applyAtomically } from '../server/backoffice/apply.ts';
+import { applyChangesAtomically } from '../server/backoffice/apply.ts';
 import { openBackoffice } from '../server/backoffice/backoffice.ts';
-import type { Change, ChangeName, WithOf } from '../contract/feed.ts';
+import type { Change, ChangeName, ChangeContent } from '../contract/feed.ts';
 import type { AppendEvents } from '../server/store/records/events.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
 import { createRandom } from './random.ts';
 
 export type TeamChange<Name extends ChangeName = ChangeName> = {
-  [N in Name]: { change: N; with: WithOf<N> };
+  [N in Name]: { change: N; with: ChangeContent<N> };
 }[Name];
 
 /** A change of which a story knows the time. Its id lets it be made once only, however often the story is told. */
@@ -34,6 +34,6 @@ export function openStory(engine: Engine, options: { appendEvents?: AppendEvents
     hasReaders: false,
   });
   return async (changes) => {
-    await applyAtomically(backoffice, changes);
+    await applyChangesAtomically(backoffice, changes);
   };
 }

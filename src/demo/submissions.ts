@@ -1,4 +1,4 @@
-import type { WithOf } from '../contract/feed.ts';
+import type { ChangeContent } from '../contract/feed.ts';
 import { DAY_MS, MINUTE_MS } from '../contract/durations.ts';
 import { isoDay, isoTime } from './calendar.ts';
 import type { FieldPlan } from './form-catalogue.ts';
@@ -7,7 +7,7 @@ import type { Random } from './random.ts';
 import type { Strand } from './strands.ts';
 import type { World } from './world.ts';
 
-type Filled = Required<Pick<WithOf<'form.submit'>, 'answers' | 'files'>>;
+type Filled = Required<Pick<ChangeContent<'form.submit'>, 'answers' | 'files'>>;
 type Answer = Filled['answers'][string];
 type Files = Filled['files'][string];
 

@@ -5,7 +5,7 @@ import t from 'tap';
 import { contractDocument } from '../../src/contract/document.ts';
 import { joinObjects, type JsonText, listEnvelope, recordEnvelope } from '../../src/contract/json-text.ts';
 import { type Resource, type ResourceRecord, resources, schemaNames } from '../../src/contract/records.ts';
-import { InvalidRecordError, renderRecord, wholeText } from '../../src/contract/render.ts';
+import { InvalidRecordError, renderRecord, joinRecordTexts } from '../../src/contract/render.ts';
 import { generate } from '../demo/_company.ts';
 
 const { all: records } = await generate(250);
@@ -50,7 +50,7 @@ t.test('a record is rendered with the same values, its members in the order of t
     const rendered = Object.keys(JSON.parse(body) as object);
     return (
       rendered.join() !== names.filter((name) => rendered.includes(name)).join() ||
-      !isDeepStrictEqual(JSON.parse(wholeText({ body, detail })), given.record) ||
+      !isDeepStrictEqual(JSON.parse(joinRecordTexts({ body, detail })), given.record) ||
       (detail !== undefined) !== (schemas.whole !== schemas.body)
     );
   });

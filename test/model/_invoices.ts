@@ -1,7 +1,7 @@
 /** The model's invoices, credit notes and pro formas while they are drafts. */
 import { isDeepStrictEqual } from 'node:util';
 
-import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
+import type { DraftLine, NewInvoice, ChangeContent } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import { amountsOf, asBreakdown, asTotals, convertedItems, isSafe, sumOf, totalsOf } from './_exact.ts';
 import { checkPayable } from './_amounts.ts';
@@ -43,7 +43,7 @@ export function draftInvoice(
   return putDraft(turn, record, { draft, quoteId, worked });
 }
 
-function editInvoice(turn: Turn, { id, ...changes }: WithOf<'invoice.edit'>): Invoice {
+function editInvoice(turn: Turn, { id, ...changes }: ChangeContent<'invoice.edit'>): Invoice {
   const { quoteId, draft: before } = draftedOf(turn, id);
   const record = need(turn, 'invoices', id, '/with/id');
   const draft = edited(turn, before, changes);
@@ -119,7 +119,7 @@ function inheritedFrom(invoice: Invoice, { supplyDate, supplyPeriod }: NewInvoic
   return { siteId, currency, buyerReference, purchaseOrderReference, ...(isSupplyGiven ? {} : supply) };
 }
 
-function edited(turn: Turn, before: Draft, changes: Omit<WithOf<'invoice.edit'>, 'id'>): Draft {
+function edited(turn: Turn, before: Draft, changes: Omit<ChangeContent<'invoice.edit'>, 'id'>): Draft {
   const { lines, ...given } = changes;
   const isOtherCurrency = given.currency !== undefined && given.currency !== before.currency;
   // The end of a period is the day of supply: it comes and goes with the period.

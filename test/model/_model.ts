@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from 'node:util';
 
 import type { GivenAmounts } from '../../src/contract/document-amounts.ts';
 import type { SubscribableKind } from '../../src/contract/events.ts';
-import type { Change, ChangeName, NewInvoice, RefusalCode, WithOf } from '../../src/contract/feed.ts';
+import type { Change, ChangeName, NewInvoice, RefusalCode, ChangeContent } from '../../src/contract/feed.ts';
 import { type RecordOf, type Resource, resources } from '../../src/contract/records.ts';
 import type { CompanyProfile } from '../../src/server/store/tables/companies.ts';
 import type { Worked } from './_credited.ts';
@@ -36,8 +36,8 @@ export type Draft = Required<
 > &
   GivenAmounts & { creditsInvoiceId: string | null; lines: ModelLine[] };
 type NoTerms = 'id' | 'quoteGroupId' | 'lines' | keyof GivenAmounts;
-export type QuoteTerms = Required<Omit<WithOf<'quote.draft'>, NoTerms>> &
-  Pick<WithOf<'quote.draft'>, 'pricesIncludeVat' | 'allowances' | 'charges'> & { lines: ModelLine[] };
+export type QuoteTerms = Required<Omit<ChangeContent<'quote.draft'>, NoTerms>> &
+  Pick<ChangeContent<'quote.draft'>, 'pricesIncludeVat' | 'allowances' | 'charges'> & { lines: ModelLine[] };
 
 /** The data of a document that is kept beside its record. */
 export interface Kept {
@@ -107,7 +107,7 @@ export function isModelled(name: string): name is ModelledName {
   return !/^(?:company|logo|numbering)\.|\.import$/.test(name);
 }
 
-export type Moves = { [Name in ModelledName]: (turn: Turn, what: WithOf<Name>) => object | null };
+export type Moves = { [Name in ModelledName]: (turn: Turn, what: ChangeContent<Name>) => object | null };
 
 /** Thrown when a change can't be worked out any further. */
 const stopped = Symbol('stopped');

@@ -1,5 +1,5 @@
 /** The model's payments and refunds, and when an invoice is settled. */
-import type { WithOf } from '../../src/contract/feed.ts';
+import type { ChangeContent } from '../../src/contract/feed.ts';
 import type { Invoice, InvoiceSummary, Quote, QuoteSummary } from '../../src/contract/records.ts';
 import { roundingOf } from './_amounts.ts';
 import { isSafe, sumOf } from './_exact.ts';
@@ -44,7 +44,11 @@ function voidedOf(turn: Turn, { id }: Invoice): Kept['voided'] {
 }
 
 /** Takes a payment or a refund back. */
-function voidOne(turn: Turn, { invoiceId, id }: WithOf<'payment.void'>, list: keyof Kept['voided']): Invoice {
+function voidOne(
+  turn: Turn,
+  { invoiceId, id }: ChangeContent<'payment.void'>,
+  list: keyof Kept['voided'],
+): Invoice {
   const invoice = issuedOf(turn, invoiceId);
   const all: readonly { id: string }[] = invoice[list] ?? [];
   if (voidedOf(turn, invoice)[list].includes(id)) turn.refuse('wrong_state', '/with/id');
@@ -60,7 +64,7 @@ function voidOne(turn: Turn, { invoiceId, id }: WithOf<'payment.void'>, list: ke
 function faultMoney(
   turn: Turn,
   invoice: Invoice,
-  { id, currency }: Pick<WithOf<'payment.record'>, 'id' | 'currency'>,
+  { id, currency }: Pick<ChangeContent<'payment.record'>, 'id' | 'currency'>,
   taken: readonly string[],
 ): void {
   if (currency !== invoice.currency) turn.fault('wrong_currency', '/with/currency');

@@ -1,7 +1,7 @@
 /** The model's quotes: their versions, their expiry and what they are converted to. */
 import { isDeepStrictEqual } from 'node:util';
 
-import type { WithOf } from '../../src/contract/feed.ts';
+import type { ChangeContent } from '../../src/contract/feed.ts';
 import type { Quote } from '../../src/contract/records.ts';
 import { type Moves, need, nextNumber, type QuoteTerms, type Turn, without } from './_model.ts';
 import { draftInvoice } from './_invoices.ts';
@@ -78,7 +78,7 @@ function refuseEarlyAnswer(turn: Turn, { sentDate }: Quote): void {
 /** The members of a version that stay the same whatever it is drafted with. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
 
-function draftQuote(turn: Turn, what: WithOf<'quote.draft'>): Quote {
+function draftQuote(turn: Turn, what: ChangeContent<'quote.draft'>): Quote {
   const { id = '', quoteGroupId = '', lines = [], ...given } = what;
   const { quotes } = turn.company.tables;
   if (quotes.has(id)) turn.fault('duplicate_id', '/with/id');
@@ -93,7 +93,7 @@ function draftQuote(turn: Turn, what: WithOf<'quote.draft'>): Quote {
   return putQuote(turn, { ...quote, number: nextNumber(turn, 'quote', turn.today) }, terms);
 }
 
-function reviseQuote(turn: Turn, what: WithOf<'quote.revise'>): Quote {
+function reviseQuote(turn: Turn, what: ChangeContent<'quote.revise'>): Quote {
   const { id, newId = '', lines, ...given } = what;
   if (turn.company.tables.quotes.has(newId)) turn.fault('duplicate_id', '/with/newId');
   const { quote: old, terms: before } = quoteIn(turn, id, ['sent', 'expired', 'declined']);
@@ -140,7 +140,7 @@ function composed(
   turn: Turn,
   fixed: Fixed,
   terms: QuoteTerms,
-  given: Partial<WithOf<'quote.draft'>>,
+  given: Partial<ChangeContent<'quote.draft'>>,
 ): Omit<Quote, 'updatedAt'> {
   const customer = customerOf(turn, terms.customerId);
   const { siteId, currency, title, validUntil, buyerReference, note } = terms;

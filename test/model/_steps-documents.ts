@@ -1,5 +1,5 @@
 /** Random moves of invoices, credit notes, pro formas, payments and refunds. */
-import type { DraftLine, NewInvoice, WithOf } from '../../src/contract/feed.ts';
+import type { DraftLine, NewInvoice, ChangeContent } from '../../src/contract/feed.ts';
 import type { Customer, Invoice } from '../../src/contract/records.ts';
 import { addDays, type ModelCompany, without } from './_model.ts';
 import { dayNear, type Draw, idOf, onlyId, recordOf, someOf } from './_chance.ts';
@@ -261,7 +261,7 @@ function drawMoney(
   invoice: Partial<Invoice> & { id: string },
   list: List,
   amountMinor: number,
-): WithOf<'payment.record'> {
+): ChangeContent<'payment.record'> {
   const { id: invoiceId, currency = 'EUR' } = invoice;
   const voided = draw.company.kept.get(invoiceId)?.voided[list] ?? [];
   const taken = draw.pick([...(invoice[list] ?? []).map(({ id }) => id), ...voided]);
@@ -291,7 +291,7 @@ function drawRefund({ happens, below }: Draw, paidMinor: number, creditMinor: nu
 }
 
 /** A payment or refund of an invoice; sometimes one that was voided, or that another invoice has. */
-function drawVoid(draw: Draw, list: List): WithOf<'payment.void'> | undefined {
+function drawVoid(draw: Draw, list: List): ChangeContent<'payment.void'> | undefined {
   const invoice = recordOf(draw, invoices, (one) => (one[list] ?? []).length > 0);
   if (!invoice) return undefined;
   const voided = [...draw.company.kept.values()].flatMap((kept) => kept.voided[list]);

@@ -1,5 +1,5 @@
 /** Random moves of quotes. */
-import type { WithOf } from '../../src/contract/feed.ts';
+import type { ChangeContent } from '../../src/contract/feed.ts';
 import type { Customer, Quote } from '../../src/contract/records.ts';
 import type { ModelCompany } from './_model.ts';
 import { dayNear, type Draw, idOf, onlyId, recordOf, someOf } from './_chance.ts';
@@ -68,7 +68,7 @@ function customerOf({ company }: Draw, { customer }: Partial<Quote>): Partial<Cu
   return company.tables.customers.get(customer?.id ?? '') ?? {};
 }
 
-function drawMembers(draw: Draw, customer: Partial<Customer>): Omit<WithOf<'quote.edit'>, 'id'> {
+function drawMembers(draw: Draw, customer: Partial<Customer>): Omit<ChangeContent<'quote.edit'>, 'id'> {
   const currency = customer.currency ?? draw.company.currency;
   const siteId = siteOf(draw, customer);
   const lines = drawLines(draw, customer, currency);
@@ -92,7 +92,7 @@ function drawValidity(draw: Draw): string {
 function drawConverted(
   draw: Draw,
   quote: Partial<Quote>,
-): NonNullable<WithOf<'quote.convert_to_invoice'>['invoice']> {
+): NonNullable<ChangeContent<'quote.convert_to_invoice'>['invoice']> {
   const customer = customerOf(draw, quote);
   const lines = drawLines(draw, customer, quote.currency ?? draw.company.currency);
   // A customer that has moved to another country needs other lines.

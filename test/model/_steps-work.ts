@@ -1,11 +1,11 @@
 /** Random moves of people, customers, forms, submissions and jobs. */
-import type { WithOf } from '../../src/contract/feed.ts';
+import type { ChangeContent } from '../../src/contract/feed.ts';
 import type { Customer } from '../../src/contract/records.ts';
 import { iso, type ModelCompany, type ModelledName, without } from './_model.ts';
 import { dayNear, type Draw, idOf, onlyId, someOf } from './_chance.ts';
 
 /** Draws what a change says; undefined when the company has nothing to make it with. */
-export type Drawers = { [Name in ModelledName]: (draw: Draw) => WithOf<Name> | undefined };
+export type Drawers = { [Name in ModelledName]: (draw: Draw) => ChangeContent<Name> | undefined };
 
 const people = ({ tables }: ModelCompany) => tables.people;
 const customers = ({ tables }: ModelCompany) => tables.customers;
@@ -88,7 +88,7 @@ export const workDrawers = {
   },
 } satisfies Partial<Drawers>;
 
-type Filling = Pick<WithOf<'form.submit'>, 'answers' | 'files'>;
+type Filling = Pick<ChangeContent<'form.submit'>, 'answers' | 'files'>;
 
 /** Draws answers and files, mostly as the form's fields take them. */
 function drawFilling(draw: Draw, fields: readonly { id: string; type: string }[]): Required<Filling> {
@@ -126,7 +126,7 @@ export function jobMembers(draw: Draw) {
   });
 }
 
-function drawCustomer(draw: Draw): WithOf<'customer.save'> {
+function drawCustomer(draw: Draw): ChangeContent<'customer.save'> {
   const id = knownOrNew(draw, customers, 'cus', 0.4);
   const before = draw.company.tables.customers.get(id);
   if (before && draw.happens(0.15)) return savedOf(before);
@@ -162,7 +162,7 @@ function drawCustomer(draw: Draw): WithOf<'customer.save'> {
 }
 
 /** A customer as it could be saved again, without any change. */
-const savedOf = (customer: Customer): WithOf<'customer.save'> =>
+const savedOf = (customer: Customer): ChangeContent<'customer.save'> =>
   without(customer, 'archived', 'createdAt', 'updatedAt');
 
 function drawCountry({ oneOf, happens, company }: Draw): string {

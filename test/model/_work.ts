@@ -1,7 +1,7 @@
 /** The model's people, customers, forms, submissions and jobs. */
 import { isDeepStrictEqual } from 'node:util';
 
-import type { NewJob, WithOf } from '../../src/contract/feed.ts';
+import type { NewJob, ChangeContent } from '../../src/contract/feed.ts';
 import type { Customer, Form, Job, Person, RecordOf, Submission } from '../../src/contract/records.ts';
 import { iso, isToCome, type Moves, need, type Turn } from './_model.ts';
 
@@ -61,7 +61,7 @@ export function createJob(turn: Turn, what: NewJob, path = '/with'): Job {
   return job;
 }
 
-function updateJob(turn: Turn, { id, ...changes }: WithOf<'job.update'>): Job {
+function updateJob(turn: Turn, { id, ...changes }: ChangeContent<'job.update'>): Job {
   const job = need(turn, 'jobs', id, '/with/id');
   checkJob(turn, changes, job.assignedTo, '/with');
   const changed = { ...job, ...changes };
@@ -106,7 +106,7 @@ function checkJob(
   }
 }
 
-function saveCustomer(turn: Turn, what: WithOf<'customer.save'>): Customer {
+function saveCustomer(turn: Turn, what: ChangeContent<'customer.save'>): Customer {
   const { customers } = turn.company.tables;
   const id = what.id ?? '';
   const before = customers.get(id);
@@ -126,7 +126,7 @@ function setArchived(turn: Turn, id: string, archived: boolean): Customer {
   return put(turn, 'customers', { ...customer, archived });
 }
 
-function saveForm(turn: Turn, what: WithOf<'form.save'>): Form {
+function saveForm(turn: Turn, what: ChangeContent<'form.save'>): Form {
   const id = what.id ?? '';
   const before = turn.company.tables.forms.get(id);
   faultTwins(turn, what.fields, '/with/fields');
@@ -142,7 +142,7 @@ function saveForm(turn: Turn, what: WithOf<'form.save'>): Form {
   return put(turn, 'forms', after);
 }
 
-function submitForm(turn: Turn, what: WithOf<'form.submit'>): Submission {
+function submitForm(turn: Turn, what: ChangeContent<'form.submit'>): Submission {
   const { submissions, people, jobs } = turn.company.tables;
   const { jobId, submittedAt } = what;
   const id = what.id ?? '';
@@ -173,7 +173,7 @@ function submitForm(turn: Turn, what: WithOf<'form.submit'>): Submission {
 function faultFilling(
   turn: Turn,
   { fields }: Form,
-  { answers = {}, files = {} }: WithOf<'form.submit'>,
+  { answers = {}, files = {} }: ChangeContent<'form.submit'>,
 ): void {
   const typeOf = (id: string) => fields.find((field) => field.id === id)?.type;
   for (const [id, answer] of Object.entries(answers)) {

@@ -4,7 +4,7 @@ import { schemaNames } from '../../contract/records.ts';
 import { UsageError } from '../../errors.ts';
 import type { CallOptions, Client } from '../index.ts';
 import { inParallel } from '../sync/in-parallel.ts';
-import { accessOf, type AnyRecord } from '../sync/lists.ts';
+import { listAccesses, type AnyRecord } from '../sync/lists.ts';
 import type { Resource } from '../sync/sink.ts';
 
 /** The options that select records and their format. */
@@ -30,7 +30,7 @@ export function recordPages(
   { lines, format, ...options }: ExportedRecordsOptions,
   call: CallOptions,
 ): Promise<AsyncIterable<object[]>> {
-  const access = accessOf(client, 'current');
+  const access = listAccesses(client, 'current');
   const whole = ({ id }: AnyRecord): Promise<AnyRecord> =>
     resource === 'quotes' ? access.quotes.whole(id, call) : access.invoices.whole(id, call);
   async function* rows() {
@@ -54,7 +54,7 @@ function momentOf({ since, timeZone }: ExportedRecordsOptions): string | undefin
 }
 
 async function* pagesOf(
-  access: ReturnType<typeof accessOf>,
+  access: ReturnType<typeof listAccesses>,
   resource: Resource,
   updatedSince: string | undefined,
   options: CallOptions,

@@ -9,7 +9,7 @@ import { serveMcp, type ServiceTools } from '../mcp/mcp-server.ts';
 import { readCopy } from '../sync/read-copy.ts';
 import { beginFile } from '../../command-line/unfinished-file.ts';
 import { useProxy } from './proxy.ts';
-import { silence } from './service.ts';
+import { noAnswerError } from './service.ts';
 import { serviceAccess, type ServiceOptions, withService } from './service-access.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
@@ -46,7 +46,7 @@ export function mcpCommand(terminal: Terminal): Command {
       using proxy = useProxy(baseUrl, terminal.environment);
       const keep = files === undefined ? undefined : keeperIn(openFolder(files));
       const client = createClient({ baseUrl, key, maxRetries: RETRIES_MAX });
-      const silent = (error: NoAnswerError) => silence(baseUrl, error, proxy.hint).message;
+      const silent = (error: NoAnswerError) => noAnswerError(baseUrl, error, proxy.hint).message;
       await serve({ client, baseUrl, key, keep, silence: silent });
     });
 }

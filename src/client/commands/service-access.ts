@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 
 import { quote, UsageError } from '../../errors.ts';
-import { parseBaseUrl, secretIn, withoutByteOrderMark } from '../../command-line/given-values.ts';
+import { parseBaseUrl, readSecretFile, withoutByteOrderMark } from '../../command-line/given-values.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** The options of a command that reads from a service over the public API. */
@@ -30,7 +30,7 @@ export function serviceAccess({ url, keyFile }: ServiceOptions, { environment }:
   const key =
     keyFile === undefined
       ? environment.API_KEY && withoutByteOrderMark(environment.API_KEY)
-      : secretIn('--key-file', keyFile);
+      : readSecretFile('--key-file', keyFile);
   if (!key) throw new UsageError('A key is missing: name its file with --key-file, or set API_KEY.');
   // The contract, "Authentication". A certificate or a password has another format.
   if (!/^[\x21-\x7e]+$/.test(key) || key.split('.').length !== 4) {

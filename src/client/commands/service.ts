@@ -1,6 +1,6 @@
 import { createPacedClient } from '../create-client.ts';
 import { ApiError, type Client, NoAnswerError } from '../index.ts';
-import { Pace } from '../pace.ts';
+import { RateLimiter } from '../pace.ts';
 import { CopyError } from '../sync/sink.ts';
 import { machineClock } from '../waiting.ts';
 import { UsageError } from '../../errors.ts';
@@ -14,7 +14,7 @@ export interface Service extends Disposable {
   client: Client;
   /** A text that names the company and the service's address, as shown to users and stored in copies. */
   source: string;
-  pace: Pace;
+  pace: RateLimiter;
   /** Returns the result of work that reads from the service. @throws UsageError that describes a failure in a sentence. */
   inSentences: <T>(work: Promise<T>) => Promise<T>;
 }
@@ -31,7 +31,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
   const proxy = useProxy(url, terminal.environment);
   const [, company = ''] = key.split('.');
   const unreachable = new AbortController();
-  const pace = new Pace(machineClock);
+  const pace = new RateLimiter(machineClock);
   let hasAnswered = false;
   // Any web server responds, but only an API sends successful JSON.
   let isApi = false;
@@ -50,7 +50,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
         return answer;
       } catch (error) {
         // An address that never responded is probably wrong, so it isn't retried.
-        if (!hasAnswered && !signal.aborted) unreachable.abort(silence(url, error, proxy.hint));
+        if (!hasAnswered && !signal.aborted) unreachable.abort(noAnswerError(url, error, proxy.hint));
         throw error;
       }
     },
@@ -64,7 +64,7 @@ export function openService(options: ServiceOptions, terminal: Terminal, signal:
         return await work;
       } catch (error) {
         if (error instanceof ApiError) throw new UsageError(refusal(url, error, isApi));
-        if (error instanceof NoAnswerError) throw silence(url, error, proxy.hint);
+        if (error instanceof NoAnswerError) throw noAnswerError(url, error, proxy.hint);
         if (error instanceof CopyError) throw new UsageError(error.message);
         throw error;
       }
@@ -97,7 +97,7 @@ const UNKNOWN_ISSUER = /^(?:UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_)/;
  * Returns the error for a response that never arrived, naming the innermost cause.
  * @param proxyHint the hint of {@link useProxy}.
  */
-export function silence(url: string, error: unknown, proxyHint: string): UsageError {
+export function noAnswerError(url: string, error: unknown, proxyHint: string): UsageError {
   let reason = error;
   while (reason instanceof Error && reason.cause instanceof Error) reason = reason.cause;
   const { code, message } = reason as { code?: unknown; message?: unknown };

@@ -1,9 +1,9 @@
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
-import { newestOf, type Played, playDay } from '../webhooks/played-day.ts';
-import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
+import { newestOf, type PlayedDelivery, playDay } from '../webhooks/played-day.ts';
+import { type Terminal, ReportedFailure } from '../../command-line/terminal.ts';
 import { recordedDay } from '../webhooks/recorded-day.ts';
-import { SECRET_FILE, serviceNameIn, signingSecret, TO } from './webhook-sample.ts';
+import { SECRET_FILE, serviceNameIn, signingSecret, TO_OPTION } from './webhook-sample.ts';
 
 interface PlayCommandOptions {
   to: string;
@@ -16,7 +16,7 @@ export function webhookPlayCommand(terminal: Terminal): Command {
   return new Command('play')
     .description('play a day of events, signed, to a receiver of your own, and say what it does wrong')
     .addArgument(new Argument('<story>', 'the story to play').choices(['day']))
-    .requiredOption(...TO)
+    .requiredOption(...TO_OPTION)
     .option(
       '--speed <times>',
       'how many times faster than the clock; unless given, as fast as it answers',
@@ -28,12 +28,12 @@ export function webhookPlayCommand(terminal: Terminal): Command {
       const secret = signingSecret(secretFile);
       if (secretFile === undefined) terminal.tell(`Signed with the secret ${secret}\n\n`);
       const events = recordedDay(new Date());
-      const onPlayed = (played: Played) => terminal.tell(`${lineOf(played)}\n`);
+      const onPlayed = (played: PlayedDelivery) => terminal.tell(`${lineOf(played)}\n`);
       const deliveries = await playDay(events, { to, serviceName, secret, speed, onPlayed });
       const problems = deliveries.flatMap(({ problem }) => problem ?? []);
       const newest = newestOf(events);
       terminal.show({ deliveries, problems, newest }, summaryOf(deliveries, problems, newest));
-      if (problems.length > 0) throw new ToldFailure();
+      if (problems.length > 0) throw new ReportedFailure();
     });
 }
 
@@ -46,7 +46,7 @@ function speedOf(text: string): number {
   return speed;
 }
 
-function lineOf({ kind, event, createdAt, status, milliseconds, attempts, problem }: Played): string {
+function lineOf({ kind, event, createdAt, status, milliseconds, attempts, problem }: PlayedDelivery): string {
   const note = kind === 'delivery' ? '' : `  ${kind}`;
   const times = attempts === 1 ? '' : `  sent ${attempts} times`;
   const result = `${status ?? '---'}  ${String(milliseconds).padStart(5)} ms`;
@@ -54,7 +54,7 @@ function lineOf({ kind, event, createdAt, status, milliseconds, attempts, proble
 }
 
 function summaryOf(
-  deliveries: readonly Played[],
+  deliveries: readonly PlayedDelivery[],
   problems: readonly string[],
   newest: ReturnType<typeof newestOf>,
 ): string {

@@ -1,14 +1,17 @@
 import { Command } from 'commander';
 
-import { parseServiceName, secretIn } from '../../command-line/given-values.ts';
+import { parseServiceName, readSecretFile } from '../../command-line/given-values.ts';
 import { exampleSecret } from '../../contract/examples.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { deliveryHeaders } from '../../contract/delivery-request.ts';
 import { exampleOf, sendSample } from '../webhooks/samples.ts';
-import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
+import { type Terminal, ReportedFailure } from '../../command-line/terminal.ts';
 
 /** Flags and description of the option for the receiver's address; below, those of its secret. */
-export const TO = ['--to <url>', 'any http or https address, such as http://localhost:3000/hook'] as const;
+export const TO_OPTION = [
+  '--to <url>',
+  'any http or https address, such as http://localhost:3000/hook',
+] as const;
 export const SECRET_FILE = [
   '--secret-file <file>',
   "file with the signing secret; unless given, that of the contract's test vector",
@@ -25,7 +28,7 @@ export function webhookSampleCommand(terminal: Terminal): Command {
   return new Command('sample')
     .description("send the contract's example of an event, signed, to an address of your own")
     .argument('<event>', 'kind of the event, such as invoice.issued or ping')
-    .requiredOption(...TO)
+    .requiredOption(...TO_OPTION)
     .option(...SECRET_FILE)
     .option('--example <name>', 'the name of the example, where an event has several')
     .action(async (event: string, options: SampleOptions) => {
@@ -48,7 +51,7 @@ export function webhookSampleCommand(terminal: Terminal): Command {
         hint(options.secretFile === undefined ? secret : undefined),
       ];
       terminal.show({ request, ...shownSecret, answer, isDelivered }, lines.join('\n'));
-      if (!isDelivered) throw new ToldFailure();
+      if (!isDelivered) throw new ReportedFailure();
     });
 }
 
@@ -65,7 +68,7 @@ function hint(secret: string | undefined): string {
 /** Returns the signing secret in a file, or else the contract's test secret. @throws UsageError for an incomplete secret. */
 export function signingSecret(secretFile: string | undefined): string {
   if (secretFile === undefined) return exampleSecret();
-  const secret = secretIn('--secret-file', secretFile).trim();
+  const secret = readSecretFile('--secret-file', secretFile).trim();
   if (!/^whsec_[\x21-\x7e]+$/.test(secret))
     throw new UsageError('The secret must be complete, as it was shown: it begins with whsec_.');
   return secret;

@@ -1,9 +1,9 @@
-import { takenTogether } from '../../command-line/taken-together.ts';
+import { batched } from '../../command-line/taken-together.ts';
 import type { BatchAnswer, Change } from '../../contract/feed.ts';
 import { ApiError, NoAnswerError } from '../errors.ts';
 import { checkedSecret, inOneLine, reasonOf } from '../exchange.ts';
-import { secondsIn } from '../pace.ts';
-import { anyOf, type Clock, machineClock, unlessAborted } from '../waiting.ts';
+import { parseRetryAfter } from '../pace.ts';
+import { anySignal, type Clock, machineClock, unlessAborted } from '../waiting.ts';
 
 export type { BatchAnswer, Change } from '../../contract/feed.ts';
 
@@ -25,7 +25,7 @@ export interface FeedSenderOptions {
 }
 
 /** A change that was sent, with the feed's answer. */
-export interface Answered {
+export interface AnsweredChange {
   change: Change;
   answer: BatchAnswer;
 }
@@ -43,7 +43,7 @@ export interface FeedSender {
    * Every change needs an `id`: if it was applied but its answer was lost, it is `skipped` when sent again.
    * @throws ApiError if the feed refuses the request, NoAnswerError if it is unreachable for too long.
    */
-  send: (changes: Iterable<Change> | AsyncIterable<Change>) => AsyncGenerator<Answered>;
+  send: (changes: Iterable<Change> | AsyncIterable<Change>) => AsyncGenerator<AnsweredChange>;
   /** Sends changes as JSON texts, which must not contain line feeds. */
   sendTexts: (texts: readonly (string | Uint8Array)[]) => AsyncGenerator<AnswerText>;
 }
@@ -95,9 +95,9 @@ export function createFeedSender(options: FeedSenderOptions, clock: Clock = mach
     }
   }
 
-  async function* send(changes: Iterable<Change> | AsyncIterable<Change>): AsyncGenerator<Answered> {
+  async function* send(changes: Iterable<Change> | AsyncIterable<Change>): AsyncGenerator<AnsweredChange> {
     const limits = { count: BATCH_CHANGES, size: Infinity, sizeOf: () => 0 };
-    for await (const batch of takenTogether(asTheyCome(changes), limits)) {
+    for await (const batch of batched(asTheyCome(changes), limits)) {
       const rest = batch.values();
       for await (const { answer } of sendTexts(batch.map((change) => JSON.stringify(change)))) {
         // There is one answer for each change.
@@ -163,7 +163,7 @@ async function post(
   texts: readonly Uint8Array[],
   { token, timeoutMs = TIMEOUT_MS, signal, fetch = globalThis.fetch }: FeedSenderOptions,
 ): Promise<AnswerText[] | Error> {
-  const ends = anyOf(signal, AbortSignal.timeout(timeoutMs));
+  const ends = anySignal(signal, AbortSignal.timeout(timeoutMs));
   try {
     const response = await unlessAborted(
       fetch(address, {
@@ -217,7 +217,7 @@ function refusalOf({ status, headers }: Response, body: string): ApiError {
     status,
     code,
     requestId: headers.get('x-request-id') ?? undefined,
-    retryAfter: secondsIn(headers.get('Retry-After')),
+    retryAfter: parseRetryAfter(headers.get('Retry-After')),
   });
 }
 

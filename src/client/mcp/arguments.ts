@@ -13,7 +13,7 @@ const ID = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/;
  * @throws UsageError for an unknown name or a malformed id.
  */
 export function readArguments(tool: OperationTool, given: Arguments) {
-  const { fields, ...others } = statedArguments(tool, given);
+  const { fields, ...others } = definedArguments(tool, given);
   const ids = tool.ids.map((name) => {
     const id = textArgument(others[name] ?? '');
     if (typeof others[name] === 'boolean' || !ID.test(id))
@@ -29,7 +29,7 @@ export function readArguments(tool: OperationTool, given: Arguments) {
 }
 
 /** Returns those arguments of a tool that have a value. @throws UsageError for a name that the tool doesn't have. */
-export function statedArguments({ name: tool, inputSchema }: Tool, given: Arguments): Arguments {
+export function definedArguments({ name: tool, inputSchema }: Tool, given: Arguments): Arguments {
   // Models may send null for arguments that they leave out.
   const stated = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null));
   const names = Object.keys(inputSchema.properties);

@@ -5,8 +5,8 @@ import { decimalAmount } from '../../contract/currencies.ts';
 import type { JsonSchema } from '../../contract/document.ts';
 import { quote, UsageError } from '../../errors.ts';
 import { type CopyReader, readCopy, type CopyRow } from '../sync/read-copy.ts';
-import { CUSTOMER, LEDGER_SUMS } from '../sync/views.ts';
-import { type Arguments, statedArguments, textArgument } from './arguments.ts';
+import { CUSTOMER_COLUMNS_SQL, LEDGER_SUMS } from '../sync/views.ts';
+import { type Arguments, definedArguments, textArgument } from './arguments.ts';
 import type { Tool } from './tools.ts';
 
 /** A tool that answers a question from a copy in one call. */
@@ -33,7 +33,7 @@ const dueBetween = (from: number, to: number) =>
   `SUM(CASE WHEN daysOverdue BETWEEN ${from} AND ${to} THEN amountDueMinor ELSE 0 END)`;
 
 /** SQL for open invoices with the customer's current name, because the view has the name on the invoice. */
-const RECEIVABLES = `SELECT ${CUSTOMER}, open.number, open.dueDate, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
+const RECEIVABLES = `SELECT ${CUSTOMER_COLUMNS_SQL}, open.number, open.dueDate, open.currency, open.amountDueMinor, daysOverdue, 0 AS creditMinor
   FROM receivables AS open JOIN invoices USING (id)`;
 const THEIRS = 'customerId IN (SELECT value FROM json_each(:customer))';
 const OPEN = `FROM (${RECEIVABLES})
@@ -84,7 +84,7 @@ export const copyTools: readonly CopyTool[] = [
     tables: {
       balances: `SELECT customerId, ${NAMED}, ${DUE}, SUM(creditMinor) AS creditBalanceMinor
         FROM (${RECEIVABLES}
-          UNION ALL SELECT ${CUSTOMER}, NULL, NULL, currency, 0, 0, creditBalanceMinor FROM invoices WHERE ${CREDITABLE}
+          UNION ALL SELECT ${CUSTOMER_COLUMNS_SQL}, NULL, NULL, currency, 0, 0, creditBalanceMinor FROM invoices WHERE ${CREDITABLE}
           UNION ALL SELECT id, name, NULL, NULL, NULL, NULL, NULL, NULL FROM customers
             WHERE id NOT IN (SELECT json_extract(customer, '$.id') FROM invoices WHERE ${CREDITABLE}))
         WHERE ${THEIRS} GROUP BY customerId, currency ORDER BY customer`,
@@ -129,7 +129,7 @@ export function answerFromCopy(tool: CopyTool, file: string, args: Arguments): s
 
 /** Returns the queries' parameters and the cursor, null for any not given. @throws UsageError that names the broken rule. */
 function checkedArguments(tool: CopyTool, args: Arguments): Record<string, string | null> {
-  const given = statedArguments(tool, args);
+  const given = definedArguments(tool, args);
   const { properties, required = [] } = tool.inputSchema;
   const forms = Object.entries(FORMS).filter(([name]) => name in properties);
   const checked = forms.map(([name, [form, words]]) => {
@@ -143,7 +143,7 @@ function checkedArguments(tool: CopyTool, args: Arguments): Record<string, strin
 
 /** SQL for customers, each with all its names, even those only on documents, so that a renamed customer is found by any. */
 const KNOWN = `SELECT customerId, customerName AS customer, json_group_array(name) AS names
-  FROM (SELECT ${CUSTOMER}, json_extract(customer, '$.name') AS name FROM invoices WHERE customerId IS NOT NULL
+  FROM (SELECT ${CUSTOMER_COLUMNS_SQL}, json_extract(customer, '$.name') AS name FROM invoices WHERE customerId IS NOT NULL
     UNION SELECT id, name, name FROM customers)
   GROUP BY customerId ORDER BY customer`;
 

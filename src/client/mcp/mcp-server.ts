@@ -14,7 +14,13 @@ import { type Client, type DownloadedFile, type Listing, NoAnswerError, type Pag
 import { version } from '../../contract/version.ts';
 import { type Arguments, readArguments } from './arguments.ts';
 import { answerFromCopy, copyTools } from './copy-tools.ts';
-import { instructions, type OperationTool, operationTools, OTHERS_WORDS, type Tool } from './tools.ts';
+import {
+  instructions,
+  type OperationTool,
+  operationTools,
+  UNTRUSTED_TEXT_WARNING,
+  type Tool,
+} from './tools.ts';
 
 /** The maximum size in bytes of a text for a model. */
 const TEXT_BYTES_MAX = 64_000;
@@ -87,7 +93,7 @@ const unchecked: jsonSchemaValidator = {
 function createMcpServer({ service, copy }: McpServerOptions, transport: AnsweringTransport): McpServer {
   const server = new McpServer(
     { name: 'fieldledger', version },
-    { instructions: service ? instructions() : OTHERS_WORDS },
+    { instructions: service ? instructions() : UNTRUSTED_TEXT_WARNING },
   );
   const register = (
     { name, title, description, inputSchema: schema }: Tool,
@@ -193,7 +199,7 @@ function texts(...parts: string[]): CallToolResult {
 }
 
 function records(...parts: string[]): CallToolResult {
-  return texts(...parts, OTHERS_WORDS);
+  return texts(...parts, UNTRUSTED_TEXT_WARNING);
 }
 
 /** Returns a link to a saved file, or to the file at the service: the file itself would cost a model ten thousand words. */

@@ -11,7 +11,7 @@ export interface Changes {
 }
 
 /** A function that turns a page's records into changes, reading any details that the list leaves out. */
-export type Complete = (records: AnyRecord[]) => Promise<Changes>;
+export type ReadDetails = (records: AnyRecord[]) => Promise<Changes>;
 
 /** The milliseconds by which a pass overlaps the previous one, because clocks differ ("Staying in sync" in the contract). */
 const OVERLAP_MS = 60_000;
@@ -26,7 +26,7 @@ const RECENT_MAX = 10_000;
 export async function* readChanges(
   access: ListAccess,
   state: ListState,
-  complete: Complete,
+  complete: ReadDetails,
   options: CallOptions,
 ): AsyncGenerator<Changes> {
   const isResumed = state.pass !== undefined;
@@ -51,7 +51,7 @@ export function queryOf({ checkpoint, pass }: ListState): Query {
 async function take(
   { data, nextCursor, date }: Page<AnyRecord>,
   state: ListState,
-  complete: Complete,
+  complete: ReadDetails,
 ): Promise<Changes> {
   const startedAt = state.pass?.startedAt ?? date?.toISOString();
   if (startedAt === undefined)

@@ -46,7 +46,7 @@ export function openCopyFile(path: string): Connection | undefined {
 }
 
 /** Returns the source, revision and sync state that a copy stores beside its records. */
-export function keptIn(db: Connection): { source: string; revision: number; state: SyncState } {
+export function readCopyMetadata(db: Connection): { source: string; revision: number; state: SyncState } {
   const kept = db.prepare('SELECT source, revision, state FROM fieldledger_copy').get();
   const { source, revision, state } = kept as { source: string; revision: number; state: string };
   return { source, revision, state: JSON.parse(state) as SyncState };

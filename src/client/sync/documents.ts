@@ -1,6 +1,6 @@
 import { ApiError } from '../errors.ts';
 import type { CallOptions } from '../operations.ts';
-import type { Changes, Complete } from './changes.ts';
+import type { Changes, ReadDetails } from './changes.ts';
 import { inParallel } from './in-parallel.ts';
 import type { AnyRecord, DocumentsAccess } from './lists.ts';
 import type { DocumentsState } from './sink.ts';
@@ -13,12 +13,12 @@ const AHEAD_MS = 14 * 3_600_000;
  * reports that a draft was discarded or a quote expired.
  * @param onDetail called after each record that is read.
  */
-export function completeDocuments(
+export function createDetailReader(
   { whole }: DocumentsAccess,
   state: DocumentsState,
   options: CallOptions,
   onDetail: () => void,
-): Complete {
+): ReadDetails {
   return async (records) => {
     if (!state.details) return follow({ put: records, remove: [] }, state);
     const found = await inParallel(records, async ({ id }) => {
@@ -34,7 +34,7 @@ export function completeDocuments(
 }
 
 /** Returns the removal of drafts that were discarded: they are no longer listed, and can no longer be read. */
-export async function findDiscarded(
+export async function readDiscardedDrafts(
   { pages, whole }: DocumentsAccess,
   state: DocumentsState,
   options: CallOptions,

@@ -4,7 +4,7 @@ import { CopyError } from './sink.ts';
  * Runs work on the copy at a path, and returns its result.
  * @throws CopyError that describes an error of SQLite or the disk in a sentence.
  */
-export function inSentences<T>(path: string, work: () => T): T {
+export function withReadableErrors<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -56,6 +56,6 @@ const DISK_ERRORS: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the error for a batch that doesn't follow on the copy's current state. */
-export function changedMeanwhile(path: string): CopyError {
+export function concurrentChangeError(path: string): CopyError {
   return new CopyError(`Something else has brought ${path} up to date meanwhile. Start again.`);
 }

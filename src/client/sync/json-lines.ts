@@ -23,7 +23,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-import { changedMeanwhile, inSentences } from './in-sentences.ts';
+import { concurrentChangeError, withReadableErrors } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, resources, type Sink, type SyncState } from './sink.ts';
 
 interface Kept {
@@ -38,11 +38,11 @@ interface Kept {
  * @throws CopyError if the folder holds something else, or can't be used.
  */
 export function openJsonLinesCopy(folder: string, { source }: { source: string }): Sink {
-  let kept = inSentences(folder, () => open(folder, source));
+  let kept = withReadableErrors(folder, () => open(folder, source));
   return {
     load: () => kept?.state,
     commit: (batch) =>
-      inSentences(folder, () => {
+      withReadableErrors(folder, () => {
         kept ??= begin(folder, source);
         kept = keep(folder, kept, batch);
       }),
@@ -136,12 +136,12 @@ function replaceState(folder: string, before: Kept | undefined, work: () => Kept
     const isAsBefore = before
       ? existsSync(file) && readFileSync(file, 'utf8') === JSON.stringify(before)
       : !existsSync(file);
-    if (!isAsBefore) throw changedMeanwhile(folder);
+    if (!isAsBefore) throw concurrentChangeError(folder);
     const after = work();
     writeFileSync(handle, JSON.stringify(after));
     fsyncSync(handle);
     // Another program has removed the new file as a leftover.
-    if (!existsSync(newFile)) throw changedMeanwhile(folder);
+    if (!existsSync(newFile)) throw concurrentChangeError(folder);
     renameSync(newFile, file);
     return after;
   } catch (error) {

@@ -34,7 +34,7 @@ export interface DocumentsAccess extends ListAccess {
  * @param extent `all` to include drafts and every version of a quote; `current` for the lists' default contents.
  * @param check called with each page before it is used.
  */
-export function accessOf(
+export function listAccesses(
   client: Client,
   extent: 'all' | 'current',
   check: (page: Page<AnyRecord>) => void = () => undefined,

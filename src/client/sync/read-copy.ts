@@ -1,6 +1,6 @@
 import { quote, UsageError } from '../../errors.ts';
-import { keptIn, openCopyFile } from './copy-file.ts';
-import { inSentences } from './in-sentences.ts';
+import { readCopyMetadata, openCopyFile } from './copy-file.ts';
+import { withReadableErrors } from './in-sentences.ts';
 import { CopyError, type SyncState } from './sink.ts';
 import { WITH_VIEWS } from './views.ts';
 
@@ -26,11 +26,11 @@ export function readCopy<T>(
   work: (copy: CopyReader) => T,
 ): T {
   try {
-    return inSentences(path, () => {
+    return withReadableErrors(path, () => {
       using db = openCopyFile(path);
       if (!db) throw new CopyError(`There is no copy ${quote(path)}. "fieldledger pull --into" makes one.`);
       db.exec('BEGIN');
-      const asOf = timeOf(path, keptIn(db).state, needsDetails);
+      const asOf = timeOf(path, readCopyMetadata(db).state, needsDetails);
       const rows: CopyReader['rows'] = (select, values = {}) =>
         // The columns hold only text and numbers.
         db.prepare(`${WITH_VIEWS}\n${select}`).all({ today, ...values }) as CopyRow[];

@@ -7,8 +7,8 @@ import { closeSync, openSync, rmSync, statSync } from 'node:fs';
 import type { DatabaseSync as Connection, StatementSync } from 'node:sqlite';
 
 import { type CopyColumn, columnValue, readColumns } from './columns.ts';
-import { keptIn, openCopyFile, openDatabase } from './copy-file.ts';
-import { changedMeanwhile, inSentences, isBusy } from './in-sentences.ts';
+import { readCopyMetadata, openCopyFile, openDatabase } from './copy-file.ts';
+import { concurrentChangeError, withReadableErrors, isBusy } from './in-sentences.ts';
 import { type Batch, CopyError, type Resource, type Sink, type SyncState } from './sink.ts';
 import { viewStatements } from './views.ts';
 
@@ -44,11 +44,11 @@ interface Opened {
  */
 export function openSqliteCopy(path: string, { source }: { source: string }): SqliteCopy {
   if (path === '') throw new CopyError("A copy's name must not be empty. Name a file.");
-  let opened = inSentences(path, () => open(path, source));
+  let opened = withReadableErrors(path, () => open(path, source));
   return {
     load: () => opened?.state,
     commit: (batch) =>
-      inSentences(path, () => {
+      withReadableErrors(path, () => {
         const copy = opened;
         if (copy) copy.revision = inTransaction(copy.db, () => keep(copy, batch, path));
         opened = copy ?? create(path, source, batch);
@@ -85,7 +85,7 @@ function open(path: string, source: string): Opened | undefined {
   const db = openCopyFile(path);
   if (!db) return undefined;
   try {
-    const kept = keptIn(db);
+    const kept = readCopyMetadata(db);
     if (kept.source !== source)
       throw new CopyError(`${path} is a copy of ${kept.source}, not of ${source}. Name another file.`);
     const opened = openedFrom(db, kept.revision);
@@ -129,7 +129,7 @@ function create(path: string, source: string, batch: Batch): Opened {
   const opened = openedFrom(db, 0);
   try {
     opened.revision = inTransaction(db, () => {
-      if (db.prepare('SELECT 1 FROM sqlite_schema').get()) throw changedMeanwhile(path);
+      if (db.prepare('SELECT 1 FROM sqlite_schema').get()) throw concurrentChangeError(path);
       db.exec(CREATE_STATE);
       db.prepare('INSERT INTO fieldledger_copy VALUES (?, 0, ?)').run(source, '{}');
       for (const [resource, columns] of Object.entries(opened.columns))
@@ -163,7 +163,7 @@ function keep(opened: Opened, { resource, clear, put, remove, state }: Batch, pa
   const { changes } = opened.db
     .prepare('UPDATE fieldledger_copy SET state = ?, revision = revision + 1 WHERE revision = ?')
     .run(JSON.stringify(state), opened.revision);
-  if (changes === 0) throw changedMeanwhile(path);
+  if (changes === 0) throw concurrentChangeError(path);
   return opened.revision + 1;
 }
 

@@ -8,9 +8,9 @@ import type { ErrorCode } from '../../contract/operations.ts';
 import type { Client } from '../create-client.ts';
 import { ApiError } from '../errors.ts';
 import type { CallOptions } from '../operations.ts';
-import { type Changes, type Complete, queryOf, readChanges } from './changes.ts';
-import { completeDocuments, findDiscarded, findExpiredQuotes } from './documents.ts';
-import { accessOf, type AnyRecord, type ListAccess } from './lists.ts';
+import { type Changes, type ReadDetails, queryOf, readChanges } from './changes.ts';
+import { createDetailReader, readDiscardedDrafts, findExpiredQuotes } from './documents.ts';
+import { listAccesses, type AnyRecord, type ListAccess } from './lists.ts';
 import {
   type Batch,
   CopyError,
@@ -120,7 +120,7 @@ function checkResources(resources: readonly Resource[]): void {
 }
 
 interface Run {
-  access: ReturnType<typeof accessOf>;
+  access: ReturnType<typeof listAccesses>;
   call: CallOptions;
   state: SyncState;
   progress: Omit<SyncProgress, 'resource'>;
@@ -143,7 +143,7 @@ async function beginRun(client: Client, options: SyncOptions): Promise<Run> {
     if (generation !== state.generation) throw new OtherStore(generation);
   };
   return {
-    access: accessOf(client, 'all', checkStore),
+    access: listAccesses(client, 'all', checkStore),
     call: { signal: options.signal },
     state,
     progress,
@@ -187,7 +187,7 @@ async function keepChanges(
   resource: Resource,
   access: ListAccess,
   state: ListState,
-  complete: Complete = asTheyAre,
+  complete: ReadDetails = asTheyAre,
 ): Promise<void> {
   for await (const changes of readChanges(access, state, complete, run.call)) {
     await run.keep(resource, changes);
@@ -229,12 +229,12 @@ async function readSubmissions(run: Run): Promise<void> {
 
 async function readDocuments(run: Run, resource: 'quotes' | 'invoices', details: boolean): Promise<void> {
   const [access, state] = [run.access[resource], documentsState(run.state, resource, details)];
-  const complete = completeDocuments(access, state, run.call, () => {
+  const complete = createDetailReader(access, state, run.call, () => {
     run.progress.details.done += 1;
     run.tell(resource);
   });
   await keepChanges(run, resource, access, state, complete);
-  const discarded = await findDiscarded(access, state, run.call);
+  const discarded = await readDiscardedDrafts(access, state, run.call);
   if (discarded.remove.length > 0) await run.keep(resource, discarded);
   for await (const expired of findExpiredQuotes(access, state, run.call)) await run.keep(resource, expired);
 }

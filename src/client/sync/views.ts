@@ -1,7 +1,7 @@
 import type { DatabaseSync as Connection } from 'node:sqlite';
 
 /** SQL for a document's customer, with the current name if the copy has the customer, or else the name on the document. */
-export const CUSTOMER = `json_extract(invoices.customer, '$.id') AS customerId,
+export const CUSTOMER_COLUMNS_SQL = `json_extract(invoices.customer, '$.id') AS customerId,
   COALESCE(
     (SELECT customers.name FROM customers WHERE customers.id = json_extract(invoices.customer, '$.id')),
     json_extract(invoices.customer, '$.name')
@@ -30,7 +30,7 @@ const receivables = (today: string) => `SELECT number, json_extract(invoices.cus
   amountDueMinor, MAX(0, CAST(julianday(${today}) - julianday(dueDate) AS INTEGER)) AS daysOverdue, id
 FROM invoices WHERE amountDueMinor > 0`;
 
-const vat = `SELECT substr(issueDate, 1, 7) AS month, kind, number, issueDate, supplyDate, ${CUSTOMER},
+const vat = `SELECT substr(issueDate, 1, 7) AS month, kind, number, issueDate, supplyDate, ${CUSTOMER_COLUMNS_SQL},
   ${member('category')} AS vatCategory, ${member('rateBasisPoints')} AS vatRateBasisPoints,
   COALESCE(json_extract(accountingCurrency, '$.currency'), currency) AS currency,
   ${SIGN} * ${member('taxableMinor')} AS taxableMinor, ${SIGN} * ${member('vatMinor')} AS vatMinor,
@@ -39,11 +39,11 @@ FROM invoices, json_each(COALESCE(json_extract(accountingCurrency, '$.vatBreakdo
 WHERE ${ISSUED}`;
 
 const entriesOf = (list: string, kind: string, day: string, amountMinor: string) =>
-  `SELECT ${member(day)}, '${kind}', number, ${CUSTOMER}, ${member('currency')}, ${amountMinor}, invoices.id
+  `SELECT ${member(day)}, '${kind}', number, ${CUSTOMER_COLUMNS_SQL}, ${member('currency')}, ${amountMinor}, invoices.id
 FROM invoices, json_each(invoices.${list}) AS item`;
 
 // The sum of a customer's amounts in a currency is what the customer owes.
-const salesLedger = `SELECT issueDate AS day, kind, number, ${CUSTOMER}, currency,
+const salesLedger = `SELECT issueDate AS day, kind, number, ${CUSTOMER_COLUMNS_SQL}, currency,
   ${SIGN} * json_extract(totals, '$.grossMinor') AS amountMinor, id
 FROM invoices WHERE ${ISSUED}
 UNION ALL
@@ -51,7 +51,7 @@ ${entriesOf('payments', 'payment', 'paidOn', `-${member('amountMinor')}`)}
 UNION ALL
 ${entriesOf('refunds', 'refund', 'refundedOn', member('amountMinor'))}
 UNION ALL
-SELECT issueDate, 'rounding', number, ${CUSTOMER}, currency, ${ROUNDING}, id
+SELECT issueDate, 'rounding', number, ${CUSTOMER_COLUMNS_SQL}, currency, ${ROUNDING}, id
 FROM invoices WHERE ${ISSUED} AND kind = 'invoice' AND ${ROUNDING} <> 0`;
 
 /** Returns SQL for a column with the sum of the ledger's amounts of one kind. */

@@ -10,10 +10,10 @@ import {
   pingData,
 } from '../../contract/delivery-request.ts';
 import { renewedId } from './recorded-day.ts';
-import { type Posted, post, receiverAddress } from './samples.ts';
+import { type PostOutcome, post, receiverAddress } from './samples.ts';
 
 /** The outcome of one of the day's deliveries. */
-export interface Played {
+export interface PlayedDelivery {
   /**
    * The kind of delivery. `duplicate`: repeats an earlier one, as if its response had been lost. `old state`: arrives after a
    * newer state, as after a retry. `forgery`: isn't from the service. `largest`: has the maximum size.
@@ -40,7 +40,7 @@ export interface PlayOptions {
   secret: string;
   /** The speed relative to real time; undefined to send each delivery as soon as the previous one is answered. */
   speed?: number | undefined;
-  onPlayed?: (played: Played) => void;
+  onPlayed?: (played: PlayedDelivery) => void;
   /** The maximum milliseconds for which the receiver may be unreachable during the day, for example while it restarts. */
   awayMsMax?: number;
   /** The response timeout in milliseconds; 10 seconds by default. */
@@ -48,7 +48,7 @@ export interface PlayOptions {
 }
 
 interface Delivery {
-  kind: Played['kind'];
+  kind: PlayedDelivery['kind'];
   event: DeliveredEvent;
   forgery?: Forgery;
 }
@@ -115,10 +115,13 @@ const forgeries: readonly Forgery[] = [
  * @returns the outcome of each delivery. The day ends early if the receiver stays unreachable.
  * @throws UsageError if not even the first delivery can be made.
  */
-export async function playDay(events: readonly DeliveredEvent[], options: PlayOptions): Promise<Played[]> {
+export async function playDay(
+  events: readonly DeliveredEvent[],
+  options: PlayOptions,
+): Promise<PlayedDelivery[]> {
   const { to, speed, onPlayed } = options;
   const url = receiverAddress(to);
-  const all: Played[] = [];
+  const all: PlayedDelivery[] = [];
   let dayMs: number | undefined;
   for (const delivery of dayOf(events)) {
     // A late delivery has an earlier time than the delivery before it.
@@ -179,7 +182,7 @@ function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
   return [{ ...largest, data: (data + ' '.repeat(room)) as JsonText<unknown> }];
 }
 
-function playedOf(delivery: Delivery, sent: Awaited<ReturnType<typeof deliver>>): Played {
+function playedOf(delivery: Delivery, sent: Awaited<ReturnType<typeof deliver>>): PlayedDelivery {
   const { kind, event } = delivery;
   const { posted, body, attempts } = sent;
   return {
@@ -215,7 +218,7 @@ async function deliver(
 }
 
 /** Returns a sentence about what the receiver did wrong; undefined if nothing. */
-function problemOf(posted: Posted, { kind, event: { event }, forgery }: Delivery): string | undefined {
+function problemOf(posted: PostOutcome, { kind, event: { event }, forgery }: Delivery): string | undefined {
   const what = forgery ? `a ${event} that ${forgery.fault}` : NAMES[kind].replace('EVENT', event);
   if ('reason' in posted)
     return posted.isLate
@@ -234,9 +237,9 @@ const NAMES = {
   'old state': 'a EVENT that came after a newer one',
   largest: `a EVENT of ${deliveryBytesMax.toLocaleString('en')} bytes`,
   forgery: 'EVENT',
-} satisfies Record<Played['kind'], string>;
+} satisfies Record<PlayedDelivery['kind'], string>;
 
-function adviceOn(status: number, kind: Played['kind']): string {
+function adviceOn(status: number, kind: PlayedDelivery['kind']): string {
   if (status === 413)
     return `A delivery has up to ${deliveryBytesMax.toLocaleString('en')} bytes: set the limit of the receiver, and of what stands before it, to that.`;
   if (status >= 300 && status <= 399)

@@ -27,7 +27,9 @@ export function exampleOf(event: string, name?: string): ExampleEvent {
 }
 
 /** The outcome of a request: the response's status, or the reason why there is no response. */
-export type Posted = { milliseconds: number } & ({ status: number } | { reason: string; isLate: boolean });
+export type PostOutcome = { milliseconds: number } & (
+  { status: number } | { reason: string; isLate: boolean }
+);
 
 /** Returns an http or https URL, parsed. @throws UsageError that quotes an invalid one. */
 export function receiverAddress(to: string): URL {
@@ -46,7 +48,7 @@ export async function post(
   headers: Record<string, string>,
   body: string,
   deadlineMs = DEADLINE_MS,
-): Promise<Posted> {
+): Promise<PostOutcome> {
   const begun = performance.now();
   const elapsed = () => Math.round(performance.now() - begun);
   // The default agents may use a proxy from the environment.

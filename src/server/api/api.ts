@@ -5,7 +5,7 @@ import type { RequestHandler } from 'express';
 import type { Caller } from '../connections/exchange.ts';
 import { createAuthentication } from '../features/keys/keys.ts';
 import { moduleOf, type Scope } from '../../contract/scopes.ts';
-import { type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
+import { type WithholdingReason, whyWithheld } from '../../contract/withholding.ts';
 import { AppError } from '../../errors.ts';
 import type { Documents } from '../invoice-pdf/documents.ts';
 import type { Engine } from '../store/engines/engine.ts';
@@ -81,7 +81,7 @@ function createAdmission({ engine, keyPrefix, ...limits }: ApiOptions): Duties['
   };
 }
 
-const refusals: Record<WithheldFor, string> = {
+const refusals: Record<WithholdingReason, string> = {
   company_unavailable: 'The subscription of this company is not active.',
   api_not_enabled: 'API access is switched off for this company.',
   module_not_licensed: 'The plan of this company does not include this data.',

@@ -1,7 +1,7 @@
 /** Computes a discount or a charge from a draft. */
 import { allowanceReasons, chargeReasons } from '../../contract/code-lists.ts';
 import type { Adjustment } from '../../contract/document-amounts.ts';
-import { withValue } from '../../contract/document-terms.ts';
+import { pickDefined } from '../../contract/document-terms.ts';
 import { percentMinor } from '../../contract/exact.ts';
 import type { GivenAdjustment } from '../../contract/feed.ts';
 import { Refusal, withinRange } from './refusal.ts';
@@ -39,7 +39,7 @@ export function adjustmentOf(
     const member = percent === undefined ? 'amountMinor' : 'percent';
     throw new Refusal('invalid_change', message, `${path}/${member}`);
   }
-  return { ...share, amountMinor, ...withValue(given, ['reason', 'reasonCode']) };
+  return { ...share, amountMinor, ...pickDefined(given, ['reason', 'reasonCode']) };
 }
 
 /** Returns the base amount of a discount or charge without a percentage; empty if none is given. */

@@ -1,9 +1,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 
-import type { Change, ChangeName, WithOf } from '../../contract/feed.ts';
+import type { Change, ChangeName, ChangeContent } from '../../contract/feed.ts';
 import { changeProblem } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
-import { type RenderedRecord, wholeText } from '../../contract/render.ts';
+import { type RenderedRecord, joinRecordTexts } from '../../contract/render.ts';
 import { AppError, quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import { companyDay } from '../../contract/company-time.ts';
@@ -16,7 +16,7 @@ import {
 } from '../store/records/moves.ts';
 import { addCompany, saveCompany, setLogo, setSeries, setCompanyFeatures } from './company-moves.ts';
 import { saveCustomer, setArchived } from './customers.ts';
-import { digestOfChange, moveSource, recordOf, refuseOther } from './earlier-changes.ts';
+import { digestOfChange, moveSource, recordOf, refuseReusedId } from './earlier-changes.ts';
 import { publishForm, saveForm, submitForm } from './forms.ts';
 import { discardInvoice, draftInvoice, editInvoice } from './invoices.ts';
 import { issueInvoice } from './issue-invoice.ts';
@@ -52,7 +52,7 @@ export interface ChangeSender {
 type Moved = RenderedRecord | undefined;
 
 /** The function that makes each change of feed.yaml; a missing one is a compile error. */
-const moves: { [Name in ChangeName]: (move: Move, what: WithOf<Name>) => Promise<Moved> } = {
+const moves: { [Name in ChangeName]: (move: Move, what: ChangeContent<Name>) => Promise<Moved> } = {
   'company.save': saveCompany,
   'company.switch': setCompanyFeatures,
   'logo.set': setLogo,
@@ -101,11 +101,11 @@ export async function applyChange(
   change: Change,
   sender?: ChangeSender,
 ): Promise<Outcome> {
-  return applyParsed(backoffice, asJson(change), sender);
+  return applyParsedChange(backoffice, asJson(change), sender);
 }
 
 /** Applies a change given as an unvalidated value from `JSON.parse`. */
-export async function applyParsed(
+export async function applyParsedChange(
   backoffice: Backoffice,
   value: unknown,
   sender?: ChangeSender,
@@ -134,7 +134,7 @@ function unknownCompany(company: string): Refusal {
  * Applies many changes in one transaction, all or none, which is much faster than one by one.
  * @throws like `applyChange`, for the first change that is refused.
  */
-export async function applyAtomically(
+export async function applyChangesAtomically(
   backoffice: Backoffice,
   changes: readonly Change[],
 ): Promise<Outcome[]> {
@@ -226,7 +226,7 @@ async function makeMove(
   const contentDigest = digestOfChange(change);
   const { earlier } = company;
   if (earlier) {
-    refuseOther(change, contentDigest, earlier);
+    refuseReusedId(change, contentDigest, earlier);
     const today = companyDay(company.timeZone, now);
     return { status: 'skipped', record: await recordOf(transaction, change.company, earlier, today) };
   }
@@ -238,7 +238,7 @@ async function makeMove(
   const record = await make(move, change.with);
   company.lastStampMs = await move.finish();
   await noteMade(transaction, change, record, { contentDigest, appliedAt: now.toISOString(), token });
-  return { status: 'applied', record: record ? wholeText(record) : null };
+  return { status: 'applied', record: record ? joinRecordTexts(record) : null };
 }
 
 async function noteMade(

@@ -1,12 +1,12 @@
 import { changeCompany, type CompanySettings, insertNewCompany } from './companies.ts';
-import type { WithOf } from '../../contract/feed.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import { UsageError } from '../../errors.ts';
 import { logoFromDataUrl } from '../logos/logo.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyProfile } from '../store/tables/companies.ts';
 import { namedProfile, refuseBadParty } from './document-terms.ts';
 import type { Move } from './move.ts';
-import { passNumbers, setSeriesOf } from './numbering.ts';
+import { advancePastImported, setSeriesOf } from './numbering.ts';
 import { Refusal } from './refusal.ts';
 import { daysAfter } from './times.ts';
 
@@ -21,7 +21,7 @@ export async function addCompany(transaction: StoreTransaction, id: string, now:
 /** Changes a company's name, settings and profile; members that aren't given keep their values, and null removes one. */
 export async function saveCompany(
   move: Move,
-  { name, timeZone, currency, ...profile }: WithOf<'company.save'>,
+  { name, timeZone, currency, ...profile }: ChangeContent<'company.save'>,
 ): Promise<undefined> {
   const changes = namedProfile(profile);
   refuseBadParty(changes, '/with');
@@ -34,7 +34,7 @@ export async function saveCompany(
  */
 export async function setCompanyFeatures(
   move: Move,
-  { api, subscription, invoicing, modules, issuedElsewhere, handOver }: WithOf<'company.switch'>,
+  { api, subscription, invoicing, modules, issuedElsewhere, handOver }: ChangeContent<'company.switch'>,
 ): Promise<undefined> {
   const switches = {
     apiEnabled: api,
@@ -48,11 +48,11 @@ export async function setCompanyFeatures(
   for (const kind of company.issuedElsewhere.filter(isBack))
     // Documents dated last year can still be issued.
     for (const day of [today, daysAfter(today, -YEAR_DAYS)])
-      await passNumbers(transaction, company.id, { kind, day });
+      await advancePastImported(transaction, company.id, { kind, day });
 }
 
 /** Sets or removes the logo of documents issued from now on. */
-export async function setLogo(move: Move, { logo }: WithOf<'logo.set'>): Promise<undefined> {
+export async function setLogo(move: Move, { logo }: ChangeContent<'logo.set'>): Promise<undefined> {
   await change(move, { profile: { logo: logo === null ? undefined : readable(logo) } as CompanyProfile });
 }
 
@@ -66,7 +66,7 @@ function readable(logo: string): string {
 }
 
 /** Sets the number format for a kind of document, or the number from which its series continues. */
-export async function setSeries(move: Move, what: WithOf<'numbering.set'>): Promise<undefined> {
+export async function setSeries(move: Move, what: ChangeContent<'numbering.set'>): Promise<undefined> {
   const { transaction, company, today: day } = move;
   await refusing('/with', () => setSeriesOf(transaction, company.id, { ...what, day }));
 }

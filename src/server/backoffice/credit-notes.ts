@@ -11,7 +11,7 @@ import { convertBreakdown, vatOf, vatWithinMinor } from '../../contract/vat.ts';
 export type VatBreakdownItem = Invoice['vatBreakdown'][number];
 
 /** An invoice with its credit notes, for computing one that corrects it. */
-export interface Credited extends StoredDocument {
+export interface CreditedInvoice extends StoredDocument {
   /** The credit notes issued for the invoice so far. */
   notes: StoredDocument[];
   /** The VAT breakdown of everything credited so far, in the invoice's currency and, below, in the accounting currency. */
@@ -27,7 +27,7 @@ export async function creditedInvoiceOf(
   move: Move,
   draft: Pick<NewInvoice, 'kind' | 'creditsInvoiceId' | 'customerId' | 'currency'>,
   path: string,
-): Promise<Credited | undefined> {
+): Promise<CreditedInvoice | undefined> {
   const { kind, creditsInvoiceId, customerId, currency } = draft;
   const at = `${path}/creditsInvoiceId`;
   if ((kind === 'credit_note') !== (creditsInvoiceId !== undefined)) {
@@ -61,7 +61,7 @@ export async function creditedInvoiceOf(
 }
 
 /** Whether the prices of an invoice include VAT. */
-export function hasPricesWithVat({ unpublished }: Credited): boolean {
+export function hasPricesWithVat({ unpublished }: CreditedInvoice): boolean {
   return unpublished.amounts?.given.pricesIncludeVat === true;
 }
 
@@ -70,7 +70,7 @@ export function hasPricesWithVat({ unpublished }: Credited): boolean {
  * that their sum could differ from the invoice by some minor units. Imported notes aren't checked.
  * @throws Refusal `invalid_change` for a different one.
  */
-export function refuseOtherPrices(credited: Credited, pricesIncludeVat: boolean, path: string): void {
+export function refuseOtherPrices(credited: CreditedInvoice, pricesIncludeVat: boolean, path: string): void {
   const its = hasPricesWithVat(credited);
   if (pricesIncludeVat === its) return;
   const number = quote(credited.record.number ?? '');
@@ -93,7 +93,7 @@ export function refuseExcess(
     const invoiced = creditableMinor(itemLike(credited.record.vatBreakdown, item), includesVat);
     const before = creditableMinor(itemLike(credited.earlier, item), includesVat);
     const leftMinor = withinRange(path, () => sumMinor([invoiced, -before]));
-    if (isWithin(taxableMinor, leftMinor)) continue;
+    if (isWithinRemainder(taxableMinor, leftMinor)) continue;
     const rate = `category ${category} at ${rateBasisPoints} basis points`;
     const message = `The credit note takes ${taxableMinor} ${includesVat ? 'with VAT' : 'net'} in ${rate}, where ${leftMinor} is left of the invoice.`;
     throw new Refusal('exceeds_invoice', message, `${path}/lines`);
@@ -101,7 +101,7 @@ export function refuseExcess(
 }
 
 /** Whether an amount lies between zero and the remainder, both negative for a discount. */
-export function isWithin<Amount extends number | bigint>(minor: Amount, leftMinor: Amount): boolean {
+export function isWithinRemainder<Amount extends number | bigint>(minor: Amount, leftMinor: Amount): boolean {
   return leftMinor >= 0 ? minor >= 0 && minor <= leftMinor : minor <= 0 && minor >= leftMinor;
 }
 
@@ -139,7 +139,7 @@ export interface Charged {
  * @param breakdown the note's breakdown, with VAT where prices include it.
  */
 export function amountsTaken(
-  { record, earlier, earlierAccounted }: Pick<Credited, 'record' | 'earlier' | 'earlierAccounted'>,
+  { record, earlier, earlierAccounted }: Pick<CreditedInvoice, 'record' | 'earlier' | 'earlierAccounted'>,
   { conversion, includesVat }: Pick<Composition, 'conversion' | 'includesVat'>,
   breakdown: readonly VatBreakdownItem[],
 ): Charged {

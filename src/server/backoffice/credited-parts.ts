@@ -8,10 +8,10 @@ import type {
   LineAmounts,
 } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { without } from '../../contract/document-terms.ts';
+import { omit } from '../../contract/document-terms.ts';
 import { millionths, proportionMinor, splitMinor, sumMinor } from '../../contract/exact.ts';
 import { vatMinor } from '../../contract/vat.ts';
-import { type Credited, hasPricesWithVat, isWithin } from './credit-notes.ts';
+import { type CreditedInvoice, hasPricesWithVat, isWithinRemainder } from './credit-notes.ts';
 import {
   type Adjustments,
   exactPrice,
@@ -37,13 +37,13 @@ interface Taken {
  * add up to exactly its amount, however each is rounded. The function returns undefined for a line that must be computed by
  * itself.
  */
-export function creditedLines(credited: Credited): (line: OwnLine) => PricedLine | undefined {
+export function creditedLines(credited: CreditedInvoice): (line: OwnLine) => PricedLine | undefined {
   const taken = takenBefore(credited);
   return (line) => {
     const quantity = millionths(line.quantity);
     const [origin] = linesLike(line, credited).filter((other) => {
       const upTo = quantity + (taken.get(other.id) ?? NOTHING).quantityMillionths;
-      return upTo !== 0n && isWithin(upTo, millionths(other.quantity));
+      return upTo !== 0n && isWithinRemainder(upTo, millionths(other.quantity));
     });
     if (!origin) return undefined;
     const before = taken.get(origin.id) ?? NOTHING;
@@ -58,7 +58,7 @@ type Alike = Pick<OwnLine, 'id' | 'description' | 'quantity'> &
   GivenLineAmounts;
 
 /** Returns the invoice's lines that a credit note's line may credit, best match first; empty if none match. */
-function linesLike(line: Alike, credited: Credited): Line[] {
+function linesLike(line: Alike, credited: CreditedInvoice): Line[] {
   const likeness = (other: Line) =>
     4 * Number(other.id === line.id) +
     2 * Number(other.description === line.description) +
@@ -69,13 +69,13 @@ function linesLike(line: Alike, credited: Credited): Line[] {
 }
 
 /** Whether a line matches an invoice line in all given members, or in price: as the API shows it, or with VAT as given. */
-function isLike(line: Alike, other: Line, credited: Credited): boolean {
+function isLike(line: Alike, other: Line, credited: CreditedInvoice): boolean {
   if (!isOfCategory(other, line)) return false;
   const given = givenOf(line);
   const its = credited.unpublished.amounts?.lines[other.id]?.given;
   const price =
     its && hasPricesWithVat(credited)
-      ? without(its, ['allowances', 'charges'])
+      ? omit(its, ['allowances', 'charges'])
       : { unitPriceMinor: other.unitPriceMinor };
   return isDeepStrictEqual(given, its) || isDeepStrictEqual(given, price);
 }
@@ -88,7 +88,7 @@ const withTaken = (before = NOTHING, quantity: string, amountMinor: number): Tak
 });
 
 /** Returns the parts that earlier notes credited, by invoice line; lines of imported notes count for their best match. */
-function takenBefore(credited: Credited): Map<string, Taken> {
+function takenBefore(credited: CreditedInvoice): Map<string, Taken> {
   const taken = new Map<string, Taken>();
   for (const { record, unpublished } of credited.notes)
     for (const line of record.lines) {
@@ -132,7 +132,7 @@ function partOfAdjustment<One extends Adjustment>(one: One, wholeMinor: number, 
 }
 
 /** Returns the invoice's document-level discounts and charges, whole or in proportion to the credited lines. */
-export function creditedAdjustments(lines: readonly PricedLine[], credited: Credited): Adjustments {
+export function creditedAdjustments(lines: readonly PricedLine[], credited: CreditedInvoice): Adjustments {
   // Without this, a draft that has no lines yet would credit the discounts and charges of zero-value lines.
   if (lines.length === 0) return { allowances: [], charges: [] };
   const own = (list: keyof Adjustments) => creditedOf(list, lines, credited);
@@ -142,7 +142,7 @@ export function creditedAdjustments(lines: readonly PricedLine[], credited: Cred
 function creditedOf(
   list: keyof Adjustments,
   lines: readonly PricedLine[],
-  credited: Credited,
+  credited: CreditedInvoice,
 ): DocumentAdjustment[] {
   const { record, unpublished, notes } = credited;
   const { amounts } = unpublished;

@@ -1,5 +1,5 @@
-import type { WithOf } from '../../contract/feed.ts';
-import { buyerTermNames, withValue, without } from '../../contract/document-terms.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
+import { buyerTermNames, pickDefined, omit } from '../../contract/document-terms.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { problemOfVatNumber } from '../../contract/vat-numbers.ts';
 import { quote } from '../../errors.ts';
@@ -11,13 +11,16 @@ import { Refusal, refuseTwins } from './refusal.ts';
  * Stores a new or changed customer, whose archived state stays the same. An unchanged customer isn't written again.
  * @throws Refusal `invalid_change` for an invalid VAT number or identifier, and `duplicate_id` for two sites with one id.
  */
-export async function saveCustomer(move: Move, given: WithOf<'customer.save'>): Promise<RenderedRecord> {
+export async function saveCustomer(
+  move: Move,
+  given: ChangeContent<'customer.save'>,
+): Promise<RenderedRecord> {
   const stored = given.id === undefined ? undefined : await move.find('customers', given.id);
   const before = stored?.record;
-  const unpublished = withValue(given, unpublishedNames);
+  const unpublished = pickDefined(given, unpublishedNames);
   const customer = {
     ...blank,
-    ...without(given, unpublishedNames),
+    ...omit(given, unpublishedNames),
     id: given.id ?? move.mintId('cus_'),
     archived: before?.archived ?? false,
     createdAt: before?.createdAt ?? move.at,
@@ -44,7 +47,7 @@ function refuseBadVatId(vatId: string | null | undefined): void {
 /** Archives or restores a customer. @throws Refusal `wrong_state` when it is already in that state. */
 export async function setArchived(
   move: Move,
-  { id }: WithOf<'customer.archive' | 'customer.restore'>,
+  { id }: ChangeContent<'customer.archive' | 'customer.restore'>,
   archived: boolean,
 ): Promise<RenderedRecord> {
   const customer = await move.get('customers', id, '/with/id');

@@ -7,7 +7,7 @@ import type {
 } from '../../contract/document-amounts.ts';
 import type { DraftLine, GivenAdjustment, NewInvoice } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { withValue } from '../../contract/document-terms.ts';
+import { pickDefined } from '../../contract/document-terms.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import {
   type CurrencyConversion,
@@ -17,7 +17,7 @@ import {
   vatWithinMinor,
 } from '../../contract/vat.ts';
 import { adjustmentOf, type List } from './adjustments.ts';
-import type { Credited } from './credit-notes.ts';
+import type { CreditedInvoice } from './credit-notes.ts';
 import { refuseBadExemptionCode } from './document-terms.ts';
 import { exemptionText } from './legends.ts';
 import { Refusal, withinRange } from './refusal.ts';
@@ -37,7 +37,7 @@ export interface Composition {
   /** Discounts and charges of the document, as its draft gives them. */
   given: Pick<NewInvoice, List>;
   /** The invoice that a credit note corrects; undefined for other documents. */
-  credited: Credited | undefined;
+  credited: CreditedInvoice | undefined;
   /** The conversion to the accounting currency; null if that is the document's own. */
   conversion: CurrencyConversion | null;
 }
@@ -100,12 +100,12 @@ function refuseBeyondZero(wholeMinor: number, own: Pick<LineAmounts, List>, path
 
 /** Returns the non-empty members of a line that determine its price and amount. */
 export function givenOf(line: GivenLineAmounts): GivenLineAmounts {
-  return withValue(line, ['unitPriceMinor', 'unitPrice', 'priceBaseQuantity', 'allowances', 'charges']);
+  return pickDefined(line, ['unitPriceMinor', 'unitPrice', 'priceBaseQuantity', 'allowances', 'charges']);
 }
 
 /** Returns the members of a line that give its exact price and the number of units that cost it. */
 export function exactPrice(line: GivenLineAmounts) {
-  return withValue(line, ['unitPrice', 'priceBaseQuantity']);
+  return pickDefined(line, ['unitPrice', 'priceBaseQuantity']);
 }
 
 function refuseBadPrice({ unitPriceMinor, unitPrice }: DraftLine, path: string): void {
@@ -167,7 +167,7 @@ function exemptionOf(
     throw new Refusal('invalid_change', `${path} ${problem}.`, `${path}/vatExemptionReason`);
   }
   refuseBadExemptionCode(given.vatExemptionReasonCode, given.vatCategory, path);
-  return withValue({ ...given, ...(vatExemptionReason && { vatExemptionReason }) }, EXEMPTION);
+  return pickDefined({ ...given, ...(vatExemptionReason && { vatExemptionReason }) }, EXEMPTION);
 }
 
 function refuseExcessiveAllowances(

@@ -34,7 +34,7 @@ const DEFAULT_UNIT_CODE = 'C62';
  * Returns a new document with its lines, and gives an id to each line without one.
  * @throws Refusal for a job that the company doesn't have, or a line id used twice.
  */
-export async function begun(
+export async function startComposition(
   move: Move,
   { lines = [], pricesIncludeVat = false, allowances, charges }: { lines?: DraftLine[] } & GivenAmounts,
   known: Omit<Composition, 'lines' | 'includesVat' | 'given'>,
@@ -60,7 +60,7 @@ async function refuseBadReferences(move: Move, lines: readonly DraftLine[], path
 }
 
 /** Returns a document with all amounts computed. @throws Refusal for invalid ones; RangeError for sums beyond 2^53 - 1. */
-export function priced(composition: Composition): Priced {
+export function computeAmounts(composition: Composition): Priced {
   const { credited, given, path } = composition;
   const asPart = credited && creditedLines(credited);
   const lines = composition.lines.map(
@@ -82,10 +82,14 @@ export interface Summed extends Priced, Charged {
  * Returns a document with its lines, breakdown and totals, computed from its draft.
  * @throws Refusal for invalid discounts and charges, credit beyond what remains of the invoice, and amounts beyond 2^53 - 1.
  */
-export async function summed(move: Move, composition: Composition, buyerCountry: string): Promise<Summed> {
+export async function computeTotals(
+  move: Move,
+  composition: Composition,
+  buyerCountry: string,
+): Promise<Summed> {
   const legends = await legendTermsOf(move, composition, composition.credited !== undefined, buyerCountry);
   const at = `${composition.path}/lines`;
-  const whole = withinRange(at, () => priced(composition));
+  const whole = withinRange(at, () => computeAmounts(composition));
   refuseExcess(whole, whole.breakdown);
   return withinRange(at, () => {
     const charged = chargedBy(whole);
@@ -210,7 +214,7 @@ function reasonOf(line: PricedLine, terms: LegendTerms, lines: readonly PricedLi
  * Returns a stored document's lines as a draft would give them, without the legal wording that was filled in automatically:
  * it is filled in again for the new amounts.
  */
-export async function linesAgain(
+export async function draftLinesOf(
   move: Move,
   { record, unpublished }: Stored<'invoices' | 'quotes'>,
   conversion: CurrencyConversion | null,

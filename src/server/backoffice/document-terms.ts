@@ -13,10 +13,10 @@ import {
 import {
   buyerTermNames,
   type BuyerTerms,
-  type KeptTerms,
+  type StoredTerms,
   lineTermNames,
   type LineTerms,
-  withValue,
+  pickDefined,
 } from '../../contract/document-terms.ts';
 import type { DocumentTerms, ElectronicAddress, NewInvoice, PartyIdentifier } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
@@ -64,13 +64,13 @@ export function keptTerms(
   composition: Composition,
   { kind, terms }: Pick<NewInvoice, 'kind' | 'terms'>,
   buyer: Invoice['buyer'] & CustomerUnpublished,
-): { terms?: KeptTerms } {
+): { terms?: StoredTerms } {
   const { credited, path } = composition;
   if (terms) refuseBadTerms(kind, terms, `${path}/terms`);
-  const inherited = withValue(credited?.unpublished.terms ?? {}, inheritedNames);
-  const own = terms ? withValue(terms, documentTermNames) : inherited;
-  const ofBuyer = withValue(derivedTerms(buyer), buyerTermNames);
-  const kept: KeptTerms = {
+  const inherited = pickDefined(credited?.unpublished.terms ?? {}, inheritedNames);
+  const own = terms ? pickDefined(terms, documentTermNames) : inherited;
+  const ofBuyer = pickDefined(derivedTerms(buyer), buyerTermNames);
+  const kept: StoredTerms = {
     ...own,
     ...(Object.keys(ofBuyer).length > 0 && { buyer: ofBuyer }),
     ...lineTermsOf(composition),
@@ -80,15 +80,15 @@ export function keptTerms(
 }
 
 /** Returns a stored document's terms as a draft would give them. */
-export function termsAgain(kept: KeptTerms | undefined): DocumentTerms {
-  return withValue(kept ?? {}, documentTermNames);
+export function draftTermsOf(kept: StoredTerms | undefined): DocumentTerms {
+  return pickDefined(kept ?? {}, documentTermNames);
 }
 
 /** Returns the terms of lines by line id; empty if no line has any. */
-export function lineTermsOf({ lines, path }: Composition): Pick<KeptTerms, 'lines'> {
+export function lineTermsOf({ lines, path }: Composition): Pick<StoredTerms, 'lines'> {
   const numbers = lines.map(({ lineNumber }, index) => lineNumber?.trim() ?? String(index + 1));
   const entries = lines.flatMap((line, index) => {
-    const terms = withValue(line, lineTermNames);
+    const terms = pickDefined(line, lineTermNames);
     if (Object.keys(terms).length === 0) return [];
     const at = `${path}/lines/${index}`;
     refuseBadLineTerms(terms, line.vatCategory, at);
@@ -108,7 +108,7 @@ const vatSchemes: Partial<Record<string, string>> = { IE: '9935', GB: '9932' };
 export function derivedTerms<T extends BuyerTerms & { addressLines?: string[]; vatId?: string | null }>(
   party: T,
 ): T {
-  const place = withValue(townOf(party), ['town', 'region', 'postcode']);
+  const place = pickDefined(townOf(party), ['town', 'region', 'postcode']);
   const scheme = vatSchemes[party.vatId?.slice(0, 2) ?? ''];
   const { electronicAddress = scheme && { scheme, id: party.vatId ?? '' } } = party;
   return { ...party, ...place, ...(electronicAddress && { electronicAddress }) };

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { companyDay } from '../../contract/company-time.ts';
 import type { Change } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
-import { wholeText } from '../../contract/render.ts';
+import { joinRecordTexts } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { getCompany } from '../store/records/companies.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
@@ -15,7 +15,7 @@ import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
 
 /** Refuses a change if the earlier one with its id had different contents. @throws Refusal `duplicate_id`. */
-export function refuseOther(
+export function refuseReusedId(
   { id = '', change: name }: Change,
   contentDigest: string,
   earlier: NotedChange,
@@ -74,7 +74,7 @@ export async function recordOf(
   // A quote may have expired in the meantime.
   if (resource === 'quotes') return (await findQuote(db, company, recordId, today))?.body ?? null;
   const texts = await findTexts(db, resource, company, recordId);
-  return texts ? wholeText(texts) : null;
+  return texts ? joinRecordTexts(texts) : null;
 }
 
 /**

@@ -1,4 +1,4 @@
-import { unkeptIn } from './kept-json.ts';
+import { findLossyValue } from './kept-json.ts';
 import { Refusal } from './refusal.ts';
 
 export interface FeedLine {
@@ -120,7 +120,7 @@ export function readChange(text: string): Pick<FeedLine, 'value' | 'problem'> {
       return { problem: tooDeep() };
     }
     // Comparing is faster than scanning, and most programs write JSON as JSON.stringify does.
-    return { value, problem: JSON.stringify(value) === text ? undefined : unkeptIn(text) };
+    return { value, problem: JSON.stringify(value) === text ? undefined : findLossyValue(text) };
   } catch (error) {
     // A member hidden by a later one of its name can still be nested too deeply, and overflow the stack.
     const isDeep = error instanceof RangeError;

@@ -1,7 +1,13 @@
 import type { Answer } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { AppError } from '../../errors.ts';
-import { applyParsed, applyParsedTogether, isImport, type Outcome, type ChangeSender } from './apply.ts';
+import {
+  applyParsedChange,
+  applyParsedTogether,
+  isImport,
+  type Outcome,
+  type ChangeSender,
+} from './apply.ts';
 import { type FeedLine, readFeedLines } from './feed-lines.ts';
 import type { Backoffice } from './backoffice.ts';
 import { Refusal } from './refusal.ts';
@@ -132,7 +138,7 @@ export async function answerLine(
     answer('refused', JSON.stringify({ ...start, status: 'refused', error: { code, message, path } }));
   try {
     if (line.problem) return refuse(line.problem);
-    return answerOf(line, await applyParsed(backoffice, line.value, sender));
+    return answerOf(line, await applyParsedChange(backoffice, line.value, sender));
   } catch (error) {
     if (error instanceof Refusal) return refuse(error);
     if (error instanceof AppError && error.code === 'revoked_key') return 'revoked';

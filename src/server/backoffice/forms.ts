@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 
 import { answerProblem, takesFiles } from '../../contract/answers.ts';
-import { pointerPart, shown, type WithOf } from '../../contract/feed.ts';
+import { pointerPart, formatForMessage, type ChangeContent } from '../../contract/feed.ts';
 import type { Form } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
@@ -12,7 +12,7 @@ import { Refusal, refuseTwins } from './refusal.ts';
  * Stores a new or changed form, whose published state stays the same. A new form has revision 1; the revision grows when the
  * fields change.
  */
-export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<RenderedRecord> {
+export async function saveForm(move: Move, given: ChangeContent<'form.save'>): Promise<RenderedRecord> {
   // Answers are keyed by field id, so ids must be unique.
   refuseTwins('fields', given.fields, '/with/fields');
   const before = given.id === undefined ? undefined : (await move.find('forms', given.id))?.record;
@@ -30,7 +30,10 @@ export async function saveForm(move: Move, given: WithOf<'form.save'>): Promise<
 }
 
 /** Publishes a form, so that it can be submitted. @throws Refusal `wrong_state` when it is published already. */
-export async function publishForm(move: Move, { id }: WithOf<'form.publish'>): Promise<RenderedRecord> {
+export async function publishForm(
+  move: Move,
+  { id }: ChangeContent<'form.publish'>,
+): Promise<RenderedRecord> {
   const form = await move.get('forms', id, '/with/id');
   if (form.published)
     throw new Refusal('wrong_state', `The form ${quote(id)} is published already.`, '/with/id');
@@ -41,7 +44,7 @@ export async function publishForm(move: Move, { id }: WithOf<'form.publish'>): P
  * Stores a submission with the form's current revision; publishes form.submitted.
  * @throws Refusal `wrong_state` when the form isn't published, and `invalid_change` for answers that its fields reject.
  */
-export async function submitForm(move: Move, given: WithOf<'form.submit'>): Promise<RenderedRecord> {
+export async function submitForm(move: Move, given: ChangeContent<'form.submit'>): Promise<RenderedRecord> {
   if (given.id !== undefined) await move.mustBeNew('submissions', given.id, '/with/id');
   const form = await move.get('forms', given.formId, '/with/formId');
   if (!form.published) {
@@ -68,7 +71,7 @@ export async function submitForm(move: Move, given: WithOf<'form.submit'>): Prom
   return rendered;
 }
 
-type Filled = Required<Pick<WithOf<'form.submit'>, 'answers' | 'files'>>;
+type Filled = Required<Pick<ChangeContent<'form.submit'>, 'answers' | 'files'>>;
 
 /** Refuses answers that don't suit the types of the form's fields. A field can be left without an answer. */
 function refuseStrangeAnswers(form: Form, answers: Filled['answers']): void {
@@ -77,7 +80,7 @@ function refuseStrangeAnswers(form: Form, answers: Filled['answers']): void {
     const { type } = fieldOf(form, id, path);
     const rule = answerProblem(type, answer);
     if (rule === undefined) continue;
-    const message = `The field ${quote(id)} is of type ${type}, whose answer is ${rule}; it can't be ${shown(answer)}.`;
+    const message = `The field ${quote(id)} is of type ${type}, whose answer is ${rule}; it can't be ${formatForMessage(answer)}.`;
     throw new Refusal('invalid_change', message, path);
   }
 }

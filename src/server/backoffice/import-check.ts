@@ -1,4 +1,4 @@
-import type { WithOf } from '../../contract/feed.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import { convertMinor, vatBreakdown } from '../../contract/vat.ts';
@@ -11,11 +11,11 @@ import {
   type VatBreakdownItem as Item,
 } from './credit-notes.ts';
 import { type Composition, isOfCategory, type Priced, vatLinesOf, withoutVat } from './document-amounts.ts';
-import { priced } from './document-lines.ts';
+import { computeAmounts } from './document-lines.ts';
 import { Refusal, withinRange } from './refusal.ts';
 
 type Amounts = Pick<Invoice, 'vatBreakdown' | 'totals'>;
-type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> & Amounts;
+type Given = Pick<ChangeContent<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCurrency'> & Amounts;
 
 /**
  * Returns an imported document's lines, discounts and charges without VAT, computed from its prices.
@@ -24,7 +24,7 @@ type Given = Pick<WithOf<'invoice.import'>, 'lines' | 'tolerate' | 'accountingCu
 export function pricedImport(composition: Composition): Priced {
   return withinRange('/with', () => {
     // An imported note is computed without regard to its invoice.
-    const whole = priced({ ...composition, credited: undefined });
+    const whole = computeAmounts({ ...composition, credited: undefined });
     const charged = whole.breakdown.map((item) => chargedOn(item, whole.includesVat));
     return { ...withoutVat(whole, charged), credited: composition.credited };
   });

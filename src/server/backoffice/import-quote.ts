@@ -1,18 +1,18 @@
-import type { WithOf } from '../../contract/feed.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import type { Quote } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { hasQuoteGroup, hasQuoteNumber } from '../store/records/moves.ts';
-import { begun, quoteUnpublishedOf } from './document-lines.ts';
+import { startComposition, quoteUnpublishedOf } from './document-lines.ts';
 import { checkedAmounts, pricedImport } from './import-check.ts';
 import { importedLines, importedNaming } from './imports.ts';
 import { mustBeIssuedElsewhere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { getInState, quoteRecord } from './quotes.ts';
-import { pointingAt, Refusal } from './refusal.ts';
+import { withRefusalPath, Refusal } from './refusal.ts';
 import { refuseDayOutside, refuseDayToCome } from './times.ts';
 
-type Imported = WithOf<'quote.import'>;
+type Imported = ChangeContent<'quote.import'>;
 
 /**
  * Imports a version of a quote that the business system has sent, and marks any previous version as `revised`. Publishes
@@ -28,7 +28,7 @@ export async function importQuote(move: Move, given: Imported): Promise<Rendered
   const customer = await move.get('customers', given.customerId, '/with/customerId');
   const before = await supersededBy(move, given);
   const known = { path: '/with', currency: given.currency, credited: undefined, conversion: null };
-  const priced = pricedImport(await begun(move, given, known));
+  const priced = pricedImport(await startComposition(move, given, known));
   const lines = importedLines(priced, given);
   const id = given.id ?? move.mintUuid();
   const version = await versionOf(move, given, before);
@@ -62,7 +62,7 @@ async function supersededBy(
   }
   const path = '/with/supersedesQuoteId';
   const states = ['sent', 'expired', 'accepted', 'declined'] as const;
-  const { record: before } = await pointingAt(path, () =>
+  const { record: before } = await withRefusalPath(path, () =>
     getInState(move, supersedesQuoteId, states, 'superseded'),
   );
   const converted = before.convertedInvoiceId ?? before.convertedJobId;

@@ -1,7 +1,7 @@
 import { companyInstant } from '../../contract/company-time.ts';
 import { DAY_MS } from '../../contract/durations.ts';
-import { buyerTermNames, withValue, without } from '../../contract/document-terms.ts';
-import type { WithOf } from '../../contract/feed.ts';
+import { buyerTermNames, pickDefined, omit } from '../../contract/document-terms.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import { problemOfPaymentLink } from '../../contract/payment-links.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
@@ -12,12 +12,18 @@ import type { Supplier } from '../store/records/suppliers.ts';
 import { type Naming, namingOf } from './buyers.ts';
 import { creditedInvoiceOf, refuseExcess } from './credit-notes.ts';
 import type { Priced } from './document-amounts.ts';
-import { begun, keptAmounts, lineOf, reverseChargeRatesOf } from './document-lines.ts';
+import { startComposition, keptAmounts, lineOf, reverseChargeRatesOf } from './document-lines.ts';
 import { keptTerms, namedProfile, refuseBadParty } from './document-terms.ts';
 import { checkedAmounts, pricedImport } from './import-check.ts';
 import { keepImportedPdf } from './imported-pdf.ts';
-import { accountsOf, blankUnpublished, conversionOf, newDocument, refuseBadDates } from './invoice-drafts.ts';
-import { followIssue } from './issue-invoice.ts';
+import {
+  accountingCurrencyOf,
+  blankUnpublished,
+  conversionOf,
+  newDocument,
+  refuseBadDates,
+} from './invoice-drafts.ts';
+import { applyIssueConsequences } from './issue-invoice.ts';
 import { mustBeIssuedElsewhere, documentKindName } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { payableAmounts } from './prepayments.ts';
@@ -31,7 +37,8 @@ const PAYMENT_TERMS_DAYS_MAX = 3650;
 type ImportedKind = 'invoice' | 'credit_note';
 
 /** The members of a change that imports an invoice or credit note. */
-type Imported = WithOf<'invoice.import'> & Partial<Pick<WithOf<'credit_note.import'>, 'creditsInvoiceId'>>;
+type Imported = ChangeContent<'invoice.import'> &
+  Partial<Pick<ChangeContent<'credit_note.import'>, 'creditsInvoiceId'>>;
 
 /**
  * Imports an invoice or credit note that the business system has issued, and deducts a credit note from its invoice.
@@ -54,7 +61,7 @@ export async function importIssued(move: Move, kind: ImportedKind, given: Import
   const credited = await creditedInvoiceOf(move, { kind, ...given }, '/with');
   if (credited) refuseContradiction(given, credited.record);
   const conversion = conversionOf(currency, accountingCurrency);
-  const composition = await begun(move, given, { path: '/with', currency, credited, conversion });
+  const composition = await startComposition(move, given, { path: '/with', currency, credited, conversion });
   const priced = pricedImport(composition);
   const lines = importedLines(priced, given);
   const naming = importedNaming(customer, given);
@@ -85,7 +92,7 @@ export async function importIssued(move: Move, kind: ImportedKind, given: Import
   const rendered = await move.putStamped('invoices', record, unpublished);
   await keepImportedPdf(move, record, given.pdf);
   const path = kind === 'invoice' ? '/with/prepayments' : '/with/creditsInvoiceId';
-  await followIssue(move, { record, unpublished, credited }, rendered, path);
+  await applyIssueConsequences(move, { record, unpublished, credited }, rendered, path);
   return rendered;
 }
 
@@ -200,7 +207,7 @@ export function importedNaming(
     ...naming,
     siteId: named?.id ?? siteId,
     // The current details come first because their members are in the contract's order.
-    buyer: { ...naming.buyer, ...UNNAMED, ...without(buyer, buyerTermNames), site: named ?? site },
+    buyer: { ...naming.buyer, ...UNNAMED, ...omit(buyer, buyerTermNames), site: named ?? site },
   };
 }
 
@@ -213,7 +220,7 @@ function importedTerms(
 ): Pick<Unpublished, 'terms'> {
   const { buyer } = given;
   if (buyer) refuseBadParty(buyer, '/with/buyer');
-  return keptTerms(priced, given, { ...party, ...(buyer ? withValue(buyer, buyerTermNames) : known) });
+  return keptTerms(priced, given, { ...party, ...(buyer ? pickDefined(buyer, buyerTermNames) : known) });
 }
 
 /** Defaults for the buyer members that an imported document leaves out. */
@@ -237,7 +244,7 @@ function amountsOf(
   const { accountingCurrency = null, totals, currency } = given;
   const { credited } = priced;
   if (accountingCurrency) {
-    const own = accountsOf(move, credited?.record);
+    const own = accountingCurrencyOf(move, credited?.record);
     const path = '/with/accountingCurrency/currency';
     if (accountingCurrency.currency !== own || currency === own) {
       const whose = credited ? "its invoice's" : "the company's own";

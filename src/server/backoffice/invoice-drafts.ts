@@ -1,9 +1,15 @@
 import type { GivenExchange, NewInvoice } from '../../contract/feed.ts';
 import type { Customer, Invoice } from '../../contract/records.ts';
 import { namingOf } from './buyers.ts';
-import { type Credited, creditedInvoiceOf, refuseOtherPrices } from './credit-notes.ts';
-import { begun, keptAmounts, linesAgain, reverseChargeRatesOf, summed } from './document-lines.ts';
-import { keptTerms, termsAgain } from './document-terms.ts';
+import { type CreditedInvoice, creditedInvoiceOf, refuseOtherPrices } from './credit-notes.ts';
+import {
+  startComposition,
+  keptAmounts,
+  draftLinesOf,
+  reverseChargeRatesOf,
+  computeTotals,
+} from './document-lines.ts';
+import { keptTerms, draftTermsOf } from './document-terms.ts';
 import type { Move } from './move.ts';
 import { payableAmounts } from './prepayments.ts';
 import { Refusal, withinRange } from './refusal.ts';
@@ -17,7 +23,7 @@ type Fixed = Pick<Invoice, 'id' | 'createdAt'> & Pick<Unpublished, 'quoteId'>;
 /** Returns a stored draft as the change that would create it. An edit replaces some of its members. */
 async function draftOf(move: Move, { record, unpublished }: StoredDocument): Promise<NewInvoice> {
   const { accountingCurrency, currency, supplyPeriod, creditsInvoiceId } = record;
-  const accounts = accountsOf(move, record.kind === 'credit_note' ? record : undefined);
+  const accounts = accountingCurrencyOf(move, record.kind === 'credit_note' ? record : undefined);
   const conversion = conversionOf(
     currency,
     accountingCurrency && { ...accountingCurrency, currency: accounts },
@@ -33,8 +39,8 @@ async function draftOf(move: Move, { record, unpublished }: StoredDocument): Pro
     buyerReference: record.buyerReference,
     purchaseOrderReference: record.purchaseOrderReference,
     note: record.note,
-    lines: await linesAgain(move, { record, unpublished }, conversion),
-    terms: termsAgain(unpublished.terms),
+    lines: await draftLinesOf(move, { record, unpublished }, conversion),
+    terms: draftTermsOf(unpublished.terms),
     ...unpublished.amounts?.given,
     ...(creditsInvoiceId === null
       ? { dueDate: record.dueDate, paymentTermsDays: record.paymentTermsDays, exchange: accountingCurrency }
@@ -75,8 +81,8 @@ export async function composeInvoice(
   const accounting = accountingOf(move, draft, currency, credited, path);
   const conversion = conversionOf(currency, accounting);
   if (credited) refuseOtherPrices(credited, draft.pricesIncludeVat ?? false, path);
-  const composition = await begun(move, draft, { path, currency, credited, conversion });
-  const sums = await summed(move, composition, customer.countryCode);
+  const composition = await startComposition(move, draft, { path, currency, credited, conversion });
+  const sums = await computeTotals(move, composition, customer.countryCode);
   const { accounted } = sums;
   const accountedTotals = withinRange(`${path}/lines`, () => totals(accounted));
   const record: DocumentRecord = {
@@ -103,7 +109,7 @@ export async function composeInvoice(
 }
 
 /** Returns the members that every new document begins with, such as its links and the invoice it credits. */
-export function newDocument(kind: Invoice['kind'], id: string, credited: Credited | undefined) {
+export function newDocument(kind: Invoice['kind'], id: string, credited: CreditedInvoice | undefined) {
   return {
     id,
     kind,
@@ -125,7 +131,10 @@ export const blankUnpublished: Omit<Unpublished, 'quoteId' | 'reverseChargeRates
  * Returns the ISO 4217 code of a document's accounting currency.
  * @param credited the invoice of a credit note, which keeps that invoice's accounting currency if the company's changes.
  */
-export function accountsOf(move: Move, credited: Pick<Invoice, 'accountingCurrency'> | undefined): string {
+export function accountingCurrencyOf(
+  move: Move,
+  credited: Pick<Invoice, 'accountingCurrency'> | undefined,
+): string {
   return credited?.accountingCurrency?.currency ?? move.company.currency;
 }
 
@@ -190,7 +199,7 @@ function accountingOf(
   move: Move,
   { exchange }: NewInvoice,
   currency: string,
-  credited: Credited | undefined,
+  credited: CreditedInvoice | undefined,
   path: string,
 ): Accounting | null {
   const own = move.company.currency;
@@ -203,7 +212,12 @@ function accountingOf(
   const given = credited ? credited.record.accountingCurrency : exchange;
   if (!given) return null;
   const { exchangeRate, exchangeRateDate, exchangeRateSource } = given;
-  return { currency: accountsOf(move, credited?.record), exchangeRate, exchangeRateDate, exchangeRateSource };
+  return {
+    currency: accountingCurrencyOf(move, credited?.record),
+    exchangeRate,
+    exchangeRateDate,
+    exchangeRateSource,
+  };
 }
 
 /** Returns the reference by which an invoice or credit note names an issued document. */

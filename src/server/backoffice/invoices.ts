@@ -1,4 +1,4 @@
-import type { NewInvoice, WithOf } from '../../contract/feed.ts';
+import type { NewInvoice, ChangeContent } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { composeInvoice, recompose } from './invoice-drafts.ts';
@@ -30,7 +30,7 @@ export async function draftInvoice(
  */
 export async function editInvoice(
   move: Move,
-  { id, ...changes }: WithOf<'invoice.edit'>,
+  { id, ...changes }: ChangeContent<'invoice.edit'>,
 ): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
   const after = await recompose(move, before, '/with', {
@@ -46,7 +46,10 @@ export async function editInvoice(
  * Discards a draft. The quote it was converted from can be converted again.
  * @throws Refusal `wrong_state` when it is issued.
  */
-export async function discardInvoice(move: Move, { id }: WithOf<'invoice.discard'>): Promise<undefined> {
+export async function discardInvoice(
+  move: Move,
+  { id }: ChangeContent<'invoice.discard'>,
+): Promise<undefined> {
   const { unpublished } = await getDraft(move, id);
   await move.remove('invoices', id);
   const source = unpublished.quoteId === null ? undefined : await move.find('quotes', unpublished.quoteId);

@@ -1,9 +1,9 @@
 import { isDeposit } from '../../contract/document-terms.ts';
-import type { WithOf } from '../../contract/feed.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import { balanceAtIssue } from '../../contract/vat.ts';
-import { addCredit, type Credited } from './credit-notes.ts';
+import { addCredit, type CreditedInvoice } from './credit-notes.ts';
 import { recompose, referenceTo } from './invoice-drafts.ts';
 import { getDraft } from './invoices.ts';
 import { checkDocument, type CheckedDocument } from './legal-checklist.ts';
@@ -11,7 +11,7 @@ import { mustBeIssuedHere, documentKindName } from './issued-elsewhere.ts';
 import { isSupported } from './legends.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
-import { pointingAt, Refusal, withinRange } from './refusal.ts';
+import { withRefusalPath, Refusal, withinRange } from './refusal.ts';
 import { usePrepayments } from './prepayments.ts';
 import { putRebalanced, sendPrepaid } from './settlement.ts';
 import { daysAfter, refuseDayOutside } from './times.ts';
@@ -27,11 +27,14 @@ const CREDIT_NOTES_MAX = 1000;
  * invoice.paid if it settles that invoice.
  * @throws Refusal `incomplete_document` naming everything that is missing, `unsupported_country`, or `wrong_state`.
  */
-export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>): Promise<RenderedRecord> {
+export async function issueInvoice(
+  move: Move,
+  { id }: ChangeContent<'invoice.issue'>,
+): Promise<RenderedRecord> {
   const before = await getDraft(move, id);
   mustBeIssuedHere(move, before.record.kind);
   refuseDayOutside(move.today, '/at');
-  const composed = await pointingAt('/with/id', () => recompose(move, before, '/with'));
+  const composed = await withRefusalPath('/with/id', () => recompose(move, before, '/with'));
   const issued = asIssued(move, composed);
   const supplier = await move.keepSupplier(supplierOn(await move.supplier(), issued));
   const unpublished = { ...composed.unpublished, supplier };
@@ -39,7 +42,7 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
   const record = { ...issued, number: await takeNumber(move, issued.kind, move.today) };
   const rendered = await move.putStamped('invoices', record, unpublished);
   if (record.kind !== 'pro_forma') await move.handOver(record.id);
-  await followIssue(move, { ...composed, record }, rendered, '/with/id');
+  await applyIssueConsequences(move, { ...composed, record }, rendered, '/with/id');
   return rendered;
 }
 
@@ -47,7 +50,7 @@ export async function issueInvoice(move: Move, { id }: WithOf<'invoice.issue'>):
  * Publishes the event of an issued document, marks its prepayments as used, and deducts a credit note from its invoice.
  * `path` is the member that named these.
  */
-export async function followIssue(
+export async function applyIssueConsequences(
   move: Move,
   issued: Drafted,
   { body }: RenderedRecord,
@@ -111,7 +114,7 @@ export function refuseUnsupported({ countryCode }: Supplier): void {
 /** Deducts an issued credit note from the invoice that it corrects. */
 async function creditInvoice(
   move: Move,
-  invoice: Credited,
+  invoice: CreditedInvoice,
   { record: note, unpublished: { amounts } }: Drafted,
   path: string,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import type { NewJob, WithOf } from '../../contract/feed.ts';
+import type { NewJob, ChangeContent } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
@@ -33,7 +33,7 @@ export async function createJob(move: Move, job: NewJob, path = '/with'): Promis
 /** Changes the given members of a job; publishes job.updated, unless the API shows no difference. */
 export async function updateJob(
   move: Move,
-  { id, ...changes }: WithOf<'job.update'>,
+  { id, ...changes }: ChangeContent<'job.update'>,
 ): Promise<RenderedRecord> {
   const job = await move.get('jobs', id, '/with/id');
   await refuseBadMembers(move, changes, job.assignedTo, '/with');
@@ -46,7 +46,7 @@ export async function updateJob(
  */
 export async function setCompleted(
   move: Move,
-  { id, statusLabelId }: WithOf<'job.complete' | 'job.reopen'>,
+  { id, statusLabelId }: ChangeContent<'job.complete' | 'job.reopen'>,
   completed: boolean,
 ): Promise<RenderedRecord> {
   const job = await move.get('jobs', id, '/with/id');

@@ -1,6 +1,6 @@
 import { type JSONPath, visit } from 'jsonc-parser';
 
-import { pointerPart, shown } from '../../contract/feed.ts';
+import { pointerPart, formatForMessage } from '../../contract/feed.ts';
 import { Refusal } from './refusal.ts';
 
 /**
@@ -9,7 +9,7 @@ import { Refusal } from './refusal.ts';
  * Negative zero counts as zero.
  * @param text a text that is known to be valid JSON.
  */
-export function unkeptIn(text: string): Refusal | undefined {
+export function findLossyValue(text: string): Refusal | undefined {
   let found: Refusal | undefined;
   const names: Set<string>[] = [];
   visit(text, {
@@ -88,5 +88,5 @@ export function plainJson(value: unknown): unknown {
 }
 
 function named(path: string): string {
-  return path === '' ? 'The change' : shown(path).slice(1, -1);
+  return path === '' ? 'The change' : formatForMessage(path).slice(1, -1);
 }

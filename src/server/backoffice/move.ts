@@ -4,7 +4,12 @@ import { companyDay } from '../../contract/company-time.ts';
 import type { SubscribableKind } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import type { RecordOf, Resource, ResourceRecord } from '../../contract/records.ts';
-import { InvalidRecordError, type RenderedRecord, renderRecord, wholeText } from '../../contract/render.ts';
+import {
+  InvalidRecordError,
+  type RenderedRecord,
+  renderRecord,
+  joinRecordTexts,
+} from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { StoreTransaction } from '../store/engines/engine.ts';
 import type { CompanyEvent } from '../store/records/events.ts';
@@ -115,7 +120,7 @@ export class Move {
     const blank = resource === 'quotes' ? { reverseChargeRates: {} } : {};
     const unpublished = { ...blank, ...(JSON.parse(texts.unpublished ?? '{}') as object) };
     // `put` wrote both texts.
-    return { record: JSON.parse(wholeText(texts)) as RecordOf[R], unpublished } as Stored<R>;
+    return { record: JSON.parse(joinRecordTexts(texts)) as RecordOf[R], unpublished } as Stored<R>;
   }
 
   /**
@@ -172,7 +177,7 @@ export class Move {
   ): Promise<RenderedRecord> {
     // Compares the rendered texts with the old stamp, so that the order of members doesn't matter.
     const same = render(resource, { ...record, updatedAt: before.record.updatedAt });
-    const isSame = isDeepStrictEqual(JSON.parse(wholeText(same)), before.record);
+    const isSame = isDeepStrictEqual(JSON.parse(joinRecordTexts(same)), before.record);
     if (isSame && isDeepStrictEqual(before.unpublished, unpublished)) return render(resource, before.record);
     const changed = await this.putStamped(resource, record, unpublished);
     if (event) this.send(event, changed.body);

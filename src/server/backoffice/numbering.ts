@@ -144,7 +144,7 @@ export async function setSeriesOf(
 }
 
 /** Advances the current series of a kind of document to the highest number that a business system has assigned in it. */
-export async function passNumbers(
+export async function advancePastImported(
   transaction: StoreTransaction,
   company: string,
   { kind, day }: { kind: Numbered; day: string },

@@ -1,4 +1,4 @@
-import type { WithOf } from '../../contract/feed.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote } from '../../errors.ts';
 import type { Move } from './move.ts';
@@ -14,7 +14,10 @@ const RECORDED_MAX = 1000;
  * Records a payment; publishes payment.recorded, and invoice.paid if it settles the invoice.
  * @throws Refusal `invalid_change` when its day is in the future.
  */
-export async function recordPayment(move: Move, given: WithOf<'payment.record'>): Promise<RenderedRecord> {
+export async function recordPayment(
+  move: Move,
+  given: ChangeContent<'payment.record'>,
+): Promise<RenderedRecord> {
   if (given.notify === false) move.keepQuiet();
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { payments = [] } = invoice.record;
@@ -31,7 +34,7 @@ export async function recordPayment(move: Move, given: WithOf<'payment.record'>)
  */
 export async function voidPayment(
   move: Move,
-  { invoiceId, id }: WithOf<'payment.void'>,
+  { invoiceId, id }: ChangeContent<'payment.void'>,
 ): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, invoiceId);
   const { voidedPayments: before } = invoice.unpublished;
@@ -44,7 +47,10 @@ export async function voidPayment(
  * @throws Refusal `exceeds_payments` when more would be refunded than was received, and `invalid_change` when its day
  *   is in the future.
  */
-export async function recordRefund(move: Move, given: WithOf<'refund.record'>): Promise<RenderedRecord> {
+export async function recordRefund(
+  move: Move,
+  given: ChangeContent<'refund.record'>,
+): Promise<RenderedRecord> {
   if (given.notify === false) move.keepQuiet();
   const invoice = await getIssuedInvoice(move, given.invoiceId);
   const { refunds = [] } = invoice.record;
@@ -71,7 +77,7 @@ export async function recordRefund(move: Move, given: WithOf<'refund.record'>): 
  */
 export async function voidRefund(
   move: Move,
-  { invoiceId, id }: WithOf<'refund.void'>,
+  { invoiceId, id }: ChangeContent<'refund.void'>,
 ): Promise<RenderedRecord> {
   const invoice = await getIssuedInvoice(move, invoiceId);
   const { voidedRefunds: before } = invoice.unpublished;

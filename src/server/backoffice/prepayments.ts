@@ -2,11 +2,11 @@
 import { minorDigits } from '../../contract/currencies.ts';
 import type { DocumentAmounts, GivenAmounts, Prepayment } from '../../contract/document-amounts.ts';
 import type { Invoice } from '../../contract/records.ts';
-import { withValue } from '../../contract/document-terms.ts';
+import { pickDefined } from '../../contract/document-terms.ts';
 import { sumMinor } from '../../contract/exact.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { quote } from '../../errors.ts';
-import type { Credited } from './credit-notes.ts';
+import type { CreditedInvoice } from './credit-notes.ts';
 import type { Priced } from './document-amounts.ts';
 import { documentAmounts } from './document-lines.ts';
 import type { Move } from './move.ts';
@@ -39,7 +39,7 @@ export async function payableAmounts(
     ...before,
     given: {
       ...before.given,
-      ...withValue({ ...given, prepayments }, ['prepayments', 'roundingMinor']),
+      ...pickDefined({ ...given, prepayments }, ['prepayments', 'roundingMinor']),
       ...(cashRounding === true ? { cashRounding } : {}),
     },
     prepayments,
@@ -138,7 +138,7 @@ function refuseMoreThanAsked(
 function roundingOf(
   amounts: DocumentAmounts,
   document: Payable,
-  credited: Credited | undefined,
+  credited: CreditedInvoice | undefined,
   path: string,
 ): number {
   const { cashRounding, roundingMinor } = amounts.given;
@@ -155,7 +155,7 @@ function roundingOf(
 }
 
 /** Returns the rounding that a credit note reverses: what is left if it credits the rest of its invoice, otherwise 0. */
-function roundingLeft({ totals }: Payable, credited: Credited | undefined): number {
+function roundingLeft({ totals }: Payable, credited: CreditedInvoice | undefined): number {
   if (!credited) return 0;
   const creditedMinor = sumMinor(
     [...credited.record.creditNotes, totals].map(({ grossMinor }) => grossMinor),

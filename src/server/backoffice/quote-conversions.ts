@@ -1,4 +1,4 @@
-import type { WithOf } from '../../contract/feed.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { draftInvoice } from './invoices.ts';
@@ -14,7 +14,7 @@ import { Refusal } from './refusal.ts';
  */
 export async function convertToJob(
   move: Move,
-  { id, job }: WithOf<'quote.convert_to_job'>,
+  { id, job }: ChangeContent<'quote.convert_to_job'>,
 ): Promise<RenderedRecord> {
   const { record: accepted } = await getInState(move, id, ['accepted'], 'converted');
   refuseTwice(accepted.convertedJobId, 'job');
@@ -30,7 +30,7 @@ export async function convertToJob(
  */
 export async function convertToInvoice(
   move: Move,
-  { id, invoice = {} }: WithOf<'quote.convert_to_invoice'>,
+  { id, invoice = {} }: ChangeContent<'quote.convert_to_invoice'>,
 ): Promise<RenderedRecord> {
   const stored = await getInState(move, id, ['accepted'], 'converted');
   const { record: accepted } = stored;

@@ -1,19 +1,19 @@
-import type { WithOf } from '../../contract/feed.ts';
+import type { ChangeContent } from '../../contract/feed.ts';
 import type { Quote } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { quote as quoted } from '../../errors.ts';
 import { namingOf } from './buyers.ts';
 import { hasQuoteGroup } from '../store/records/moves.ts';
-import { begun, linesAgain, quoteUnpublishedOf, summed } from './document-lines.ts';
+import { startComposition, draftLinesOf, quoteUnpublishedOf, computeTotals } from './document-lines.ts';
 import { mustBeIssuedHere } from './issued-elsewhere.ts';
 import type { Move } from './move.ts';
 import { takeNumber } from './numbering.ts';
-import { pointingAt, Refusal } from './refusal.ts';
+import { withRefusalPath, Refusal } from './refusal.ts';
 import { refuseDayOutside } from './times.ts';
 import type { QuoteUnpublished, Stored } from './unpublished.ts';
 
 /** The members of a quote that its draft gives. Its other members record its history. */
-type QuoteDraft = Omit<WithOf<'quote.draft'>, 'id' | 'quoteGroupId'>;
+type QuoteDraft = Omit<ChangeContent<'quote.draft'>, 'id' | 'quoteGroupId'>;
 
 /** The members of a quote that stay the same when its draft is edited. */
 type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'supersedesQuoteId' | 'createdAt'>;
@@ -22,7 +22,7 @@ type Fixed = Pick<Quote, 'id' | 'quoteGroupId' | 'number' | 'version' | 'superse
 const VERSIONS_MAX = 1000;
 
 /** Drafts a quote and assigns its number. */
-export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Promise<RenderedRecord> {
+export async function draftQuote(move: Move, draft: ChangeContent<'quote.draft'>): Promise<RenderedRecord> {
   const { id, quoteGroupId } = draft;
   mustBeIssuedHere(move, 'quote');
   refuseDayOutside(move.today, '/at');
@@ -46,7 +46,7 @@ export async function draftQuote(move: Move, draft: WithOf<'quote.draft'>): Prom
 /** Changes the given members of a draft. @throws Refusal `wrong_state` when it was sent. */
 export async function editQuote(
   move: Move,
-  { id, ...changes }: WithOf<'quote.edit'>,
+  { id, ...changes }: ChangeContent<'quote.edit'>,
 ): Promise<RenderedRecord> {
   const before = await getInState(move, id, ['draft'], 'edited');
   const after = await compose(move, { ...(await draftOf(move, before)), ...changes }, before.record);
@@ -57,7 +57,7 @@ export async function editQuote(
  * Marks a draft as sent, with the customer's current details.
  * @throws Refusal `wrong_state` when it was sent before, `invalid_change` when it has already expired.
  */
-export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promise<RenderedRecord> {
+export async function sendQuote(move: Move, { id }: ChangeContent<'quote.send'>): Promise<RenderedRecord> {
   mustBeIssuedHere(move, 'quote');
   const stored = await getInState(move, id, ['draft'], 'sent');
   const { record: draft } = stored;
@@ -67,7 +67,7 @@ export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promi
     throw new Refusal('wrong_state', message, '/with/id');
   }
   const again = await draftOf(move, stored);
-  const composed = await pointingAt('/with/id', () => compose(move, again, draft));
+  const composed = await withRefusalPath('/with/id', () => compose(move, again, draft));
   const record: Omit<Quote, 'updatedAt'> = { ...composed.record, status: 'sent', sentDate: move.today };
   return move.putStamped('quotes', record, composed.unpublished);
 }
@@ -76,7 +76,7 @@ export async function sendQuote(move: Move, { id }: WithOf<'quote.send'>): Promi
  * Drafts a new version, with its own id, of a sent, expired or declined quote; the old version's status becomes
  * `revised`.
  */
-export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Promise<RenderedRecord> {
+export async function reviseQuote(move: Move, given: ChangeContent<'quote.revise'>): Promise<RenderedRecord> {
   const { id, newId, ...changes } = given;
   mustBeIssuedHere(move, 'quote');
   if (newId !== undefined) await move.mustBeNew('quotes', newId, '/with/newId');
@@ -113,7 +113,10 @@ export async function reviseQuote(move: Move, given: WithOf<'quote.revise'>): Pr
  * Records the customer's acceptance; publishes quote.accepted.
  * @throws Refusal `wrong_state` unless the quote was sent and is still valid on the company's calendar day.
  */
-export async function acceptQuote(move: Move, { id }: WithOf<'quote.accept'>): Promise<RenderedRecord> {
+export async function acceptQuote(
+  move: Move,
+  { id }: ChangeContent<'quote.accept'>,
+): Promise<RenderedRecord> {
   const sent = await getAnswerable(move, id, ['sent'], 'accepted');
   const rendered = await move.putStamped('quotes', { ...sent, status: 'accepted', respondedAt: move.at });
   move.send('quote.accepted', rendered.body);
@@ -121,7 +124,10 @@ export async function acceptQuote(move: Move, { id }: WithOf<'quote.accept'>): P
 }
 
 /** Records that the customer declined a quote. @throws Refusal `wrong_state` unless the quote was sent. */
-export async function declineQuote(move: Move, { id }: WithOf<'quote.decline'>): Promise<RenderedRecord> {
+export async function declineQuote(
+  move: Move,
+  { id }: ChangeContent<'quote.decline'>,
+): Promise<RenderedRecord> {
   const sent = await getAnswerable(move, id, ['sent', 'expired'], 'declined');
   return move.putStamped('quotes', { ...sent, status: 'declined', respondedAt: move.at });
 }
@@ -165,7 +171,7 @@ export async function draftOf(
     validUntil: quote.validUntil,
     buyerReference: quote.buyerReference,
     note: quote.note,
-    lines: await linesAgain(move, { record: quote, unpublished }, null),
+    lines: await draftLinesOf(move, { record: quote, unpublished }, null),
     ...unpublished.amounts?.given,
   };
 }
@@ -181,7 +187,7 @@ async function compose(move: Move, draft: QuoteDraft, fixed: Fixed): Promise<Com
   const customer = await move.get('customers', draft.customerId, '/with/customerId');
   const currency = draft.currency ?? customer.currency;
   const known = { path: '/with', currency, credited: undefined, conversion: null };
-  const sums = await summed(move, await begun(move, draft, known), customer.countryCode);
+  const sums = await computeTotals(move, await startComposition(move, draft, known), customer.countryCode);
   const naming = namingOf(customer, draft.siteId ?? null, '/with');
   const record = {
     ...quoteRecord(fixed, draft, currency),

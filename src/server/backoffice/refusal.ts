@@ -33,7 +33,7 @@ export function refuseTwins(name: string, things: readonly { id?: string }[], pa
  * Returns the result of work on stored data. An error there isn't in the change, so a refusal points at the member of the
  * change that named the record.
  */
-export async function pointingAt<T>(path: string, work: () => Promise<T>): Promise<T> {
+export async function withRefusalPath<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -1,7 +1,7 @@
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
-import type { BuyerTerms, KeptTerms } from '../../contract/document-terms.ts';
+import type { BuyerTerms, StoredTerms } from '../../contract/document-terms.ts';
 import type { Invoice, RecordOf, Resource } from '../../contract/records.ts';
-import type { Credited } from './credit-notes.ts';
+import type { CreditedInvoice } from './credit-notes.ts';
 import type { KeptSupplier } from '../store/records/suppliers.ts';
 
 export type Payment = NonNullable<Invoice['payments']>[number];
@@ -9,7 +9,7 @@ type Refund = NonNullable<Invoice['refunds']>[number];
 
 /** Data of a quote that is stored but not shown by the API, in the same members as an invoice's. */
 export interface QuoteUnpublished extends Pick<Unpublished, 'reverseChargeRates' | 'amounts'> {
-  terms?: Pick<KeptTerms, 'lines'>;
+  terms?: Pick<StoredTerms, 'lines'>;
 }
 
 /** Data of a customer that is stored but not shown by the API. */
@@ -30,7 +30,7 @@ export interface Unpublished {
   /** The id of the quote that was converted to the document; null if it wasn't made from a quote. */
   quoteId: string | null;
   /** The terms that the feed gave in addition to the contract's members, if any. */
-  terms?: KeptTerms;
+  terms?: StoredTerms;
   /** The supplier's details as stored at issue; null for a draft. */
   supplier: KeptSupplier | null;
   /** Whether the business system issued the document. */
@@ -52,7 +52,7 @@ export interface Drafted {
   record: DocumentRecord;
   unpublished: Unpublished;
   /** The invoice that a credit note corrects; undefined for other documents. */
-  credited: Credited | undefined;
+  credited: CreditedInvoice | undefined;
 }
 
 /** The type of each resource's unpublished data. */

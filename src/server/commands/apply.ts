@@ -5,7 +5,7 @@ import { setImmediate as turn, setTimeout as pause } from 'node:timers/promises'
 
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
-import { parseBaseUrl, secretIn, withoutByteOrderMark } from '../../command-line/given-values.ts';
+import { parseBaseUrl, readSecretFile, withoutByteOrderMark } from '../../command-line/given-values.ts';
 import { UsageError } from '../../errors.ts';
 import { openBackoffice } from '../backoffice/backoffice.ts';
 import { applyFeed, type FeedAnswer } from '../backoffice/feed.ts';
@@ -17,7 +17,7 @@ import { withDatabase } from '../cli/database.ts';
 import { NotSentError, sendFeed, type SendTexts } from './send-feed.ts';
 import { showBar } from '../../command-line/progress.ts';
 import { listenForStopSignals } from '../../command-line/stop.ts';
-import { describeError, type Terminal, ToldFailure } from '../../command-line/terminal.ts';
+import { describeError, type Terminal, ReportedFailure } from '../../command-line/terminal.ts';
 
 const STDIN = '-';
 
@@ -79,12 +79,14 @@ async function conclude(file: string, answersOf: AnswersOf, surroundings: Surrou
     terminal.tell('Waits for changes, each a line of JSON. Control-D on a line of its own ends them.\n');
   const summary = await applyFile(file, answersOf, surroundings);
   terminal.conclude(summary, summaryText(summary));
-  if (summary.refused > 0 || summary.stopped) throw new ToldFailure();
+  if (summary.refused > 0 || summary.stopped) throw new ReportedFailure();
 }
 
 function tokenOf({ environment }: Terminal, file: string | undefined): string {
   const token =
-    file === undefined ? withoutByteOrderMark(environment.FEED_TOKEN ?? '') : secretIn('--token-file', file);
+    file === undefined
+      ? withoutByteOrderMark(environment.FEED_TOKEN ?? '')
+      : readSecretFile('--token-file', file);
   if (!token)
     throw new UsageError('A feed token is missing: name its file with --token-file, or set FEED_TOKEN.');
   return token;

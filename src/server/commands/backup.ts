@@ -9,7 +9,7 @@ import { backUp } from '../store/backup/backup.ts';
 import { copyPrivately } from '../store/backup/restore.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { keyFileOf, namesOfKeys, refuseOtherThanKey } from '../features/webhooks/secret-key.ts';
-import { showProgress, watched } from '../../command-line/progress.ts';
+import { showProgress, withProgress } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** Bytes in a megabyte, the unit of displayed sizes. */
@@ -29,7 +29,7 @@ export function backupCommand(terminal: Terminal): Command {
       const secretKeyCopy = withSecretKey ? `${file}-secret-key` : null;
       if (secretKeyCopy !== null) checkKeyCopy(config, { keyFile, copy: secretKeyCopy, used });
       const startedAt = performance.now();
-      const { byteCount } = await watched(showProgress('MB', MEGABYTE), (bar, signal) =>
+      const { byteCount } = await withProgress(showProgress('MB', MEGABYTE), (bar, signal) =>
         backUp(path, file, { signal, onProgress: bar.update }),
       );
       if (secretKeyCopy !== null) copyPrivately(keyFile, secretKeyCopy);

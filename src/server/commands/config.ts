@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { describeConfig } from '../process/config.ts';
-import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
+import { type Terminal, ReportedFailure } from '../../command-line/terminal.ts';
 
 /** Builds `fieldledger config`, which lists every setting with its current value and meaning. */
 export function configCommand(terminal: Terminal): Command {
@@ -15,6 +15,6 @@ export function configCommand(terminal: Terminal): Command {
     const wrong = settings.filter(({ problem }) => problem !== null).map(({ name }) => name);
     if (wrong.length === 0) return;
     terminal.tell(`fieldledger: These settings are wrong: ${wrong.join(', ')}.\n`);
-    throw new ToldFailure();
+    throw new ReportedFailure();
   });
 }

@@ -10,7 +10,7 @@ import { openEngine } from '../store/engines/open-engine.ts';
 import { lockServing } from '../store/engines/serving-lock.ts';
 import { keyFileOf } from '../features/webhooks/secret-key.ts';
 import { withDatabaseName } from '../cli/database.ts';
-import { showSteps, watched } from '../../command-line/progress.ts';
+import { showSteps, withProgress } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** Builds `fieldledger copy`, which copies a store to another database, mostly from SQLite to PostgreSQL. */
@@ -30,7 +30,7 @@ export function copyCommand(terminal: Terminal): Command {
       const source = opened.use(await openNamed(from));
       const target = opened.use(await openNamed(to));
       for (const url of [from, to]) opened.use(lockServing(url));
-      const { rowCount } = await watched(showSteps('rows'), (bars, signal) =>
+      const { rowCount } = await withProgress(showSteps('rows'), (bars, signal) =>
         copyStore(source, target, { signal, onProgress: bars.update }),
       ).catch((error: unknown) => {
         throw withDatabaseName(error, to);

@@ -6,7 +6,7 @@ import { type Config, readConfig } from '../process/config.ts';
 import { restoreBackup } from '../store/backup/restore.ts';
 import { keyFileOf, refuseOtherThanKey } from '../features/webhooks/secret-key.ts';
 import { addressInShell, inShell, MEGABYTE, sizeText, sqlitePathOf } from './backup.ts';
-import { showProgress, watched } from '../../command-line/progress.ts';
+import { showProgress, withProgress } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
 /** Builds `fieldledger restore`, which restores a backup to the configured path of the SQLite database. */
@@ -22,7 +22,7 @@ export function restoreCommand(terminal: Terminal): Command {
       const key = keyFile !== undefined && existsSync(keyCopy) ? { from: keyCopy, to: keyFile } : undefined;
       if (key) refuseOtherThanKey(key.from);
       const startedAt = performance.now();
-      const { byteCount } = await watched(showProgress('MB', MEGABYTE), (bar, signal) =>
+      const { byteCount } = await withProgress(showProgress('MB', MEGABYTE), (bar, signal) =>
         restoreBackup(file, path, { signal, onProgress: bar.update, key }),
       );
       const seconds = Math.round(performance.now() - startedAt) / 1000;

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-import { takenTogether } from '../../command-line/taken-together.ts';
+import { batched } from '../../command-line/taken-together.ts';
 import type { Answer, BatchAnswer } from '../../contract/feed.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import type { FeedAnswer } from '../backoffice/feed.ts';
@@ -22,7 +22,7 @@ const BATCH = { count: 100, size: 1_048_576, sizeOf: ({ bytes }: RawLine) => byt
  * @throws NotSentError when changes aren't accepted; also any error of reading the input.
  */
 export async function* sendFeed(input: Readable, send: SendTexts): AsyncGenerator<FeedAnswer> {
-  for await (const batch of takenTogether(sendableLines(input), BATCH)) {
+  for await (const batch of batched(sendableLines(input), BATCH)) {
     const answers = send(batch.flatMap(({ bytes }) => bytes ?? []));
     for (const line of batch)
       yield line.bytes === undefined ? refusalOf(line) : answerOf(line, await nextOf(answers));

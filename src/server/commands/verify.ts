@@ -4,8 +4,8 @@ import type { Engine } from '../store/engines/engine.ts';
 import type { Finding } from '../store/verify/findings.ts';
 import { verifyStore } from '../store/verify/verify.ts';
 import { DatabaseCommand } from '../cli/database-command.ts';
-import { showProgress, watched } from '../../command-line/progress.ts';
-import { type Terminal, ToldFailure } from '../../command-line/terminal.ts';
+import { showProgress, withProgress } from '../../command-line/progress.ts';
+import { type Terminal, ReportedFailure } from '../../command-line/terminal.ts';
 
 const FINDINGS_SHOWN_MAX = 100;
 
@@ -16,7 +16,7 @@ export function verifyCommand(terminal: Terminal): Command {
     .inDatabase(async ({ engine }) => {
       const result = await verify(engine);
       terminal.show(result, proseOf(result));
-      if (result.problemCount > 0 || result.stopped !== null) throw new ToldFailure();
+      if (result.problemCount > 0 || result.stopped !== null) throw new ReportedFailure();
     });
 }
 
@@ -37,7 +37,7 @@ async function verify(engine: Engine): Promise<Result> {
     problemCount += 1;
     if (problems.length < FINDINGS_SHOWN_MAX) problems.push(finding);
   };
-  const { rowCount, stopped } = await watched(showProgress('rows'), async (bar, signal) => {
+  const { rowCount, stopped } = await withProgress(showProgress('rows'), async (bar, signal) => {
     const looked = await verifyStore(engine, { signal, onProgress: bar.update, onFinding });
     return { ...looked, stopped: signal.aborted ? String(signal.reason) : null };
   });

@@ -1,6 +1,6 @@
 /** Groups of terms that occur in several places of Cross Industry Invoice. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
-import { type Attributes, type TermGroup, type TermMapping, type Rows, within } from './rows.ts';
+import { type Attributes, type TermGroup, type TermMapping, type Rows, groupOf } from './rows.ts';
 
 /** Returns the XML rows of the seller, the buyer or the seller's tax representative (BG-4, BG-7, BG-11). */
 export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Party>): Rows {
@@ -8,16 +8,16 @@ export function tradeParty(party: Pick<Party, 'name' | 'address'> & Partial<Part
     ...identifiers('BT-29, 46', party.identifiers),
     ['BT-27, 44, 62', 'ram:Name', party.name],
     ['BT-33', 'ram:Description', party.legalText],
-    within('ram:SpecifiedLegalOrganization', [
+    groupOf('ram:SpecifiedLegalOrganization', [
       ['BT-30, 47', 'ram:ID', party.registration],
       ['BT-28, 45', 'ram:TradingBusinessName', party.tradingName],
     ]),
-    within('ram:DefinedTradeContact', [
+    groupOf('ram:DefinedTradeContact', [
       ['BT-41, 56', 'ram:PersonName', party.contact?.name],
       ['BT-42, 57', 'ram:TelephoneUniversalCommunication/ram:CompleteNumber', party.contact?.phone],
       ['BT-43, 58', 'ram:EmailURIUniversalCommunication/ram:URIID', party.contact?.email],
     ]),
-    within('ram:PostalTradeAddress', ciiAddress(party.address)),
+    groupOf('ram:PostalTradeAddress', ciiAddress(party.address)),
     ['BT-34, 49', 'ram:URIUniversalCommunication/ram:URIID', party.electronicAddress],
     ['BT-31, 48, 63', 'ram:SpecifiedTaxRegistration/ram:ID', party.vatId, { schemeID: 'VA' }],
     ['BT-32', 'ram:SpecifiedTaxRegistration/ram:ID', party.taxNumber, { schemeID: 'FC' }],
@@ -57,7 +57,7 @@ export function ciiAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllo
     ['BT-92, 99, 136, 141', 'ram:ActualAmount', given.amount],
     ['BT-98, 105, 140, 145', 'ram:ReasonCode', given.reasonCode],
     ['BT-97, 104, 139, 144', 'ram:Reason', given.reason],
-    within('ram:CategoryTradeTax', [
+    groupOf('ram:CategoryTradeTax', [
       ['-', 'ram:TypeCode', 'VAT'],
       ['BT-95, 102', 'ram:CategoryCode', given.category],
       ['BT-96, 103', 'ram:RateApplicablePercent', given.rate],
@@ -70,7 +70,7 @@ const OBJECT = '130';
 
 /** Returns the row group that refers to the invoiced object of the document (BT-18) or of a line (BT-128). */
 export function objectReference(object: Identifier | undefined): TermGroup {
-  return within('ram:AdditionalReferencedDocument', [
+  return groupOf('ram:AdditionalReferencedDocument', [
     ['BT-18, 128', 'ram:IssuerAssignedID', object?.id],
     ['-', 'ram:TypeCode', OBJECT],
     ['BT-18, 128', 'ram:ReferenceTypeCode', object?.scheme],

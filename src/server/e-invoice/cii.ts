@@ -7,7 +7,7 @@ import {
   tradeParty,
 } from './cii-groups.ts';
 import type { EInvoice, Line, PaymentInstructions } from './model.ts';
-import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
+import { groupPerItem, type TermGroup, type Rows, groupOf, xmlText } from './rows.ts';
 
 /** The identifier of the profile EN 16931, also known as Comfort, of Factur-X 1.0 and ZUGFeRD 2. */
 const GUIDELINE = 'urn:cen.eu:en16931:2017';
@@ -29,23 +29,23 @@ const dueDateTypes: Partial<Record<string, string>> = { '3': '5', '35': '29', '4
 /** Returns the XML text of an e-invoice as Cross Industry Invoice D22B in the profile EN 16931. */
 export function ciiText(invoice: EInvoice): string {
   return xmlText('rsm:CrossIndustryInvoice', namespaces, [
-    within('rsm:ExchangedDocumentContext', [
+    groupOf('rsm:ExchangedDocumentContext', [
       ['BT-24', 'ram:GuidelineSpecifiedDocumentContextParameter/ram:ID', GUIDELINE],
     ]),
-    within('rsm:ExchangedDocument', [
+    groupOf('rsm:ExchangedDocument', [
       ['BT-1', 'ram:ID', invoice.number],
       ['BT-3', 'ram:TypeCode', invoice.typeCode],
       ['BT-2', 'ram:IssueDateTime/udt:DateTimeString', ...day(invoice.issueDate)],
-      each('ram:IncludedNote', invoice.notes, ({ text, subjectCode }) => [
+      groupPerItem('ram:IncludedNote', invoice.notes, ({ text, subjectCode }) => [
         ['BT-22', 'ram:Content', text],
         ['BT-21', 'ram:SubjectCode', subjectCode],
       ]),
     ]),
-    within('rsm:SupplyChainTradeTransaction', [
-      each('ram:IncludedSupplyChainTradeLineItem', invoice.lines, lineItem),
-      within('ram:ApplicableHeaderTradeAgreement', agreement(invoice)),
-      { ...within('ram:ApplicableHeaderTradeDelivery', delivery(invoice)), isRequired: true },
-      within('ram:ApplicableHeaderTradeSettlement', settlement(invoice)),
+    groupOf('rsm:SupplyChainTradeTransaction', [
+      groupPerItem('ram:IncludedSupplyChainTradeLineItem', invoice.lines, lineItem),
+      groupOf('ram:ApplicableHeaderTradeAgreement', agreement(invoice)),
+      { ...groupOf('ram:ApplicableHeaderTradeDelivery', delivery(invoice)), isRequired: true },
+      groupOf('ram:ApplicableHeaderTradeSettlement', settlement(invoice)),
     ]),
   ]);
 }
@@ -54,52 +54,56 @@ export function ciiText(invoice: EInvoice): string {
 function lineItem(line: Line): Rows {
   const { unitCode, priceDiscount, priceBaseQuantity } = line;
   return [
-    within('ram:AssociatedDocumentLineDocument', [
+    groupOf('ram:AssociatedDocumentLineDocument', [
       ['BT-126', 'ram:LineID', line.id],
       ['BT-127', 'ram:IncludedNote/ram:Content', line.note],
     ]),
-    within('ram:SpecifiedTradeProduct', [
+    groupOf('ram:SpecifiedTradeProduct', [
       ['BT-157', 'ram:GlobalID', line.standardItemId],
       ['BT-155', 'ram:SellerAssignedID', line.sellerItemId],
       ['BT-156', 'ram:BuyerAssignedID', line.buyerItemId],
       ['BT-153', 'ram:Name', line.itemName],
       ['BT-154', 'ram:Description', line.itemDescription],
-      each('ram:ApplicableProductCharacteristic', line.attributes, ({ name, value }) => [
+      groupPerItem('ram:ApplicableProductCharacteristic', line.attributes, ({ name, value }) => [
         ['BT-160', 'ram:Description', name],
         ['BT-161', 'ram:Value', value],
       ]),
-      each('ram:DesignatedProductClassification', line.classifications, ({ code, scheme, version }) => [
-        ['BT-158', 'ram:ClassCode', code, { listID: scheme, listVersionID: version }],
-      ]),
+      groupPerItem(
+        'ram:DesignatedProductClassification',
+        line.classifications,
+        ({ code, scheme, version }) => [
+          ['BT-158', 'ram:ClassCode', code, { listID: scheme, listVersionID: version }],
+        ],
+      ),
       ['BT-159', 'ram:OriginTradeCountry/ram:ID', line.originCountryCode],
     ]),
-    within('ram:SpecifiedLineTradeAgreement', [
+    groupOf('ram:SpecifiedLineTradeAgreement', [
       ['BT-132', 'ram:BuyerOrderReferencedDocument/ram:LineID', line.orderLineReference],
-      within('ram:GrossPriceProductTradePrice', [
+      groupOf('ram:GrossPriceProductTradePrice', [
         ['BT-148', 'ram:ChargeAmount', priceDiscount?.grossPrice],
         ['BT-149, 150', 'ram:BasisQuantity', priceDiscount && priceBaseQuantity, { unitCode }],
-        within('ram:AppliedTradeAllowanceCharge', [
+        groupOf('ram:AppliedTradeAllowanceCharge', [
           ['-', 'ram:ChargeIndicator/udt:Indicator', 'false'],
           ['BT-147', 'ram:ActualAmount', priceDiscount?.amount],
         ]),
       ]),
-      within('ram:NetPriceProductTradePrice', [
+      groupOf('ram:NetPriceProductTradePrice', [
         ['BT-146', 'ram:ChargeAmount', line.netPrice],
         ['BT-149, 150', 'ram:BasisQuantity', priceBaseQuantity, { unitCode }],
       ]),
     ]),
     ['BT-129, 130', 'ram:SpecifiedLineTradeDelivery/ram:BilledQuantity', line.quantity, { unitCode }],
-    within('ram:SpecifiedLineTradeSettlement', [
-      within('ram:ApplicableTradeTax', [
+    groupOf('ram:SpecifiedLineTradeSettlement', [
+      groupOf('ram:ApplicableTradeTax', [
         ['-', 'ram:TypeCode', 'VAT'],
         ['BT-151', 'ram:CategoryCode', line.category],
         ['BT-152', 'ram:RateApplicablePercent', line.rate],
       ]),
-      within('ram:BillingSpecifiedPeriod', [
+      groupOf('ram:BillingSpecifiedPeriod', [
         ['BT-134', 'ram:StartDateTime/udt:DateTimeString', ...day(line.period?.startDate)],
         ['BT-135', 'ram:EndDateTime/udt:DateTimeString', ...day(line.period?.endDate)],
       ]),
-      each('ram:SpecifiedTradeAllowanceCharge', line.allowanceCharges, ciiAllowanceCharge),
+      groupPerItem('ram:SpecifiedTradeAllowanceCharge', line.allowanceCharges, ciiAllowanceCharge),
       ['BT-131', 'ram:SpecifiedTradeSettlementLineMonetarySummation/ram:LineTotalAmount', line.net],
       objectReference(line.invoicedObject),
       ['BT-133', 'ram:ReceivableSpecifiedTradeAccountingAccount/ram:ID', line.buyerAccountingReference],
@@ -111,25 +115,25 @@ function agreement(invoice: EInvoice): Rows {
   const { taxRepresentative } = invoice;
   return [
     ['BT-10', 'ram:BuyerReference', invoice.buyerReference],
-    within('ram:SellerTradeParty', tradeParty(invoice.seller)),
-    within('ram:BuyerTradeParty', tradeParty(invoice.buyer)),
-    within('ram:SellerTaxRepresentativeTradeParty', taxRepresentative && tradeParty(taxRepresentative)),
+    groupOf('ram:SellerTradeParty', tradeParty(invoice.seller)),
+    groupOf('ram:BuyerTradeParty', tradeParty(invoice.buyer)),
+    groupOf('ram:SellerTaxRepresentativeTradeParty', taxRepresentative && tradeParty(taxRepresentative)),
     ['BT-14', 'ram:SellerOrderReferencedDocument/ram:IssuerAssignedID', invoice.salesOrderReference],
     ['BT-13', 'ram:BuyerOrderReferencedDocument/ram:IssuerAssignedID', invoice.purchaseOrderReference],
     ['BT-12', 'ram:ContractReferencedDocument/ram:IssuerAssignedID', invoice.contractReference],
-    each('ram:AdditionalReferencedDocument', invoice.supportingDocuments, (supporting) => [
+    groupPerItem('ram:AdditionalReferencedDocument', invoice.supportingDocuments, (supporting) => [
       ['BT-122', 'ram:IssuerAssignedID', supporting.reference],
       ['BT-124', 'ram:URIID', supporting.url],
       ['-', 'ram:TypeCode', SUPPORTING],
       ['BT-123', 'ram:Name', supporting.description],
     ]),
-    within('ram:AdditionalReferencedDocument', [
+    groupOf('ram:AdditionalReferencedDocument', [
       ['BT-17', 'ram:IssuerAssignedID', invoice.tenderReference],
       ['-', 'ram:TypeCode', TENDER],
     ]),
     objectReference(invoice.invoicedObject),
     // The schema requires a name too, for which the standard has no term.
-    within('ram:SpecifiedProcuringProject', [
+    groupOf('ram:SpecifiedProcuringProject', [
       ['BT-11', 'ram:ID', invoice.projectReference],
       ['-', 'ram:Name', 'Project reference'],
     ]),
@@ -138,10 +142,10 @@ function agreement(invoice: EInvoice): Rows {
 
 function delivery({ delivery: { name, locationId, address, date }, ...invoice }: EInvoice): Rows {
   return [
-    within('ram:ShipToTradeParty', [
+    groupOf('ram:ShipToTradeParty', [
       ...identifiers('BT-71', [locationId]),
       ['BT-70', 'ram:Name', name],
-      within('ram:PostalTradeAddress', address && ciiAddress(address)),
+      groupOf('ram:PostalTradeAddress', address && ciiAddress(address)),
     ]),
     ['BT-72', 'ram:ActualDeliverySupplyChainEvent/ram:OccurrenceDateTime/udt:DateTimeString', ...day(date)],
     ['BT-16', 'ram:DespatchAdviceReferencedDocument/ram:IssuerAssignedID', invoice.despatchAdviceReference],
@@ -158,13 +162,13 @@ function settlement(invoice: EInvoice): Rows {
     ['BT-83', 'ram:PaymentReference', payment?.remittance],
     ['BT-6', 'ram:TaxCurrencyCode', vatAccounting?.currency],
     ['BT-5', 'ram:InvoiceCurrencyCode', invoice.currency],
-    within('ram:PayeeTradeParty', [
+    groupOf('ram:PayeeTradeParty', [
       ...identifiers('BT-60', [payee?.identifier]),
       ['BT-59', 'ram:Name', payee?.name],
       ['BT-61', 'ram:SpecifiedLegalOrganization/ram:ID', payee?.registration],
     ]),
     ...(payment ? [paymentMeans(payment)] : []),
-    each('ram:ApplicableTradeTax', invoice.vatBreakdown, (item, index) => [
+    groupPerItem('ram:ApplicableTradeTax', invoice.vatBreakdown, (item, index) => [
       ['BT-117', 'ram:CalculatedAmount', item.vat],
       ['-', 'ram:TypeCode', 'VAT'],
       ['BT-120', 'ram:ExemptionReason', item.exemptionReason],
@@ -176,18 +180,18 @@ function settlement(invoice: EInvoice): Rows {
       ['BT-8', 'ram:DueDateTypeCode', dueDateTypes[invoice.vatPointDateCode ?? '']],
       ['BT-119', 'ram:RateApplicablePercent', item.rate],
     ]),
-    within('ram:BillingSpecifiedPeriod', [
+    groupOf('ram:BillingSpecifiedPeriod', [
       ['BT-73', 'ram:StartDateTime/udt:DateTimeString', ...day(period?.startDate)],
       ['BT-74', 'ram:EndDateTime/udt:DateTimeString', ...day(period?.endDate)],
     ]),
-    each('ram:SpecifiedTradeAllowanceCharge', invoice.allowanceCharges, ciiAllowanceCharge),
-    within('ram:SpecifiedTradePaymentTerms', [
+    groupPerItem('ram:SpecifiedTradeAllowanceCharge', invoice.allowanceCharges, ciiAllowanceCharge),
+    groupOf('ram:SpecifiedTradePaymentTerms', [
       ['BT-20', 'ram:Description', invoice.paymentTerms],
       ['BT-9', 'ram:DueDateDateTime/udt:DateTimeString', ...day(invoice.paymentDueDate)],
       ['BT-89', 'ram:DirectDebitMandateID', mandate],
     ]),
-    within('ram:SpecifiedTradeSettlementHeaderMonetarySummation', summation(invoice)),
-    each('ram:InvoiceReferencedDocument', invoice.precedingInvoices, ({ number, issueDate }) => [
+    groupOf('ram:SpecifiedTradeSettlementHeaderMonetarySummation', summation(invoice)),
+    groupPerItem('ram:InvoiceReferencedDocument', invoice.precedingInvoices, ({ number, issueDate }) => [
       ['BT-25', 'ram:IssuerAssignedID', number],
       ['BT-26', 'ram:FormattedIssueDateTime/qdt:DateTimeString', ...day(issueDate)],
     ]),
@@ -198,17 +202,17 @@ function settlement(invoice: EInvoice): Rows {
 /** Returns a group for each account (BG-17); the first also has any card (BG-18) and direct debit (BG-19). */
 function paymentMeans(payment: PaymentInstructions): TermGroup {
   const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
-  return each('ram:SpecifiedTradeSettlementPaymentMeans', accounts, (account, index) => {
+  return groupPerItem('ram:SpecifiedTradeSettlementPaymentMeans', accounts, (account, index) => {
     const { card, directDebit } = index === 0 ? payment : {};
     return [
       ['BT-81', 'ram:TypeCode', payment.meansCode],
       ['BT-82', 'ram:Information', payment.meansText],
-      within('ram:ApplicableTradeSettlementFinancialCard', [
+      groupOf('ram:ApplicableTradeSettlementFinancialCard', [
         ['BT-87', 'ram:ID', card?.number],
         ['BT-88', 'ram:CardholderName', card?.holder],
       ]),
       ['BT-91', 'ram:PayerPartyDebtorFinancialAccount/ram:IBANID', directDebit?.account],
-      within('ram:PayeePartyCreditorFinancialAccount', [
+      groupOf('ram:PayeePartyCreditorFinancialAccount', [
         ['BT-84', 'ram:IBANID', account?.isIban ? account.id : undefined],
         ['BT-85', 'ram:AccountName', account?.name],
         ['BT-84', 'ram:ProprietaryID', account?.isIban ? undefined : account?.id],

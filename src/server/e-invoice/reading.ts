@@ -1,6 +1,6 @@
 import { unitCodes } from '../../contract/code-lists.ts';
 import { decimalAmount } from '../../contract/currencies.ts';
-import type { KeptTerms, LineTerms } from '../../contract/document-terms.ts';
+import type { StoredTerms, LineTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import { isInEu } from '../../contract/vat-numbers.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
@@ -82,19 +82,19 @@ function paymentTermsOf(document: PrintedDocument): string | undefined {
   return [late, own].filter((text) => optionalText(text) !== undefined).join('\n') || undefined;
 }
 
-function taxPointCodeOf(record: Invoice, { taxPointDate, taxPointCode }: KeptTerms): string | undefined {
+function taxPointCodeOf(record: Invoice, { taxPointDate, taxPointCode }: StoredTerms): string | undefined {
   if (taxPointCode !== undefined) return taxPointCode;
   return taxPointDate === undefined && taxPointOf(record) !== null ? DAY_OF_ISSUE : undefined;
 }
 
 /** Returns the preceding invoices (BG-3), a credit note's own invoice first. */
-function precedingOf({ creditedInvoice: credited }: Invoice, terms: KeptTerms): PrecedingInvoice[] {
+function precedingOf({ creditedInvoice: credited }: Invoice, terms: StoredTerms): PrecedingInvoice[] {
   return [...(credited ? [credited] : []), ...(terms.precedingInvoices ?? [])].map(
     ({ number, issueDate }) => ({ number: oneLine(number), issueDate }),
   );
 }
 
-function documentsOf({ supportingDocuments = [] }: KeptTerms): SupportingDocument[] {
+function documentsOf({ supportingDocuments = [] }: StoredTerms): SupportingDocument[] {
   return supportingDocuments.map(({ reference, description, url }) => ({
     reference: oneLine(reference),
     description: optionalText(description),
@@ -106,7 +106,7 @@ function creditTerms(credited: Invoice['creditedInvoice']): string | undefined {
   return credited ? `It reduces what is due on invoice ${credited.number}.` : undefined;
 }
 
-function referencesOf(terms: KeptTerms): Partial<EInvoice> {
+function referencesOf(terms: StoredTerms): Partial<EInvoice> {
   return {
     projectReference: optionalText(terms.projectReference),
     contractReference: optionalText(terms.contractReference),
@@ -119,7 +119,7 @@ function referencesOf(terms: KeptTerms): Partial<EInvoice> {
   };
 }
 
-function notesOf(record: Invoice, { notes = [] }: KeptTerms): Note[] {
+function notesOf(record: Invoice, { notes = [] }: StoredTerms): Note[] {
   const all = [{ text: record.note ?? '' }, { text: exchangeNote(record) }, ...notes];
   return all.filter(({ text }) => oneLine(text) !== '');
 }

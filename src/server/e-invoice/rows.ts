@@ -28,12 +28,12 @@ export interface TermGroup {
 export type Rows = readonly (TermMapping | TermGroup)[];
 
 /** Returns a group that is a single element around the given rows. */
-export function within(path: string, rows: Rows = []): TermGroup {
+export function groupOf(path: string, rows: Rows = []): TermGroup {
   return { path, contents: [rows] };
 }
 
 /** Returns a group that has one element, with its own rows, for each item. */
-export function each<T>(
+export function groupPerItem<T>(
   path: string,
   items: readonly T[],
   rowsOf: (item: T, index: number) => Rows,

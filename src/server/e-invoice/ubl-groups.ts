@@ -1,6 +1,6 @@
 /** Groups of terms that occur in several places of UBL. */
 import type { AllowanceCharge, DocumentAllowanceCharge, Identifier, Party, PostalAddress } from './model.ts';
-import { type TermMapping, type Rows, within } from './rows.ts';
+import { type TermMapping, type Rows, groupOf } from './rows.ts';
 
 /** The row that marks a number as a VAT number and, below, the one for any other tax number. */
 export const VAT_SCHEME: TermMapping = ['-', 'cac:TaxScheme/cbc:ID', 'VAT'];
@@ -13,15 +13,15 @@ export function accountingParty(party: Party, creditorId?: string): Rows {
     ['BT-29, 46', 'cac:PartyIdentification/cbc:ID', party.identifiers],
     ['BT-90', 'cac:PartyIdentification/cbc:ID', creditor(creditorId)],
     ['BT-28, 45', 'cac:PartyName/cbc:Name', party.tradingName],
-    within('cac:PostalAddress', ublAddress(party.address)),
-    within('cac:PartyTaxScheme', [['BT-31, 48', 'cbc:CompanyID', party.vatId], VAT_SCHEME]),
-    within('cac:PartyTaxScheme', [['BT-32', 'cbc:CompanyID', party.taxNumber], OTHER_SCHEME]),
-    within('cac:PartyLegalEntity', [
+    groupOf('cac:PostalAddress', ublAddress(party.address)),
+    groupOf('cac:PartyTaxScheme', [['BT-31, 48', 'cbc:CompanyID', party.vatId], VAT_SCHEME]),
+    groupOf('cac:PartyTaxScheme', [['BT-32', 'cbc:CompanyID', party.taxNumber], OTHER_SCHEME]),
+    groupOf('cac:PartyLegalEntity', [
       ['BT-27, 44', 'cbc:RegistrationName', party.name],
       ['BT-30, 47', 'cbc:CompanyID', party.registration],
       ['BT-33', 'cbc:CompanyLegalForm', party.legalText],
     ]),
-    within('cac:Contact', [
+    groupOf('cac:Contact', [
       ['BT-41, 56', 'cbc:Name', party.contact.name],
       ['BT-42, 57', 'cbc:Telephone', party.contact.phone],
       ['BT-43, 58', 'cbc:ElectronicMail', party.contact.email],
@@ -56,7 +56,7 @@ export function ublAllowanceCharge(given: AllowanceCharge & Partial<DocumentAllo
     ['BT-94, 101, 138, 143', 'cbc:MultiplierFactorNumeric', given.percent],
     ['BT-92, 99, 136, 141', 'cbc:Amount', given.amount],
     ['BT-93, 100, 137, 142', 'cbc:BaseAmount', given.base],
-    within('cac:TaxCategory', [
+    groupOf('cac:TaxCategory', [
       ['BT-95, 102', 'cbc:ID', given.category],
       ['BT-96, 103', 'cbc:Percent', given.rate],
       VAT_SCHEME,

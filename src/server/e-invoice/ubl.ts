@@ -1,6 +1,6 @@
 import type { EInvoice, Line, PaymentInstructions } from './model.ts';
 import { peppolProblems } from './peppol.ts';
-import { each, type TermGroup, type Rows, within, xmlText } from './rows.ts';
+import { groupPerItem, type TermGroup, type Rows, groupOf, xmlText } from './rows.ts';
 import { accountingParty, ublAllowanceCharge, creditor, ublAddress, VAT_SCHEME } from './ubl-groups.ts';
 
 /** Specification identifiers (BT-24) of EN 16931 and of Peppol BIS Billing 3, and Peppol's business process (BT-23). */
@@ -34,7 +34,7 @@ export function ublText(invoice: EInvoice): string {
     ...references(invoice, isCreditNote),
     ...parties(invoice),
     ...settlement(invoice),
-    each(`cac:${root}Line`, invoice.lines, (line) => lineItem(line, isCreditNote)),
+    groupPerItem(`cac:${root}Line`, invoice.lines, (line) => lineItem(line, isCreditNote)),
   ];
   const inCurrency = { currencyID: invoice.currency };
   return xmlText(root, namespaces, rows, (name) => (name.endsWith('Amount') ? inCurrency : {}));
@@ -61,7 +61,7 @@ function heading(invoice: EInvoice, isCreditNote: boolean): Rows {
     ['BT-6', 'cbc:TaxCurrencyCode', invoice.vatAccounting?.currency],
     ['BT-19', 'cbc:AccountingCost', invoice.buyerAccountingReference],
     ['BT-10', 'cbc:BuyerReference', invoice.buyerReference],
-    within('cac:InvoicePeriod', [
+    groupOf('cac:InvoicePeriod', [
       ['BT-73', 'cbc:StartDate', invoice.invoicingPeriod?.startDate],
       ['BT-74', 'cbc:EndDate', invoice.invoicingPeriod?.endDate],
       ['BT-8', 'cbc:DescriptionCode', invoice.vatPointDateCode],
@@ -73,29 +73,33 @@ function heading(invoice: EInvoice, isCreditNote: boolean): Rows {
 function references(invoice: EInvoice, isCreditNote: boolean): Rows {
   const { purchaseOrderReference: order, tenderReference: tender, projectReference: project } = invoice;
   return [
-    within('cac:OrderReference', [
+    groupOf('cac:OrderReference', [
       ['BT-13', 'cbc:ID', order],
       // UBL requires the buyer's order where there is a seller's order.
       ['-', 'cbc:ID', order === undefined ? 'NA' : undefined],
       ['BT-14', 'cbc:SalesOrderID', invoice.salesOrderReference],
     ]),
-    each('cac:BillingReference/cac:InvoiceDocumentReference', invoice.precedingInvoices, (preceding) => [
-      ['BT-25', 'cbc:ID', preceding.number],
-      ['BT-26', 'cbc:IssueDate', preceding.issueDate],
-    ]),
+    groupPerItem(
+      'cac:BillingReference/cac:InvoiceDocumentReference',
+      invoice.precedingInvoices,
+      (preceding) => [
+        ['BT-25', 'cbc:ID', preceding.number],
+        ['BT-26', 'cbc:IssueDate', preceding.issueDate],
+      ],
+    ),
     ['BT-16', 'cac:DespatchDocumentReference/cbc:ID', invoice.despatchAdviceReference],
     ['BT-15', 'cac:ReceiptDocumentReference/cbc:ID', invoice.receivingAdviceReference],
     ['BT-17', 'cac:OriginatorDocumentReference/cbc:ID', isCreditNote ? undefined : tender],
     ['BT-12', 'cac:ContractDocumentReference/cbc:ID', invoice.contractReference],
-    within('cac:AdditionalDocumentReference', [
+    groupOf('cac:AdditionalDocumentReference', [
       ['BT-18', 'cbc:ID', invoice.invoicedObject],
       ['-', 'cbc:DocumentTypeCode', OBJECT],
     ]),
-    within('cac:AdditionalDocumentReference', [
+    groupOf('cac:AdditionalDocumentReference', [
       ['BT-11', 'cbc:ID', isCreditNote ? project : undefined],
       ['-', 'cbc:DocumentTypeCode', PROJECT],
     ]),
-    each('cac:AdditionalDocumentReference', invoice.supportingDocuments, (supporting) => [
+    groupPerItem('cac:AdditionalDocumentReference', invoice.supportingDocuments, (supporting) => [
       ['BT-122', 'cbc:ID', supporting.reference],
       ['BT-123', 'cbc:DocumentDescription', supporting.description],
       ['BT-124', 'cac:Attachment/cac:ExternalReference/cbc:URI', supporting.url],
@@ -108,24 +112,24 @@ function references(invoice: EInvoice, isCreditNote: boolean): Rows {
 function parties({ seller, buyer, payee, taxRepresentative, payment, delivery }: EInvoice): Rows {
   const creditorId = payment?.directDebit?.creditorId;
   return [
-    within('cac:AccountingSupplierParty/cac:Party', accountingParty(seller, payee ? undefined : creditorId)),
-    within('cac:AccountingCustomerParty/cac:Party', accountingParty(buyer)),
-    within('cac:PayeeParty', [
+    groupOf('cac:AccountingSupplierParty/cac:Party', accountingParty(seller, payee ? undefined : creditorId)),
+    groupOf('cac:AccountingCustomerParty/cac:Party', accountingParty(buyer)),
+    groupOf('cac:PayeeParty', [
       ['BT-60', 'cac:PartyIdentification/cbc:ID', payee?.identifier],
       ['BT-90', 'cac:PartyIdentification/cbc:ID', payee && creditor(creditorId)],
       ['BT-59', 'cac:PartyName/cbc:Name', payee?.name],
       ['BT-61', 'cac:PartyLegalEntity/cbc:CompanyID', payee?.registration],
     ]),
-    within('cac:TaxRepresentativeParty', [
+    groupOf('cac:TaxRepresentativeParty', [
       ['BT-62', 'cac:PartyName/cbc:Name', taxRepresentative?.name],
-      within('cac:PostalAddress', taxRepresentative && ublAddress(taxRepresentative.address)),
-      within('cac:PartyTaxScheme', [['BT-63', 'cbc:CompanyID', taxRepresentative?.vatId], VAT_SCHEME]),
+      groupOf('cac:PostalAddress', taxRepresentative && ublAddress(taxRepresentative.address)),
+      groupOf('cac:PartyTaxScheme', [['BT-63', 'cbc:CompanyID', taxRepresentative?.vatId], VAT_SCHEME]),
     ]),
-    within('cac:Delivery', [
+    groupOf('cac:Delivery', [
       ['BT-72', 'cbc:ActualDeliveryDate', delivery.date],
-      within('cac:DeliveryLocation', [
+      groupOf('cac:DeliveryLocation', [
         ['BT-71', 'cbc:ID', delivery.locationId],
-        within('cac:Address', delivery.address && ublAddress(delivery.address)),
+        groupOf('cac:Address', delivery.address && ublAddress(delivery.address)),
       ]),
       ['BT-70', 'cac:DeliveryParty/cac:PartyName/cbc:Name', delivery.name],
     ]),
@@ -139,13 +143,13 @@ function settlement(invoice: EInvoice): Rows {
   return [
     ...(payment ? [paymentMeans(payment)] : []),
     ['BT-20', 'cac:PaymentTerms/cbc:Note', invoice.paymentTerms],
-    each('cac:AllowanceCharge', invoice.allowanceCharges, ublAllowanceCharge),
-    within('cac:TaxTotal', [
+    groupPerItem('cac:AllowanceCharge', invoice.allowanceCharges, ublAllowanceCharge),
+    groupOf('cac:TaxTotal', [
       ['BT-110', 'cbc:TaxAmount', totals.vat],
-      each('cac:TaxSubtotal', invoice.vatBreakdown, (item) => [
+      groupPerItem('cac:TaxSubtotal', invoice.vatBreakdown, (item) => [
         ['BT-116', 'cbc:TaxableAmount', item.taxable],
         ['BT-117', 'cbc:TaxAmount', item.vat],
-        within('cac:TaxCategory', [
+        groupOf('cac:TaxCategory', [
           ['BT-118', 'cbc:ID', item.category],
           ['BT-119', 'cbc:Percent', item.rate],
           ['BT-121', 'cbc:TaxExemptionReasonCode', item.exemptionReasonCode],
@@ -155,7 +159,7 @@ function settlement(invoice: EInvoice): Rows {
       ]),
     ]),
     ['BT-111', 'cac:TaxTotal/cbc:TaxAmount', totalVat, { currencyID }],
-    within('cac:LegalMonetaryTotal', [
+    groupOf('cac:LegalMonetaryTotal', [
       ['BT-106', 'cbc:LineExtensionAmount', totals.lines],
       ['BT-109', 'cbc:TaxExclusiveAmount', totals.withoutVat],
       ['BT-112', 'cbc:TaxInclusiveAmount', totals.withVat],
@@ -171,23 +175,23 @@ function settlement(invoice: EInvoice): Rows {
 /** Returns a group for each account (BG-17); the first also has text, card (BG-18) and direct debit (BG-19, UBL-SR-55). */
 function paymentMeans(payment: PaymentInstructions): TermGroup {
   const accounts = payment.accounts.length > 0 ? payment.accounts : [undefined];
-  return each('cac:PaymentMeans', accounts, (account, index) => {
+  return groupPerItem('cac:PaymentMeans', accounts, (account, index) => {
     const { meansText, card, directDebit } = index === 0 ? payment : {};
     return [
       ['BT-81, 82', 'cbc:PaymentMeansCode', payment.meansCode, { name: meansText }],
       ['BT-83', 'cbc:PaymentID', payment.remittance],
-      within('cac:CardAccount', [
+      groupOf('cac:CardAccount', [
         ['BT-87', 'cbc:PrimaryAccountNumberID', card?.number],
         // The schema requires it, but the standard has no term for it.
         ['-', 'cbc:NetworkID', 'NA'],
         ['BT-88', 'cbc:HolderName', card?.holder],
       ]),
-      within('cac:PayeeFinancialAccount', [
+      groupOf('cac:PayeeFinancialAccount', [
         ['BT-84', 'cbc:ID', account?.id],
         ['BT-85', 'cbc:Name', account?.name],
         ['BT-86', 'cac:FinancialInstitutionBranch/cbc:ID', account?.serviceProvider],
       ]),
-      within('cac:PaymentMandate', [
+      groupOf('cac:PaymentMandate', [
         ['BT-89', 'cbc:ID', directDebit?.mandate],
         ['BT-91', 'cac:PayerFinancialAccount/cbc:ID', directDebit?.account],
       ]),
@@ -204,40 +208,40 @@ function lineItem(line: Line, isCreditNote: boolean): Rows {
     ['BT-129, 130', `cbc:${isCreditNote ? 'Credited' : 'Invoiced'}Quantity`, line.quantity, { unitCode }],
     ['BT-131', 'cbc:LineExtensionAmount', line.net],
     ['BT-133', 'cbc:AccountingCost', line.buyerAccountingReference],
-    within('cac:InvoicePeriod', [
+    groupOf('cac:InvoicePeriod', [
       ['BT-134', 'cbc:StartDate', line.period?.startDate],
       ['BT-135', 'cbc:EndDate', line.period?.endDate],
     ]),
     ['BT-132', 'cac:OrderLineReference/cbc:LineID', line.orderLineReference],
-    within('cac:DocumentReference', [
+    groupOf('cac:DocumentReference', [
       ['BT-128', 'cbc:ID', line.invoicedObject],
       ['-', 'cbc:DocumentTypeCode', OBJECT],
     ]),
-    each('cac:AllowanceCharge', line.allowanceCharges, ublAllowanceCharge),
-    within('cac:Item', [
+    groupPerItem('cac:AllowanceCharge', line.allowanceCharges, ublAllowanceCharge),
+    groupOf('cac:Item', [
       ['BT-154', 'cbc:Description', line.itemDescription],
       ['BT-153', 'cbc:Name', line.itemName],
       ['BT-156', 'cac:BuyersItemIdentification/cbc:ID', line.buyerItemId],
       ['BT-155', 'cac:SellersItemIdentification/cbc:ID', line.sellerItemId],
       ['BT-157', 'cac:StandardItemIdentification/cbc:ID', line.standardItemId],
       ['BT-159', 'cac:OriginCountry/cbc:IdentificationCode', line.originCountryCode],
-      each('cac:CommodityClassification', line.classifications, ({ code, scheme, version }) => [
+      groupPerItem('cac:CommodityClassification', line.classifications, ({ code, scheme, version }) => [
         ['BT-158', 'cbc:ItemClassificationCode', code, { listID: scheme, listVersionID: version }],
       ]),
-      within('cac:ClassifiedTaxCategory', [
+      groupOf('cac:ClassifiedTaxCategory', [
         ['BT-151', 'cbc:ID', line.category],
         ['BT-152', 'cbc:Percent', line.rate],
         VAT_SCHEME,
       ]),
-      each('cac:AdditionalItemProperty', line.attributes, ({ name, value }) => [
+      groupPerItem('cac:AdditionalItemProperty', line.attributes, ({ name, value }) => [
         ['BT-160', 'cbc:Name', name],
         ['BT-161', 'cbc:Value', value],
       ]),
     ]),
-    within('cac:Price', [
+    groupOf('cac:Price', [
       ['BT-146', 'cbc:PriceAmount', line.netPrice],
       ['BT-149, 150', 'cbc:BaseQuantity', line.priceBaseQuantity, { unitCode }],
-      within('cac:AllowanceCharge', [
+      groupOf('cac:AllowanceCharge', [
         ['-', 'cbc:ChargeIndicator', 'false'],
         ['BT-147', 'cbc:Amount', priceDiscount?.amount],
         ['BT-148', 'cbc:BaseAmount', priceDiscount?.grossPrice],

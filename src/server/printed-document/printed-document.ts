@@ -1,5 +1,5 @@
 import type { DocumentAmounts } from '../../contract/document-amounts.ts';
-import type { KeptTerms } from '../../contract/document-terms.ts';
+import type { StoredTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { ShownSupplier } from '../store/records/suppliers.ts';
 
@@ -14,7 +14,7 @@ export interface PrintedDocument extends ShownSupplier {
    */
   reverseChargeRates: Readonly<Record<string, number>>;
   /** Terms that the document shows in addition to the contract's members. */
-  terms?: KeptTerms | undefined;
+  terms?: StoredTerms | undefined;
   /** Amounts that the record doesn't show, where there are any. */
   amounts?: DocumentAmounts | undefined;
   /** Whether the business system issued the document; this is then a copy made from its data. */

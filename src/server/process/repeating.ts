@@ -24,7 +24,7 @@ export function keepDoing(
 }
 
 /** Does work for each key, for a few keys at a time. A failure doesn't hold up the other keys. */
-export async function inLanes<Key>(
+export async function forEachConcurrently<Key>(
   keys: readonly Key[],
   {
     atOnce,

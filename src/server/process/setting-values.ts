@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 
-import { quotePath, secretIn } from '../../command-line/given-values.ts';
+import { quotePath, readSecretFile } from '../../command-line/given-values.ts';
 import { quote } from '../../errors.ts';
 
 /*
@@ -157,7 +157,7 @@ export function textOf(
   const file = shown && environment[`${name}_FILE`];
   if (!file) return { subject: name, text: given || fallback };
   if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
-  return { subject: `${name}, in the file ${quotePath(file)},`, text: secretIn(`${name}_FILE`, file) };
+  return { subject: `${name}, in the file ${quotePath(file)},`, text: readSecretFile(`${name}_FILE`, file) };
 }
 
 /**

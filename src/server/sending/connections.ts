@@ -24,7 +24,7 @@ export class AttemptFailure extends Error {
  * @param signal cancels the lookup.
  * @throws AttemptFailure `dns`.
  */
-export type Resolve = (hostname: string, signal: AbortSignal) => Promise<string[]>;
+export type ResolveHostname = (hostname: string, signal: AbortSignal) => Promise<string[]>;
 
 /** Milliseconds after which an unanswered DNS query goes to the next name server. */
 const ANSWER_MS_MAX = 1_000;
@@ -40,7 +40,7 @@ const SEARCH_MS_MAX = 4_000;
  * cancelled on its own, and follows a machine whose name servers change.
  * @param servers name servers, as `address:port`, instead of the system's.
  */
-export function createResolve(servers?: readonly string[]): Resolve {
+export function createResolve(servers?: readonly string[]): ResolveHostname {
   return async (hostname, signal) => {
     const resolver = new Resolver({ timeout: ANSWER_MS_MAX, tries: TRIES, maxTimeout: ANSWER_MS_MAX });
     if (servers) resolver.setServers(servers);
@@ -119,12 +119,12 @@ const { keepSocketAlive } = HttpAgent.prototype as unknown as {
  * Node.
  */
 export class Connections extends Agent {
-  readonly #resolve: Resolve;
+  readonly #resolve: ResolveHostname;
   readonly #isCallable: AddressRule;
   readonly #openedAt = new Map<Duplex, number>();
 
   /** Creates an empty pool. @param ca certificate authorities in PEM instead of the usual ones. */
-  constructor(resolve: Resolve, isCallable: AddressRule, ca?: string) {
+  constructor(resolve: ResolveHostname, isCallable: AddressRule, ca?: string) {
     super({
       keepAlive: true,
       maxFreeSockets: IDLE_PER_HOST_MAX,

@@ -11,7 +11,7 @@ import {
   Connections,
   createResolve,
   type Phase,
-  type Resolve,
+  type ResolveHostname,
 } from './connections.ts';
 import { type AddressRule, createAddressRule } from './public-addresses.ts';
 import { canonicalWebhookUrl } from './webhook-urls.ts';
@@ -50,7 +50,7 @@ export interface SenderOptions {
   ownAddresses?: readonly string[];
   /** The time limit for all phases together, in milliseconds; for tests, like every option below. */
   deadlineMs?: number;
-  resolve?: Resolve;
+  resolve?: ResolveHostname;
   isCallable?: AddressRule;
   port?: number;
   /** Certificate authorities in PEM, instead of those that Node trusts. */

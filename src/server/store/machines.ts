@@ -9,15 +9,15 @@ import type { Engine } from './engines/engine.ts';
  */
 
 /** The company that a statement is for; undefined on one machine, where one statement covers many companies. */
-export type OfCompany = string | undefined;
+export type StatementCompany = string | undefined;
 
 /** Returns the SQL condition that binds a table's column to the statement's company. */
-export function boundTo(company: OfCompany, column = 'company'): RawBuilder<boolean> {
+export function boundTo(company: StatementCompany, column = 'company'): RawBuilder<boolean> {
   return company === undefined ? sql`TRUE` : sql`${sql.ref(column)} = ${company}`;
 }
 
 /** A group of rows, and the outcome of work on them. */
-export interface Done<Row, T> {
+export interface GroupOutcome<Row, T> {
   rows: readonly Row[];
   outcome: PromiseSettledResult<T>;
 }
@@ -29,12 +29,12 @@ const SIDE_BY_SIDE = 4;
 export async function byCompany<Row extends { company: string }, T>(
   engine: Engine,
   rows: readonly Row[],
-  work: (rows: readonly Row[], company: OfCompany) => Promise<T>,
-): Promise<Done<Row, T>[]> {
-  const groups: [OfCompany, readonly Row[]][] = (await engine.isDistributed())
+  work: (rows: readonly Row[], company: StatementCompany) => Promise<T>,
+): Promise<GroupOutcome<Row, T>[]> {
+  const groups: [StatementCompany, readonly Row[]][] = (await engine.isDistributed())
     ? [...Map.groupBy(rows, ({ company }) => company)]
     : [[undefined, rows]];
-  const done: Done<Row, T>[] = [];
+  const done: GroupOutcome<Row, T>[] = [];
   const left = groups.entries();
   const lane = async () => {
     for (const [index, [company, some]] of left) {
@@ -46,7 +46,7 @@ export async function byCompany<Row extends { company: string }, T>(
   return done;
 }
 
-type Outcomes<T> = readonly Pick<Done<unknown, T>, 'outcome'>[];
+type Outcomes<T> = readonly Pick<GroupOutcome<unknown, T>, 'outcome'>[];
 
 /** Returns the successful results. @throws the first error if all failed, or the first not caused by an absent machine. */
 export function resultsOf<T>(done: Outcomes<T>): T[] {

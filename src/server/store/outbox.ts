@@ -4,7 +4,7 @@ import { type RawBuilder, type Selectable, sql } from 'kysely';
 
 import { DAY_MS } from '../../contract/durations.ts';
 import type { Logger } from '../process/log.ts';
-import { inLanes } from '../process/repeating.ts';
+import { forEachConcurrently } from '../process/repeating.ts';
 import { dialectOf } from './dialects/dialect.ts';
 import type { Engine, StoreTransaction } from './engines/engine.ts';
 import { ofAllCompanies } from './machines.ts';
@@ -176,7 +176,7 @@ export async function sendDue<
   const { queue, atOnce, leaseMs, lines } = outbox;
   const due = await listDue(engine, queue, now(), ROWS_MAX);
   const onError = (err: unknown, { company, id }: DueKey) => log.warn({ company, id, err }, lines.failed);
-  await inLanes(due, { atOnce, signal, onError }, async (key) => {
+  await forEachConcurrently(due, { atOnce, signal, onError }, async (key) => {
     const [lease, at, startedAt] = [randomUUID(), now(), performance.now()];
     const until = new Date(at.getTime() + leaseMs);
     const item = await leaseDue(engine, { ...key, queue }, { lease, now: at, until }, outbox.prepare);

@@ -1,5 +1,5 @@
 import type { Module } from '../../contract/scopes.ts';
-import { maySee, type Switches, type WithheldFor, whyWithheld } from '../../contract/withholding.ts';
+import { maySee, type Switches, type WithholdingReason, whyWithheld } from '../../contract/withholding.ts';
 import { supportLink } from './formats.ts';
 import { type Html, html } from './html.ts';
 import { warning } from './notice.ts';
@@ -33,7 +33,7 @@ export function whyNotShown(
   return whyNot(company, module);
 }
 
-const reasons: Record<WithheldFor, string> = {
+const reasons: Record<WithholdingReason, string> = {
   company_unavailable: 'The subscription is not active.',
   api_not_enabled: 'API access is off.',
   module_not_licensed: 'Your plan does not include it.',

@@ -14,7 +14,7 @@ import { deliveryBytesMax } from '../../../src/contract/events.ts';
 import { exampleSecret } from '../../../src/contract/examples.ts';
 import { recordDay } from '../../../src/demo/day.ts';
 import { type DeliveredEvent, deliveryHeaders } from '../../../src/contract/delivery-request.ts';
-import { type Played, playDay } from '../../../src/client/webhooks/played-day.ts';
+import { type PlayedDelivery, playDay } from '../../../src/client/webhooks/played-day.ts';
 import { startService } from '../_service.ts';
 import { exampleOf } from '../../../src/client/webhooks/samples.ts';
 import { callCommand, until } from '../../_command.ts';
@@ -48,7 +48,7 @@ interface Body {
 }
 
 /** The contents of a true copy after these deliveries. */
-function copyAfter(deliveries: Played[]): Record<string, unknown> {
+function copyAfter(deliveries: PlayedDelivery[]): Record<string, unknown> {
   const bodies = deliveries
     .filter(({ kind, event }) => kind !== 'forgery' && event !== 'ping')
     .map(({ body }) => JSON.parse(body) as Body);
@@ -90,7 +90,7 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
       const { exitCode, stdout, stderr } = await playing;
       await second.kill();
       t.equal(exitCode, 0, stderr);
-      const { deliveries } = JSON.parse(stdout) as { deliveries: Played[] };
+      const { deliveries } = JSON.parse(stdout) as { deliveries: PlayedDelivery[] };
       t.strictSame(copyIn(DATABASE), copyAfter(deliveries));
       t.equal(Object.keys(copyIn(DATABASE)).length, 9);
     },

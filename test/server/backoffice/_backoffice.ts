@@ -8,7 +8,7 @@ import { applyChange, type Outcome } from '../../../src/server/backoffice/apply.
 import { type Backoffice, openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import type { SubscribableKind } from '../../../src/contract/events.ts';
-import type { Change, ChangeName, WithOf } from '../../../src/contract/feed.ts';
+import type { Change, ChangeName, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Invoice, RecordOf, Resource, Submission } from '../../../src/contract/records.ts';
 import type { Engine } from '../../../src/server/store/engines/engine.ts';
 import { openEngine } from '../../../src/server/store/engines/open-engine.ts';
@@ -26,7 +26,7 @@ export const moveEvents = events
 
 /** A change of the company that makes it. */
 export type Given<Name extends ChangeName = ChangeName> = {
-  [N in Name]: { change: N; with: WithOf<N>; id?: string; at?: string };
+  [N in Name]: { change: N; with: ChangeContent<N>; id?: string; at?: string };
 }[Name];
 
 /** The record that a change is answered with, parsed: the contract's schema of its subject, unless it is an exception. */

@@ -1,9 +1,9 @@
-import type { WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import type { Given, TestCompany, TestBackoffice } from './_backoffice.ts';
 
 /** Changes that can be made, as far as nothing else is said. */
 
-export function personSave(given: Partial<WithOf<'person.save'>> = {}): Given<'person.save'> {
+export function personSave(given: Partial<ChangeContent<'person.save'>> = {}): Given<'person.save'> {
   return {
     change: 'person.save',
     with: {
@@ -16,7 +16,7 @@ export function personSave(given: Partial<WithOf<'person.save'>> = {}): Given<'p
   };
 }
 
-export function customerSave(given: Partial<WithOf<'customer.save'>> = {}): Given<'customer.save'> {
+export function customerSave(given: Partial<ChangeContent<'customer.save'>> = {}): Given<'customer.save'> {
   return {
     change: 'customer.save',
     with: {
@@ -36,7 +36,7 @@ export const siteOf = (id = 'site_1') => ({
   ...{ postcode: 'V94 X2Y3', geo: { lat: 52.66, lng: -8.63 } },
 });
 
-export function jobCreate(given: Partial<WithOf<'job.create'>> = {}): Given<'job.create'> {
+export function jobCreate(given: Partial<ChangeContent<'job.create'>> = {}): Given<'job.create'> {
   return {
     change: 'job.create',
     with: {
@@ -51,7 +51,7 @@ export function jobCreate(given: Partial<WithOf<'job.create'>> = {}): Given<'job
   };
 }
 
-export function formSave(given: Partial<WithOf<'form.save'>> = {}): Given<'form.save'> {
+export function formSave(given: Partial<ChangeContent<'form.save'>> = {}): Given<'form.save'> {
   return {
     change: 'form.save',
     with: { title: 'Safety check', fields: [{ id: 'fld_1', type: 'yesno', label: 'Is it safe?' }], ...given },

@@ -1,6 +1,6 @@
 /** Companies that issue documents, and the documents that they draft. */
 import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
-import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
+import type { DraftLine, NewInvoice, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { customerSave } from './_changes.ts';
 import type { Given, TestCompany, TestBackoffice } from './_backoffice.ts';
@@ -44,7 +44,7 @@ export function issue(id: string): Given<'invoice.issue'> {
 
 export function payment(
   { id: invoiceId, currency }: Pick<Invoice, 'id' | 'currency'>,
-  given: Partial<WithOf<'payment.record'>> = {},
+  given: Partial<ChangeContent<'payment.record'>> = {},
 ): Given<'payment.record'> {
   return {
     change: 'payment.record',
@@ -54,7 +54,7 @@ export function payment(
 
 export function refund(
   { id: invoiceId, currency }: Pick<Invoice, 'id' | 'currency'>,
-  given: Partial<WithOf<'refund.record'>> = {},
+  given: Partial<ChangeContent<'refund.record'>> = {},
 ): Given<'refund.record'> {
   return {
     change: 'refund.record',
@@ -73,7 +73,7 @@ export async function openIssuer(
   {
     company: settings = irishCompany,
     customer = {},
-  }: { company?: Partial<CompanySettings>; customer?: Partial<WithOf<'customer.save'>> } = {},
+  }: { company?: Partial<CompanySettings>; customer?: Partial<ChangeContent<'customer.save'>> } = {},
 ): Promise<TestCompany> {
   const company = await openCompany(settings);
   await company.apply(

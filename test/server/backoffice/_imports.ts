@@ -1,11 +1,11 @@
 /** Documents that a business system has issued. */
-import type { WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import { totals, vatBreakdown } from '../../../src/contract/vat.ts';
 import type { Given, TestBackoffice, TestCompany } from './_backoffice.ts';
 import { openIssuer } from './_documents.ts';
 import { issueElsewhere } from './_issued.ts';
 
-export type ImportedLine = WithOf<'invoice.import'>['lines'][number];
+export type ImportedLine = ChangeContent<'invoice.import'>['lines'][number];
 
 /** A line of 100.00 at the Irish standard rate, unless something else is given. */
 export function importedLine(given: Partial<ImportedLine> = {}): ImportedLine {
@@ -28,20 +28,20 @@ export function amountsOf(lines: ImportedLine[] = [importedLine()]) {
 
 const common = { customerId: 'cus_1', currency: 'EUR' };
 
-export function invoiceImport(given: Partial<WithOf<'invoice.import'>> = {}): Given<'invoice.import'> {
+export function invoiceImport(given: Partial<ChangeContent<'invoice.import'>> = {}): Given<'invoice.import'> {
   const own = { number: 'RE-1041', issueDate: '2026-10-05' };
   return { change: 'invoice.import', with: { ...common, ...own, ...amountsOf(), ...given } };
 }
 
 export function creditNoteImport(
   creditsInvoiceId: string,
-  given: Partial<WithOf<'credit_note.import'>> = {},
+  given: Partial<ChangeContent<'credit_note.import'>> = {},
 ): Given<'credit_note.import'> {
   const own = { number: 'GS-17', issueDate: '2026-10-20', creditsInvoiceId };
   return { change: 'credit_note.import', with: { ...common, ...own, ...amountsOf(), ...given } };
 }
 
-export function quoteImport(given: Partial<WithOf<'quote.import'>> = {}): Given<'quote.import'> {
+export function quoteImport(given: Partial<ChangeContent<'quote.import'>> = {}): Given<'quote.import'> {
   const own = { number: 'AN-5', title: 'A new boiler', status: 'sent' as const, sentDate: '2026-10-01' };
   return { change: 'quote.import', with: { ...common, ...own, ...amountsOf(), ...given } };
 }

@@ -1,5 +1,5 @@
 /** Changes of documents that were drafted or issued, quotes, and what is left of an invoice. */
-import type { DraftLine, WithOf } from '../../../src/contract/feed.ts';
+import type { DraftLine, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import type { Given, TestBackoffice, TestCompany } from './_backoffice.ts';
 import { documentOf, invoiceDraft, issued, openIssuer } from './_documents.ts';
@@ -7,7 +7,7 @@ import { documentOf, invoiceDraft, issued, openIssuer } from './_documents.ts';
 /** The rate of an invoice in a currency that isn't its company's. */
 export const exchange = { exchangeRate: '0.8517', exchangeRateDate: '2026-11-19', exchangeRateSource: 'ECB' };
 
-export function edit(id: string, given: Omit<WithOf<'invoice.edit'>, 'id'>): Given<'invoice.edit'> {
+export function edit(id: string, given: Omit<ChangeContent<'invoice.edit'>, 'id'>): Given<'invoice.edit'> {
   return { change: 'invoice.edit', with: { id, ...given } };
 }
 
@@ -17,12 +17,12 @@ export const voided = (of: 'payment' | 'refund', { id: invoiceId }: { id: string
   with: { invoiceId, id },
 });
 
-export function quoteDraft(given: Partial<WithOf<'quote.draft'>> = {}): Given<'quote.draft'> {
+export function quoteDraft(given: Partial<ChangeContent<'quote.draft'>> = {}): Given<'quote.draft'> {
   return { change: 'quote.draft', with: { customerId: 'cus_1', title: 'A boiler', ...given } };
 }
 
 /** A quote that is sent and accepted, and so can be converted. */
-export async function acceptedQuote(company: TestCompany, given: Partial<WithOf<'quote.draft'>> = {}) {
+export async function acceptedQuote(company: TestCompany, given: Partial<ChangeContent<'quote.draft'>> = {}) {
   const { id } = await company.apply(quoteDraft(given));
   await company.apply({ change: 'quote.send', with: { id } });
   return company.apply({ change: 'quote.accept', with: { id } });
@@ -43,7 +43,7 @@ export async function start(
   return { company, invoice: await issued(company, invoiceDraft({ lines })) };
 }
 
-type Kinds = NonNullable<WithOf<'company.switch'>['issuedElsewhere']>;
+type Kinds = NonNullable<ChangeContent<'company.switch'>['issuedElsewhere']>;
 
 /** Says which kinds of document the business system issues: all of them unless told. */
 export async function issueElsewhere(

@@ -1,5 +1,5 @@
 /** A feed that makes every move, with all that a move would otherwise make up: every id, every line, every day. */
-import type { ChangeName, DraftLine, WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeName, DraftLine, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Given } from './_backoffice.ts';
 import { customerSave, formSave, jobCreate, personSave } from './_changes.ts';
 
@@ -11,7 +11,7 @@ export const fedCompanies = [
 type FedCompany = (typeof fedCompanies)[number];
 type Step = Given;
 
-const step = <Name extends ChangeName>(change: Name, given: WithOf<Name>) =>
+const step = <Name extends ChangeName>(change: Name, given: ChangeContent<Name>) =>
   // It is the one of its name.
   ({ change, with: given }) as unknown as Step;
 

@@ -1,6 +1,6 @@
 /** Companies that are registered for VAT here and there, and their customers. */
 import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
-import type { WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 
 const address = { legalName: 'Brennan Heating Limited', addressLines: ['2 Dock Road', 'Limerick'] };
@@ -27,7 +27,7 @@ export const unregisteredCompany: Partial<CompanySettings> = { profile: unregist
 export function customerIn(
   countryCode: string,
   currency: string,
-): Omit<WithOf<'customer.save'>, 'id' | 'name' | 'paymentTermsDays'> {
+): Omit<ChangeContent<'customer.save'>, 'id' | 'name' | 'paymentTermsDays'> {
   const vatIds: Record<string, string> = { IE: 'IE1234567T', GB: 'GB123456782', FR: 'FR11123456782' };
   return { addressLines: ['1 Quay Street'], countryCode, currency, vatId: vatIds[countryCode] ?? null };
 }

@@ -1,5 +1,5 @@
-import { applyChange, applyAtomically } from '../../../src/server/backoffice/apply.ts';
-import type { WithOf } from '../../../src/contract/feed.ts';
+import { applyChange, applyChangesAtomically } from '../../../src/server/backoffice/apply.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import type { Job } from '../../../src/contract/records.ts';
 import { jobCreate, openStaffedCompany, personSave } from './_changes.ts';
 import { onEachEngine, openBackoffices, recordIn } from './_backoffice.ts';
@@ -27,7 +27,7 @@ onEachEngine('moves of one company from several processes', async (t, office) =>
   await t.test('to one record lose nothing of each other', async (t) => {
     const acme = await openStaffedCompany(office.openCompany);
     const job = await acme.apply(jobCreate({ id: 'job_1' }));
-    const changes: Omit<WithOf<'job.update'>, 'id'>[] = [
+    const changes: Omit<ChangeContent<'job.update'>, 'id'>[] = [
       { title: 'Another title' },
       { statusLabelId: 'label_2' },
       { dates: ['2026-12-01'] },
@@ -88,7 +88,7 @@ onEachEngine('batches that move the same companies in opposite orders', async (t
     Array.from({ length: 12 }, (_, index) => {
       const order = index % 2 === 0 ? companies : companies.toReversed();
       const batch = order.map(({ id: company }) => ({ company, ...personSave() }));
-      return applyAtomically(others.backofficeOf(index), batch);
+      return applyChangesAtomically(others.backofficeOf(index), batch);
     }),
   );
   const failed = outcomes.flatMap((one) => (one.status === 'rejected' ? [String(one.reason)] : []));

@@ -1,4 +1,4 @@
-import type { DocumentTerms, DraftLine, WithOf } from '../../../src/contract/feed.ts';
+import type { DocumentTerms, DraftLine, ChangeContent } from '../../../src/contract/feed.ts';
 import { exemptionCodes } from '../../../src/contract/code-lists.ts';
 import { exemptionText } from '../../../src/server/backoffice/legends.ts';
 import { findPrintable } from '../../../src/server/store/records/documents.ts';
@@ -64,7 +64,7 @@ const wrongLines: Wrong<Partial<DraftLine>>[] = [
   ],
 ];
 
-const wrongParties: Wrong<Partial<WithOf<'customer.save'>>>[] = [
+const wrongParties: Wrong<Partial<ChangeContent<'customer.save'>>>[] = [
   ['companyNumberScheme', /"9999".*ISO 6523/, { companyNumberScheme: '9999' }],
   ['identifier/id', /GLN/, { identifier: { id: 'x', scheme: '0088' } }],
   ['electronicAddress/scheme', /"QQ".*EAS/, { electronicAddress: { id: 'x', scheme: 'QQ' } }],
@@ -186,7 +186,7 @@ onSqlite('terms of a document', async (t, office) => {
   });
 });
 
-type Gap = [problem: RegExp, draft: object, customer?: Partial<WithOf<'customer.save'>>];
+type Gap = [problem: RegExp, draft: object, customer?: Partial<ChangeContent<'customer.save'>>];
 
 const referred = { buyerReference: 'x' };
 const addressed = (id: string, scheme: string) => ({ electronicAddress: { id, scheme } });

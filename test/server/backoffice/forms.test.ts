@@ -1,4 +1,4 @@
-import type { WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import { formSave, jobCreate, openStaffedCompany } from './_changes.ts';
 import { onSqlite, type TestCompany } from './_backoffice.ts';
 
@@ -13,7 +13,7 @@ const everyField = [
   ...['photo', 'file', 'signature', 'section', 'barcode'],
 ].map((type) => ({ id: `fld_${type}`, type, label: type }));
 
-const submit = (given: Partial<WithOf<'form.submit'>> = {}) =>
+const submit = (given: Partial<ChangeContent<'form.submit'>> = {}) =>
   ({ change: 'form.submit', with: { formId: 'frm_1', submittedBy: 'per_1', ...given } }) as const;
 
 /** Gives a company the published form `frm_1`. */

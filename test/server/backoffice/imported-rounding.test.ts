@@ -1,4 +1,4 @@
-import type { WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import { onSqlite } from './_backoffice.ts';
 import { creditNoteOf, issued, line } from './_documents.ts';
 import { balanceOf, issueElsewhere, item, totalsOf } from './_issued.ts';
@@ -26,7 +26,7 @@ onSqlite('no rounding makes VAT where there is none', async (t, office) => {
 
 onSqlite('rounding is tolerated where that is asked for, and is kept', async (t, office) => {
   const company = await openImporter(office);
-  const rounded: Partial<WithOf<'invoice.import'>> = {
+  const rounded: Partial<ChangeContent<'invoice.import'>> = {
     lines: [{ ...first, amountMinor: 10_000 }, second, second],
     // VAT that was rounded line by line.
     vatBreakdown: [standard, item('S', 1350, 303, 42)],

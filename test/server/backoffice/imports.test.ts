@@ -1,4 +1,4 @@
-import type { WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import { without } from '../../model/_model.ts';
 import { inShort, onEachEngine, onSqlite } from './_backoffice.ts';
 import { customerSave, siteOf } from './_changes.ts';
@@ -19,7 +19,7 @@ const OTHER = '01930000-0000-7000-8000-000000000002';
 const site = without(siteOf('site_old'), 'geo');
 const exempt = { vatCategory: 'E', vatRateBasisPoints: 0 } as const;
 const supplyPeriod = { startDate: '2026-09-01', endDate: '2026-09-30' };
-const whole: Partial<WithOf<'invoice.import'>> = {
+const whole: Partial<ChangeContent<'invoice.import'>> = {
   id: ID,
   number: '2026/RE 1041-ä',
   issueDate: '2026-10-05',
@@ -116,7 +116,7 @@ const inDollars = (given: object) => ({
 });
 
 /** What is wrong, and how the refusal names it: first where it is. */
-const wrongs: [given: Partial<WithOf<'invoice.import'>>, where: string, ...says: string[]][] = [
+const wrongs: [given: Partial<ChangeContent<'invoice.import'>>, where: string, ...says: string[]][] = [
   [
     { lines: [first, { ...second, amountMinor: 151 }] },
     '/with/lines/1/amountMinor is 151 and must be 152, quantity 1.5 times unitPriceMinor 101',
@@ -190,7 +190,7 @@ const endless = importedLine({ quantity: '999999999', unitPriceMinor: Number.MAX
 const other = { ...whole, id: OTHER, number: 'RE-4' };
 
 /** What neither an invoice nor a credit note may be that comes in. */
-const refusedOfBoth: [refusal: string, given: Partial<WithOf<'invoice.import'>>][] = [
+const refusedOfBoth: [refusal: string, given: Partial<ChangeContent<'invoice.import'>>][] = [
   ['duplicate_id /with/number', { number: 'RE-1' }],
   ['duplicate_id /with/id', { id: ID }],
   // Breaks, and spaces that nobody sees.

@@ -1,6 +1,6 @@
 import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import { setCompany } from '../../../src/server/backoffice/companies.ts';
-import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
+import type { DraftLine, NewInvoice, ChangeContent } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { without } from '../../model/_model.ts';
 import { creditNoteOf, invoiceDraft, issue, issued, line, lineIn, openIssuer } from './_documents.ts';
@@ -19,7 +19,7 @@ import {
 interface Parts {
   profile?: CompanyProfile;
   company?: Partial<CompanySettings>;
-  customer?: Partial<WithOf<'customer.save'>>;
+  customer?: Partial<ChangeContent<'customer.save'>>;
   lines?: DraftLine[];
   given?: Partial<NewInvoice>;
 }

@@ -1,5 +1,5 @@
 import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
-import type { DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
+import type { DraftLine, NewInvoice, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { findPrinted } from '../../../src/server/invoice-pdf/printing.ts';
 import { creditNoteOf, invoiceDraft, issued, line, lineIn, openIssuer } from './_documents.ts';
@@ -20,7 +20,7 @@ type Sums = readonly [net: number, vat: number, gross: number];
 /** A document that may be issued, with the words and figures that the law wants. */
 type Case = readonly [
   name: string,
-  customer: Partial<WithOf<'customer.save'>>,
+  customer: Partial<ChangeContent<'customer.save'>>,
   lines: DraftLine[],
   totals: Sums,
   /** The vatExemptionReason of every line that isn't taxed. */

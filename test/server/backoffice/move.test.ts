@@ -1,4 +1,4 @@
-import { applyChange, applyAtomically } from '../../../src/server/backoffice/apply.ts';
+import { applyChange, applyChangesAtomically } from '../../../src/server/backoffice/apply.ts';
 import type { Change } from '../../../src/contract/feed.ts';
 import type { Job } from '../../../src/contract/records.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave } from './_changes.ts';
@@ -163,7 +163,7 @@ onEachEngine('a change with an id', async (t, { openCompany, setNow, backoffice,
   await t.test('is made once when it comes twice in one batch', async (t) => {
     const { id: company } = await openCompany();
     const change: Change = { company, id: 'feed/1', ...personSave({ id: 'per_1' }) };
-    const [first, second] = await applyAtomically(backoffice, [change, change]);
+    const [first, second] = await applyChangesAtomically(backoffice, [change, change]);
     t.strictSame([first?.status, second?.status], ['applied', 'skipped']);
   });
 });
@@ -172,13 +172,13 @@ onEachEngine('moves', async (t, { openCompany, backoffice, engine }) => {
   await t.test('together are answered one by one, in their order', async (t) => {
     const { id: company } = await openCompany();
     const changes = [personSave({ id: 'per_1' }), customerSave({ id: 'cus_1' }), jobCreate({ id: 'job_1' })];
-    const outcomes = await applyAtomically(
+    const outcomes = await applyChangesAtomically(
       backoffice,
       changes.map((change) => ({ company, ...change })),
     );
     const ids = outcomes.map((outcome) => recordIn<Job>(outcome).id);
     t.strictSame(ids, ['per_1', 'cus_1', 'job_1']);
-    t.strictSame(await applyAtomically(backoffice, []), []);
+    t.strictSame(await applyChangesAtomically(backoffice, []), []);
   });
 
   await t.test('together are all made, with their events, or none is', async (t) => {
@@ -196,10 +196,11 @@ onEachEngine('moves', async (t, { openCompany, backoffice, engine }) => {
       [{ company: 'nobody', ...personSave() }, 'unknown_company'],
       [{ company, ...jobCreate({ title: '' }) }, 'invalid_change'],
     ] as const) {
-      const refused = () => t.rejects(applyAtomically(backoffice, [...good, bad]), { name: 'Refusal', code });
+      const refused = () =>
+        t.rejects(applyChangesAtomically(backoffice, [...good, bad]), { name: 'Refusal', code });
       t.strictSame(await tablesChangedBy(engine, refused), []);
     }
-    const changed = await tablesChangedBy(engine, () => applyAtomically(backoffice, good));
+    const changed = await tablesChangedBy(engine, () => applyChangesAtomically(backoffice, good));
     const tables = ['applied_changes', 'company_clocks', 'deliveries', 'events', 'jobs', 'people'];
     t.strictSame(changed.sort(), tables, 'the good ones can be made');
   });

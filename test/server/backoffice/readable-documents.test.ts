@@ -1,7 +1,7 @@
 /** An issued document has to stay readable: letters that can be set, names that are seen, codes that exist. */
 import { createCompany, setCompany } from '../../../src/server/backoffice/companies.ts';
 import { checkStored } from '../../../src/server/backoffice/document-check.ts';
-import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
+import type { NewInvoice, ChangeContent } from '../../../src/contract/feed.ts';
 import type { CompanyProfile } from '../../../src/server/store/tables/companies.ts';
 import { STORY_NOW } from '../../_server.ts';
 import { customerSave, siteOf } from './_changes.ts';
@@ -12,7 +12,7 @@ import { customerIn, irishCompany, irishProfile } from './_parties.ts';
 
 interface Case {
   profile?: CompanyProfile;
-  customer?: Partial<WithOf<'customer.save'>>;
+  customer?: Partial<ChangeContent<'customer.save'>>;
   draft?: Partial<NewInvoice>;
 }
 

@@ -1,5 +1,5 @@
 /* The model says what moves of people, customers, forms and jobs lead to (test/model); here is what it doesn't draw. */
-import type { WithOf } from '../../../src/contract/feed.ts';
+import type { ChangeContent } from '../../../src/contract/feed.ts';
 import { without } from '../../model/_model.ts';
 import { customerSave, formSave, jobCreate, openStaffedCompany, personSave, siteOf } from './_changes.ts';
 import { onSqlite, tablesChangedBy } from './_backoffice.ts';
@@ -13,7 +13,7 @@ const fullJob = {
     ...{ 'Serial number': 'A-17', Pressure: -1.5, Warranty: true, Grant: null },
     Parts: ['seal', 'ring'],
   },
-} satisfies WithOf<'job.create'>;
+} satisfies ChangeContent<'job.create'>;
 
 /** A customer that has a value for every member. */
 const fullCustomer = {
@@ -23,7 +23,7 @@ const fullCustomer = {
   ...{ currency: 'EUR', paymentTermsDays: 14 },
   contacts: [{ name: 'Niamh Daly', email: null, phone: '1', role: 'Accounts', isBilling: true }],
   sites: [siteOf('site_1'), siteOf('site_2')],
-} satisfies WithOf<'customer.save'>;
+} satisfies ChangeContent<'customer.save'>;
 
 const fields = [
   { id: 'fld_1', type: 'yesno', label: 'Is it safe?' },

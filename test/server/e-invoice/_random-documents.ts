@@ -1,9 +1,9 @@
 /** Sales in which all that a document can say is mixed at random, and their documents, made by the changes of the feed. */
 import fc from 'fast-check';
 
-import type { DocumentTerms, DraftLine, NewInvoice, WithOf } from '../../../src/contract/feed.ts';
+import type { DocumentTerms, DraftLine, NewInvoice, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
-import { without } from '../../../src/contract/document-terms.ts';
+import { omit } from '../../../src/contract/document-terms.ts';
 import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
 import { Refusal } from '../../../src/server/backoffice/refusal.ts';
 import { taxPoints, typeNames } from '../../../src/server/printed-document/wording.ts';
@@ -15,7 +15,7 @@ import { customerIn } from '../backoffice/_parties.ts';
 import * as rich from '../invoice-pdf/_rich-documents.ts';
 import { british, irish, northernIrish, unregistered } from '../invoice-pdf/_sales.ts';
 
-type Customer = Partial<WithOf<'customer.save'>>;
+type Customer = Partial<ChangeContent<'customer.save'>>;
 
 /** A sale of a company to its customer `cus_1`, and what becomes of its invoice. */
 interface RandomSale {
@@ -100,7 +100,7 @@ const addressLines = ['Harbour House', '1 Quay Street', 'Claddagh', 'Galway', 'H
 const site = { id: 'site_1', label: 'Boiler house', postcode: null, geo: null, countryCode: 'IE' };
 
 const customers: fc.Arbitrary<Customer> = joined(
-  someOf(without(rich.richCustomer, ['name', 'addressLines', 'town', 'region', 'postcode'])),
+  someOf(omit(rich.richCustomer, ['name', 'addressLines', 'town', 'region', 'postcode'])),
   someOf({ peppol: true, sites: [{ ...site, addressLines: ['Rear of 1 Quay Street'] }] }),
   someOf(place),
   anyOf({
@@ -116,7 +116,7 @@ const customers: fc.Arbitrary<Customer> = joined(
 );
 
 const profiles: fc.Arbitrary<CompanySettings['profile']> = joined(
-  someOf(without(rich.richProfile, ['legalName', 'addressLines', 'countryCode', 'vatId', 'companyNumber'])),
+  someOf(omit(rich.richProfile, ['legalName', 'addressLines', 'countryCode', 'vatId', 'companyNumber'])),
   someOf({
     paymentLink: 'https://pay.brennan.example/{number}?amount={amount}',
     latePaymentTerms: 'Interest of 8 % over the ECB’s rate (S.I. 580/2012).',
@@ -137,7 +137,7 @@ const {
 const payments = fc
   .tuple(
     fc.constantFrom('10', '30', '48', '49', '57', '58', '59', 'ZZZ'),
-    someOf(without(payment, ['meansCode'])),
+    someOf(omit(payment, ['meansCode'])),
   )
   .map(([meansCode, members]) => ({ ...members, meansCode }));
 
@@ -162,7 +162,7 @@ const terms: fc.Arbitrary<DocumentTerms> = joined<DocumentTerms>(
   }),
 )
   // A document has a code of its tax point or the day.
-  .map((all) => (all.taxPointCode ? without(all, ['taxPointDate']) : all));
+  .map((all) => (all.taxPointCode ? omit(all, ['taxPointDate']) : all));
 
 const quantity = fc.constantFrom('2.5', '0.75', '12.125', '1.015625', '99999.5');
 const openPeriod = fc.constantFrom({ startDate: '2026-11-03' }, { endDate: '2026-11-14' });
@@ -207,7 +207,7 @@ function saleIn({ company, customer, vats, exchangeRate }: Situation): fc.Arbitr
   });
   return given.map(({ amounts, profile, buyer, returned, cash, ...sale }) => ({
     company: { ...company, profile: { ...company.profile, ...profile } },
-    customer: { ...buyer, ...without(customer, ['addressLines']) },
+    customer: { ...buyer, ...omit(customer, ['addressLines']) },
     draft: {
       ...sale.facts,
       ...amounts,
@@ -243,7 +243,7 @@ export async function issueSale(
 ): Promise<{ company: TestCompany; documents: Invoice[]; refusal?: string }> {
   const company = await openIssuer(testBackoffice, sale);
   // The feed's own rules hold for the profile too.
-  await company.apply({ change: 'company.save', with: without(sale.company.profile ?? {}, ['logo']) });
+  await company.apply({ change: 'company.save', with: omit(sale.company.profile ?? {}, ['logo']) });
   const documents: Invoice[] = [];
   try {
     for await (const document of documentsOf(company, sale)) documents.push(document);
@@ -262,7 +262,7 @@ async function* documentsOf(
   const { id, totals } = await company.apply(invoiceDraft(unpaid));
   const all = [...paid];
   if (askedPercent !== undefined && totals.grossMinor > 1000) {
-    const ofProForma = { kind: 'pro_forma' as const, terms: without(unpaid.terms ?? {}, ['typeCode']) };
+    const ofProForma = { kind: 'pro_forma' as const, terms: omit(unpaid.terms ?? {}, ['typeCode']) };
     const asking = await issued(company, invoiceDraft({ ...unpaid, ...ofProForma }));
     yield asking;
     // Some is left for what was paid besides.

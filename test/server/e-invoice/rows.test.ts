@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { each, type Rows, within, xmlText } from '../../../src/server/e-invoice/rows.ts';
+import { groupPerItem, type Rows, groupOf, xmlText } from '../../../src/server/e-invoice/rows.ts';
 
 /** The content of a document of some rows. */
 function written(rows: Rows): string {
@@ -31,16 +31,18 @@ t.test('an element has the attributes that are there', async (t) => {
 
 t.test('elements without a term are left out, whatever else is in them', async (t) => {
   const inner = (value?: string) =>
-    within('b', [
+    groupOf('b', [
       ['BT-1', 'c', value],
       ['-', 'd', 'VAT'],
     ]);
-  t.equal(written([within('a', [inner('1')])]), '<a><b><c>1</c><d>VAT</d></b></a>');
-  t.equal(written([within('a', [inner()]), within('e'), ['BT-2', 'f', '']]), '<f></f>');
-  t.equal(written([['BT-2', 'f', ''], { ...within('a', [inner()]), isRequired: true }]), '<f></f><a></a>');
+  t.equal(written([groupOf('a', [inner('1')])]), '<a><b><c>1</c><d>VAT</d></b></a>');
+  t.equal(written([groupOf('a', [inner()]), groupOf('e'), ['BT-2', 'f', '']]), '<f></f>');
+  t.equal(written([['BT-2', 'f', ''], { ...groupOf('a', [inner()]), isRequired: true }]), '<f></f><a></a>');
 });
 
 t.test('groups stand once for each item', async (t) => {
-  const items = each('a', ['x', undefined, 'z'], (item, index) => [['BT-1', 'b', item && `${index}${item}`]]);
+  const items = groupPerItem('a', ['x', undefined, 'z'], (item, index) => [
+    ['BT-1', 'b', item && `${index}${item}`],
+  ]);
   t.equal(written([items]), '<a><b>0x</b></a><a><b>2z</b></a>');
 });

@@ -5,7 +5,7 @@ import { deserialize, serialize } from 'node:v8';
 import t, { type Test } from 'tap';
 
 import type { CompanySettings } from '../../../src/server/backoffice/companies.ts';
-import type { NewInvoice, WithOf } from '../../../src/contract/feed.ts';
+import type { NewInvoice, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { documentTexts } from '../../../src/server/printed-document/document-texts.ts';
 import type { Party } from '../../../src/server/printed-document/parties.ts';
@@ -41,7 +41,7 @@ export interface PrintedExample extends Example {
 export interface Sale {
   name: string;
   company: Partial<CompanySettings>;
-  customer: Partial<WithOf<'customer.save'>>;
+  customer: Partial<ChangeContent<'customer.save'>>;
   draft: Partial<NewInvoice>;
 }
 

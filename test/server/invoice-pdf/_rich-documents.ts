@@ -1,5 +1,5 @@
 /** Documents with all the references, identifiers and parties that the feed takes. */
-import type { DocumentTerms, DraftLine, WithOf } from '../../../src/contract/feed.ts';
+import type { DocumentTerms, DraftLine, ChangeContent } from '../../../src/contract/feed.ts';
 import { line, lineIn } from '../backoffice/_documents.ts';
 import { irishProfile } from '../backoffice/_parties.ts';
 import type { Story } from './_documents.ts';
@@ -79,7 +79,7 @@ export const richLine: Partial<DraftLine> = {
   originCountryCode: 'DE',
 };
 
-export const richCustomer: Partial<WithOf<'customer.save'>> = {
+export const richCustomer: Partial<ChangeContent<'customer.save'>> = {
   name: 'Harbour View',
   legalName: 'Harbour View Hotel Limited',
   addressLines: ['Harbour House', '1 Quay Street', 'Claddagh'],

@@ -1,6 +1,6 @@
 import t from 'tap';
 
-import { without } from '../../../src/contract/document-terms.ts';
+import { omit } from '../../../src/contract/document-terms.ts';
 import { exampleDocuments, textsOf } from './_documents.ts';
 import { richCustomer, richLine, richProfile, richTerms } from './_rich-documents.ts';
 
@@ -24,8 +24,8 @@ const pages = (await exampleDocuments()).map(({ name, document }) => ({
 
 t.test('the page says what the terms of a document say', async (t) => {
   for (const { name, page } of pages.filter((one) => one.name.endsWith('with every term'))) {
-    const profile = without(richProfile, ['identifiers', 'latePaymentTerms']);
-    const customer = without(richCustomer, ['identifier']);
+    const profile = omit(richProfile, ['identifiers', 'latePaymentTerms']);
+    const customer = omit(richCustomer, ['identifier']);
     const texts = textsIn([richTerms, richLine, profile, customer]);
     t.ok(texts.length > 60);
     t.strictSame(

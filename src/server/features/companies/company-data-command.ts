@@ -18,7 +18,7 @@ import type { TableRow } from '../../store/stored-tables.ts';
 import type { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
 import { listenForStopSignals } from '../../../command-line/stop.ts';
-import { type Progress, showProgress, watched } from '../../../command-line/progress.ts';
+import { type Progress, showProgress, withProgress } from '../../../command-line/progress.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 
 /** Adds `company export` and `company erase`, which a data processor needs under GDPR articles 20 and 17. */
@@ -54,7 +54,7 @@ export function addCompanyDataCommands(command: DatabaseCommand, terminal: Termi
         throw new UsageError(`--confirm is ${quote(confirm)}, and the company is ${quote(id)}.`);
       await withDatabase(terminal, async (engine) => {
         const isVacuumLater = vacuum === 'later';
-        const erased = await watched(showProgress('rows erased'), (bar, signal) =>
+        const erased = await withProgress(showProgress('rows erased'), (bar, signal) =>
           eraseCompany(engine, id, { now: new Date(), signal, onProgress: bar.update, isVacuumLater }),
         );
         const { id: erasure, rowCount } = erased;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 
-import { wholeText } from '../../../contract/render.ts';
+import { joinRecordTexts } from '../../../contract/render.ts';
 import { resources } from '../../../contract/records.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { batchesOf, countRows } from '../../store/batches.ts';
@@ -71,7 +71,9 @@ function exported(row: TableRow, table: Table, columns: readonly string[]): Tabl
 
 function recordOf({ body, detail, unpublished }: TableRow): TableRow {
   // Both columns were written by the renderer.
-  const record = JSON.parse(wholeText({ body, detail } as Parameters<typeof wholeText>[0])) as TableRow;
+  const record = JSON.parse(
+    joinRecordTexts({ body, detail } as Parameters<typeof joinRecordTexts>[0]),
+  ) as TableRow;
   return unpublished === undefined
     ? record
     : { ...record, unpublished: JSON.parse(unpublished as string) as unknown };

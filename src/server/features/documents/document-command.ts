@@ -19,7 +19,7 @@ import { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
 import { checkOut, STDOUT, writeOut } from '../../../command-line/out-file.ts';
 import { listenForStopSignals } from '../../../command-line/stop.ts';
-import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
+import { type Terminal, ReportedFailure } from '../../../command-line/terminal.ts';
 
 const OUT = 'where to, for you alone to read; - for standard output';
 
@@ -60,7 +60,7 @@ export function documentCommand(terminal: Terminal): Command {
       const company = await companyOf(engine, id, options.company);
       const checked = await checkStored(openBackoffice(engine), company, id, new Date());
       terminal.show(resultOf(checked), textOf(checked));
-      if (missingIn(checked) > 0) throw new ToldFailure();
+      if (missingIn(checked) > 0) throw new ReportedFailure();
     });
   addressed(command.command('hand-over'))
     .description('hand a document over to the access point again')

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { sql } from 'kysely';
 
 import type { Invoice } from '../../../contract/records.ts';
-import { wholeText } from '../../../contract/render.ts';
+import { joinRecordTexts } from '../../../contract/render.ts';
 import type { Reads } from '../../store/engines/engine.ts';
 import {
   AFTER_ALL,
@@ -132,7 +132,7 @@ export async function readDocuments(
     .where('id', 'in', ids)
     .execute();
   // Both texts were rendered from one Invoice.
-  const documents = new Map(rows.map((row) => [row.id, JSON.parse(wholeText(row)) as Invoice]));
+  const documents = new Map(rows.map((row) => [row.id, JSON.parse(joinRecordTexts(row)) as Invoice]));
   return places.flatMap(({ place }, index) => {
     const document = documents.get(ids[index] ?? '');
     return document === undefined ? [] : [{ document, place }];

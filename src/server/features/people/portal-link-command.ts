@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { listOf, secretIn } from '../../../command-line/given-values.ts';
+import { listOf, readSecretFile } from '../../../command-line/given-values.ts';
 import type { Terminal } from '../../../command-line/terminal.ts';
 import { type PortalLinkRequest, portalLinkProblem } from '../../../contract/feed.ts';
 import { UsageError } from '../../../errors.ts';
@@ -32,7 +32,7 @@ export function portalLinkCommand(terminal: Terminal): Command {
       await withDatabase(terminal, async (engine, config) => {
         const now = new Date();
         const authenticate = createFeedAuthentication(engine, { ...config, now: () => now });
-        const token = await authenticate(`Bearer ${secretIn('--token-file', tokenFile)}`);
+        const token = await authenticate(`Bearer ${readSecretFile('--token-file', tokenFile)}`);
         const { code, expiresAt } = await makePortalLink(engine, token, { ...asked, now });
         const link = linkOf(config, code);
         terminal.show({ link, expiresAt }, link);

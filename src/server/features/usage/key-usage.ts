@@ -5,7 +5,7 @@ import { sql } from 'kysely';
 import { HOUR_MS } from '../../../contract/durations.ts';
 import { dialectOf } from '../../store/dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
-import { boundTo, byCompany, type OfCompany, throwFirst } from '../../store/machines.ts';
+import { boundTo, byCompany, type StatementCompany, throwFirst } from '../../store/machines.ts';
 import { removeBefore } from '../../store/stored-tables.ts';
 import { keyHours, keyUses } from '../../store/tables/keys.ts';
 import { type RowOf, writeRow } from '../../store/tables/table.ts';
@@ -184,7 +184,7 @@ async function writeUses(transaction: StoreTransaction, uses: readonly Use[]): P
 async function ofPresentKeys<Row extends OfKey>(
   transaction: StoreTransaction,
   rows: readonly Row[],
-  ofCompany: OfCompany,
+  ofCompany: StatementCompany,
 ): Promise<Row[]> {
   const named = new Map(rows.map((row) => [`${row.company}.${row.keyId}`, row]));
   const keys = sql.join([...named.values()].map(({ company, keyId }) => sql`(${company}, ${keyId})`));

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 
 import type { Connection } from '../../store/dialects/dialect.ts';
 import type { Engine } from '../../store/engines/engine.ts';
-import { boundTo, ofAllCompanies, type OfCompany } from '../../store/machines.ts';
+import { boundTo, ofAllCompanies, type StatementCompany } from '../../store/machines.ts';
 import { readRow, type RowOf } from '../../store/tables/table.ts';
 import { webhooks } from '../../store/tables/webhooks.ts';
 
@@ -33,7 +33,7 @@ export function eventsEver({ events, pastEvents }: Pick<Webhook, 'events' | 'pas
  * Condition for a failing webhook `w`: an attempt failed, however long ago, and nothing has been delivered since. Pages,
  * `status` and metrics all use it. A paused webhook sends nothing, so it isn't failing.
  */
-export const isFailing = (company?: OfCompany) => sql<boolean>`
+export const isFailing = (company?: StatementCompany) => sql<boolean>`
   w.failing_since IS NOT NULL AND w.paused_at IS NULL AND w.deleted_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM webhook_hours AS h WHERE h.company = w.company AND h.webhook = w.id
     AND h.hour >= substr(w.failing_since, 1, 13) AND h.last_delivered_at > w.failing_since

@@ -20,7 +20,7 @@ import { COMPANY, integerIn } from '../../cli/arguments.ts';
 import { DatabaseCommand } from '../../cli/database-command.ts';
 import { withDatabase } from '../../cli/database.ts';
 import { type Columns, textTable } from '../../cli/table.ts';
-import { type Terminal, ToldFailure } from '../../../command-line/terminal.ts';
+import { type Terminal, ReportedFailure } from '../../../command-line/terminal.ts';
 
 const WEBHOOK = ['<webhook-id>', 'id of the webhook'] as const;
 
@@ -205,7 +205,7 @@ function sealCommand(terminal: Terminal): Command {
       const count = sealedCount === 1 ? '1 secret is' : `${sealedCount} secrets are`;
       terminal.show(outcome, `${count} encrypted with the key that is set now.`);
       for (const problem of problems) terminal.tell(`fieldledger: ${problem}\n`);
-      if (problems.length > 0) throw new ToldFailure();
+      if (problems.length > 0) throw new ReportedFailure();
     });
 }
 

@@ -9,7 +9,7 @@ import { examineCopy } from './examine.ts';
 import { beginFile, isFilePath } from '../../../command-line/unfinished-file.ts';
 
 /** Progress and cancellation of a copy. Sizes are in bytes. */
-export interface Copying {
+export interface CopyOptions {
   signal: AbortSignal;
   onProgress: (done: number, total: number) => void;
 }
@@ -32,7 +32,11 @@ const COMPANIONS = ['', '-wal', '-shm', '-journal', '-serving', '-secret-key'];
  * @returns the size of the file.
  * @throws UsageError when the file can't be placed there, the disk is full, or the copy isn't a complete database.
  */
-export async function backUp(path: string, file: string, copying: Copying): Promise<{ byteCount: number }> {
+export async function backUp(
+  path: string,
+  file: string,
+  copying: CopyOptions,
+): Promise<{ byteCount: number }> {
   const place = placeFor(path, file);
   try {
     using unfinished = beginFile(place);
@@ -42,14 +46,14 @@ export async function backUp(path: string, file: string, copying: Copying): Prom
     refuseStopped(copying.signal);
     unfinished.replace();
   } catch (error) {
-    throw error instanceof UsageError || !hasCode(error)
+    throw error instanceof UsageError || !isSystemError(error)
       ? error
       : new UsageError(`The backup ${file} can't be written: ${error.message}. What was there is as it was.`);
   }
   return { byteCount: statSync(place).size };
 }
 
-async function copyAtOneMoment(path: string, to: string, { signal, onProgress }: Copying): Promise<void> {
+async function copyAtOneMoment(path: string, to: string, { signal, onProgress }: CopyOptions): Promise<void> {
   const source = openAtOneMoment(path);
   try {
     const pageBytes = Number(source.pragma('page_size', { simple: true }));
@@ -145,6 +149,6 @@ function sizeOf(path: string): number {
 }
 
 /** Whether an error comes from the system or from SQLite, and so has a code. */
-export function hasCode(error: unknown): error is NodeJS.ErrnoException {
+export function isSystemError(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error;
 }

@@ -14,7 +14,7 @@ import { pipeline } from 'node:stream/promises';
 
 import { UsageError } from '../../../errors.ts';
 import { lockServing } from '../engines/serving-lock.ts';
-import { type Copying, hasCode, isSqlite, refuseStopped } from './backup.ts';
+import { type CopyOptions, isSystemError, isSqlite, refuseStopped } from './backup.ts';
 import { examineCopy } from './examine.ts';
 import { beginFile, type UnfinishedFile } from '../../../command-line/unfinished-file.ts';
 
@@ -28,7 +28,7 @@ import { beginFile, type UnfinishedFile } from '../../../command-line/unfinished
 export async function restoreBackup(
   file: string,
   path: string,
-  { key, ...copying }: Copying & { key: { from: string; to: string } | undefined },
+  { key, ...copying }: CopyOptions & { key: { from: string; to: string } | undefined },
 ): Promise<{ byteCount: number }> {
   refuseOtherFiles(file);
   refuseTaken(path);
@@ -44,8 +44,8 @@ export async function restoreBackup(
     resources.use(lockServing(`sqlite:${path}`));
     placeWithKey(unfinished, key);
   } catch (error) {
-    if (hasCode(error) && error.code === 'EEXIST') refuseTaken(path);
-    throw error instanceof UsageError || !hasCode(error)
+    if (isSystemError(error) && error.code === 'EEXIST') refuseTaken(path);
+    throw error instanceof UsageError || !isSystemError(error)
       ? error
       : new UsageError(
           `${file} can't be restored: ${error.message}. There is no database ${path}, as before.`,
@@ -73,7 +73,7 @@ export function copyPrivately(from: string, to: string): void {
   unfinished.replace();
 }
 
-async function copy(file: string, to: string, { signal, onProgress }: Copying): Promise<void> {
+async function copy(file: string, to: string, { signal, onProgress }: CopyOptions): Promise<void> {
   const { size } = statSync(file);
   let done = 0;
   async function* count(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {

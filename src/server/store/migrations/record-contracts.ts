@@ -98,11 +98,14 @@ export function refuseLater(rows: readonly Rendering[], subject = 'The database'
     ({ resource, contract_version: version, digest }) =>
       isLater(version, contractVersion()) && digest !== renderingDigest(resource as Resource),
   );
-  if (later) throw isRendered(later, subject);
+  if (later) throw renderedByOtherVersionError(later, subject);
 }
 
 /** Returns the error for records that another version renders or has rendered. */
-export function isRendered({ contract_version: version }: Rendering, subject = 'The database'): UsageError {
+export function renderedByOtherVersionError(
+  { contract_version: version }: Rendering,
+  subject = 'The database',
+): UsageError {
   return new UsageError(
     `${subject} has records of the contract ${version}, and this version of Fieldledger has the contract ${contractVersion()}; run a later one, or go back to a backup.`,
   );

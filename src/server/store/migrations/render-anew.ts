@@ -12,7 +12,13 @@ import { dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import type { Tables } from '../tables/tables.ts';
 import { searchColumns } from '../search-columns.ts';
-import { beginRendering, isRendered, type Outdated, type Place, placeOf } from './record-contracts.ts';
+import {
+  beginRendering,
+  renderedByOtherVersionError,
+  type Outdated,
+  type Place,
+  placeOf,
+} from './record-contracts.ts';
 
 /** Maximum records per batch, during which SQLite blocks other writers for about 50 ms. */
 const BATCH_RECORDS = 500;
@@ -102,7 +108,7 @@ async function renderBatch(
     .where('resource', '=', resource)
     .modifyEnd(dialectOf(transaction).forUpdate)
     .executeTakeFirstOrThrow();
-  if (row.digest !== renderingDigest(resource)) throw isRendered(row);
+  if (row.digest !== renderingDigest(resource)) throw renderedByOtherVersionError(row);
   const after = placeOf(row);
   if (after === undefined) return undefined;
   const found = await lockNext(transaction, resource, after);

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 
 import type { DocumentAmounts } from '../../../contract/document-amounts.ts';
 import { joinObjects, type JsonText } from '../../../contract/json-text.ts';
-import type { KeptTerms } from '../../../contract/document-terms.ts';
+import type { StoredTerms } from '../../../contract/document-terms.ts';
 import type { Invoice } from '../../../contract/records.ts';
 import { type Connection, dialectOf } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
@@ -32,7 +32,7 @@ export interface PrintableDocument {
   supplier: KeptSupplier | null;
   reverseChargeRates: Readonly<Record<string, number>>;
   /** Terms printed on the document that the contract has no members for; absent if there are none. */
-  terms?: KeptTerms;
+  terms?: StoredTerms;
   /** Amounts that the record doesn't show; absent if there are none. */
   amounts?: DocumentAmounts;
   /** Whether the business system issued the document. */

@@ -13,7 +13,7 @@ export interface Finding {
 }
 
 /** The result of checking a batch: the number of rows, and the faults in them. */
-export interface Looked {
+export interface BatchResult {
   rowCount: number;
   findings: Finding[];
 }
@@ -23,7 +23,7 @@ export interface Check {
   /** The name of the part of the store that is checked, as in findings. */
   in: string;
   count: () => Promise<number>;
-  looks: () => AsyncIterable<Looked>;
+  looks: () => AsyncIterable<BatchResult>;
 }
 
 /** Returns a check that reads every row of a table. @param id the column by which findings identify a row. */

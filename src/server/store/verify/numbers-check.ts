@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { batchesOf, countRows } from '../batches.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import { findNumbering, kindsIn, type Numbered } from '../records/number-series.ts';
-import type { Check, Finding, Looked } from './findings.ts';
+import type { Check, Finding, BatchResult } from './findings.ts';
 import { createRuns, readNumber, type Series } from './number-runs.ts';
 
 const ROWS_AT_ONCE = 1_000;
@@ -32,7 +32,7 @@ interface NumberRow {
 }
 
 /** Checks one company's numbers. Numbers may be allocated meanwhile, so only those allocated before can be gaps. */
-async function* lookAtCompany(db: Connection, company: string): AsyncGenerator<Looked> {
+async function* lookAtCompany(db: Connection, company: string): AsyncGenerator<BatchResult> {
   const finding = (id: string, problem: string): Finding => ({ in: 'numbers', company, id, problem });
   const before = await seriesOf(db, company);
   const { formats = {} } = (await findNumbering(db, company)) ?? {};

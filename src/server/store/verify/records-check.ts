@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 
 import type { Resource } from '../../../contract/records.ts';
-import { storedRecordProblem, wholeText } from '../../../contract/render.ts';
+import { storedRecordProblem, joinRecordTexts } from '../../../contract/render.ts';
 import { hasDetail, type Invoice } from '../../../contract/records.ts';
 import type { Connection } from '../dialects/dialect.ts';
 import { searchColumns } from '../search-columns.ts';
@@ -39,7 +39,7 @@ export function recordsCheck(db: Connection, resource: Resource): Check {
 /** Returns the names of a document's wrong search columns, which the database doesn't compute from its text. */
 function searchProblems(resource: Resource, row: Row): string[] {
   if (resource !== 'invoices') return [];
-  const expected = searchColumns({ resource, record: JSON.parse(wholeText(row)) as Invoice });
+  const expected = searchColumns({ resource, record: JSON.parse(joinRecordTexts(row)) as Invoice });
   const names = ['paid_minor', 'search_words'] as const;
   return names
     .filter((name) => String(row[name]) !== String(expected[name]))

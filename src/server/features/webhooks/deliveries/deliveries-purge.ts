@@ -2,7 +2,13 @@ import { type RawBuilder, sql } from 'kysely';
 
 import { chosenText, type DeliveryKey, keyRows, rowsOf } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
-import { boundTo, byCompany, ofAllCompanies, type OfCompany, resultsOf } from '../../../store/machines.ts';
+import {
+  boundTo,
+  byCompany,
+  ofAllCompanies,
+  type StatementCompany,
+  resultsOf,
+} from '../../../store/machines.ts';
 
 /** Maximum number of events in one pass. Each has one delivery for each webhook. */
 const EVENTS_MAX = 20;
@@ -22,7 +28,7 @@ interface OldRow extends DeliveryKey {
 }
 
 /** Condition for deliveries that ended or wait for a paused webhook, which might never be resumed. */
-const isOver = (company: OfCompany) => sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
+const isOver = (company: StatementCompany) => sql<boolean>`(state NOT IN ('waiting', 'sending', 'retrying')
   OR state <> 'sending' AND EXISTS (
     SELECT 1 FROM webhooks AS w
     WHERE w.company = deliveries.company AND w.id = deliveries.webhook AND ${boundTo(company, 'w.company')}
@@ -35,7 +41,7 @@ const isOver = (company: OfCompany) => sql<boolean>`(state NOT IN ('waiting', 's
  */
 async function remove(
   engine: Engine,
-  condition: (company: OfCompany) => RawBuilder<boolean>,
+  condition: (company: StatementCompany) => RawBuilder<boolean>,
   { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
 ): Promise<void> {
   const done = await byCompany(engine, events, (some, company) =>
@@ -49,8 +55,8 @@ async function remove(
 
 async function removeIn(
   engine: Engine,
-  company: OfCompany,
-  condition: (company: OfCompany) => RawBuilder<boolean>,
+  company: StatementCompany,
+  condition: (company: StatementCompany) => RawBuilder<boolean>,
   { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
 ): Promise<void> {
   const keysIn = (keys: readonly DeliveryKey[]) =>

@@ -1,4 +1,4 @@
-import type { WithheldFor } from '../../../../contract/withholding.ts';
+import type { WithholdingReason } from '../../../../contract/withholding.ts';
 import type { KeptAttempt } from './results.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
 import { outcomeText } from '../../../sending/attempt-errors.ts';
@@ -25,7 +25,7 @@ const reasons: Readonly<Record<string, string>> = {
   api_not_enabled: 'API access was off.',
   module_not_licensed: 'The plan did not include its data.',
   invoicing_not_enabled: 'Invoicing was off.',
-} satisfies Record<WithheldFor, string>;
+} satisfies Record<WithholdingReason, string>;
 
 export function withheldText(reason: string): string {
   return reasons[reason] ?? reason;

@@ -8,7 +8,7 @@ import { chosenInteger, chosenText, type DeliveryKey, isChosen, rowsOf } from '.
 import type { Engine, StoreTransaction } from '../../../store/engines/engine.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
 import type { AttemptDetails } from '../../../sending/sender.ts';
-import { boundTo, byCompany, isPartAway, type OfCompany } from '../../../store/machines.ts';
+import { boundTo, byCompany, isPartAway, type StatementCompany } from '../../../store/machines.ts';
 import { type CountedAttempt, countAttempts } from '../webhook-health.ts';
 import { noteFailures } from '../webhook-outages.ts';
 
@@ -160,7 +160,7 @@ function isRefusal(error: unknown): boolean {
 export async function recordResults(
   engine: Engine,
   results: readonly DeliveryResult[],
-  company?: OfCompany,
+  company?: StatementCompany,
 ): Promise<number> {
   return engine.transaction(async (transaction) => {
     const settled = new Set((await settle(transaction, results, company)).map(textOf));
@@ -180,7 +180,7 @@ const textOf = ({ company, webhook, id }: DeliveryKey) => `${company} ${webhook}
 async function settle(
   transaction: StoreTransaction,
   results: readonly DeliveryResult[],
-  company: OfCompany,
+  company: StatementCompany,
 ): Promise<DeliveryKey[]> {
   const rows = results.map((result) => [
     ...[result.company, result.webhook, result.id, result.lease, result.state, result.dueAt],
