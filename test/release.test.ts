@@ -152,7 +152,7 @@ function importedBy(packageFolder: string): string[] {
     .filter((path) => path.endsWith('.js') && !path.startsWith('node_modules'))
     .flatMap((path) => {
       const text = readFileSync(join(packageFolder, path), 'utf8');
-      const loaded = [...text.matchAll(/\b(?:load|import\.meta\.resolve)\(['`]([^'`$]+)/g)];
+      const loaded = [...text.matchAll(/\b(?:load|family|import\.meta\.resolve)\(['`]([^'`$]+)/g)];
       const { importedFiles } = ts.preProcessFile(text, true, true);
       return [...importedFiles.map(({ fileName }) => fileName), ...loaded.map(([, name = '']) => name)];
     })

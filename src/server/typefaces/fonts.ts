@@ -8,26 +8,23 @@ interface Family {
   files: readonly string[];
 }
 
-const google = (name: string, folder: string, styles = ['400Regular', '600SemiBold']): Family => ({
-  name,
-  files: styles.map(
-    (style) => `@expo-google-fonts/${folder}/${style}/${name.replaceAll(' ', '')}_${style}.ttf`,
-  ),
-});
+function family(from: string, name: string, styles = ['400Regular', '600SemiBold']): Family {
+  return { name, files: styles.map((style) => `${from}/${style}/${name.replaceAll(' ', '')}_${style}.ttf`) };
+}
 
 /** The documents' own typeface, those of single scripts, and last the one for letters that all others lack. */
 const FAMILIES: readonly Family[] = [
-  { ...google('SourceSans3', 'source-sans-3'), name: 'Source Sans 3' },
-  google('Amiri', 'amiri', ['400Regular', '700Bold']),
-  google('Noto Sans Hebrew', 'noto-sans-hebrew'),
-  google('Noto Sans Devanagari', 'noto-sans-devanagari'),
-  google('Noto Sans Thai', 'noto-sans-thai'),
-  google('Noto Sans SC', 'noto-sans-sc', ['400Regular']),
-  google('Noto Sans JP', 'noto-sans-jp', ['400Regular']),
-  google('Noto Sans KR', 'noto-sans-kr', ['400Regular']),
+  { ...family('@expo-google-fonts/source-sans-3', 'SourceSans3'), name: 'Source Sans 3' },
+  family('@expo-google-fonts/amiri', 'Amiri', ['400Regular', '700Bold']),
+  family('@expo-google-fonts/noto-sans-hebrew', 'Noto Sans Hebrew'),
+  family('@expo-google-fonts/noto-sans-devanagari', 'Noto Sans Devanagari'),
+  family('@expo-google-fonts/noto-sans-thai', 'Noto Sans Thai'),
+  family('@expo-google-fonts/noto-sans-sc', 'Noto Sans SC', ['400Regular']),
+  family('@expo-google-fonts/noto-sans-jp', 'Noto Sans JP', ['400Regular']),
+  family('@expo-google-fonts/noto-sans-kr', 'Noto Sans KR', ['400Regular']),
   {
-    name: 'DejaVu Sans',
-    files: ['DejaVuSans', 'DejaVuSans-Bold'].map((name) => `dejavu-fonts-ttf/ttf/${name}.ttf`),
+    ...family('dejavu-fonts-ttf', 'DejaVu Sans', []),
+    files: ['dejavu-fonts-ttf/ttf/DejaVuSans.ttf', 'dejavu-fonts-ttf/ttf/DejaVuSans-Bold.ttf'],
   },
 ];
 
