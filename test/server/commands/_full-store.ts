@@ -36,7 +36,7 @@ export async function openFullStore(name: EngineName = 'sqlite'): Promise<Workpl
     ...(name === 'postgres'
       ? [`INSERT INTO key_counts SELECT company, id, 1, 1 FROM api_keys WHERE company = '${COMPANY}'`]
       : []),
-    `INSERT INTO events VALUES ('${COMPANY}', 'evt_1', 'ping', '${at}', '{"a":"é\\u0000"}')`,
+    `INSERT INTO events VALUES ('${COMPANY}', 'evt_1', 'ping', '${at}', '{"a":"é\\u0001"}', 0)`,
     `INSERT INTO deliveries (company, webhook, id, event, state, due_at)
       VALUES ('${COMPANY}', '${String(webhook?.id)}', 'dlv_1', 'evt_1', 'retrying', '${at}')`,
     `INSERT INTO delivery_attempts (company, webhook, delivery, number, attempted_at, status, total_ms)
