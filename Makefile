@@ -9,7 +9,7 @@ export REDOCLY_TELEMETRY := off
 export REDOCLY_SUPPRESS_UPDATE_NOTICE := true
 
 .DEFAULT_GOAL := help
-.PHONY: help setup generate docs client format lint types test mutants contract conformance check bench kills feed failover backups deliveries upgrades sync model documents interop mock release start dev clean
+.PHONY: help setup generate docs client format lint types test mutants contract conformance check bench kills feed failover backups deliveries upgrades sync model documents pictures interop mock release start dev clean
 
 help: ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -100,6 +100,9 @@ model: setup ## Compare 1,000 random sequences of moves with a model, on each en
 
 documents: setup ## Make the documents of 1,000 random sales, and compare API, pages and e-invoices; half an hour
 	@DOCUMENTS=1000 TEST_FILE_SECONDS=7200 $(NODE) test/run.ts test/server/e-invoice/random-documents.test.ts
+
+pictures: setup ## Paint the README's pictures of the portal and of an invoice, from the demo company
+	@$(NODE) test/browser/pictures.ts > /dev/null
 
 # A server takes the shell's place, so that signals reach it.
 mock: setup ## Serve the contract's examples on http://127.0.0.1:4010
