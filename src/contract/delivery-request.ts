@@ -5,7 +5,7 @@ import type { JsonText } from './json-text.ts';
 import { createTraceparent, traceIdOfDelivery } from './trace-context.ts';
 
 /** An event to deliver to one webhook. */
-export interface DeliveredEvent {
+export interface EventToDeliver {
   /** Id of the delivery, the same at every attempt. */
   id: string;
   event: EventKind;
@@ -22,7 +22,7 @@ interface Signing {
 
 /** Returns an attempt's body and headers (openapi.yaml, "Delivery"). Attempts differ only in signature and span. */
 export function deliveryRequest(
-  delivered: DeliveredEvent,
+  delivered: EventToDeliver,
   signing: Signing,
 ): { body: string; headers: Record<string, string> } {
   const body = deliveryBody(delivered);
@@ -30,7 +30,7 @@ export function deliveryRequest(
 }
 
 /** Returns the body of a delivery, which is the same at every attempt. */
-export function deliveryBody({ id, event, createdAt, company, data }: DeliveredEvent): string {
+export function deliveryBody({ id, event, createdAt, company, data }: EventToDeliver): string {
   const envelope = JSON.stringify({ id, event, createdAt, companyId: company });
   return `${envelope.slice(0, -1)},"data":${data}}`;
 }

@@ -213,7 +213,7 @@ export function reverseChargeVat(
 }
 
 /** Amounts invoiced, credited, paid and refunded on an issued invoice, in minor units of its currency. */
-export interface Movements {
+export interface SettlementTotals {
   grossMinor: number;
   /** Gross total of the invoice's issued credit notes, as a positive amount. */
   creditedMinor: number;
@@ -240,7 +240,7 @@ export function calculateBalance({
   paidMinor,
   refundedMinor,
   roundingMinor = 0,
-}: Movements): Balance {
+}: SettlementTotals): Balance {
   const keptMinor = BigInt(paidMinor) - BigInt(refundedMinor);
   const open = safeNumber(BigInt(grossMinor) + BigInt(roundingMinor) - BigInt(creditedMinor) - keptMinor);
   return {

@@ -3,7 +3,7 @@ import { companyDay } from '../contract/company-time.ts';
 import { createCompany } from '../server/backoffice/companies.ts';
 import { createIds } from '../server/process/ids.ts';
 import { setNumbering } from '../server/backoffice/numbering.ts';
-import type { DeliveredEvent } from '../contract/delivery-request.ts';
+import type { EventToDeliver } from '../contract/delivery-request.ts';
 import type { Customer, Form } from '../contract/records.ts';
 import type { AppendEvents } from '../server/store/records/events.ts';
 import type { Engine } from '../server/store/engines/engine.ts';
@@ -18,14 +18,14 @@ import { openStory, type StoryChange, type TeamChange } from './story.ts';
  * @param beganAt the time of the first event. The ids of the day follow from it: another day has other ids.
  * @returns the events that webhooks get, in the order in which they happened.
  */
-export async function recordDay(engine: Engine, beganAt: Date): Promise<DeliveredEvent[]> {
+export async function recordDay(engine: Engine, beganAt: Date): Promise<EventToDeliver[]> {
   const { id, ...settings } = exampleCompany;
   await createCompany(engine, id, settings, beganAt);
   // Numbers are unique across days too.
   const last = Math.floor(beganAt.getTime() / 1000) % 10_000_000;
   for (const kind of ['invoice', 'credit_note', 'quote'] as const)
     await setNumbering(engine, id, { kind, last, now: beganAt });
-  const events: DeliveredEvent[] = [];
+  const events: EventToDeliver[] = [];
   const keep: AppendEvents = async (_transaction, company, sent, { mintId }) => {
     for (const { kind, createdAt, data } of sent)
       events.push({ id: mintId(), event: kind, createdAt, company, data });

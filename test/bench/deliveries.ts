@@ -10,7 +10,7 @@ import { appendEvents } from '../../src/server/store/records/events.ts';
 import type { Engine } from '../../src/server/store/engines/engine.ts';
 import { DeliveryLoop } from '../../src/server/features/webhooks/deliveries/delivery-loop.ts';
 import { createSecretBox } from '../../src/server/process/secret-box.ts';
-import { createSender, type Sender } from '../../src/server/sending/sender.ts';
+import { createWebhookSender, type Sender } from '../../src/server/sending/sender.ts';
 import { SECRET_KEY } from '../_command.ts';
 import { engineNames, openTestDatabase } from '../_server.ts';
 import type { ReceiverPlace } from './_receiver.ts';
@@ -50,7 +50,7 @@ export async function benchDeliveries(): Promise<string> {
   const receiver = fork(join(import.meta.dirname, '_receiver.ts'));
   stack.defer(() => receiver.disconnect());
   const [place] = (await once(receiver, 'message')) as [ReceiverPlace];
-  const sender = createSender({
+  const sender = createWebhookSender({
     resolve: async () => ['127.0.0.1'],
     isCallable: (address) => address === '127.0.0.1',
     ...place,

@@ -4,7 +4,7 @@ import { deliveryBytesMax, type EventKind } from '../../contract/events.ts';
 import type { JsonText } from '../../contract/json-text.ts';
 import { quote, UsageError } from '../../errors.ts';
 import {
-  type DeliveredEvent,
+  type EventToDeliver,
   deliveryBody,
   deliveryRequest,
   pingData,
@@ -49,7 +49,7 @@ export interface PlayOptions {
 
 interface Delivery {
   kind: PlayedDelivery['kind'];
-  event: DeliveredEvent;
+  event: EventToDeliver;
   forgery?: Forgery;
 }
 
@@ -116,7 +116,7 @@ const forgeries: readonly Forgery[] = [
  * @throws UsageError if not even the first delivery can be made.
  */
 export async function playDay(
-  events: readonly DeliveredEvent[],
+  events: readonly EventToDeliver[],
   options: PlayOptions,
 ): Promise<PlayedDelivery[]> {
   const { to, speed, onPlayed } = options;
@@ -145,10 +145,10 @@ export async function playDay(
 }
 
 /** Returns the deliveries of the day in sending order. */
-function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
+function dayOf(events: readonly EventToDeliver[]): Delivery[] {
   const [first] = events;
   if (!first) return [];
-  const ping: DeliveredEvent = { ...first, id: renewedId(first.id), event: 'ping', data: pingData };
+  const ping: EventToDeliver = { ...first, id: renewedId(first.id), event: 'ping', data: pingData };
   const late = events.find(({ event }) => event === 'job.updated');
   const again = events.find(({ event }) => event === 'payment.recorded');
   const inTime = events.filter((event) => event !== late);
@@ -165,7 +165,7 @@ function dayOf(events: readonly DeliveredEvent[]): Delivery[] {
 }
 
 /** Returns the day's form submission under a new id, padded to the maximum delivery size; empty if there is no form. */
-function largestOf(events: readonly DeliveredEvent[]): DeliveredEvent[] {
+function largestOf(events: readonly EventToDeliver[]): EventToDeliver[] {
   const form = events.find(({ event }) => event === 'form.submitted');
   const last = events.at(-1);
   if (!form || !last) return [];
@@ -253,7 +253,7 @@ function adviceOn(status: number, kind: PlayedDelivery['kind']): string {
 
 /** Returns the newest event of each record: the state that a receiver must have at the end of the day. */
 export function newestOf(
-  events: readonly DeliveredEvent[],
+  events: readonly EventToDeliver[],
 ): { event: EventKind; record: string; at: string }[] {
   const newest = new Map<string, { event: EventKind; record: string; at: string }>();
   for (const { event, createdAt, data } of [...events, ...largestOf(events)]) {

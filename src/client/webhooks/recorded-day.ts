@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 
 import { DAY_MS } from '../../contract/durations.ts';
-import type { DeliveredEvent } from '../../contract/delivery-request.ts';
+import type { EventToDeliver } from '../../contract/delivery-request.ts';
 import day from '../../../generated/recorded-day.json' with { type: 'json' };
 
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
@@ -15,7 +15,7 @@ const NUMBER = /^([A-Z]+)-\d{4}-\d+$/;
  * dates move by whole days, so that they still match. Ids and document numbers are new each time, because receivers remember
  * those that they have seen.
  */
-export function recordedDay(now: Date): DeliveredEvent[] {
+export function recordedDay(now: Date): EventToDeliver[] {
   const endedMs = Date.parse(day.at(-1)?.createdAt ?? '');
   const laterMs = Math.floor((now.getTime() - endedMs) / DAY_MS) * DAY_MS;
   const moved = (text: string) => new Date(Date.parse(text) + laterMs).toISOString();
@@ -35,13 +35,13 @@ export function recordedDay(now: Date): DeliveredEvent[] {
       ? value.replaceAll(ID, idOf)
       : `${kind}-${moved(day[0]?.createdAt ?? '').slice(0, 4)}-${number}`;
   };
-  const events = JSON.parse(JSON.stringify(day), renewed) as (Omit<DeliveredEvent, 'data'> & {
+  const events = JSON.parse(JSON.stringify(day), renewed) as (Omit<EventToDeliver, 'data'> & {
     data: object;
   })[];
   // The back office wrote the events; a test compares them with its current output.
   return events.map(({ data, ...event }) => ({
     ...event,
-    data: JSON.stringify(data) as DeliveredEvent['data'],
+    data: JSON.stringify(data) as EventToDeliver['data'],
   }));
 }
 

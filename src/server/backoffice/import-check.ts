@@ -124,7 +124,7 @@ function vatIn(item: Item, { includesVat, breakdown }: Priced): Expected {
   return { minor, rule: `the VAT ${includesVat ? 'in' : 'on'} ${at}` };
 }
 
-/** Returns the differences between the stated items and those expected: one for each category and rate of the lines. */
+/** Compares the stated items with those expected, one for each category and rate of the lines, and returns the differences. */
 function itemDifferences(expected: readonly Item[], stated: readonly Item[], path: string): Difference[] {
   const wrong = stated.flatMap((item, index) => {
     const at = `${path}/${index}`;
@@ -159,7 +159,7 @@ function mayBeRounded({ category, rateBasisPoints, taxableMinor, vatMinor }: Ite
   return isTaxed && (vatMinor === 0 || vatMinor > 0 === taxableMinor > 0);
 }
 
-/** Returns the differences within a breakdown, and between it and the totals. */
+/** Returns the amounts of a VAT breakdown that differ from the expected ones, and the totals that don't add up. */
 function breakdownDifferences(
   given: Given,
   { vatBreakdown: items, totals }: Amounts,

@@ -1,6 +1,6 @@
 import { inexpressible } from '../e-invoice/expressible.ts';
 import { peppolProblems } from '../e-invoice/peppol.ts';
-import { readDocument } from '../e-invoice/reading.ts';
+import { toEInvoice } from '../e-invoice/reading.ts';
 import type { CheckedDocument, LegalRule } from './legal-checklist.ts';
 
 /** The legal rule that a document sent over Peppol must pass Peppol's own checks. */
@@ -23,6 +23,6 @@ function problemOf(checked: CheckedDocument): string | undefined {
   const printed = asPrinted(checked);
   const problem = inexpressible(printed);
   if (problem !== undefined) return `${problem}, so that it can't go over Peppol`;
-  const problems = peppolProblems(readDocument(printed));
+  const problems = peppolProblems(toEInvoice(printed));
   return problems.length === 0 ? undefined : `for Peppol, ${problems.join(', ')}`;
 }

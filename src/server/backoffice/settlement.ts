@@ -3,7 +3,7 @@ import type { JsonText } from '../../contract/json-text.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { RenderedRecord } from '../../contract/render.ts';
 import { sumMinor } from '../../contract/exact.ts';
-import { calculateBalance, type Movements } from '../../contract/vat.ts';
+import { calculateBalance, type SettlementTotals } from '../../contract/vat.ts';
 import type { Move } from './move.ts';
 import { withinRange } from './refusal.ts';
 import type { DocumentRecord, Drafted, Payment, StoredDocument, Unpublished } from './unpublished.ts';
@@ -12,7 +12,7 @@ import type { DocumentRecord, Drafted, Payment, StoredDocument, Unpublished } fr
 export function movementsOf(
   { totals, creditNotes, payments = [], refunds = [] }: DocumentRecord,
   { amounts, creditedRoundingMinor = 0 }: Pick<Unpublished, 'amounts' | 'creditedRoundingMinor'>,
-): Movements {
+): SettlementTotals {
   return {
     roundingMinor: (amounts?.roundingMinor ?? 0) - creditedRoundingMinor,
     grossMinor: totals.grossMinor,

@@ -7,7 +7,12 @@ import { withoutPasswords } from '../process/setting-values.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { isAway, openEngine } from '../store/engines/open-engine.ts';
 import { machinesAway } from '../store/machines.ts';
-import { migrate, type Migrated, type MigrationPlan, planMigration } from '../store/migrations/migrate.ts';
+import {
+  migrate,
+  type MigrationResult,
+  type MigrationPlan,
+  planMigration,
+} from '../store/migrations/migrate.ts';
 import { showSteps } from '../../command-line/progress.ts';
 import type { Terminal } from '../../command-line/terminal.ts';
 
@@ -19,7 +24,7 @@ import type { Terminal } from '../../command-line/terminal.ts';
  */
 export async function withDatabase<T>(
   terminal: Terminal,
-  work: (engine: Engine, config: Config, migrated: Migrated) => Promise<T>,
+  work: (engine: Engine, config: Config, migrated: MigrationResult) => Promise<T>,
   { mayCreate = false, waits = async () => false }: Opening = {},
 ): Promise<T> {
   const config = readConfig(terminal.environment);

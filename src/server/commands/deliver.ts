@@ -16,7 +16,7 @@ import { DeliveryLoop } from '../features/webhooks/deliveries/delivery-loop.ts';
 import { keepPurging } from './purge.ts';
 import { keepDoing } from '../process/repeating.ts';
 import { type OpenedBox, openSecretBox } from '../features/webhooks/secret-key.ts';
-import { createSender } from '../sending/sender.ts';
+import { createWebhookSender } from '../sending/sender.ts';
 import { HOUR_MS, MINUTE_MS } from '../../contract/durations.ts';
 import { version } from '../../contract/version.ts';
 import { lookOf } from './look.ts';
@@ -97,7 +97,7 @@ export function startDeliveries(surroundings: Surroundings): AsyncDisposable {
   const { engine, config, secrets, log, metrics } = surroundings;
   const now = () => new Date();
   const { logo } = lookOf(config);
-  const sender = createSender({ ownAddresses: config.ownAddresses });
+  const sender = createWebhookSender({ ownAddresses: config.ownAddresses });
   const parts: AsyncDisposable[] = [
     new DeliveryLoop({
       ...{ engine, sender, secrets, serviceName: config.serviceName, log, now },

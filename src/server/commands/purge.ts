@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { DAY_MS, HISTORY_MS, MINUTE_MS } from '../../contract/durations.ts';
 import type { Logger } from '../process/log.ts';
 import { forgetOldEntries } from '../store/accounts/audit-trail.ts';
-import { removeDeleted, removeOld } from '../features/webhooks/deliveries/deliveries-purge.ts';
+import { purgeDeletedWebhooks, removeOld } from '../features/webhooks/deliveries/deliveries-purge.ts';
 import { REQUEST_DAYS } from '../features/usage/stored-requests.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { settleOldHandOvers } from '../store/records/hand-overs.ts';
@@ -42,7 +42,7 @@ export async function purge(engine: Engine, now: () => Date, signal?: AbortSigna
     after = await removeOld(engine, new Date(now().getTime() - HISTORY_MS), after ?? '');
     return after !== undefined;
   });
-  await untilDone(signal, () => removeDeleted(engine));
+  await untilDone(signal, () => purgeDeletedWebhooks(engine));
   const firstHour = new Date(now().getTime() - COUNTED_DAYS * DAY_MS).toISOString().slice(0, 13);
   for (const [table, before] of [
     [webhookHours, firstHour],

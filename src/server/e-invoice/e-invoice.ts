@@ -1,7 +1,7 @@
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import { ciiText } from './cii.ts';
 import { inexpressible } from './expressible.ts';
-import { readDocument, typeCodes } from './reading.ts';
+import { toEInvoice, typeCodes } from './reading.ts';
 import { ublText } from './ubl.ts';
 
 /** The name of a syntax of EN 16931: Cross Industry Invoice D22B, or UBL 2.1. */
@@ -23,5 +23,5 @@ export function hasEInvoice(document: PrintedDocument): boolean {
  */
 export function eInvoiceText(document: PrintedDocument, format: EInvoiceFormat): string {
   if (!hasEInvoice(document)) throw new Error(`The document ${document.record.id} has no e-invoice.`);
-  return writers[format](readDocument(document));
+  return writers[format](toEInvoice(document));
 }

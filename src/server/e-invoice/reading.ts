@@ -36,7 +36,7 @@ const vatexCodes: Partial<Record<string, string>> = {
 };
 
 /** Returns a document as an e-invoice in the terms of EN 16931, with the amounts at issue. */
-export function readDocument(document: PrintedDocument): EInvoice {
+export function toEInvoice(document: PrintedDocument): EInvoice {
   const { record, terms = {} } = document;
   const { currency } = record;
   return {

@@ -48,8 +48,8 @@ type Arguments = [exchange: FeedExchange, req: IncomingMessage, res: ServerRespo
 const AT_ONCE_MAX = 8;
 
 /**
- * Returns the feed's dispatcher of requests, built from its contract: routing, token, rate limit, parameters, operation. Its
- * `handleRequest` rejects with the AppError to answer with.
+ * Creates the feed's request dispatcher from its contract. It routes a request, checks token, rate limit and parameters, and
+ * runs the operation. Its `handleRequest` rejects with the AppError to answer with.
  */
 export async function createFeedBackend(options: FeedServerOptions): Promise<OpenAPIBackend> {
   const { engine, metrics, requestsPerMinute, baseUrl, now, accent } = options;

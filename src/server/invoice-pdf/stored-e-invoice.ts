@@ -1,7 +1,7 @@
 import { type EInvoiceFormat, eInvoiceText, hasEInvoice } from '../e-invoice/e-invoice.ts';
 import { inexpressible } from '../e-invoice/expressible.ts';
 import { peppolProblems } from '../e-invoice/peppol.ts';
-import { readDocument } from '../e-invoice/reading.ts';
+import { toEInvoice } from '../e-invoice/reading.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import { findPrinted } from './printing.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
@@ -33,7 +33,7 @@ export function eInvoiceOf(printed: PrintedDocument): StoredEInvoice {
   return {
     name: number ?? `draft-${id}`,
     absence,
-    peppolProblems: () => (absence === undefined ? peppolProblems(readDocument(printed)) : []),
+    peppolProblems: () => (absence === undefined ? peppolProblems(toEInvoice(printed)) : []),
     text: (format) => eInvoiceText(printed, format),
   };
 }

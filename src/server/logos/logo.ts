@@ -108,7 +108,7 @@ interface Size {
   height: number;
 }
 
-/** Markers of frames with Huffman coding: baseline, extended and progressive. */
+/** JPEG markers of a frame's start, with Huffman coding: baseline, extended and progressive. */
 const FRAMES = [0xffc0, 0xffc1, 0xffc2];
 
 function refuseBadSize({ width, height }: Size): void {

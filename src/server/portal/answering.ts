@@ -21,7 +21,7 @@ import { formTokenFor } from '../views/form-tokens.ts';
 import type { Services } from '../views/services.ts';
 import { notWellFormed, PageError, toPageError } from '../views/page-error.ts';
 import { SECOND_FACTOR_PATH } from '../features/sign-in/second-factor-page.ts';
-import { askWithProof } from './proof-page.ts';
+import { runWithProof } from './proof-page.ts';
 import type { AdministratorsRoute, Route } from './routes.ts';
 import { withQuery } from '../views/form.ts';
 import { administratorPage, guestPage } from './frame.ts';
@@ -109,7 +109,7 @@ async function replyOnce(
   const earlier = await findEarlier();
   if (earlier) return earlier;
   try {
-    const reply = await askWithProof(visit, answering, ask);
+    const reply = await runWithProof(visit, answering, ask);
     if (reply.kind === 'redirect') return await keepReply(reply, { session, form }, answering);
     // The form may have been sent twice, and the second one refused because the first has done its work.
     return (await findEarlier()) ?? reply;

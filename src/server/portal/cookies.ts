@@ -1,7 +1,7 @@
 import type { CookieOptions, Request, Response } from 'express';
 
 import { DAY_MS } from '../../contract/durations.ts';
-import { KNOWN_DAYS_MAX } from '../features/sign-in/known-browsers.ts';
+import { KNOWN_BROWSER_DAYS } from '../features/sign-in/known-browsers.ts';
 import { isToken } from '../access/tokens.ts';
 
 const SEPARATOR = '~';
@@ -39,7 +39,8 @@ export function createCookies({ isSecure }: { isSecure: () => boolean }): Cookie
     setSessions: (res, tokens) => set(res, 'fieldledger_session', tokens.join(SEPARATOR)),
     endSessions: (res) => res.clearCookie(nameOf('fieldledger_session'), options()),
     setGuest: (res, token) => set(res, 'fieldledger_guest', token),
-    setBrowser: (res, proofs) => set(res, 'fieldledger_browser', proofs, { maxAge: KNOWN_DAYS_MAX * DAY_MS }),
+    setBrowser: (res, proofs) =>
+      set(res, 'fieldledger_browser', proofs, { maxAge: KNOWN_BROWSER_DAYS * DAY_MS }),
   };
 }
 

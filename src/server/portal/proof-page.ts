@@ -15,7 +15,7 @@ const SECRET_FIELDS = /password|^present$/;
  * Runs an action. If it needs a fresh proof of identity, the reply is the form again, with what was filled in and a field for
  * the proof. When that form is submitted, the proof is checked first.
  */
-export async function askWithProof(visit: Visit, services: Services, ask: PortalPage): Promise<PortalReply> {
+export async function runWithProof(visit: Visit, services: Services, ask: PortalPage): Promise<PortalReply> {
   const { engine, limits, secrets } = services;
   const { act, form: filled } = visit;
   const given = filled.get(PROOF);

@@ -16,7 +16,7 @@ import { showEvents } from '../features/webhooks/events-page.ts';
 import { mailReset, showForgotten } from '../features/people/forgotten-page.ts';
 import { handAllOver, showHandOvers } from '../features/hand-over/hand-overs-page.ts';
 import { acceptInvitation, openInvitation, showInvitation } from '../features/people/invitation-page.ts';
-import { changeOldKey, revokeOldKey, showKeys } from '../features/keys/keys-page.ts';
+import { saveKey, revokeOldKey, showKeys } from '../features/keys/keys-page.ts';
 import { createNewKey, showNewKey } from '../features/keys/new-key-page.ts';
 import { saveNoticeSettings, showNotices, showStop, stopByLink } from '../features/notices/notices-page.ts';
 import { showOverview } from '../features/overview/overview-page.ts';
@@ -40,7 +40,7 @@ import { showUsage } from '../features/usage/usage-page.ts';
 import {
   beginSecret,
   endSecret,
-  pause,
+  pauseAction,
   remove,
   resume,
   sendPing,
@@ -48,7 +48,7 @@ import {
 } from '../features/webhooks/webhook-page.ts';
 import {
   registerWebhook,
-  saveChange,
+  saveWebhook,
   showChange,
   showNewWebhook,
   showWebhooks,
@@ -107,7 +107,7 @@ export const routes: readonly Route[] = [
   get('/keys', showKeys),
   get('/keys/new', showNewKey),
   post('/keys/new', createNewKey),
-  post('/keys/:id/change', changeOldKey),
+  post('/keys/:id/change', saveKey),
   post('/keys/:id/revoke', revokeOldKey),
 
   get('/events', showEvents),
@@ -117,11 +117,11 @@ export const routes: readonly Route[] = [
   get('/webhooks/new', showNewWebhook),
   get('/webhooks/:id', showWebhook),
   get('/webhooks/:id/change', showChange),
-  post('/webhooks/:id/change', saveChange),
+  post('/webhooks/:id/change', saveWebhook),
   post('/webhooks/:id/ping', sendPing),
   post('/webhooks/:id/secret', beginSecret),
   post('/webhooks/:id/secret/end', endSecret),
-  post('/webhooks/:id/pause', pause),
+  post('/webhooks/:id/pause', pauseAction),
   post('/webhooks/:id/resume', resume),
   post('/webhooks/:id/delete', remove),
   get('/webhooks/:id/deliveries', showDeliveries),

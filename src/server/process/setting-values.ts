@@ -19,7 +19,7 @@ export const matching = (pattern: RegExp, rule: string) => (text: string) => {
   return text;
 };
 
-/** Creates a parser for folders that have a file of a kind, in themselves or below. */
+/** Returns a parser for a folder's absolute path; the folder or a subfolder must contain a file whose name matches `kind`. */
 export const folderWith = (kind: RegExp, rule: string) => (text: string) => {
   const names = existsSync(text) ? readdirSync(text, { recursive: true, encoding: 'utf8' }) : [];
   if (!isAbsolute(text) || !names.some((name) => kind.test(name)))

@@ -73,7 +73,7 @@ const HTTPS_PORT = 443;
  * Disposing of the sender waits for the attempts under way and closes the connections; nothing can be sent afterwards.
  * @throws UsageError for an own address that isn't an IP address.
  */
-export function createSender(options: SenderOptions = {}): Sender {
+export function createWebhookSender(options: SenderOptions = {}): Sender {
   const { ownAddresses, resolve = createResolve(), port = HTTPS_PORT, ca } = options;
   const { isCallable = createAddressRule(ownAddresses), deadlineMs = DEADLINE_MS } = options;
   const agent = new Connections(resolve, isCallable, ca);

@@ -13,7 +13,7 @@ import { openBackoffice } from '../../../src/server/backoffice/backoffice.ts';
 import { deliveryBytesMax } from '../../../src/contract/events.ts';
 import { exampleSecret } from '../../../src/contract/examples.ts';
 import { recordDay } from '../../../src/demo/day.ts';
-import { type DeliveredEvent, deliveryHeaders } from '../../../src/contract/delivery-request.ts';
+import { type EventToDeliver, deliveryHeaders } from '../../../src/contract/delivery-request.ts';
 import { type PlayedDelivery, playDay } from '../../../src/client/webhooks/played-day.ts';
 import { startService } from '../_service.ts';
 import { exampleOf } from '../../../src/client/webhooks/samples.ts';
@@ -152,7 +152,7 @@ async function testReceiver(t: Test, program: Program): Promise<void> {
     t.equal(Object.keys(await source()).length, 5);
     await until(holds);
 
-    const invoice = events.find(({ event }) => event === 'invoice.issued') as DeliveredEvent;
+    const invoice = events.find(({ event }) => event === 'invoice.issued') as EventToDeliver;
     const paid = events.find(({ event }) => event === 'payment.recorded')?.data ?? '{}';
     const { invoiceId, paymentId } = JSON.parse(paid) as Body['data'];
     // It changes the invoice and sends nothing.

@@ -3,7 +3,7 @@ import t from 'tap';
 import { countryCodes, currencyCodes, unitCodes, vatPrefixes } from '../../../src/contract/code-lists.ts';
 import { peppolProblems } from '../../../src/server/e-invoice/peppol.ts';
 import { documentAllowanceCharges } from '../../../src/server/e-invoice/reading-amounts.ts';
-import { readDocument } from '../../../src/server/e-invoice/reading.ts';
+import { toEInvoice } from '../../../src/server/e-invoice/reading.ts';
 import { inexpressible } from '../../../src/server/e-invoice/expressible.ts';
 import { eInvoiceText, hasEInvoice } from '../../../src/server/e-invoice/e-invoice.ts';
 import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
@@ -150,7 +150,7 @@ t.test('no line goes to Peppol whose period leaves its document’s, to either s
     const document = changed('invoice with every term', ({ terms }) => {
       for (const line of Object.values(terms?.lines ?? {})) line.supplyPeriod = supplyPeriod;
     });
-    return peppolProblems(readDocument(document));
+    return peppolProblems(toEInvoice(document));
   };
   t.strictSame(problemsOf({ startDate: '2026-11-01', endDate: '2026-11-14' }), []);
   const problem = /^line \d+ has a supplyPeriod that isn't within the document's$/;

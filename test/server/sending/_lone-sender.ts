@@ -2,7 +2,7 @@
  * A sender in a process of its own, for what is said to a process alone: environment, options of Node, memory. It is
  * told what to do as JSON in its first argument, and prints what came of it.
  */
-import { createSender } from '../../../src/server/sending/sender.ts';
+import { createWebhookSender } from '../../../src/server/sending/sender.ts';
 import { requestTo } from './_senders.ts';
 
 export interface Errand {
@@ -22,7 +22,7 @@ export interface Report {
 const { ca, warmUpPort, ports, count } = JSON.parse(process.argv[2] ?? '') as Errand;
 
 async function attempt(port: number): Promise<Report['results']> {
-  await using sender = createSender({
+  await using sender = createWebhookSender({
     resolve: async () => ['127.0.0.1'],
     isCallable: (address) => address === '127.0.0.1',
     ca,

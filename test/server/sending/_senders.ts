@@ -1,5 +1,5 @@
 import {
-  createSender,
+  createWebhookSender,
   type Sender,
   type SenderOptions,
   type WebhookRequest,
@@ -11,7 +11,7 @@ export const DEADLINE_MS = 500;
 
 /** A sender whose every host name leads to a receiver of this machine. */
 export function senderTo(receiver: Receiver, options: SenderOptions = {}): Sender {
-  return createSender({
+  return createWebhookSender({
     resolve: async () => ['127.0.0.1'],
     isCallable: (address) => address === '127.0.0.1',
     ca: authority.ca,

@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 import t, { type Test } from 'tap';
 
 import { type AttemptError, attemptErrorTexts } from '../../../src/server/sending/attempt-errors.ts';
-import { createSender } from '../../../src/server/sending/sender.ts';
+import { createWebhookSender } from '../../../src/server/sending/sender.ts';
 import { until } from '../../_command.ts';
 import { type Behaviour, behaviours, sendHuge } from '../features/webhooks/deliveries/_behaviours.ts';
 import { createAuthority } from './_certificates.ts';
@@ -104,7 +104,7 @@ t.test('a request that can’t be sent is a failed attempt, never an exception',
 t.test('a sender without a name server of a test doesn’t call this machine', async (t) => {
   const dialled = watchDials(t);
   await using receiver = await startHttpsReceiver((_request, response) => response.end());
-  await using sender = createSender({
+  await using sender = createWebhookSender({
     resolve: async () => ['127.0.0.1'],
     ca: authority.ca,
     port: receiver.port,
@@ -120,7 +120,7 @@ t.test('every class of error has one text, which names nothing', async (t) => {
 
 t.test('an attempt ends after 10 seconds', async (t) => {
   await using receiver = await startTcpReceiver((socket) => socket.resume());
-  await using sender = createSender({
+  await using sender = createWebhookSender({
     resolve: async () => ['127.0.0.1'],
     isCallable: () => true,
     port: receiver.port,

@@ -10,7 +10,7 @@ import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 import type { Drop } from './folder-drop.ts';
 
 /** A document being handed over. */
-export interface Handed {
+export interface DocumentToHandOver {
   company: string;
   id: string;
   number: string;
@@ -33,7 +33,7 @@ export interface AccessPoint extends AsyncDisposable {
   /** Maximum number of documents handed over at once. */
   atOnce: number;
   /** Makes one attempt, which takes about ten seconds at most. It never rejects. */
-  take: (document: Handed) => Promise<Taking>;
+  take: (document: DocumentToHandOver) => Promise<Taking>;
 }
 
 export interface AccessPointSettings {

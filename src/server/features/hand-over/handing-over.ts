@@ -11,7 +11,7 @@ import {
   toHandOver,
 } from '../../store/records/hand-overs.ts';
 import { nextAttemptAt } from '../../sending/schedule.ts';
-import type { AccessPoint, Handed, Taking } from './access-point.ts';
+import type { AccessPoint, DocumentToHandOver, Taking } from './access-point.ts';
 
 export interface HandOverMeans {
   engine: Engine;
@@ -75,7 +75,10 @@ export const prepareHandOver: Outbox<'hand_overs', HandOver, Taking>['prepare'] 
 };
 
 /** Reads a document with its UBL; undefined if it has none. The text is made from data stored at issue. */
-async function read(engine: Engine, { company, id, attemptCount }: HandOver): Promise<Handed | undefined> {
+async function read(
+  engine: Engine,
+  { company, id, attemptCount }: HandOver,
+): Promise<DocumentToHandOver | undefined> {
   const found = await findEInvoice(engine, company, id);
   if (!found || found.absence !== undefined) return undefined;
   const text = found.text('ubl');

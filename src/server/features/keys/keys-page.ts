@@ -64,7 +64,7 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
 };
 
 /** Renames a key, and sets or clears its last day. */
-export const changeOldKey = action(showKeys, async ({ act, params, form: filled }, { engine }) => {
+export const saveKey = action(showKeys, async ({ act, params, form: filled }, { engine }) => {
   const [name, lastDay] = [filled.get('name') ?? '', filled.get('last-day') ?? ''];
   const key = await changeKey(engine, { ...act, id: params.id ?? '', name, lastDay });
   return redirect('/portal/keys', `The key “${key.name}” is changed.`);

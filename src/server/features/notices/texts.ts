@@ -12,7 +12,7 @@ interface Template {
   /** The portal page that the notice links to; the account page by default. */
   path?: string;
   /**
-   * Label of the choice to be mailed this kind. A notice about the recipient's own account has none: somebody who breaks into
+   * Label of the checkbox with which an administrator chooses to get this kind by e-mail. A notice about the recipient's own account has none: somebody who breaks into
    * an account would stop those first.
    */
   choice?: string;

@@ -7,7 +7,7 @@ import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { lockCompany } from '../../store/records/companies.ts';
 import { meetBrowser } from './sign-in.ts';
 import { knownBrowserOf } from './known-browsers.ts';
-import { takeCode, WRONG_CODE } from './second-factor.ts';
+import { consumeSecondFactorCode, WRONG_CODE } from './second-factor.ts';
 import {
   beginSession,
   type Entry,
@@ -94,7 +94,7 @@ async function enter(
     return account ? { ...same, browser: await meetBrowser(transaction, account, choice) } : same;
   }
   if (code === undefined) return 'code needed';
-  const taken = await takeCode(transaction, secrets, account, { given: code, now });
+  const taken = await consumeSecondFactorCode(transaction, secrets, account, { given: code, now });
   if (!taken) return 'wrong code';
   // An attacker may have begun the session and planted its cookie in this browser, hoping to be let in with it.
   await deleteSessionRows(transaction, { company, id }, { id: session.id });

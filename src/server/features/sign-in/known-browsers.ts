@@ -4,7 +4,7 @@ import { DAY_MS } from '../../../contract/durations.ts';
 import type { Account, Administrator } from '../../store/accounts/administrator-rows.ts';
 
 /** Days for which a browser stays known, the maximum for a cookie (RFC 6265bis section 5.5). Each sign-in renews it. */
-export const KNOWN_DAYS_MAX = 400;
+export const KNOWN_BROWSER_DAYS = 400;
 /** Maximum number of accounts remembered per browser, which several people may share. */
 const PROOFS_MAX = 5;
 const SEPARATOR = '~';
@@ -27,7 +27,7 @@ export function rememberBrowser(cookie: string | undefined, account: KnownAccoun
   const proofs = proofsOf(cookie);
   const old = proofs.find((proof) => isProof(proof, account, now));
   const number = old?.split('.')[0] ?? randomBytes(16).toString('base64url');
-  const endsAt = Math.floor((now.getTime() + KNOWN_DAYS_MAX * DAY_MS) / 1000);
+  const endsAt = Math.floor((now.getTime() + KNOWN_BROWSER_DAYS * DAY_MS) / 1000);
   const proof = `${number}.${endsAt}.${macOf(`${number}.${endsAt}`, account)}`;
   return [proof, ...proofs.filter((one) => one !== old)].slice(0, PROOFS_MAX).join(SEPARATOR);
 }

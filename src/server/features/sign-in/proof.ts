@@ -10,7 +10,7 @@ import {
 import { updateSession } from '../../store/accounts/session-rows.ts';
 import { lockCompany } from '../../store/records/companies.ts';
 import { arePasswords } from './passwords.ts';
-import { isAppCode, takeCode } from './second-factor.ts';
+import { isAppCode, consumeSecondFactorCode } from './second-factor.ts';
 import { recordFailedSignIn } from './sessions.ts';
 import type { SignInLimits } from '../../access/sign-in-limits.ts';
 
@@ -65,7 +65,8 @@ async function proveAccount(
     if (codes && owner !== 'operator' && owner.isProved) return;
     if (codes) {
       const current = await findAccount(transaction, { company, id: by.administrator });
-      if (!current || !(await takeCode(transaction, codes, current, { given, now }))) throw wrong;
+      if (!current || !(await consumeSecondFactorCode(transaction, codes, current, { given, now })))
+        throw wrong;
     }
     await updateSession(transaction, { company, id: by.session }, { provedAt: now.toISOString() });
   });

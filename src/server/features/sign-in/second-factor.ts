@@ -167,7 +167,7 @@ export function isAppCode(given: string): boolean {
  * @returns the kind of code; undefined when it is wrong or was used before.
  * @throws UsageError when the secret can't be opened. Recovery codes need no key.
  */
-export async function takeCode(
+export async function consumeSecondFactorCode(
   transaction: StoreTransaction,
   box: SecretBox,
   { administrator, secondFactor }: Account,

@@ -80,7 +80,7 @@ function newestFirst(db: Connection, company: string) {
 }
 
 /**
- * Lists a company's written requests, newest first.
+ * Lists the stored API requests of a company that match the filters, newest first.
  * @param chosen a key's id, a status or a class such as `4xx`, a code, and the time and id of the request after which the
  *   list goes on; each is empty for all.
  */

@@ -8,7 +8,7 @@ import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { byCompany, ofAllCompanies, resultsOf } from '../../store/machines.ts';
 import { readRow } from '../../store/tables/table.ts';
 import { type DeliveryState, webhooks } from '../../store/tables/webhooks.ts';
-import type { WebhookKey } from './deliveries/delivery-keys.ts';
+import type { WebhookRef } from './deliveries/delivery-keys.ts';
 import { webhookHost } from './stored-webhooks.ts';
 
 /** Time without a delivery after which people are told that a webhook fails; they are told again each day. */
@@ -21,7 +21,7 @@ const OUTAGES_MAX = 500;
 const COUNT_MAX = 10_000;
 
 /** The state of a delivery after an attempt. */
-interface Result extends WebhookKey {
+interface Result extends WebhookRef {
   state: DeliveryState;
   attempt: { attemptedAt: string } | undefined;
 }
@@ -63,7 +63,7 @@ interface ToldOf {
 }
 
 /** A failing webhook: when the outage began, when people were last told, and its last success and failure since it began. */
-interface Outage extends WebhookKey, ToldOf {
+interface Outage extends WebhookRef, ToldOf {
   since: string;
   told: string | null;
   until: string | null;
@@ -127,7 +127,7 @@ async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<vo
 /** Updates what people were told of a webhook, unless another process was first or the webhook has changed meanwhile. */
 async function markTold(
   transaction: StoreTransaction,
-  { company, webhook, told }: WebhookKey & { told: string | null },
+  { company, webhook, told }: WebhookRef & { told: string | null },
   is: { failing_since: string } | { paused_at: string },
   mark: { failing_since: string | null } | { failing_told_at: string },
 ): Promise<boolean> {
@@ -145,7 +145,7 @@ async function markTold(
 async function tell(
   transaction: StoreTransaction,
   kind: NoticeKind,
-  { company, webhook, url, events }: WebhookKey & ToldOf,
+  { company, webhook, url, events }: WebhookRef & ToldOf,
   { details, now }: { details: Record<string, string>; now: Date },
 ): Promise<void> {
   await addNotice(transaction, {
@@ -165,7 +165,7 @@ export async function tellLosses(engine: Engine, now: Date): Promise<void> {
   );
   const paused = await ofAllCompanies(
     engine,
-    (isReached) => sql<ToldOf & WebhookKey & { paused: string; told: string | null }>`
+    (isReached) => sql<ToldOf & WebhookRef & { paused: string; told: string | null }>`
       SELECT w.company, w.id AS webhook, w.url, w.events, w.paused_at AS paused, w.failing_told_at AS told
       FROM webhooks AS w
       WHERE w.paused_at IS NOT NULL AND w.deleted_at IS NULL AND (w.failing_told_at IS NULL OR w.failing_told_at <= ${toldBy})
@@ -192,7 +192,7 @@ export async function tellLosses(engine: Engine, now: Date): Promise<void> {
 /** Counts the deliveries that wait for a webhook, up to `countMax`, and finds when one of the oldest events happened. */
 export async function findHeld(
   db: Connection,
-  { company, webhook }: WebhookKey,
+  { company, webhook }: WebhookRef,
   countMax: number,
 ): Promise<{ count: number; oldestAt: string | null }> {
   const waiting = sql`SELECT company, event FROM deliveries ${dialectOf(db).indexedBy('deliveries_waiting')}
@@ -209,7 +209,7 @@ const countText = (count: number) => (count > COUNT_MAX ? `more than ${COUNT_MAX
 async function countsOf(
   { dialect }: Engine,
   transaction: StoreTransaction,
-  { company, webhook }: WebhookKey,
+  { company, webhook }: WebhookRef,
 ) {
   // Each index contains only deliveries in these states.
   const count = async (index: string, state: string) =>

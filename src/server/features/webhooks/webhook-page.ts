@@ -78,7 +78,7 @@ export const sendPing = action(showWebhook, async (visit, { engine, pingWaitMs =
   return redirect(`/portal/webhooks/${webhook}?ping=${id}`);
 });
 
-export const pause = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
+export const pauseAction = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
 export const resume = changeOf(resumeWebhook, 'resumed. The deliveries that waited are sent now.');
 
 function changeOf(change: typeof pauseWebhook, what: string): PortalPage {

@@ -164,7 +164,7 @@ export const showChange: PortalPage = async (visit, { engine }, problems = {}) =
   );
 };
 
-export const saveChange = action(showChange, async (visit, services) => {
+export const saveWebhook = action(showChange, async (visit, services) => {
   const { administrator, act, form: filled } = visit;
   if (isTicked(filled, 'events', subscribableKinds)) return showChange(visit, services);
   const { id } = await getOwnWebhook(services.engine, visit);

@@ -25,7 +25,7 @@ export interface MigrationPlan {
   outdated: Outdated[];
 }
 
-export interface Migrated {
+export interface MigrationResult {
   applied: string[];
   rendered: number;
 }
@@ -56,7 +56,10 @@ export async function planMigration(
  * contract. Several processes may start at once: they take turns, and each returns when everything is done.
  * @throws UsageError for the same reasons as `planMigration`; then nothing was changed.
  */
-export async function migrate(engine: Engine, onProgress: OnProgress = () => undefined): Promise<Migrated> {
+export async function migrate(
+  engine: Engine,
+  onProgress: OnProgress = () => undefined,
+): Promise<MigrationResult> {
   // Planning only reads, so a role without rights on the schema can run the program when the schema is up to date.
   const plan = await planMigration(engine, onProgress);
   const applied: string[] = [];
@@ -71,7 +74,7 @@ export async function migrate(engine: Engine, onProgress: OnProgress = () => und
 const renderer = () => import('./render-anew.ts');
 
 /**
- * Applies a migration. The baseline creates all tables as they are defined now, so a new database needs no later migration.
+ * Runs a migration's statements in one transaction, unless it has been applied already. The baseline creates all tables as they are defined now, so a new database needs no later migration.
  * @returns the names of the migrations that were applied now.
  */
 async function applyMigration(engine: Engine, migration: Migration): Promise<string[]> {

@@ -4,7 +4,7 @@ import type { Administration, SchemaObject } from '../dialects/administration.ts
 import { sqliteAdministration } from '../dialects/sqlite-administration.ts';
 import type { Engine } from '../engines/engine.ts';
 import { FIRST_MIGRATION } from '../foreign.ts';
-import { partOf, statementsFor } from '../tables/table.ts';
+import { partOf, createTableStatements } from '../tables/table.ts';
 import { allTables } from '../tables/tables.ts';
 import { CREATE_MIGRATIONS, migrations } from './migrate.ts';
 
@@ -40,7 +40,7 @@ function differences(
   const statements = tables
     .map((table) => partOf(table, (part) => !isLater(table.name, part)))
     .filter(({ columns }) => Object.keys(columns).length > 0)
-    .flatMap((table) => statementsFor(table, administration.engine));
+    .flatMap((table) => createTableStatements(table, administration.engine));
   const made = administration.objectsMadeBy([CREATE_MIGRATIONS, ...statements]);
   const texts = (objects: readonly SchemaObject[]) =>
     new Map(

@@ -110,7 +110,7 @@ export function computed<Stored>(
 
 type Columns = Readonly<Record<string, Column>>;
 
-/** A table's definition. */
+/** A database table, from which its SQL statements and the type of its rows are derived. */
 export interface Table {
   readonly name: string;
   readonly columns: Columns;
@@ -161,12 +161,12 @@ export function statementsToAdd(part: Table, engine: EngineName): string[] {
     ...Object.entries(part.columns).map(
       (each) => `ALTER TABLE ${part.name} ADD COLUMN ${columnText(each, engine)}`,
     ),
-    ...statementsFor(part, engine).filter((statement) => statement.startsWith('CREATE INDEX')),
+    ...createTableStatements(part, engine).filter((statement) => statement.startsWith('CREATE INDEX')),
   ];
 }
 
 /** Returns the statements that create a table on an engine. */
-export function statementsFor(table: Table, engine: EngineName): string[] {
+export function createTableStatements(table: Table, engine: EngineName): string[] {
   if (table.isCounter && engine === 'sqlite') return [];
   const { name, columns, key, constraints = [], indexes = {}, uniqueIndexes = {} } = table;
   const lines = Object.entries(columns).map((column) => columnText(column, engine));
@@ -228,7 +228,7 @@ export function readRow<T extends Table, Row extends { [N in keyof T['columns']]
   return Object.fromEntries(members) as RowOf<T>;
 }
 
-/** Converts the program's members to columns. Undefined members, and those without a column, are left out. */
+/** Converts an object's members to the values stored in a table's columns. Undefined members, and those without a column, are left out. */
 export function writeRow<T extends Table, Members extends Partial<RowOf<T>>>(
   { columns }: T,
   members: Members,

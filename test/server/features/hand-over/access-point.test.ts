@@ -4,12 +4,21 @@ import { join } from 'node:path';
 
 import t from 'tap';
 
-import { createAccessPoint, type Handed } from '../../../../src/server/features/hand-over/access-point.ts';
+import {
+  createAccessPoint,
+  type DocumentToHandOver,
+} from '../../../../src/server/features/hand-over/access-point.ts';
 import { runOnFullDisk } from '../../commands/_full-disk.ts';
 import { openFolder, pointAt } from './_hand-over.ts';
 
 const ID = '01930000-0000-7000-8000-000000000001';
-const handed: Handed = { company: 'brook', id: ID, number: 'INV-2026-0001', text: '<a>é</a>', attempt: 1 };
+const handed: DocumentToHandOver = {
+  company: 'brook',
+  id: ID,
+  number: 'INV-2026-0001',
+  text: '<a>é</a>',
+  attempt: 1,
+};
 const NAME = `brook_INV-2026-0001_${ID}.xml`;
 
 t.test('a document is one whole file, which its group may read', async (t) => {

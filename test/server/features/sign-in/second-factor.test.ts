@@ -3,7 +3,7 @@ import t, { type Test } from 'tap';
 import {
   addSecondFactor,
   proposeSecondFactor,
-  takeCode,
+  consumeSecondFactorCode,
 } from '../../../../src/server/features/sign-in/second-factor.ts';
 import { createSecretBox } from '../../../../src/server/process/secret-box.ts';
 import { type Administrator, findAccount } from '../../../../src/server/store/accounts/administrator-rows.ts';
@@ -36,7 +36,7 @@ async function setUp(engine: Engine, owner: Administrator, now = STORY_NOW) {
 async function take(engine: Engine, { company, id }: Administrator, given: string, now = STORY_NOW) {
   return engine.transaction(async (transaction) => {
     const account = await findAccount(transaction, { company, id });
-    return account && takeCode(transaction, box, account, { given, now });
+    return account && consumeSecondFactorCode(transaction, box, account, { given, now });
   });
 }
 

@@ -1,4 +1,4 @@
-import { removeDeleted } from '../../../../src/server/features/webhooks/deliveries/deliveries-purge.ts';
+import { purgeDeletedWebhooks } from '../../../../src/server/features/webhooks/deliveries/deliveries-purge.ts';
 import { recordResults } from '../../../../src/server/features/webhooks/deliveries/results.ts';
 import type { Engine } from '../../../../src/server/store/engines/engine.ts';
 import { removeBefore } from '../../../../src/server/store/stored-tables.ts';
@@ -116,6 +116,6 @@ onDeliveries('counts go with their age, and with their webhook', four, async (t,
     { webhook: 'whk_b', hour: '2026-10-18T01' },
   ]);
   await deleteWebhook(engine, 'acme', 'whk_b', STORY_NOW);
-  for (let pass = 0; pass < 10 && (await removeDeleted(engine)); pass += 1);
+  for (let pass = 0; pass < 10 && (await purgeDeletedWebhooks(engine)); pass += 1);
   t.strictSame(await hours(), [{ webhook: 'whk_a', hour: '2026-11-20T10' }]);
 });

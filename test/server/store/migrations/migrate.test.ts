@@ -10,7 +10,7 @@ import {
   planMigration,
 } from '../../../../src/server/store/migrations/migrate.ts';
 import { schemaDifferences } from '../../../../src/server/store/migrations/schema-check.ts';
-import { partOf, statementsFor } from '../../../../src/server/store/tables/table.ts';
+import { partOf, createTableStatements } from '../../../../src/server/store/tables/table.ts';
 import { allTables } from '../../../../src/server/store/tables/tables.ts';
 import type { Migration } from '../../../../src/server/store/migrations/migration.ts';
 import { openWorkplace, type Workplace } from '../../../_command.ts';
@@ -119,7 +119,10 @@ onEmptyStore(
     const first = allTables
       .map((table) => partOf(table, (part) => !partsOf(table.name).includes(part)))
       .filter(({ columns }) => Object.keys(columns).length > 0);
-    for (const statement of [CREATE_MIGRATIONS, ...first.flatMap((table) => statementsFor(table, name))])
+    for (const statement of [
+      CREATE_MIGRATIONS,
+      ...first.flatMap((table) => createTableStatements(table, name)),
+    ])
       await engine.run(statement);
     await engine.run("INSERT INTO migrations (name) VALUES ('0001-baseline')");
     t.strictSame(await schemaDifferences(engine), [], 'a backup of it can be restored');

@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Backlog } from '../../../process/metrics.ts';
 import { countWaiting } from './lease.ts';
 import { findWaiting } from './waiting-deliveries.ts';
-import type { WebhookKey } from './delivery-keys.ts';
+import type { WebhookRef } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { countFailing } from '../stored-webhooks.ts';
 
@@ -18,7 +18,7 @@ export function createBacklog(engine: Engine, now: () => Date): () => Promise<Ba
   const options = { webhooksMax: WEBHOOKS_AT_ONCE, perWebhook: 1, busy: [], busyCompanies: [] };
   return async () => {
     let oldestMs = now().getTime();
-    let after: WebhookKey | undefined = { company: '', webhook: '' };
+    let after: WebhookRef | undefined = { company: '', webhook: '' };
     for (let count = 0; after && count < WEBHOOKS_MAX; count += WEBHOOKS_AT_ONCE) {
       const { found, last } = await findWaiting(engine, { ...options, after });
       oldestMs = Math.min(oldestMs, ...found.map(({ dueAt }) => Date.parse(dueAt)));

@@ -6,7 +6,7 @@ import { type Connection, dialectOf, withoutIndex } from '../../../store/dialect
 import { boundTo } from '../../../store/machines.ts';
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
 import { RECORD_ID } from '../../../store/tables/webhooks.ts';
-import type { WebhookKey } from './delivery-keys.ts';
+import type { WebhookRef } from './delivery-keys.ts';
 
 /** A group of delivery states that the history can be filtered by. */
 export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
@@ -38,7 +38,7 @@ export const LOOKED_AT_MAX = 5_000;
 const EVENTS_AT_ONCE = 200;
 
 /** The webhook whose deliveries are listed. No event is older than the webhook. */
-export interface ListedWebhook extends WebhookKey {
+export interface ListedWebhook extends WebhookRef {
   createdAt: string;
   pausedAt: string | null;
 }
@@ -96,7 +96,7 @@ function inState(state: StateGroup | undefined): RawBuilder<boolean> {
 /** Scans all deliveries, or those in a rare state, and joins the event of each. */
 export async function scanDeliveries(
   db: Connection,
-  of: WebhookKey,
+  of: WebhookRef,
   filter: DeliveryFilter,
   page: PageOptions,
 ): Promise<Scanned> {
@@ -118,7 +118,7 @@ export async function scanDeliveries(
 /** Counts the chosen deliveries with fewer than `attemptsMax` attempts, up to `countMax`. */
 export async function countUnsent(
   db: Connection,
-  of: WebhookKey,
+  of: WebhookRef,
   choice: UnsentChoice,
   { attemptsMax = Infinity, countMax }: { attemptsMax?: number; countMax: number },
 ): Promise<number> {
@@ -129,7 +129,7 @@ export async function countUnsent(
 }
 
 /** Builds the SQL table, with the alias `d`, and the SQL condition that select the chosen deliveries. */
-export function unsentIn(db: Connection, of: WebhookKey, choice: UnsentChoice): DeliveryScan {
+export function unsentIn(db: Connection, of: WebhookRef, choice: UnsentChoice): DeliveryScan {
   if (!('ids' in choice)) return deliveriesIn(db, of, { ...choice, state: 'unsent' }, {});
   const { table, condition } = deliveriesIn(db, of, { state: 'unsent' }, {});
   return { table, condition: sql`${condition} AND d.id IN (${sql.join(choice.ids)})` };
@@ -143,7 +143,7 @@ interface DeliveryScan {
 /** Builds the SQL table, with the alias `d`, and the SQL condition for a scan of deliveries. */
 function deliveriesIn(
   db: Connection,
-  { company, webhook }: WebhookKey,
+  { company, webhook }: WebhookRef,
   { state, from, until }: DeliveryFilter,
   { before }: Pick<PageOptions, 'before'>,
 ): DeliveryScan {

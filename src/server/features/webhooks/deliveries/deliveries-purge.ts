@@ -127,7 +127,7 @@ function fewOf(deliveries: readonly OldRow[]): { rows: OldRow[]; isAll: boolean 
 }
 
 /** Removes some deliveries of a deleted webhook, or the webhook when none is left. @returns whether there may be more. */
-export async function removeDeleted(engine: Engine): Promise<boolean> {
+export async function purgeDeletedWebhooks(engine: Engine): Promise<boolean> {
   const { db } = engine;
   const [webhook] = await ofAllCompanies(
     engine,

@@ -14,7 +14,7 @@ import {
 } from '../../../store/accounts/authorised-transaction.ts';
 import { countUnsent, listDeliveryRows, type UnsentChoice, unsentIn } from './deliveries-list.ts';
 import { type DeliveryDetail, type DeliveryRecord, findDelivery } from './delivery-details.ts';
-import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
+import type { DeliveryKey, WebhookRef } from './delivery-keys.ts';
 import { findWebhookRow } from '../stored-webhooks.ts';
 import type { Connection } from '../../../store/dialects/dialect.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
@@ -46,7 +46,7 @@ const PING_WINDOW_MS = 60_000;
  */
 export async function listDeliveries(
   engine: Engine,
-  of: WebhookKey,
+  of: WebhookRef,
   { before, limit }: { before?: string | undefined; limit: number },
 ): Promise<DeliveryPage> {
   if (!Number.isInteger(limit) || limit < 1 || limit > PAGE_MAX)
@@ -116,7 +116,7 @@ export async function resend(
  */
 export async function countRecoverable(
   db: Connection,
-  of: WebhookKey,
+  of: WebhookRef,
   choice: UnsentChoice,
   now: Date,
 ): Promise<number> {
@@ -137,7 +137,7 @@ export async function countRecoverable(
  */
 export async function recover(
   engine: Engine,
-  { company, webhook }: WebhookKey,
+  { company, webhook }: WebhookRef,
   choice: UnsentChoice,
   now: Date,
   { by = 'operator', count: seen }: { by?: Authority; count?: number } = {},
@@ -219,7 +219,7 @@ async function resendUnsent(
  */
 export async function ping(
   engine: Engine,
-  { company, webhook }: WebhookKey,
+  { company, webhook }: WebhookRef,
   { now, by = 'operator', event: kind = 'ping' }: { now: Date; by?: Authority; event?: string },
 ): Promise<string> {
   const mint = createIds();

@@ -3,7 +3,7 @@ import type { JsonText } from '../../../../contract/json-text.ts';
 import type { Connection } from '../../../store/dialects/dialect.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
 import type { KeptAttempt } from './results.ts';
-import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
+import type { DeliveryKey, WebhookRef } from './delivery-keys.ts';
 
 /** A delivery with its attempts, as shown to its company. */
 export interface DeliveryRecord {
@@ -68,7 +68,7 @@ export interface DeliveryRow {
 /** Converts rows of one webhook's deliveries to records with their attempts. */
 export async function withAttempts(
   db: Connection,
-  { company, webhook, pausedAt }: WebhookKey & { pausedAt: string | null },
+  { company, webhook, pausedAt }: WebhookRef & { pausedAt: string | null },
   rows: readonly DeliveryRow[],
 ): Promise<DeliveryRecord[]> {
   if (rows.length === 0) return [];

@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from 'kysely';
 
-export interface WebhookKey {
+export interface WebhookRef {
   company: string;
   webhook: string;
 }
 
-export interface DeliveryKey extends WebhookKey {
+export interface DeliveryKey extends WebhookRef {
   id: string;
 }
 

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { type WaitingDelivery, type WaitingSearch, findWaiting } from './waiting-deliveries.ts';
-import type { DeliveryKey, WebhookKey } from './delivery-keys.ts';
+import type { DeliveryKey, WebhookRef } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 
 /** Limits on the deliveries under way at once. */
@@ -17,7 +17,7 @@ export interface ShareLimits {
 export class FairShare {
   readonly #limits: ShareLimits;
   readonly #companyMax: number;
-  readonly #webhooks = new Map<string, { key: WebhookKey; count: number }>();
+  readonly #webhooks = new Map<string, { key: WebhookRef; count: number }>();
   readonly #companies = new Map<string, number>();
   #count = 0;
 
@@ -32,7 +32,7 @@ export class FairShare {
   }
 
   /** Webhooks that have reached their limit. */
-  get busy(): WebhookKey[] {
+  get busy(): WebhookRef[] {
     const full = [...this.#webhooks.values()].filter(({ count }) => count >= this.#limits.perWebhook);
     return full.map(({ key }) => key);
   }
@@ -58,7 +58,7 @@ export class FairShare {
     return taken;
   }
 
-  giveBack({ company, webhook }: WebhookKey): void {
+  giveBack({ company, webhook }: WebhookRef): void {
     this.#add({ company, webhook }, -1);
   }
 
@@ -73,7 +73,7 @@ export class FairShare {
     return (this.#companies.get(company) ?? 0) < this.#companyMax || this.free > this.#companyMax;
   }
 
-  #add(key: WebhookKey, change: 1 | -1): void {
+  #add(key: WebhookRef, change: 1 | -1): void {
     const text = webhookText(key);
     const ofWebhook = (this.#webhooks.get(text)?.count ?? 0) + change;
     const ofCompany = (this.#companies.get(key.company) ?? 0) + change;
@@ -86,9 +86,9 @@ export class FairShare {
   }
 }
 
-const webhookText = ({ company, webhook }: WebhookKey) => `${company} ${webhook}`;
+const webhookText = ({ company, webhook }: WebhookRef) => `${company} ${webhook}`;
 
-const FIRST: WebhookKey = { company: '', webhook: '' };
+const FIRST: WebhookRef = { company: '', webhook: '' };
 
 /** A round-robin search for deliveries, which continues after the last webhook searched so that each gets its turn. */
 export class WebhookRound {
@@ -124,7 +124,7 @@ export class WebhookRound {
 }
 
 /** Whether a round that began after `start` has reached it again. */
-function isBehind(last: WebhookKey, start: WebhookKey): boolean {
+function isBehind(last: WebhookRef, start: WebhookRef): boolean {
   if (start === FIRST) return false;
   return last.company > start.company || (last.company === start.company && last.webhook >= start.webhook);
 }

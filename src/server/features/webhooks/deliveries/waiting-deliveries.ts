@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import { chosenText, type DeliveryKey, rowsOf, type WebhookKey } from './delivery-keys.ts';
+import { chosenText, type DeliveryKey, rowsOf, type WebhookRef } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { boundTo, byCompany, ofAllCompanies, resultsOf } from '../../../store/machines.ts';
 
@@ -14,15 +14,15 @@ export interface WaitingFound {
   /** Deliveries in webhook order; within each webhook, those that have waited longest come first. */
   found: WaitingDelivery[];
   /** The last webhook scanned; undefined when the scan reached the end. */
-  last: WebhookKey | undefined;
+  last: WebhookRef | undefined;
 }
 
 export interface WaitingSearch {
   /** The webhook after which the scan begins; two empty strings to begin with the first. */
-  after: WebhookKey;
+  after: WebhookRef;
   webhooksMax: number;
   perWebhook: number;
-  busy: readonly WebhookKey[];
+  busy: readonly WebhookRef[];
   /** Companies that are skipped with all their webhooks. */
   busyCompanies: readonly string[];
 }
@@ -65,7 +65,7 @@ async function findOnMachines(engine: Engine, values: WaitingValues): Promise<Wa
   const { company, webhook, webhooksMax, perWebhook, busy, busyCompanies, isHeld } = values;
   const listed = await ofAllCompanies(
     engine,
-    (isReached) => sql<WebhookKey>`
+    (isReached) => sql<WebhookRef>`
       SELECT w.company, w.id AS webhook FROM webhooks AS w
       WHERE (w.company, w.id) > (${company}, ${webhook}) AND ${isReached('w.company')} AND NOT ${isHeld}
         AND w.company NOT IN ${textsIn(busyCompanies)} AND w.company || ' ' || w.id NOT IN ${textsIn(busy)}
@@ -74,7 +74,7 @@ async function findOnMachines(engine: Engine, values: WaitingValues): Promise<Wa
             AND ${isReached('d.company')})
       ORDER BY w.company, w.id LIMIT ${webhooksMax}`,
   );
-  const spot = (key: WebhookKey) => spotOf(key.company, key.webhook);
+  const spot = (key: WebhookRef) => spotOf(key.company, key.webhook);
   const webhooks = listed.toSorted((one, other) => (spot(one) < spot(other) ? -1 : 1)).slice(0, webhooksMax);
   const done = await byCompany(engine, webhooks, async (some, ofCompany) => {
     const { rows } = await sql<WaitingDelivery>`
@@ -110,7 +110,7 @@ function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {
 }
 
 /** The values of a scan in SQL. `busy` and `busyCompanies`, which it skips, are JSON arrays. */
-interface WaitingValues extends WebhookKey {
+interface WaitingValues extends WebhookRef {
   webhooksMax: number;
   perWebhook: number;
   busy: string;

@@ -3,14 +3,14 @@
  * It tells when it works by a line on standard output, and ends at SIGTERM.
  */
 import { openEngine } from '../../../../../src/server/store/engines/open-engine.ts';
-import { createSender } from '../../../../../src/server/sending/sender.ts';
+import { createWebhookSender } from '../../../../../src/server/sending/sender.ts';
 import { startLoop } from './_delivery-loop.ts';
 import { quickClock, type WorkerSettings } from './_workers.ts';
 
 // The test that starts it wrote them.
 const settings = JSON.parse(process.argv[2] ?? '') as WorkerSettings;
 const engine = await openEngine(settings.databaseUrl);
-const sender = createSender({
+const sender = createWebhookSender({
   resolve: async () => ['127.0.0.1'],
   isCallable: (address) => address === '127.0.0.1',
   ca: settings.ca,

@@ -8,7 +8,7 @@ import {
   nextDeliveryTime,
 } from '../../../../../src/server/features/webhooks/deliveries/lease.ts';
 import {
-  removeDeleted,
+  purgeDeletedWebhooks,
   removeOld,
 } from '../../../../../src/server/features/webhooks/deliveries/deliveries-purge.ts';
 import { listAllDeliveries } from '../../../../../src/server/features/webhooks/deliveries/all-deliveries-list.ts';
@@ -50,7 +50,7 @@ async function live(engine: Engine): Promise<void> {
   for (const filter of [{}, { record: 'job_2' }])
     await listAllDeliveries(engine.db, listed, filter, { countMax: 50 });
   await removeOld(engine, new Date(0), '');
-  await removeDeleted(engine);
+  await purgeDeletedWebhooks(engine);
 }
 
 const crowd = { acme: { whk_a: 20_000, whk_b: 100 }, borough: { whk_a: 100, whk_b: 1 } };
