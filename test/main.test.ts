@@ -27,7 +27,7 @@ pull export mcp serve deliver status config demo
 company: create set list changes export erase
 admin: create list set disable reset sign-out remove-second-factor
 key: create list revoke
-webhook: create list pause resume delete deliveries resend recover ping seal sample play
+webhook: create list change pause resume delete deliveries resend recover ping seal sample play
 feed-token: create list revoke
 portal-link apply
 numbering: show set
