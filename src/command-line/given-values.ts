@@ -45,7 +45,7 @@ export function readSecretFile(name: string, file: string): string {
   let text: string;
   try {
     const stats = statSync(file);
-    if (!stats.isFile()) throw problem('which is no file');
+    if (!stats.isFile()) throw problem('which is not a file');
     if (stats.size > BYTES_MAX) throw problem(`which has more than ${BYTES_MAX} bytes`);
     text = withoutByteOrderMark(readFileSync(file, 'utf8'));
   } catch (error) {

@@ -31,7 +31,7 @@ function checkPlace(out: string): void {
   const there = statSync(out, { throwIfNoEntry: false });
   if (there?.isDirectory()) throw new UsageError(`${quote(out)} is a folder.`);
   // Renaming a file onto a device or a pipe would delete the device or pipe.
-  if (!isFilePath(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is no file.`);
+  if (!isFilePath(out) || (there && !there.isFile())) throw new UsageError(`${quote(out)} is not a file.`);
   if (!there && lstatSync(out, { throwIfNoEntry: false }))
     throw new UsageError(`${quote(out)} is a link that leads nowhere.`);
 }

@@ -88,7 +88,7 @@ for (const javaScript of [true, false]) {
     const { page } = invited;
     await follow(invited, link, javaScript);
     if (javaScript) t.notOk(page.url().includes('#'), 'the address forgets the code at once');
-    await heading(page, 'Administer Brennan Heating & Electrical');
+    await heading(page, 'Join Brennan Heating & Electrical');
     await look(invited, 'invitation-open');
     await fillIn(page, { 'Your name': 'Niamh', ...passwords('too short') }, 'Create my account');
     await page.getByRole('alert').getByText('12 to 200 characters').waitFor();

@@ -28,7 +28,7 @@ export function openDatabase(path: string, mode: 'rw' | 'rwc'): Connection {
  */
 export function openCopyFile(path: string): Connection | undefined {
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats && !stats.isFile()) throw new CopyError(`${path} is no file.`);
+  if (stats && !stats.isFile()) throw new CopyError(`${path} is not a file.`);
   // An empty file is left over from a copy that was interrupted at the start.
   if (!stats || stats.size === 0) return undefined;
   // Another program's file, and the files beside it, must stay untouched.

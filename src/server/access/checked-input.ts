@@ -55,6 +55,7 @@ export function checkedEmail(given: string): string {
       { field: 'email' },
     );
   }
+  if (email === '') throw new UsageError('Enter an email address.', { field: 'email' });
   // Only a message to the address could prove that it exists.
   if (
     email.length > EMAIL_CHARACTERS_MAX ||
@@ -62,7 +63,7 @@ export function checkedEmail(given: string): string {
     // No part between dots is empty: such spellings could lead to the same mailbox.
     /^\.|\.\.|\.@|@[.-]|[.-]$|(?:\.-|-\.)(?=[^@]*$)/.test(email)
   )
-    throw new UsageError(`${quote(given)} is not an e-mail address such as jane@example.com.`, {
+    throw new UsageError(`${quote(given)} isn't an email address such as jane@example.com.`, {
       field: 'email',
     });
   return email;

@@ -193,7 +193,7 @@ t.test('what a copy can’t give is refused, and is never zero', async (t) => {
     [join(folder, 'none'), /There is no copy ".*none"\. "fieldledger pull --into" makes one\./],
     [file('empty'), /There is no copy ".*empty"/],
     [file('text', 'no database, and yet as long as one to somebody who looks at that'), /is no SQLite file/],
-    [join(folder, 'folder'), /folder is no file\./],
+    [join(folder, 'folder'), /folder is not a file\./],
     [join(folder, 'other.sqlite'), /is a database of another program/],
     [
       narrow,

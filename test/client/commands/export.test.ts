@@ -266,10 +266,10 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['planes'], /Allowed choices are people, .*, invoices, receivables, vat/, 2],
     [['jobs', '--out', join(folder, 'no', 'file')], /There is no folder ".*no"\./],
     [['jobs', '--out', folder], /".*" is a folder\./],
-    [['jobs', '--out', ''], /"" is no file\./],
+    [['jobs', '--out', ''], /"" is not a file\./],
     [['jobs', '--out', join(folder, 'nowhere')], /".*nowhere" is a link that leads nowhere\./],
     [['jobs', '--out', join(folder, 'x'.repeat(260))], /can't be written \(ENAMETOOLONG\)\. No file was/],
-    [['jobs', '--out', pipe], /".*pipe" is no file\./],
+    [['jobs', '--out', pipe], /".*pipe" is not a file\./],
     [['jobs', '--since', '9999-12-31T23:59:59-14:00'], /In UTC, the year of --since must have four digits\./],
   ];
   for (const [args, stderr, exitCode = 1] of cases)

@@ -108,7 +108,7 @@ t.test('what can’t be done is said in a sentence, and nothing is made or chang
     [['--into', other], /other\.sqlite is a database of another program\. Name another file\.$/m],
     [['--into', text], /notes\.txt is no SQLite file\. Name another one\.$/m],
     [['--into', ''], /A copy's name must not be empty/],
-    [['--into', folder], /is no file\.$/m],
+    [['--into', folder], /is not a file\.$/m],
     [['--into', join(folder, 'no', 'copy')], /There is no folder ".*no"\.$/m],
     [
       ['--key-file', otherKey],

@@ -43,7 +43,7 @@ t.test('an address or a key that can’t be one is a sentence, in which neither 
       /, not "http:\/\/u:\*\*\*@h\/\?api_key=\*\*\*"\.$/m,
     ],
     [['--key-file', join(folder, 'none')], /--key-file names ".*none", which can't be read \(ENOENT\)\.$/m],
-    [['--key-file', folder], /--key-file names ".*", which is no file\.$/m],
+    [['--key-file', folder], /--key-file names ".*", which is not a file\.$/m],
     [['--key-file', file('empty', '\n')], /--key-file names ".*empty", which is empty\.$/m],
     [['--key-file', other], /The file ".+" has no API key, which looks like prefix\.company\.id\.secret\.$/m],
     [

@@ -182,7 +182,7 @@ t.test('an address or a secret that can’t be one is told in a sentence', async
       1,
       /--secret-file names ".*", which can't be read \(ENOENT\)\.$/m,
     ],
-    [[to, url, file, folder], 1, /--secret-file names ".*", which is no file\.$/m],
+    [[to, url, file, folder], 1, /--secret-file names ".*", which is not a file\.$/m],
     [
       [to, url, file, join(folder, 'large')],
       1,

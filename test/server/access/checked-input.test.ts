@@ -41,7 +41,11 @@ t.test('an e-mail address is taken in small letters, and a refusal says what is 
   const shapeless =
     'nobody a@b@c a\u0007@b.example jane@b.example. .jane@b.example ja..ne@b.example jane@-b.example jane@b-.example';
   for (const email of ['', `${'x'.repeat(250)}@b.example`, ...shapeless.split(' ')])
-    t.throws(() => checkedEmail(email), { field: 'email', message: /is not an e-mail address/ }, email);
+    t.throws(
+      () => checkedEmail(email),
+      { field: 'email', message: /isn't an email address|^Enter an email address/ },
+      email,
+    );
   const foreign: [email: string, told: RegExp][] = [
     ['се\u043e@brennan.example', /has the character "с" \(U\+0441\)/],
     ['ceo@br\u0435nnan.example', /\(U\+0435\).*only the letters a to z/],

@@ -26,7 +26,7 @@ const refusals: [line: string, message: string][] = [
   ['company set acme --country-code Ireland', '"Ireland" is not an ISO 3166-1 country code such as IE.'],
   ["company set acme --name ' '", 'The name must have 1 to 200 characters.'],
   [`admin create nobody ${EMAIL} --scopes all`, NOBODY],
-  ['admin create acme aoife --scopes all', '"aoife" is not an e-mail address such as jane@example.com.'],
+  ['admin create acme aoife --scopes all', '"aoife" isn\'t an email address such as jane@example.com.'],
   ['admin list nobody', NOBODY],
   [`admin disable acme ${EMAIL}`, NO_ADMINISTRATOR],
   [`admin sign-out acme ${EMAIL}`, NO_ADMINISTRATOR],

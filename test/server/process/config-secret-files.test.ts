@@ -66,7 +66,7 @@ t.test('a file that holds no secret is told by its setting and path, and not by 
   for (const setting of SECRET_SETTINGS) {
     t.equal(problem(setting, 'none'), `  ${setting}_FILE names "/none", which can't be read (ENOENT).`);
     t.equal(problem(setting, 'empty'), `  ${setting}_FILE names "/empty", which is empty.`);
-    t.equal(problem(setting, 'folder'), `  ${setting}_FILE names "/folder", which is no file.`);
+    t.equal(problem(setting, 'folder'), `  ${setting}_FILE names "/folder", which is not a file.`);
     t.equal(problem(setting, 'large'), `  ${setting}_FILE names "/large", which has more than 65536 bytes.`);
     for (const file of ['wrong', 'two'])
       t.match(problem(setting, file), new RegExp(`^  ${setting}, in the file "/${file}", must be `));

@@ -61,7 +61,7 @@ export const showAccount: PortalPage = async (
               open: 'End',
               subject: 'this session',
               question: 'The browser is signed out at once.',
-              confirm: 'End it',
+              confirm: 'End',
             }),
         ]),
       })}
@@ -102,7 +102,7 @@ function passwordForm(visit: Visit, problems: Problems) {
     html`${accountField(visit.administrator.email)}
     ${textField({
       name: 'present',
-      label: 'Present password',
+      label: 'Current password',
       problem: problems.present,
       type: 'password',
       autocomplete: 'current-password',

@@ -66,10 +66,7 @@ function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice):
   return html`<p>
     Download its e-invoice as <a href="/portal/documents/${id}/xml?format=ubl">UBL</a>, for networks such as
     Peppol, or as <a href="/portal/documents/${id}/xml?format=cii">CII</a>, which the PDF has inside.
-    ${
-      problems.length > 0 &&
-      `Peppol would refuse it, and its UBL follows EN 16931 alone: ${problems.join(', ')}.`
-    }
+    ${problems.length > 0 && `Can’t go by Peppol yet: ${problems.join(', ')}.`}
   </p>`;
 }
 

@@ -25,7 +25,7 @@ const states: Record<HandOverState, Parameters<typeof badge>> = {
   sending: ['plain', 'Being sent'],
   handed_over: ['good', 'Handed over'],
   failed: ['bad', 'Failed'],
-  withheld: ['warn', 'Withheld'],
+  withheld: ['warn', 'Held'],
 };
 
 const reasons: Readonly<Record<string, string>> = {

@@ -53,7 +53,7 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
       ${standing(active.length)}
       ${active.length > 0 && filterForm('/portal/keys', select({ name: 'show', label: 'Active keys', choices: found.map(({ value, label }) => [value, label]), chosen: chosen?.value }))}
       ${activeTable(shown, chosen?.keys ?? [])}
-      <h2>Keys that have ended</h2>
+      <h2>Inactive keys</h2>
       ${endedTable(shown, listed)}
       ${pagination(
         (key?: UsedKey) => withQuery('/portal/keys', { before: key && `${key.endsAt} ${key.id}` }),
@@ -113,7 +113,7 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
         open: 'Revoke',
         subject: `the key ${key.name}`,
         question: `The API refuses every program that uses “${key.name}”, from its next request on. This can’t be undone.`,
-        confirm: 'Revoke it',
+        confirm: 'Revoke',
       })}`,
     ]),
     empty: [
@@ -140,7 +140,7 @@ function changeForm({ visit, problems }: Shown, key: UsedKey): Html {
       lengthMax: NAME_CHARACTERS_MAX,
     })}
     ${lastDayField(field('last-day', keyExpiryDay(key, visit.company.timeZone) ?? ''))}`,
-    confirm: 'Change it',
+    confirm: 'Change',
     kind: 'main',
     isOpen: own !== undefined,
   });
@@ -158,7 +158,7 @@ export function lastDayField(field: Partial<Parameters<typeof textField>[0]>): H
 
 function endedTable(shown: Shown, keys: readonly UsedKey[]): Html {
   return table({
-    caption: 'Keys that have ended',
+    caption: 'Inactive keys',
     columns: ['Name', 'Scopes', named('Created'), named('Last used'), named('Ended')],
     rows: keys.map((key) => [
       ...described(shown, key),

@@ -27,7 +27,7 @@ const templates: Record<NoticeKind, Template> = {
   'webhook.failing': {
     subject: 'The webhook to {host} fails',
     again: 'The webhook to {host} still fails',
-    text: 'Nothing has been delivered to {host} since {since}. {cause} Deliveries that wait: {waiting}; marked failed or withheld: {unsent}. While it lasts you are told again each day.',
+    text: 'Nothing has been delivered to {host} since {since}. {cause} Deliveries that wait: {waiting}; failed or held: {unsent}. While it lasts you are told again each day.',
     path: '/portal/webhooks/{webhook}',
     choice:
       'A webhook fails for 15 minutes, each day while it lasts, and when it works again; a paused one will lose deliveries',
@@ -45,7 +45,7 @@ const templates: Record<NoticeKind, Template> = {
   },
   'delivery.failed': {
     subject: 'A delivery to {host} is marked failed',
-    text: 'Its receiver didn’t accept it in some 20 hours, and it isn’t retried any more. Others may follow; you are told once a day at most. You can send them again for 30 days.',
+    text: 'The receiver didn’t accept it. We stopped retrying after about 20 hours. There may be more: we tell you at most once a day. You can send them again for 30 days.',
     path: '/portal/webhooks/{webhook}/deliveries?state=unsent',
     choice: 'A delivery is marked failed',
   },

@@ -138,7 +138,7 @@ async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: 
         html`<a href="${path}/deliveries?state=unsent"
             >${counted(count, 'delivery', 'deliveries', FAILED_MAX)} to ${host}</a
           >
-          failed or ${count === 1 ? 'was' : 'were'} withheld, and can be sent again.`,
+          failed or ${count === 1 ? 'was' : 'were'} held, and can be sent again.`,
       held !== undefined && pausedNeed(visit, webhook, held),
     ];
   });

@@ -3,7 +3,7 @@ import { checkedName } from '../../access/checked-input.ts';
 import { acceptLink, getLink } from './invitations.ts';
 import { PASSWORDS_OFF } from '../sign-in/passwords.ts';
 import { signInByLink } from './portal-links.ts';
-import type { Engine } from '../../store/engines/engine.ts';
+import type { Services } from '../../views/services.ts';
 import type { PortalLink } from '../../store/accounts/link-rows.ts';
 import { UsageError } from '../../../errors.ts';
 import { action } from '../../views/action.ts';
@@ -51,7 +51,7 @@ export const openInvitation = action(showInvitation, async (visit, services) => 
     return { ...redirect('/portal'), sessions: [token] };
   }
   if (passwordsOff) throw new UsageError(PASSWORDS_OFF);
-  return linkPage(engine, visit, link);
+  return linkPage(services, visit, link);
 });
 
 /** Asks for confirmation, so that another person's link can't sign a browser out of the account in use. */
@@ -77,7 +77,7 @@ const showRefused: GuestPage = async (visit, services, problems = {}) => {
     () => newPasswordIn(filled),
     () => link.kind === 'invitation' && checkedName(filled.get('name') ?? ''),
   );
-  return linkPage(engine, visit, link, { ...more, ...problems });
+  return linkPage(services, visit, link, { ...more, ...problems });
 };
 
 /** Uses up a link's code, and signs its owner in. */
@@ -99,14 +99,14 @@ function codeOf({ form: filled }: GuestVisit): string {
 }
 
 async function linkPage(
-  engine: Engine,
+  { engine, serviceName }: Pick<Services, 'engine' | 'serviceName'>,
   visit: GuestVisit,
   link: PortalLink,
   problems: Problems = {},
 ): Promise<PageReply> {
   const company = await getCompany(engine, link.company);
   const isInvitation = link.kind === 'invitation';
-  const title = isInvitation ? `Administer ${company.name}` : 'Set a new password';
+  const title = isInvitation ? `Join ${company.name} on ${serviceName}` : 'Set a new password';
   const content = form(
     visit,
     { action: '/portal/invitation/accept', problem: problems.form },

@@ -255,7 +255,7 @@ export function validateEvents(
   const refuse = (reason: string): never => {
     throw new UsageError(reason, { field: 'events' });
   };
-  if (given.length === 0) refuse(`A webhook needs at least one event of ${subscribableKinds.join(', ')}.`);
+  if (given.length === 0) refuse('Choose at least one event.');
   for (const event of given) {
     if (event === 'ping')
       refuse('"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.');

@@ -110,7 +110,7 @@ function resumeCommand(terminal: Terminal): Command {
     .description('resume a paused webhook, the deliveries that wait first')
     .inDatabase(async ({ engine }, company: string, webhook: string) => {
       const resumed = await resumeWebhook(engine, company, webhook, new Date());
-      terminal.show(resumed, `${resumed.id} (${resumed.url}) is not paused.`);
+      terminal.show(resumed, `${resumed.id} (${resumed.url}) is resumed.`);
     });
 }
 
@@ -178,7 +178,7 @@ function resendCommand(terminal: Terminal): Command {
 
 function recoverCommand(terminal: Terminal): Command {
   return ofWebhook('recover', terminal)
-    .description('send all deliveries again that failed or were withheld since a time')
+    .description('send all deliveries again that failed or were held since a time')
     .requiredOption('--since <time>', 'such as 2026-11-20T12:00:00Z, within the last 30 days', timeOf)
     .inDatabase(async ({ engine }, company: string, webhook: string, { since }: { since: Date }) => {
       const count = await recover(engine, { company, webhook }, { from: since }, new Date());

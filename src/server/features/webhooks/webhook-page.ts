@@ -205,7 +205,7 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
     subject: '',
     question: html`Deliveries to <strong>${url}</strong> end at once, including the ones that wait or are
       being retried.`,
-    confirm: 'Delete it',
+    confirm: 'Delete the webhook',
   });
   return unlessRefused(webhook, visit, deletion);
 }
@@ -223,7 +223,7 @@ async function secretPart(engine: Engine, visit: Visit, webhook: Webhook): Promi
   const { old, added, hasDelivered } = found;
   const link = ({ id }: Webhook, text: string) => html`<a href="/portal/webhooks/${id}">${text}</a>`;
   const end = confirmForm(visit, {
-    ...{ action: `${action}/end`, open: 'End the old webhook', subject: '', confirm: 'End it' },
+    ...{ action: `${action}/end`, open: 'End the old webhook', subject: '', confirm: 'End the old webhook' },
     question: 'The old webhook is deleted with its history.',
   });
   return steps([

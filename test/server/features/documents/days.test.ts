@@ -87,7 +87,7 @@ for (const [timeZone, midnight, firstOfHistory, [lastDay, lastDayText]] of zones
     const pages: [path: string, text: RegExp][] = [
       [
         'keys',
-        /1 of 20 keys in use.* Used .* used 20 Nov 2026 .*Keys that have ended .* ended 20 Nov 2026 .* 21 Nov 2026, 00:00 Its last day/,
+        /1 of 20 keys in use.* Used .* used 20 Nov 2026 .*Inactive keys .* ended 20 Nov 2026 .* 21 Nov 2026, 00:00 Its last day/,
       ],
       ['usage', /21 Nov 2026 1 0 20 Nov 2026 1 0/],
       [of, /21 Nov 2026 0 1 20 Nov 2026 1 0/],

@@ -113,7 +113,7 @@ onEachEngine('revoked keys are listed page by page, the latest first', async (t,
   await visitor.visit('/portal/keys');
   const first = idsShown();
   t.equal(first.length, 20);
-  t.match(visitor.text, /Keys that have ended Name Scopes Created Last used Ended Made 14 /);
+  t.match(visitor.text, /Inactive keys Name Scopes Created Last used Ended Made 14 /);
   t.ok(await visitor.turnPage());
   const second = idsShown();
   t.equal(second.length, 5);

@@ -206,7 +206,7 @@ onSqlite('an invitation is mailed, or its link is shown', mailing, async (t, por
   const [mail] = await look();
   const guest = portal.visitor();
   await guest.openLink(mail ? codeIn(mail) : '');
-  t.match(guest.text, /Administer Brennan/);
+  t.match(guest.text, /Join Brennan/);
   await invite('two@brennan.example', {});
   t.match(visitor.shown, /invitation#/);
   t.strictSame(await look(), []);

@@ -95,7 +95,7 @@ onSqlite('it begins with what needs somebody', async (t, portal) => {
   t.match(needs, /The webhook to down\.example\.com Partly failing .* Last success: 20 Nov 2026, \d\d:\d\d/);
   t.match(
     needs,
-    /There was no answer within 10 seconds\. 49 deliveries to down\.example\.com failed or were withheld/,
+    /There was no answer within 10 seconds\. 49 deliveries to down\.example\.com failed or were held/,
   );
   t.match(needs, /idle\.example\.com is paused: 1 delivery waits for it\. .*, the first at 17 Dec 2026/);
   t.match(needs, /Busy : 1,200 requests were refused by the rate limit in the last 24 hours\./);

@@ -128,7 +128,7 @@ onEachEngine('outages are told daily, and four hours apart', async (t, { engine,
   t.match(await noticesSince(engine, new Date(begun)), [
     {
       subject: /^The webhook to \S+ fails$/,
-      text: /The answer was 503\. Deliveries that wait: 1; .* withheld: 0\./,
+      text: /The answer was 503\. Deliveries that wait: 1; .* held: 0\./,
     },
     { subject: /^The webhook to \S+ still fails$/, text: /Deliveries that wait: 2; / },
   ]);

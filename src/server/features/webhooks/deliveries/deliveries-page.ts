@@ -25,7 +25,7 @@ const stateNames: Record<StateGroup, string> = {
   waiting: 'Waiting or being sent',
   retrying: 'Retrying',
   delivered: 'Delivered',
-  unsent: 'Failed or withheld',
+  unsent: 'Failed or held',
 };
 
 // The compiler checks that the keys are exactly the state groups.

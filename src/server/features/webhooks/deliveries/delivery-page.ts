@@ -37,7 +37,7 @@ export const showDelivery: PortalPage = async (visit, services, problems = {}) =
         ['State', deliveryBadge(delivery)],
         ['Happened', exactTime(visit, createdAt)],
         ['Delivery id', html`<code>${id}</code>`],
-        ['Withheld because', withheldFor && withheldText(withheldFor)],
+        ['Held because', withheldFor && withheldText(withheldFor)],
         ['Next attempt', nextAttemptAt && exactTime(visit, nextAttemptAt)],
         ['Waits because', isPaused ? 'The webhook is paused.' : undefined],
       ])}

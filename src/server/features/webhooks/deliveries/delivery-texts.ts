@@ -12,7 +12,7 @@ const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | '
   retrying: ['warn', 'Retrying'],
   delivered: ['good', 'Delivered'],
   failed: ['bad', 'Failed'],
-  withheld: ['warn', 'Withheld'],
+  withheld: ['warn', 'Held'],
 };
 
 /** Renders a delivery's state, and whether it is a test. */

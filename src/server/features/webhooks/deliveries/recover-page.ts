@@ -72,16 +72,15 @@ function question(
   { id }: Webhook,
   { given, count, problem }: { given: URLSearchParams; count: number; problem: string | undefined },
 ): Html {
-  if (count === 0)
-    return emptyState('There is nothing to send again', 'None of these has failed or was withheld.');
+  if (count === 0) return emptyState('There is nothing to send again', 'None of these failed or was held.');
   const deliveries = counted(count, 'delivery', 'deliveries', RECOVERABLE_MAX);
   const chosen = [...given].filter(([name]) => ['delivery', 'from', 'until'].includes(name));
   const hidden = [...chosen, ['count', count] as const].map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`,
   );
   return html`<p>
-      <strong>${deliveries}</strong> that failed or ${count === 1 ? 'was' : 'were'} withheld will be sent
-      again, a few at a time, with the same ids and bodies.
+      <strong>${deliveries}</strong> that failed or ${count === 1 ? 'was' : 'were'} held will be sent again, a
+      few at a time, with the same ids and bodies.
     </p>
     ${form(
       visit,

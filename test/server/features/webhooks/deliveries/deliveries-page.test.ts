@@ -124,7 +124,7 @@ t.test('what failed since a time is sent again together', async (t) => {
   t.match(visitor.text, /Choose from 1 to 100 deliveries/);
 
   t.equal(await preview('from=2026-11-10T08:00'), 200);
-  t.match(visitor.text, `${later.length} deliveries that failed or were withheld will be sent again`);
+  t.match(visitor.text, `${later.length} deliveries that failed or were held will be sent again`);
   await engine.run(`UPDATE deliveries SET state = 'delivered' WHERE id = '${later[0]}'`);
   t.match(
     await visitor.refused(`${of}/recover`),
@@ -144,7 +144,7 @@ t.test('of what failed some are ticked and sent again, or all of a time', async 
   const visitor = await portal.signedIn();
   t.match(
     await visitor.read(`${of}/deliveries?state=unsent&from=2026-11-01T00:00`),
-    `All deliveries Failed or withheld (${failed.length})`,
+    `All deliveries Failed or held (${failed.length})`,
   );
   t.match(rowsOf(visitor.shown)[0], /timeout · 10,000 ms 1$/);
   const ticks = [...visitor.shown.matchAll(/form="ticked"\s+name="delivery"\s+value="([^"]+)"/g)];
