@@ -56,7 +56,7 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
   return page(
     'Receivables',
     count === 0
-      ? emptyState('Nobody owes you anything', 'Issued invoices stand here until they are paid or credited.')
+      ? emptyState('Nobody owes you anything', 'Issued invoices appear here until they are paid or credited.')
       : html`<p>What is left to pay of issued invoices, by the days that have passed since they were due.</p>
           ${filterForm(PATH, select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem }))}
           ${downloadLinks(count, (as) => withQuery(PATH, { format: as }))} ${await Promise.all(parts)}`,

@@ -60,7 +60,7 @@ function owedTable(totals: readonly OpenTotal[]): Html {
         html`<a href="${DOCUMENTS}/${total.oldest.id}">${total.oldest.number}</a> of ${total.oldest.customer},
           due ${dayText(total.oldest.dueDate)}`,
     ]),
-    empty: ['Nobody owes you anything', 'Issued invoices stand here until they are paid or credited.'],
+    empty: ['Nobody owes you anything', 'Issued invoices appear here until they are paid or credited.'],
   });
 }
 
@@ -104,7 +104,7 @@ async function weeksTable(engine: Engine, company: string, any: DocumentSearch):
     rows,
     empty: [
       'Nothing was issued or paid',
-      'What you issue, and what you are paid, stands here for two weeks.',
+      'What you issue, and what you are paid, appears here for two weeks.',
     ],
   })}
   ${payments === undefined && html`<p class="hint">Payments are left out: too many invoices have changed in these two weeks.</p>`}`;
