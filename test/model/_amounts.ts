@@ -2,6 +2,7 @@
 import type { DraftLine, NewInvoice } from '../../src/contract/feed.ts';
 import type { Invoice } from '../../src/contract/records.ts';
 import {
+  isSafe,
   type AmountLine,
   halfUp,
   type Item,
@@ -101,8 +102,9 @@ export function checkPayable(
     record.currency === 'EUR' && turn.company.profile.countryCode === 'IE' && roundingMinor === undefined;
   if (cashRounding && !isCash) turn.fault('invalid_change', at('cashRounding'));
   const rounding = cashRounding ? halfUp(due, 5n) * 5n - due : BigInt(roundingMinor ?? left);
-  if (BigInt(record.totals.grossMinor) + rounding < 0n && roundingMinor)
-    turn.fault('invalid_change', at('roundingMinor'));
+  const total = BigInt(record.totals.grossMinor) + rounding;
+  if (![total, due + rounding].every(isSafe)) turn.fault('amount_out_of_range');
+  if (total < 0n && roundingMinor) turn.fault('invalid_change', at('roundingMinor'));
   return rounding;
 }
 

@@ -44,7 +44,7 @@ export function draftInvoice(
 }
 
 function editInvoice(turn: Turn, { id, ...changes }: ChangeContent<'invoice.edit'>): Invoice {
-  const { quoteId, draft: before } = draftedOf(turn, id);
+  const { quoteId, draft: before, worked: workedBefore } = draftedOf(turn, id);
   const record = need(turn, 'invoices', id, '/with/id');
   const draft = edited(turn, before, changes);
   const { record: after, worked } = composed(
@@ -55,7 +55,9 @@ function editInvoice(turn: Turn, { id, ...changes }: ChangeContent<'invoice.edit
   );
   const isSame = isDeepStrictEqual({ ...after, updatedAt: record.updatedAt }, record);
   const isGivenAlike = isDeepStrictEqual(givenIn(draft), givenIn(before));
-  if (isSame && isGivenAlike && isDeepStrictEqual(ratesOf(draft), ratesOf(before))) return record;
+  const creditsAlike = isDeepStrictEqual(creditedLineIds(worked), creditedLineIds(workedBefore));
+  if (isSame && isGivenAlike && creditsAlike && isDeepStrictEqual(ratesOf(draft), ratesOf(before)))
+    return record;
   return putDraft(turn, after, { draft, quoteId, worked });
 }
 
@@ -86,6 +88,9 @@ const givenIn = ({ lines, pricesIncludeVat = false, allowances, charges, cashRou
   ...{ pricesIncludeVat, allowances, charges, cashRounding },
   lines: lines.map(priceOf),
 });
+
+/** The invoice's lines that a credit note's lines credit. Other notes can leave too little of one since it was drafted. */
+const creditedLineIds = ({ lines }: Worked) => [...lines.values()].map(({ of }) => of);
 
 export function ratesOf({ lines }: Pick<Draft, 'lines'>): Record<string, number> {
   return Object.fromEntries(
