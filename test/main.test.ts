@@ -94,7 +94,7 @@ const MISTAKES: [string[], string][] = [
   ]),
   [
     ['apply', '/nowhere.jsonl'],
-    "Command-argument value '/nowhere.jsonl' is invalid for argument 'file'. There is no such file.",
+    "Command-argument value '/nowhere.jsonl' is invalid for argument 'file'. There is no file /nowhere.jsonl.",
   ],
   [['apply', '/'], "Command-argument value '/' is invalid for argument 'file'. It is a folder."],
   [
@@ -110,8 +110,8 @@ const MISTAKES: [string[], string][] = [
     ),
   ],
   ...[
-    ['/nowhere.png', 'There is no such file.'],
-    ['/', 'There is no such file.'],
+    ['/nowhere.png', 'There is no file /nowhere.png.'],
+    ['/', 'There is no file /.'],
     [import.meta.filename, "Documents can't show it: it is neither a PNG nor a JPEG picture."],
   ].map(([file = '', rule = '']): [string[], string] => [
     ['company', 'create', 'acme', '--logo', file],

@@ -85,7 +85,7 @@ const GENERATED =
 const UNRELEASED =
   /^(?:server\/reference|release|examples|client\/examples)\/|^client\/(?:package\.json|fieldledger\.js)$/;
 
-/** What packages hold beyond what the server uses: other weights and styles of typefaces, SQLite's source, other systems. */
+/** Matches files of packages that the server never uses: other weights of typefaces, SQLite's source, other systems' binaries. */
 const BEYOND =
   /\/(?:@expo-google-fonts|dejavu-fonts-ttf)\/.*\.(?:ttf|txt)$|\/better-sqlite3\/(?:deps|prebuilds)\/./;
 const USED_FONTS = fontFiles();

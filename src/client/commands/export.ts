@@ -207,7 +207,7 @@ function checkForm({ format, columns, separator, decimal }: ExportOptions): void
 
 /** Returns the named columns in that order, or all without names. @throws UsageError for an unknown name. */
 function chosen(resource: Exported, columns: SheetColumn[], names?: string[]): SheetColumn[] {
-  if (names?.length === 0) throw new UsageError('--columns names none.');
+  if (names?.length === 0) throw new UsageError('--columns names no column.');
   if (!names) return columns;
   const known = new Map(columns.map((column) => [column.name, column]));
   return names.map((name) => {

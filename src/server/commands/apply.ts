@@ -223,7 +223,7 @@ function showProgress(file: string) {
 function readable(path: string): string {
   if (path === STDIN) return path;
   const stats = statSync(path, { throwIfNoEntry: false });
-  if (!stats) throw new InvalidArgumentError('There is no such file.');
+  if (!stats) throw new InvalidArgumentError(`There is no file ${path}.`);
   if (stats.isDirectory()) throw new InvalidArgumentError('It is a folder.');
   try {
     accessSync(path, constants.R_OK);

@@ -2,7 +2,7 @@ import { accountOf } from './account.ts';
 import { moneyFormat } from './amounts.ts';
 import { type Fact, factTexts, headOf } from './facts.ts';
 import { linesOf } from './lines.ts';
-import { type Party, partyTexts, supplierTexts } from './parties.ts';
+import { type PrintedParty, partyTexts, supplierTexts } from './parties.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import { accountStatementsOf, type Statement, statementsOf, vatStatement } from './statements.ts';
 import { sumsOf } from './sums.ts';
@@ -17,7 +17,7 @@ export interface DocumentTexts {
   language: 'en-GB' | 'en-IE';
   isDraft: boolean;
   supplier: ReturnType<typeof supplierTexts>;
-  parties: Party[];
+  parties: PrintedParty[];
   head: { title: string; number: string };
   /** Warns that a draft or a pro forma isn't a VAT invoice. */
   warning: string | null;

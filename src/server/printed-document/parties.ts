@@ -10,7 +10,7 @@ export type Paragraph = readonly [
 ];
 
 /** A party to a document, or a place of delivery, with its label. */
-export interface Party {
+export interface PrintedParty {
   label: string;
   paragraphs: Paragraph[];
 }
@@ -46,7 +46,7 @@ export function supplierTexts(printed: PrintedDocument): { name: string; paragra
 }
 
 /** Returns the customer, the place of delivery and the site, as far as the document states them. */
-export function partyTexts({ record, supplier, terms, statementOn }: PrintedDocument): Party[] {
+export function partyTexts({ record, supplier, terms, statementOn }: PrintedDocument): PrintedParty[] {
   const { buyer } = record;
   const own = terms?.buyer ?? {};
   const name = buyer.legalName ?? buyer.name;
@@ -71,7 +71,7 @@ export function partyTexts({ record, supplier, terms, statementOn }: PrintedDocu
 
 type Foreign = (code: string) => string | undefined;
 
-function deliveryTexts(delivery: DocumentTerms['delivery'], foreign: Foreign): Party[] {
+function deliveryTexts(delivery: DocumentTerms['delivery'], foreign: Foreign): PrintedParty[] {
   if (!delivery) return [];
   const { countryCode: country } = delivery;
   const paragraphs = said([
@@ -83,7 +83,7 @@ function deliveryTexts(delivery: DocumentTerms['delivery'], foreign: Foreign): P
   return [{ label: 'Delivered to', paragraphs }];
 }
 
-function siteTexts(site: PrintedDocument['record']['buyer']['site'], foreign: Foreign): Party[] {
+function siteTexts(site: PrintedDocument['record']['buyer']['site'], foreign: Foreign): PrintedParty[] {
   if (site === null) return [];
   const paragraphs = said([
     ['strong', site.label],

@@ -258,7 +258,7 @@ t.test('what can’t be done is said in a sentence, and no file is left half wri
     [['jobs', '--since', '0001-01-01'], /It must be a day such as 2026-11-01, from 1900 to 2199/, 2],
     [['jobs', '--time-zone', 'Dublin'], /It must be an IANA time zone such as Europe\/Dublin\./, 2],
     [['jobs', '--columns', 'id,tittle'], /"tittle" is not a column of jobs; did you mean title\?/],
-    [['jobs', '--columns', ','], /--columns names none\./],
+    [['jobs', '--columns', ','], /--columns names no column\./],
     [['jobs', '--columns', 'id', '--format', 'jsonl'], /--columns is for tables: JSON Lines have none\./],
     [['jobs', '--decimal', ',', '--format', 'xlsx'], /--separator and --decimal are for CSV, not for xlsx\./],
     [['jobs', '--decimal', ',', '--separator', ','], /A comma can be the separator or the mark/],

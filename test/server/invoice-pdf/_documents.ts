@@ -8,7 +8,7 @@ import type { CompanySettings } from '../../../src/server/backoffice/companies.t
 import type { NewInvoice, ChangeContent } from '../../../src/contract/feed.ts';
 import type { Invoice } from '../../../src/contract/records.ts';
 import { documentTexts } from '../../../src/server/printed-document/document-texts.ts';
-import type { Party } from '../../../src/server/printed-document/parties.ts';
+import type { PrintedParty } from '../../../src/server/printed-document/parties.ts';
 import type { PrintedDocument } from '../../../src/server/printed-document/printed-document.ts';
 import type { Statement } from '../../../src/server/printed-document/statements.ts';
 import type { TextTable } from '../../../src/server/printed-document/text-table.ts';
@@ -102,7 +102,8 @@ async function kept<T>(what: string, make: () => Promise<T>): Promise<T> {
 /** All texts that stand on the pages of a document, in the order in which they are read. */
 export function textsOf(document: PrintedDocument): string[] {
   const said = documentTexts(document);
-  const ofParty = ({ paragraphs }: Pick<Party, 'paragraphs'>) => paragraphs.flatMap(([, text]) => text);
+  const ofParty = ({ paragraphs }: Pick<PrintedParty, 'paragraphs'>) =>
+    paragraphs.flatMap(([, text]) => text);
   const ofTable = ({ columns, rows }: TextTable) => [...columns.map(({ head }) => head), ...rows.flat()];
   const ofStatement = ({ heading, paragraphs, link, details }: Statement) =>
     [heading, paragraphs, link?.text ?? '', details.flat()].flat();

@@ -15,7 +15,7 @@ t.test('every document keeps the rules of PDF/A-3a and PDF/UA-1 that are ours to
   for (const { name, bytes } of printed) t.strictSame(await conformanceProblems(bytes), [], name);
 });
 
-/** What the file says of itself: its dictionary, and its metadata as XML. */
+/** The file's account of itself: its dictionary, and its metadata as XML. */
 const metadataOf = async (bytes: Buffer) =>
   withPdf(bytes, async (pdf) => {
     const { info, metadata } = await pdf.getMetadata();

@@ -26,7 +26,7 @@ function copyWith(file: string, from: string, to: string): string {
   return copy;
 }
 
-/** What a template is refused for; undefined for one that is taken. */
+/** The reason that a template is refused for; undefined for one that is taken. */
 function problemOf(template: string): string | undefined {
   try {
     openRenderer(template);

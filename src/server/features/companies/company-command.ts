@@ -182,7 +182,7 @@ function companyText(company: Company): string {
 
 function readLogo(path: string): string {
   const file = statSync(path, { throwIfNoEntry: false });
-  if (!file?.isFile()) throw new InvalidArgumentError('There is no such file.');
+  if (!file?.isFile()) throw new InvalidArgumentError(`There is no file ${path}.`);
   try {
     return logoFromFile(readFileSync(path));
   } catch (error) {

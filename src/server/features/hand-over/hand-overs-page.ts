@@ -56,7 +56,7 @@ export const showHandOvers: PortalPage = async (visit, { engine }) => {
       ? emptyState('Nothing has failed', 'Documents that your access point doesn’t take are listed here.')
       : html`<p>
             ${counted(failed.length, 'document', 'documents', LISTED_MAX)} of the last 30 days: the access
-            point didn’t take them in some 20 hours, nothing handed them over in ${QUEUE_DAYS.hand_overs}
+            point didn’t take them within about 20 hours, nothing handed them over in ${QUEUE_DAYS.hand_overs}
             days, or no e-invoice can express them.
           </p>
           ${form(visit, { action: `${PATH}/again` }, button('Hand all of them over again', 'quiet'))}

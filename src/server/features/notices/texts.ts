@@ -113,7 +113,7 @@ const templates: Record<NoticeKind, Template> = {
   },
   'second_factor.codes_renewed': {
     subject: 'You have new recovery codes',
-    text: 'The former ones open nothing any more. If it wasn’t you, tell the operator of {service} now.',
+    text: 'The old ones no longer work. If it wasn’t you, tell the operator of {service} now.',
   },
   'second_factor.removed': {
     subject: 'Your second factor was taken away',

@@ -143,7 +143,7 @@ function removeSecondFactorCommand(terminal: Terminal): Command {
     .inDatabase(async ({ engine }, company: string, email: string) => {
       const { id } = await getByEmail(engine.db, company, email);
       await removeSecondFactor(engine, { company, id, by: 'operator', now: new Date() });
-      terminal.show({ company, email }, `${email} has no second factor any more.`);
+      terminal.show({ company, email }, `${email} no longer has a second factor.`);
     });
 }
 

@@ -17,7 +17,7 @@ const choices = { status: ['2xx', '3xx', '4xx', '5xx', ...statuses], code: Objec
 export const showRequests: PortalPage = async (visit, { engine }) => {
   const { company, query, now } = visit;
   const { days, spans } = healthSpans(company.timeZone, now);
-  // Of the oldest day, only a part is kept.
+  // The oldest day is kept in part only.
   const shownDays = days.slice(-REQUEST_DAYS - 1).toReversed();
   // Values that can't be chosen are ignored, as the fields then show.
   const among = (name: string, values: readonly string[]) =>

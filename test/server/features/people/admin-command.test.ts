@@ -58,7 +58,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   await again.submitAndFollow('/portal/account/second-factor', { code });
   t.match(await told('admin list acme'), /SECOND FACTOR[^]* yes +yes /);
   const removal = `admin remove-second-factor acme ${EMAIL}`;
-  t.equal(await told(removal), `${EMAIL} has no second factor any more.\n`);
+  t.equal(await told(removal), `${EMAIL} no longer has a second factor.\n`);
   t.match(await call(removal), { exitCode: 1, stderr: /There is no second factor/ });
 
   const makeKey = async (of: Visitor, name: string) => {
