@@ -144,7 +144,9 @@ function roundingOf(
   const { cashRounding, roundingMinor } = amounts.given;
   if (cashRounding === true) {
     const dueMinor = payableMinor(document.totals, amounts);
-    return Math.round(dueMinor / CASH_MINOR) * CASH_MINOR - dueMinor;
+    // A division of large amounts would be inexact; a remainder never is.
+    const above = ((dueMinor % CASH_MINOR) + CASH_MINOR) % CASH_MINOR;
+    return 2 * above < CASH_MINOR ? 0 - above : CASH_MINOR - above;
   }
   const mainUnitMinor = 10 ** minorDigits(document.currency);
   if (roundingMinor !== undefined && Math.abs(roundingMinor) > mainUnitMinor) {

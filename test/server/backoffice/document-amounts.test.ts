@@ -237,4 +237,12 @@ onSqlite('the amount to pay is rounded, and the balance with it', async (t, offi
   t.strictSame(kinds, ['invoice.issued', 'payment.recorded', 'invoice.paid']);
   await issued(company, creditNoteOf(invoice, given));
   t.strictSame(await balanceOf(company, invoice), [0, 12_305], 'what was paid is owed back');
+  // Divided by five, it would lie nearer to the next number that a double has.
+  const large = {
+    lines: [line({ unitPriceMinor: 9_007_198_997_982_762, vatCategory: 'Z', vatRateBasisPoints: 0 })],
+  };
+  t.equal(
+    (await issued(company, invoiceDraft({ ...large, cashRounding: true }))).amountDueMinor,
+    9_007_198_997_982_760,
+  );
 });
