@@ -55,9 +55,10 @@ function editInvoice(turn: Turn, { id, ...changes }: ChangeContent<'invoice.edit
   );
   const isSame = isDeepStrictEqual({ ...after, updatedAt: record.updatedAt }, record);
   const isGivenAlike = isDeepStrictEqual(givenIn(draft), givenIn(before));
-  const creditsAlike = isDeepStrictEqual(creditedLineIds(worked), creditedLineIds(workedBefore));
-  if (isSame && isGivenAlike && creditsAlike && isDeepStrictEqual(ratesOf(draft), ratesOf(before)))
-    return record;
+  // What a note gives back can be worked out otherwise once another note is issued, though the record is the same.
+  const isWorkedAlike = isDeepStrictEqual(worked, workedBefore);
+  const isRatedAlike = isDeepStrictEqual(ratesOf(draft), ratesOf(before));
+  if (isSame && isGivenAlike && isWorkedAlike && isRatedAlike) return record;
   return putDraft(turn, after, { draft, quoteId, worked });
 }
 
@@ -88,9 +89,6 @@ const givenIn = ({ lines, pricesIncludeVat = false, allowances, charges, cashRou
   ...{ pricesIncludeVat, allowances, charges, cashRounding },
   lines: lines.map(priceOf),
 });
-
-/** The invoice's lines that a credit note's lines credit. Other notes can leave too little of one since it was drafted. */
-const creditedLineIds = ({ lines }: Worked) => [...lines.values()].map(({ of }) => of);
 
 export function ratesOf({ lines }: Pick<Draft, 'lines'>): Record<string, number> {
   return Object.fromEntries(
