@@ -5,6 +5,7 @@ import {
   type LocatedDocument,
   readPdf,
 } from '../store/records/documents.ts';
+import type { CustomerAccount } from '../printed-document/account.ts';
 import type { Engine } from '../store/engines/engine.ts';
 import type { Print, Printed } from './printing.ts';
 import { RenderPool, type RenderPoolOptions } from './render-pool.ts';
@@ -30,9 +31,14 @@ export interface Documents {
   prepare: (found: LocatedDocument) => Promise<DocumentFile | undefined>;
   /**
    * Prints the statement of account of an issued invoice as of a calendar day; undefined for any other document.
+   * With `account`, it is the statement of the invoice's customer.
    * @throws AppError `unavailable` when it can't be printed now.
    */
-  prepareStatement: (found: LocatedDocument, day: string) => Promise<DocumentFile | undefined>;
+  prepareStatement: (
+    found: LocatedDocument,
+    day: string,
+    account?: CustomerAccount,
+  ) => Promise<DocumentFile | undefined>;
 }
 
 /** Opens the documents of a database; disposing of the result ends the processes that print them. */
@@ -74,8 +80,8 @@ export function createDocuments(engine: Engine, print: Print): Documents {
       if (!head) throw new Error('A document that was stored just now is not there.');
       return storedFile(found, head);
     },
-    async prepareStatement({ company, id }, day) {
-      const printed = await print(company, id, day);
+    async prepareStatement({ company, id }, day, account) {
+      const printed = await print(company, id, day, account);
       if (printed.outcome !== 'statement') return undefined;
       return passingFile(`statement-${printed.number}-${day}`, printed);
     },

@@ -7,6 +7,7 @@ import { type DocumentHead, findPrintable, keepPdf } from '../store/records/docu
 import { findSupplier, supplierOn } from '../store/records/suppliers.ts';
 import type { Connection } from '../store/dialects/dialect.ts';
 import type { Engine } from '../store/engines/engine.ts';
+import type { CustomerAccount } from '../printed-document/account.ts';
 import type { PrintedDocument } from '../printed-document/printed-document.ts';
 import type { Renderer } from './render.ts';
 import { hasStatement, isDraft } from '../printed-document/wording.ts';
@@ -24,20 +25,25 @@ export type Printed =
 /**
  * Prints the PDF of a document. An issued document is printed with its contents as of issue, and its PDF is stored. A
  * draft is printed with the company's current profile. With the calendar day `statementOn` a statement of account of an
- * issued invoice is printed instead, with current data; other documents have none.
+ * issued invoice is printed instead, with current data, or with `account` of its customer; other documents have none.
  */
-export type Print = (company: string, id: string, statementOn?: string) => Promise<Printed>;
+export type Print = (
+  company: string,
+  id: string,
+  statementOn?: string,
+  account?: CustomerAccount,
+) => Promise<Printed>;
 
 /** @param accent the operator's accent colour, for drafts and statements; an issued document keeps that of its issue. */
 export function createPrint(engine: Engine, renderer: Renderer, accent?: string): Print {
-  return async (company, id, statementOn) => {
+  return async (company, id, statementOn, account) => {
     const isStatement = statementOn !== undefined;
     const found = await findPrinted(engine.db, company, id, isStatement ? 'now' : 'issue');
     if (!found || (isStatement && !hasStatement(found.current))) return { outcome: 'absent' };
     const { current, printed } = found;
     const outcome = isStatement ? 'statement' : isDraft(current) ? 'draft' : 'stored';
     const look = outcome === 'stored' ? {} : { accent };
-    const bytes = await renderer.render({ ...printed, ...look, statementOn });
+    const bytes = await renderer.render({ ...printed, ...look, statementOn, account });
     if (bytes.length > PDF_BYTES_MAX) {
       throw new Error(`The PDF has ${bytes.length} bytes, and may have ${PDF_BYTES_MAX}.`);
     }

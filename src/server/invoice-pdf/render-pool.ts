@@ -7,7 +7,7 @@ import { type AppError, unavailable, UsageError } from '../../errors.ts';
 import type { Logger } from '../process/log.ts';
 import { TOLERATE_MISSING_PROC } from '../process/memory-usage.ts';
 import type { DocumentMetrics } from '../process/metrics.ts';
-import type { Printed } from './printing.ts';
+import type { Print, Printed } from './printing.ts';
 import type { Failure, PrintTask, WorkerAnswer } from './render-worker.ts';
 
 /** The most printing processes; on two cores, one core is left for the server. */
@@ -94,7 +94,7 @@ export class RenderPool implements AsyncDisposable {
    * Prints a document in its turn; companies take turns.
    * @throws AppError `unavailable` when too many documents are waiting, or when printing fails; the log says why.
    */
-  async print(company: string, id: string, statementOn?: string): Promise<Printed> {
+  async print(...[company, id, statementOn, account]: Parameters<Print>): Promise<Printed> {
     const { metrics } = this.#options;
     if (this.#isClosed || this.#isPaused(company, id) || !this.#hasPlace(company)) {
       metrics.refused();
@@ -102,7 +102,7 @@ export class RenderPool implements AsyncDisposable {
     }
     const askedAt = performance.now();
     await this.#turn(company);
-    const printNow = () => this.#printNow({ company, id, statementOn });
+    const printNow = () => this.#printNow({ company, id, statementOn, account });
     const answer = (await printNow()) ?? (await printNow()) ?? ENDED_TWICE;
     this.#giveTurn();
     const seconds = (performance.now() - askedAt) / 1000;
@@ -165,7 +165,7 @@ export class RenderPool implements AsyncDisposable {
 
   /** @returns undefined when the process ended, for example from a signal just before it received the document. */
   async #printNow(
-    document: Pick<PrintTask, 'company' | 'id' | 'statementOn'>,
+    document: Pick<PrintTask, 'company' | 'id' | 'statementOn' | 'account'>,
   ): Promise<WorkerAnswer | undefined> {
     if (this.#isClosed) throw busy();
     const { databaseUrl, documentMsMax, portalAccent: accent, documentTemplate: template } = this.#options;

@@ -5,6 +5,7 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
+import type { CustomerAccount } from '../printed-document/account.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { createPrint, type Print, type Printed } from './printing.ts';
 import { openRenderer } from './template-trial.ts';
@@ -20,6 +21,7 @@ export interface PrintTask {
   template: string | undefined;
   /** The calendar day of a statement of account to print instead of the document. */
   statementOn: string | undefined;
+  account: CustomerAccount | undefined;
 }
 
 /** The reason that a document can't be printed. It omits the error's message, which could quote the document. */
@@ -89,6 +91,7 @@ async function printed({
   accent,
   template,
   statementOn,
+  account,
 }: PrintTask): Promise<Printed> {
   opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) =>
     createPrint(engine, openRenderer(template), accent),
@@ -98,7 +101,7 @@ async function printed({
     opened = undefined;
     throw error;
   });
-  return print(company, id, statementOn);
+  return print(company, id, statementOn, account);
 }
 
 /** Lowers the priority of all threads on Linux, where each has its own, and otherwise of the process. */

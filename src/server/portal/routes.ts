@@ -21,6 +21,7 @@ import { createNewKey, showNewKey } from '../features/keys/new-key-page.ts';
 import { saveNoticeSettings, showNotices, showStop, stopByLink } from '../features/notices/notices-page.ts';
 import { showOverview } from '../features/overview/overview-page.ts';
 import { inviteSomebody, requireOfAll, showPeople, withdraw } from '../features/people/people-page.ts';
+import { downloadCustomerStatement } from '../features/documents/customer-statement-page.ts';
 import { showReceivables } from '../features/documents/receivables-page.ts';
 import {
   changeSomebody,
@@ -140,6 +141,7 @@ export const routes: readonly Route[] = [
   get('/documents/:id/xml', downloadEInvoice, { downloads: 'file' }),
 
   get('/receivables', showReceivables, { downloads: 'table' }),
+  get('/receivables/statement', downloadCustomerStatement, { downloads: 'file' }),
 
   get('/usage', showUsage),
   get('/requests', showRequests),

@@ -2,7 +2,7 @@ import type { Invoice } from '../../contract/records.ts';
 import { moneyFormat } from './amounts.ts';
 import type { PrintedDocument } from './printed-document.ts';
 import type { TextTable } from './text-table.ts';
-import { dateText, numberOf } from './wording.ts';
+import { balanceMinorOf, dateText, numberOf } from './wording.ts';
 
 /** A payment, refund or credit note of an invoice. */
 export interface StatementEntry {
@@ -34,8 +34,50 @@ export function entriesOf({ payments = [], refunds = [], creditNotes }: Invoice)
   return entries.sort((a, b) => Number(a.day > b.day) - Number(a.day < b.day));
 }
 
-/** Returns an invoice's amount and all its entries, with the balance after each, as a table of texts. */
-export function accountOf({ record }: PrintedDocument): TextTable {
+/** A row of an invoice's account: the invoice itself or an entry, with the balance after it, in minor units. */
+export interface AccountRow {
+  day: string | null;
+  /** As in 'Invoice INV-1', 'Payment (bank transfer)' and 'Credit note CN-1'. */
+  entry: string;
+  /** The invoice's number. */
+  invoice: string;
+  /** The invoice's due date, in its own row. */
+  dueDate?: string | null;
+  currency: string;
+  amountMinor: number;
+  balanceMinor: number;
+}
+
+/** A customer's account in one currency: the rows of invoices, oldest first, and what is left to pay in minor units. */
+export interface CustomerAccount {
+  /** The day since which paid invoices are listed. */
+  since: string;
+  rows: readonly AccountRow[];
+  balanceMinor: number;
+  overdueMinor: number;
+}
+
+/**
+ * Returns the account of a customer on a day: invoices with a balance, and those on which something was settled since a day.
+ * @param invoices issued invoices in one currency, oldest first.
+ */
+export function customerAccountOf(invoices: readonly Invoice[], since: string, on: string): CustomerAccount {
+  const accounts = invoices
+    .map((record) => ({ record, rows: rowsOf(record) }))
+    .filter(
+      ({ rows: [, ...entries], record }) =>
+        balanceMinorOf(record) !== 0 || entries.some(({ day }) => day !== null && day >= since),
+    );
+  const sumOf = (some: typeof accounts) => some.reduce((sum, { record }) => sum + balanceMinorOf(record), 0);
+  const overdue = accounts.filter(({ record }) => balanceMinorOf(record) > 0 && (record.dueDate ?? on) < on);
+  const rows = accounts.flatMap((one) => one.rows);
+  return { since, rows, balanceMinor: sumOf(accounts), overdueMinor: sumOf(overdue) };
+}
+
+/** Returns the account of an invoice, or of its customer, as a table of texts. */
+export function accountOf({ record, account }: PrintedDocument): TextTable {
+  const { plain } = moneyFormat(record.currency);
+  const rows = account?.rows ?? rowsOf(record);
   return {
     columns: [
       { head: 'Entry', align: 'left', widthMax: Infinity },
@@ -43,24 +85,35 @@ export function accountOf({ record }: PrintedDocument): TextTable {
       { head: `Amount (${record.currency})`, align: 'right', widthMax: 110 },
       { head: `Balance (${record.currency})`, align: 'right', widthMax: 110 },
     ],
-    rows: textsOf(record),
+    rows: rows.map(({ entry, day, dueDate, amountMinor, balanceMinor }) => [
+      account && dueDate ? `${entry}, due ${dateText(dueDate)}` : entry,
+      day === null ? '' : dateText(day),
+      plain(amountMinor),
+      plain(balanceMinor),
+    ]),
   };
 }
 
-function textsOf(record: Invoice): string[][] {
-  const { plain } = moneyFormat(record.currency);
+function rowsOf(record: Invoice): AccountRow[] {
+  const { issueDate, dueDate, currency } = record;
   const entries = entriesOf(record);
-  const { amountDueMinor = 0, creditBalanceMinor = 0, issueDate } = record;
   // The invoice began with what is left and what was settled.
   const settledMinor = entries.reduce((sum, entry) => sum + entry.settledMinor, 0);
-  let balanceMinor = amountDueMinor - creditBalanceMinor + settledMinor;
-  const begun = plain(balanceMinor);
+  let balanceMinor = balanceMinorOf(record) + settledMinor;
+  const of = { invoice: numberOf(record), currency };
   return [
-    [`Invoice ${numberOf(record)}`, issueDate === null ? '' : dateText(issueDate), begun, begun],
+    {
+      ...of,
+      day: issueDate,
+      entry: `Invoice ${of.invoice}`,
+      dueDate,
+      amountMinor: balanceMinor,
+      balanceMinor,
+    },
     ...entries.map(({ day, kind, method, creditNote, settledMinor: offMinor }) => {
       balanceMinor -= offMinor;
-      const what = creditNote ? `${kind} ${creditNote.number}` : `${kind} (${method})`;
-      return [what, dateText(day), plain(-offMinor), plain(balanceMinor)];
+      const entry = creditNote ? `${kind} ${creditNote.number}` : `${kind} (${method})`;
+      return { ...of, day, entry, amountMinor: -offMinor, balanceMinor };
     }),
   ];
 }

@@ -42,7 +42,7 @@ export function documentTexts(printed: PrintedDocument): DocumentTexts {
   const { record, supplier, statementOn } = printed;
   const isAccount = statementOn !== undefined;
   const { withSymbol } = moneyFormat(record.currency);
-  const sums = isAccount ? [balanceOf(record)] : sumsOf(printed);
+  const sums = isAccount ? [balanceOf(printed)] : sumsOf(printed);
   const registered = [
     supplier.legalName,
     supplier.vatId && `VAT no. ${supplier.vatId}`,

@@ -1,5 +1,4 @@
 import type { DocumentTerms } from '../../contract/feed.ts';
-import type { Invoice } from '../../contract/records.ts';
 import { payableMinor } from '../../contract/vat.ts';
 import { moneyFormat } from './amounts.ts';
 import type { PrintedDocument } from './printed-document.ts';
@@ -9,6 +8,7 @@ import {
   dueDateOf,
   isDraft,
   numberOf,
+  subjectOf,
   overpaidMinor,
   periodText,
   taxPointOf,
@@ -25,10 +25,11 @@ export interface Fact {
 }
 
 /** Returns the title and the number of a document. */
-export function headOf({ record, statementOn }: PrintedDocument): { title: string; number: string } {
+export function headOf(printed: PrintedDocument): { title: string; number: string } {
+  const { record, statementOn } = printed;
   return statementOn === undefined
     ? { title: titleOf(record), number: numberOf(record) }
-    : { title: 'Statement of account', number: `for invoice ${numberOf(record)}` };
+    : { title: 'Statement of account', number: `for ${subjectOf(printed)}` };
 }
 
 /** The most references shown among the facts; more of them go into two columns, so that a short invoice fits on one page. */
@@ -36,8 +37,9 @@ const REFERENCES_MAX = 3;
 
 /** Returns the dates, references and amount at the head of a document; many references are returned separately. */
 export function factTexts(printed: PrintedDocument): { facts: Fact[]; references: Fact[] } {
-  const { record, statementOn } = printed;
-  if (statementOn !== undefined) return { facts: said(rowsOfStatement(record, statementOn)), references: [] };
+  const { statementOn } = printed;
+  if (statementOn !== undefined)
+    return { facts: said(rowsOfStatement(printed, statementOn)), references: [] };
   const references = said(referenceRows(printed));
   const isFew = references.length <= REFERENCES_MAX;
   const facts = [...said(dateRows(printed)), ...(isFew ? references : []), ...said([amountRow(printed)])];
@@ -68,16 +70,22 @@ function dateRows(printed: PrintedDocument): Row[] {
   ];
 }
 
-function rowsOfStatement(record: Invoice, day: string): Row[] {
-  const [label, amountMinor] = balanceOf(record);
-  return [
-    ['As of', dateText(day)],
+function rowsOfStatement(printed: PrintedDocument, day: string): Row[] {
+  const { record, account } = printed;
+  const { withSymbol } = moneyFormat(record.currency);
+  const [label, amountMinor] = balanceOf(printed);
+  const ofInvoice: Row[] = [
     ['Invoice dated', dateOrNull(record.issueDate)],
     ['Due date', dateOrNull(record.dueDate)],
     ['Your reference', record.buyerReference],
     ['Purchase order', record.purchaseOrderReference],
-    [label, moneyFormat(record.currency).withSymbol(amountMinor), true],
   ];
+  const ofCustomer: Row[] = [
+    ['Payments since', dateOrNull(account?.since)],
+    ['Overdue', withSymbol(account?.overdueMinor ?? 0)],
+  ];
+  const rows = account ? ofCustomer : ofInvoice;
+  return [['As of', dateText(day)], ...rows, [label, withSymbol(amountMinor), true]];
 }
 
 function referenceRows({ record, terms = {} }: PrintedDocument): Row[] {

@@ -46,7 +46,13 @@ export function supplierTexts(printed: PrintedDocument): { name: string; paragra
 }
 
 /** Returns the customer, the place of delivery and the site, as far as the document states them. */
-export function partyTexts({ record, supplier, terms, statementOn }: PrintedDocument): PrintedParty[] {
+export function partyTexts({
+  record,
+  supplier,
+  terms,
+  statementOn,
+  account,
+}: PrintedDocument): PrintedParty[] {
   const { buyer } = record;
   const own = terms?.buyer ?? {};
   const name = buyer.legalName ?? buyer.name;
@@ -64,8 +70,7 @@ export function partyTexts({ record, supplier, terms, statementOn }: PrintedDocu
   ]);
   return [
     { label: statementOn === undefined ? label : 'Statement to', paragraphs: customer },
-    ...deliveryTexts(terms?.delivery, foreign),
-    ...siteTexts(buyer.site, foreign),
+    ...(account ? [] : [...deliveryTexts(terms?.delivery, foreign), ...siteTexts(buyer.site, foreign)]),
   ];
 }
 

@@ -2,6 +2,7 @@ import type { DocumentAmounts } from '../../contract/document-amounts.ts';
 import type { StoredTerms } from '../../contract/document-terms.ts';
 import type { Invoice } from '../../contract/records.ts';
 import type { ShownSupplier } from '../store/records/suppliers.ts';
+import type { CustomerAccount } from './account.ts';
 
 /**
  * Everything that a document and its e-invoice show: an issued document as it was at issue, a draft as it is now.
@@ -21,4 +22,6 @@ export interface PrintedDocument extends ShownSupplier {
   isImported?: boolean;
   /** The calendar day of a statement of account about the invoice; undefined for the document itself. */
   statementOn?: string | undefined;
+  /** The account of the invoice's customer, for a statement of all that they owe. */
+  account?: CustomerAccount | undefined;
 }

@@ -34,9 +34,11 @@ export interface Statement {
   code?: (PaymentCode & { alt: string }) | undefined;
 }
 
-/** Returns the sections of a statement of account: how to pay the balance. */
+/** Returns the sections of a statement of account: how to pay the balance, for a customer without terms of one invoice. */
 export function accountStatementsOf(printed: PrintedDocument): Statement[] {
-  return [paymentStatement(printed)].filter((statement) => statement !== undefined);
+  const { record, account } = printed;
+  const ofCustomer = account && { ...printed, terms: undefined, record: { ...record, number: null } };
+  return [paymentStatement(ofCustomer ?? printed)].filter((statement) => statement !== undefined);
 }
 
 /** Returns a document's sections of text, such as a note, and how to pay. */
@@ -182,7 +184,8 @@ function quickWaysOf(printed: PrintedDocument, amountMinor: number): Pick<Statem
 /** Returns the amount to pay in minor units; on a statement of account, the amount still due. */
 function askedMinor(printed: PrintedDocument): number {
   const { record, statementOn, amounts } = printed;
-  if (statementOn !== undefined) return record.amountDueMinor ?? 0;
+  if (statementOn !== undefined)
+    return Math.max(0, printed.account?.balanceMinor ?? record.amountDueMinor ?? 0);
   return asksForPayment(printed) ? payableMinor(record.totals, amounts) : 0;
 }
 
@@ -192,6 +195,7 @@ function askedFor(printed: PrintedDocument, amountMinor: number): string[] {
   const { statementOn = '' } = printed;
   const { dueDate, currency } = printed.record;
   const amount = moneyFormat(currency).withSymbol(amountMinor);
+  if (printed.account) return [`Please pay ${amount} by the due dates above, and quote the invoice numbers.`];
   if (dueDate !== null && dueDate < statementOn) return [overdueText(amount, dateText(dueDate), taken)];
   return toComeTexts(printed.record, amount, taken);
 }
@@ -230,12 +234,12 @@ function codeOf(printed: PrintedDocument, amountMinor: number): Statement['code'
 }
 
 function nothingDue(printed: PrintedDocument): Statement {
-  const { record, statementOn } = printed;
+  const { record, statementOn, account } = printed;
   const verb = isDraft(record) ? 'will be' : 'is';
   const owed = statementOn === undefined ? overpaidMinor(printed) : 0;
   const back = `${moneyFormat(record.currency).withSymbol(owed)} of what was paid ${verb} owed back.`;
   const paragraphs = [
-    `Nothing ${verb} due on this ${titleOf(record).toLowerCase()}.`,
+    account ? 'Nothing is due.' : `Nothing ${verb} due on this ${titleOf(record).toLowerCase()}.`,
     ...(owed > 0 ? [back] : []),
   ];
   return { heading: 'Payment', paragraphs, details: [] };

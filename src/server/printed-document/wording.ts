@@ -74,14 +74,26 @@ export function numberOf({ number }: Invoice): string {
 }
 
 /** Returns the name of a document or statement for page headers, footers and the PDF's title. */
-export function documentName({ record, statementOn }: PrintedDocument): string {
+export function documentName(printed: PrintedDocument): string {
+  const { record, statementOn } = printed;
   if (statementOn === undefined) return `${titleOf(record)} ${numberOf(record)}`;
-  return `Statement of account for invoice ${numberOf(record)} as of ${dateText(statementOn)}`;
+  return `Statement of account for ${subjectOf(printed)} as of ${dateText(statementOn)}`;
 }
 
-/** Returns an issued invoice's balance: its label, and its amount in minor units. */
-export function balanceOf({ amountDueMinor = 0, creditBalanceMinor = 0 }: Invoice): [string, number] {
-  return creditBalanceMinor > 0 ? ['Credit balance', creditBalanceMinor] : ['Balance due', amountDueMinor];
+/** Returns an issued invoice's balance in minor units; negative for one that was overpaid. */
+export function balanceMinorOf({ amountDueMinor = 0, creditBalanceMinor = 0 }: Invoice): number {
+  return amountDueMinor - creditBalanceMinor;
+}
+
+/** Returns the balance of a statement of account: its label, and its amount in minor units. */
+export function balanceOf({ record, account }: PrintedDocument): [string, number] {
+  const balanceMinor = account?.balanceMinor ?? balanceMinorOf(record);
+  return balanceMinor < 0 ? ['Credit balance', -balanceMinor] : ['Balance due', balanceMinor];
+}
+
+/** Returns the name of the invoice or the customer that a statement of account is about. */
+export function subjectOf({ record, account }: PrintedDocument): string {
+  return account ? record.customer.name : `invoice ${numberOf(record)}`;
 }
 
 /** Returns the warning for a document that could be mistaken for a VAT invoice; undefined for any other. */

@@ -1,7 +1,9 @@
 import { setCompany } from '../../../src/server/backoffice/companies.ts';
+import { readCustomerInvoices } from '../../../src/server/features/documents/receivables.ts';
 import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
 import { createPrint } from '../../../src/server/invoice-pdf/printing.ts';
 import { createRenderer } from '../../../src/server/invoice-pdf/render.ts';
+import { customerAccountOf } from '../../../src/server/printed-document/account.ts';
 import type { TestCompany } from '../backoffice/_backoffice.ts';
 import { creditNoteOf, invoiceDraft, issued, line, openIssuer } from '../backoffice/_documents.ts';
 import { payment, refund } from '../backoffice/_documents.ts';
@@ -74,6 +76,42 @@ onSqlite('a statement of account', async (t, backoffice) => {
     t.notMatch(text, /IBAN|Please pay|banking app/);
     await issued(company, creditNoteOf(invoice, credit));
     t.match(await textOn(company, invoice.id, '2026-11-24'), 'Credit balance €12.30 Payment Nothing is due');
+  });
+
+  await t.test('of a customer has all that they owe, and what was paid since a day', async (t) => {
+    backoffice.setNow('2026-11-20T09:00:00.000Z');
+    const company = await open();
+    const [late, paid, due] = [
+      await issued(company, invoiceDraft({ paymentTermsDays: 0 })),
+      await issued(company, invoiceDraft()),
+      await issued(company, invoiceDraft()),
+    ];
+    await company.apply(payment(paid, { amountMinor: 12_300 }));
+    await company.apply(payment(due, { id: 'pay_2', amountMinor: 2_300, method: 'card' }));
+    const found = await documents.find(company.id, due.id);
+    const asked = { customer: due.customer.id, currency: 'EUR', since: '2026-11-20', limit: 9 };
+    const account = customerAccountOf(
+      await readCustomerInvoices(engine, company.id, asked),
+      asked.since,
+      '2026-11-24',
+    );
+    const bytes =
+      (await (found && documents.prepareStatement(found, '2026-11-24', account))?.then((file) =>
+        file?.read(),
+      )) ?? Buffer.of();
+    t.strictSame(await conformanceProblems(bytes), []);
+    await paint(bytes, 'statement of a customer');
+    const text = await textOf(bytes);
+    for (const part of [
+      `Statement of account for ${due.customer.name} As of 24 November 2026`,
+      'Payments since 20 November 2026 Overdue €123.00 Balance due €223.00',
+      `Invoice ${late.number}, due 20 November 2026 20 November 2026 123.00 123.00`,
+      'Payment (bank transfer) 20 November 2026 \u2212123.00 0.00',
+      'Payment (card) 20 November 2026 \u221223.00 100.00',
+      'Please pay €223.00 by the due dates above',
+    ])
+      t.match(text, part);
+    t.notMatch(text, 'Payment reference');
   });
 
   await t.test('is of issued invoices alone', async (t) => {

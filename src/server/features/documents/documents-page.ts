@@ -94,7 +94,7 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
   // `given` returns only names of the record.
   const chosen = <Name extends string>(field: string, names: Record<Name, string>) =>
     given(field, (value) => Object.hasOwn(names, value), 'isn’t one of these.') as Name | undefined;
-  const day = (field: string) => given(field, isDay, 'is not a day such as 2026-11-20.');
+  const day = (field: string) => given(field, isDay, NOT_A_DAY);
   const search = {
     text: (query.get('search') ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX),
     findsCustomers: whyNotShown(visit, 'customers') === undefined,
@@ -109,7 +109,10 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
   return { search, problems };
 }
 
-function isDay(text: string): boolean {
+export const NOT_A_DAY = 'is not a day such as 2026-11-20.';
+
+/** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
   if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
   const at = new Date(`${text}T00:00:00Z`);
   return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);

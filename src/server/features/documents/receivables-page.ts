@@ -10,17 +10,19 @@ import { type Receivable, readReceivables } from './receivables.ts';
 import type { DocumentSearch, OpenAge } from './searched-parts.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import { daysOverdue } from './document-state.ts';
-import { filterForm, select, withQuery } from '../../views/form.ts';
+import { filterForm, select, textField, withQuery } from '../../views/form.ts';
 import { countText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
 import { amount, table } from '../../views/table.ts';
 import { page, type PortalPage } from '../../views/visit.ts';
-import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
+import { customerLabels, dueText, isDay, NOT_A_DAY, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
 const DOCUMENTS = '/portal/documents';
 const CUSTOMERS_MAX = 100;
+/** Statements show payments since the first of the month that was so many days ago, unless another day is chosen. */
+const SINCE_DAYS = 60;
 /** Boundaries between age groups, in days after the due date, oldest first. An invoice is overdue after 0 days. */
 const AGES = [90, 60, 30, 0];
 const ages = {
@@ -41,26 +43,36 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
   const days = AGES.map((age) => daysAfter(today, -age));
   const receivables = await readReceivables(engine, company.id, days);
   const count = sumOf(receivables.map((receivable) => receivable.count));
-  const asked = query.get('customer') || undefined;
-  const ofAsked = receivables.filter(({ customer }) => asked === undefined || customer === asked);
-  const format = downloadIn(query, sumOf(ofAsked.map((receivable) => receivable.count)));
+  const format = downloadIn(query, count);
   if (format) {
-    const name = asked === undefined || ofAsked.length === 0 ? 'receivables' : `receivables-${asked}`;
-    const file = { name, format, columns: columnsOf(receivableSchema) };
-    return tableFile(file, downloadRows(engine, company.id, today, asked));
+    const file = { name: 'receivables', format, columns: columnsOf(receivableSchema) };
+    return tableFile(file, downloadRows(engine, company.id, today));
   }
+  const since = query.get('since') || `${daysAfter(today, -SINCE_DAYS).slice(0, 'YYYY-MM'.length)}-01`;
   const order = query.get('sort') || 'total';
-  const problem = Object.hasOwn(orders, order) ? undefined : `“${order}” isn’t one of these.`;
+  const problems = {
+    sort: Object.hasOwn(orders, order) ? undefined : `“${order}” isn’t one of these.`,
+    since: isDay(since) ? undefined : `“${since}” ${NOT_A_DAY}`,
+  };
   const byCurrency = [...Map.groupBy(receivables, ({ currency }) => currency)].toSorted();
-  const parts = byCurrency.map(([currency, owed]) => currencyPart(engine, company.id, currency, owed, order));
+  const parts = byCurrency.map(([currency, owed]) =>
+    currencyPart(engine, company.id, currency, owed, { order, since }),
+  );
   return page(
     'Receivables',
     count === 0
       ? emptyState('Nobody owes you anything', 'Issued invoices appear here until they are paid or credited.')
       : html`<p>What is left to pay of issued invoices, by the days that have passed since they were due.</p>
-          ${filterForm(PATH, select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem }))}
+          ${filterForm(
+            PATH,
+            html`${select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem: problems.sort })}
+            ${textField({ name: 'since', label: 'Statements show payments since', type: 'date', value: since, problem: problems.since })}`,
+          )}
           ${downloadLinks(count, (as) => withQuery(PATH, { format: as }))} ${await Promise.all(parts)}`,
-    { section: 'receivables', isRefused: query.has('format') || problem !== undefined },
+    {
+      section: 'receivables',
+      isRefused: query.has('format') || (problems.sort ?? problems.since) !== undefined,
+    },
   );
 };
 
@@ -69,7 +81,7 @@ async function currencyPart(
   company: string,
   currency: string,
   owed: readonly Receivable[],
-  order: string,
+  { order, since }: Record<'order' | 'since', string>,
 ): Promise<Html> {
   const first = inOrder(owed, order).slice(0, CUSTOMERS_MAX);
   // Names are taken from the invoices, because not everybody may read customers.
@@ -84,7 +96,7 @@ async function currencyPart(
       const due = dueText(amountMinor, currency);
       return amountMinor === 0 ? due : html`<a href="${address}">${due}</a>`;
     }),
-    customer === undefined ? '' : downloadsOf(customer, names.get(customer)),
+    customer === undefined ? '' : statementLinks({ customer, currency, since }, names.get(customer)),
   ];
   return html`<h2>
       ${currency}: ${amountText(sumOf(all), currency)} to be paid,
@@ -93,7 +105,7 @@ async function currencyPart(
     </h2>
     ${table({
       caption: `Receivables in ${currency}`,
-      columns: ['Customer', ...[...Object.values(ages), 'Left to pay'].map(amount), 'Download'],
+      columns: ['Customer', ...[...Object.values(ages), 'Left to pay'].map(amount), 'Statement'],
       rows: [
         row(html`<strong>All ${countText(owed.length)}</strong>`, all),
         ...first.map(({ customer, dueMinor }) => {
@@ -119,24 +131,21 @@ function inOrder(owed: readonly Receivable[], order: string): Receivable[] {
 
 const collator = new Intl.Collator('en-GB');
 
-/** Renders the links to one customer's files. */
-function downloadsOf(customer: string, name: string | undefined): Html {
-  return html`<a href="${withQuery(PATH, { customer, format: 'csv' })}"
-    >CSV<span class="hidden"> of ${name}</span></a
-  >`;
+/** Renders the links to a customer's statement. */
+function statementLinks(asked: Record<'customer' | 'currency' | 'since', string>, name = ''): Html {
+  const link = (format: 'pdf' | 'csv') =>
+    html`<a href="${withQuery(`${PATH}/statement`, { ...asked, format })}"
+      >${format.toUpperCase()}<span class="hidden"> statement of ${name} in ${asked.currency}</span></a
+    >`;
+  return html`${link('pdf')} ${link('csv')}`;
 }
 
 function sumOf(amounts: readonly number[]): number {
   return amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
-async function* downloadRows(
-  engine: Engine,
-  company: string,
-  today: string,
-  customer: string | undefined,
-): AsyncGenerator<object[]> {
-  const search: DocumentSearch = { text: '', findsCustomers: false, state: 'open', customer, today };
+async function* downloadRows(engine: Engine, company: string, today: string): AsyncGenerator<object[]> {
+  const search: DocumentSearch = { text: '', findsCustomers: false, state: 'open', today };
   await using moment = await engine.snapshot();
   for await (const found of allDocuments(moment, company, search))
     yield found.map(({ document }) => {

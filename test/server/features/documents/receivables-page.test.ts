@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import type { Invoice } from '../../../../src/contract/records.ts';
 import { renderRecord } from '../../../../src/contract/render.ts';
@@ -14,21 +16,39 @@ const owed: [name: string, dueDate: string, amountDueMinor: number, currency?: s
   ['byrne', '2026-11-01', 700, 'GBP'],
 ];
 
-async function fill({ engine }: TestPortal): Promise<void> {
-  await engine.run('DELETE FROM documents');
-  await engine.run('DELETE FROM invoices');
-  const example = exampleRecords().find(({ record }) => 'payments' in record)?.record as Invoice;
+async function fill(portal: TestPortal): Promise<void> {
+  await portal.engine.run('DELETE FROM documents');
+  await portal.engine.run('DELETE FROM invoices');
+  await createCompany(portal.engine, 'neighbour', {}, STORY_NOW);
   const invoices = owed.map(([name, dueDate, amountDueMinor, currency = 'EUR'], index) => ({
-    ...{ ...example, amountDueMinor, dueDate, currency, payments: [], creditBalanceMinor: 0 },
-    ...{ id: `01b00000-0000-7000-8000-00000000000${index}`, number: `INV-${index}` },
-    customer: { ...example.customer, id: `cus:${name.slice(-3)}`, name },
+    ...{ amountDueMinor, dueDate, currency, number: `INV-${index}` },
+    customer: { type: 'customer', id: `cus:${name.slice(-3)}`, name },
   }));
-  await createCompany(engine, 'neighbour', {}, STORY_NOW);
+  await putInvoices(portal, invoices);
+}
+
+/** Stores invoices like the example, of Élan unless they say otherwise, for the company and its neighbour. */
+async function putInvoices({ engine }: TestPortal, given: readonly object[]): Promise<void> {
+  const example = exampleRecords().find(({ record }) => 'payments' in record)?.record as Invoice;
+  const records = given.map((one): Invoice => {
+    const of = { ...example, customer: { ...example.customer, id: 'cus:lan', name: 'Élan' } };
+    const id = randomUUID();
+    return {
+      ...of,
+      payments: [],
+      refunds: [],
+      creditNotes: [],
+      creditBalanceMinor: 0,
+      currency: 'EUR',
+      id,
+      ...one,
+    };
+  });
   for (const company of [COMPANY, 'neighbour'])
     await putRecords(
       engine,
       company,
-      invoices.map((record) => renderRecord({ resource: 'invoices', record })),
+      records.map((record) => renderRecord({ resource: 'invoices', record })),
     );
 }
 
@@ -53,29 +73,76 @@ onEachEngine('receivables are sorted by any column', { hasRecords: true }, async
   t.match(visitor.text, '“toString” isn’t one of these.');
 });
 
-onSqlite(
-  'each amount leads to its documents, and a customer to their file',
-  { hasRecords: true },
-  async (t, portal) => {
-    await fill(portal);
-    portal.setNow(new Date('2026-11-20T12:00:00Z'));
-    const visitor = await portal.signedIn();
-    await visitor.visit('/portal/receivables');
-    const links = [
-      ...visitor.shown.matchAll(/href="(\/portal\/documents\?state=[^"]*currency=[^"]*)"\s*>([^<]*)</g),
-    ];
-    t.equal(links.length, 5 + 3 + 2 + 2 + 2 + 2, 'in the rows of all and of each customer');
-    for (const [, href = '', amount = ''] of links) {
-      await visitor.visit(href.replaceAll('&amp;', '&'));
-      const [, left] = /Left to pay Invoices in \w+ \d \S+ (\S+)/.exec(visitor.text) ?? [];
-      t.equal(left, amount.trim(), href);
-    }
-    t.match(visitor.shown, /<option value="GBP" selected/, 'and the form keeps the currency');
-    const { headers, body } = await visitor.visit('/portal/receivables?customer=cus%3Alan&format=csv');
-    t.equal(headers['content-disposition'], 'attachment; filename="receivables-cus:lan.csv"');
-    t.strictSame(body.match(/"INV-\d"/g)?.sort(), ['"INV-0"', '"INV-2"']);
-    const nobody = await visitor.visit('/portal/receivables?customer=%22nobody&format=csv');
-    t.equal(nobody.headers['content-disposition'], 'attachment; filename="receivables.csv"');
-    t.notMatch(nobody.body, 'INV-');
-  },
-);
+onSqlite('each amount leads to its documents', { hasRecords: true }, async (t, portal) => {
+  await fill(portal);
+  portal.setNow(new Date('2026-11-20T12:00:00Z'));
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/receivables');
+  const links = [
+    ...visitor.shown.matchAll(/href="(\/portal\/documents\?state=[^"]*currency=[^"]*)"\s*>([^<]*)</g),
+  ];
+  t.equal(links.length, 5 + 3 + 2 + 2 + 2 + 2, 'in the rows of all and of each customer');
+  for (const [, href = '', amount = ''] of links) {
+    await visitor.visit(href.replaceAll('&amp;', '&'));
+    const [, left] = /Left to pay Invoices in \w+ \d \S+ (\S+)/.exec(visitor.text) ?? [];
+    t.equal(left, amount.trim(), href);
+  }
+  t.match(visitor.shown, /<option value="GBP" selected/, 'and the form keeps the currency');
+});
+
+onEachEngine("a customer's statement", { hasRecords: true }, async (t, portal) => {
+  await fill(portal);
+  portal.setNow(new Date('2026-11-20T12:00:00Z'));
+  const [paidOn, updatedAt] = ['2026-10-05', '2026-10-05T09:00:00.000Z'];
+  const payments = [{ id: 'p', method: 'card', currency: 'EUR', amountMinor: 100, paidOn }];
+  await putInvoices(portal, [
+    { number: 'PART', amountDueMinor: 300, payments },
+    { number: 'PAID', amountDueMinor: 0, payments, updatedAt },
+    { number: 'OVER', amountDueMinor: 0, creditBalanceMinor: 50, payments },
+    { number: 'PENCE', amountDueMinor: 5, currency: 'GBP' },
+  ]);
+  const visitor = await portal.signedIn();
+  await visitor.visit('/portal/receivables');
+  const [, address = ''] = /href="([^"]*customer=cus%3Alan[^"]*format=csv)"/.exec(visitor.shown) ?? [];
+  t.match(address, 'since=2026-09-01');
+  const rowsOf = async (query: string) => {
+    const { headers, body } = await visitor.visit(`/portal/receivables/statement?format=csv&${query}`);
+    t.equal(headers['content-disposition'], 'attachment; filename="statement-cus:lan-EUR-2026-11-20.csv"');
+    const rows = body
+      .trim()
+      .split('\r\n')
+      .slice(1)
+      .map((row) => row.replaceAll('"', '').split(','));
+    return rows.map(([, entry, , , , , amount, , balance]) => [entry, amount, balance].join(' ')).sort();
+  };
+  t.strictSame(await rowsOf('customer=cus:lan&currency=EUR&since=2026-10-05'), [
+    'Invoice INV-0 500.00 500.00',
+    'Invoice INV-2 300.00 300.00',
+    'Invoice OVER 0.50 0.50',
+    'Invoice PAID 1.00 1.00',
+    'Invoice PART 4.00 4.00',
+    'Payment (card) -1.00 -0.50',
+    'Payment (card) -1.00 0.00',
+    'Payment (card) -1.00 3.00',
+  ]);
+  const later = await rowsOf('customer=cus:lan&currency=EUR&since=2026-10-06');
+  t.notOk(later.includes('Invoice PAID 1.00 1.00'), 'paid before that day');
+  for (const query of [
+    'customer=cus:lan&currency=EUR',
+    'customer=x&currency=EUR&since=2026-10-05',
+    'customer=cus:lan&currency=CHF&since=2026-10-05',
+    'customer=cus:lan&currency=EUR&since=2026-02-30',
+  ]) {
+    const { statusCode } = await visitor.visit(`/portal/receivables/statement?${query}`);
+    t.equal(statusCode, 404, query);
+  }
+  await visitor.visit('/portal/receivables?since=2026-02-30');
+  t.match(visitor.text, '“2026-02-30” is not a day');
+  const many = Array.from({ length: 999 }, (_one, index) => ({ number: `M-${index}`, amountDueMinor: 1 }));
+  await putInvoices(portal, many);
+  const { statusCode } = await visitor.visit(
+    '/portal/receivables/statement?customer=cus:lan&currency=EUR&since=2026-10-05',
+  );
+  t.equal(statusCode, 422);
+  t.match(visitor.text, 'A statement can have 1,000 invoices.');
+});
