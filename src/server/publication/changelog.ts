@@ -8,9 +8,11 @@ export interface Release {
   version: string;
   /** Day of the release, as `YYYY-MM-DD`. */
   date: string;
-  integrators?: string[];
-  operators?: string[];
+  integrators?: Changes;
+  operators?: Changes;
 }
+
+type Changes = Partial<Record<'Added' | 'Changed' | 'Fixed', string[]>>;
 
 /** Returns each release with its changes, the newest first. */
 export function readChangelog(): Release[] {
@@ -63,12 +65,12 @@ export function changelogFeed(baseUrl: string): string {
 `;
 }
 
-function changesOf({ integrators = [], operators = [] }: Release, heading: 'h2' | 'h3'): string {
-  return Object.entries({ integrators, operators })
-    .filter(([, changes]) => changes.length > 0)
-    .map(([readers, changes]) => {
+function changesOf({ integrators = {}, operators = {} }: Release, heading: 'h2' | 'h3'): string {
+  const kinds = Object.entries({ integrators, operators }).flatMap(([readers, ofReaders]) =>
+    Object.entries(ofReaders).map(([kind, changes]) => {
       const items = changes.map((change) => `<li>${withCode(change)}</li>`);
-      return `<${heading}>For ${readers}</${heading}>\n<ul>\n${items.join('\n')}\n</ul>`;
-    })
-    .join('\n');
+      return `<${heading}>${kind} for ${readers}</${heading}>\n<ul>\n${items.join('\n')}\n</ul>`;
+    }),
+  );
+  return kinds.join('\n');
 }

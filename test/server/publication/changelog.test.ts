@@ -15,8 +15,12 @@ t.test('each release says what it changed, for integrators and operators apart',
     t.match(date, /^\d{4}-\d{2}-\d{2}$/, version);
     const others = Object.keys(changes).filter((name) => name !== 'integrators' && name !== 'operators');
     t.strictSame(others, [], version);
-    const texts = Object.values(changes).flat();
-    t.ok(texts.length > 0 && texts.every((text) => typeof text === 'string'), version);
+    const kinds = Object.values(changes).flatMap((ofReaders) => Object.entries(ofReaders));
+    t.ok(kinds.length > 0, version);
+    for (const [kind, texts] of kinds) {
+      t.match(kind, /^(?:Added|Changed|Fixed)$/, version);
+      t.ok(texts.length > 0 && texts.every((text) => typeof text === 'string'), `${version} ${kind}`);
+    }
   }
 });
 
@@ -28,8 +32,8 @@ t.test('the page has every release, under the configured name', async (t) => {
   t.notMatch(body, 'Fieldledger');
   for (const { version, date } of releases)
     t.match(body, `<h2>${version} <time datetime="${date}">${date}</time></h2>`);
-  t.match(body, '<h3>For integrators</h3>');
-  t.match(body, '<h3>For operators</h3>\n<ul>\n<li>');
+  t.match(body, '<h3>Added for integrators</h3>');
+  t.match(body, '<h3>Added for operators</h3>\n<ul>\n<li>');
   t.match(body, '<code>fieldledger config</code>');
 });
 
@@ -62,5 +66,5 @@ t.test('the feed is what RFC 4287 asks for, with addresses under BASE_URL', asyn
     releases.map(({ date }) => `${date}T00:00:00Z`),
   );
   t.equal(textsOf('/feed/entry/content[@type = "html"]').length, releases.length);
-  t.match(textsOf('/feed/entry/content')[0], '<h2>For integrators</h2>\n<ul>\n<li>');
+  t.match(textsOf('/feed/entry/content')[0], '<h2>Added for integrators</h2>\n<ul>\n<li>');
 });
