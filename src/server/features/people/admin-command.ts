@@ -1,11 +1,16 @@
 import type { Command } from 'commander';
 
-import { getByEmail, listAdministrators, removeAdministrator, signOutEverywhere } from './administrators.ts';
+import {
+  getByEmail,
+  listAdministrators,
+  removeAdministrator,
+  resetSecondFactor,
+  signOutEverywhere,
+} from './administrators.ts';
 import { invite, inviteToReset } from './invitations.ts';
 import { accessText, canonicalEmail } from '../../access/checked-input.ts';
 import { changeAccess } from './change-access.ts';
 import { PASSWORDS_OFF } from '../sign-in/passwords.ts';
-import { removeSecondFactor } from '../sign-in/second-factor.ts';
 import { httpAddress } from '../../connections/networks.ts';
 import type { Config } from '../../process/config.ts';
 import { UsageError } from '../../../errors.ts';
@@ -142,8 +147,11 @@ function removeSecondFactorCommand(terminal: Terminal): Command {
     .description('take the second factor of an administrator away, who has lost it; check first who asks')
     .inDatabase(async ({ engine }, company: string, email: string) => {
       const { id } = await getByEmail(engine.db, company, email);
-      await removeSecondFactor(engine, { company, id, by: 'operator', now: new Date() });
-      terminal.show({ company, email }, `${email} no longer has a second factor.`);
+      await resetSecondFactor(engine, { company, id, by: 'operator', now: new Date() });
+      terminal.show(
+        { company, email },
+        `${email} no longer has a second factor, and is signed out everywhere.`,
+      );
     });
 }
 

@@ -106,22 +106,16 @@ async function renewCodes(
 }
 
 /**
- * Removes a second factor: an administrator's own, or anyone's when an operator asks.
- * @throws UsageError when they have none, or when their company requires it and `by` isn't an operator; the errors of
- *   `authorisedTransaction`.
+ * Removes an administrator's own second factor; see `resetSecondFactor` for somebody else's.
+ * @throws UsageError when they have none, or when their company requires it; the errors of `authorisedTransaction`.
  */
-export async function removeSecondFactor(
-  engine: Engine,
-  options: { company: string; now: Date } & ({ by: SignedIn } | { by: 'operator'; id: string }),
-): Promise<void> {
-  const { company, by } = options;
-  const id = options.by === 'operator' ? options.id : options.by.administrator;
-  await authorisedTransaction(engine, options, async (authorised) => {
+export async function removeSecondFactor(engine: Engine, act: Act<SignedIn>): Promise<void> {
+  const { company, id } = ownerOf(act);
+  await authorisedTransaction(engine, act, async (authorised) => {
     const { transaction } = authorised;
     const { administrator } = await getSecondFactor(authorised, id);
     const isRequired = (await findCompanyRow({ db: transaction }, company))?.secondFactorRequired;
-    if (by !== 'operator' && isRequired)
-      throw new UsageError('Your company requires a second factor of all its administrators.');
+    if (isRequired) throw new UsageError('Your company requires a second factor of all its administrators.');
     await updateAdministratorRow(transaction, administrator, { secondFactor: null });
     const { name, email } = administrator;
     await authorised.record({ action: 'second_factor.removed', subject: id, details: { name, email } });

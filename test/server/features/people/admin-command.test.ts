@@ -58,8 +58,11 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   await again.submitAndFollow('/portal/account/second-factor', { code });
   t.match(await told('admin list acme'), /SECOND FACTOR[^]* yes +yes /);
   const removal = `admin remove-second-factor acme ${EMAIL}`;
-  t.equal(await told(removal), `${EMAIL} no longer has a second factor.\n`);
-  t.match(await call(removal), { exitCode: 1, stderr: /There is no second factor/ });
+  t.equal(await told(removal), `${EMAIL} no longer has a second factor, and is signed out everywhere.\n`);
+  t.match(await call(removal), { exitCode: 1, stderr: /has no second factor/ });
+  t.equal((await again.visit('/portal')).statusCode, 303, 'it ends every session');
+  await again.visit('/portal/sign-in');
+  t.equal((await again.submit('/portal/sign-in', { email: EMAIL, password: next })).statusCode, 303);
 
   const makeKey = async (of: Visitor, name: string) => {
     await of.visit('/portal/keys/new');

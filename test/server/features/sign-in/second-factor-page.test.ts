@@ -1,6 +1,6 @@
 import { createCompany } from '../../../../src/server/backoffice/companies.ts';
 import { inviteToReset } from '../../../../src/server/features/people/invitations.ts';
-import { removeSecondFactor } from '../../../../src/server/features/sign-in/second-factor.ts';
+import { resetSecondFactor } from '../../../../src/server/features/people/administrators.ts';
 import { routes } from '../../../../src/server/portal/routes.ts';
 import { createSecretBox } from '../../../../src/server/process/secret-box.ts';
 import { findAccount } from '../../../../src/server/store/accounts/administrator-rows.ts';
@@ -178,9 +178,9 @@ onSqlite(
     t.match(await one.read('/portal/companies'), /You are not signed in/, 'and other sessions ended');
     const waiting = await afterPassword(portal);
     const { id } = administrator;
-    await removeSecondFactor(engine, { company: COMPANY, id, by: 'operator', now: STORY_NOW });
-    t.equal(await give(waiting, codeAt(next.secret)), 303, 'it was taken away');
-    const [entry] = await listAuditRows(engine, COMPANY, { action: 'second_factor.removed', limit: 1 });
+    await resetSecondFactor(engine, { company: COMPANY, id, by: 'operator', now: STORY_NOW });
+    t.match(await waiting.read('/portal/companies'), /You are not signed in/, 'it was taken away');
+    const [entry] = await listAuditRows(engine, COMPANY, { action: 'second_factor.reset', limit: 1 });
     t.match(entry, { administratorName: 'Operator', details: { email: EMAIL } });
     t.equal(await give(two, codeAt(next.secret)), 422);
   },
