@@ -20,7 +20,7 @@ const RECORDS_MAX = 10_000_000;
 /** `fieldledger demo`: loads the contract's example company, and a larger generated one when asked. */
 export function demoCommand(terminal: Terminal): Command {
   return new Command('demo')
-    .description("load the contract's example company, unless it is there already")
+    .description("load the contract's example company, unless it already exists")
     .option(
       '--records <number>',
       'also load a generated company of that many records',
@@ -36,7 +36,7 @@ export function demoCommand(terminal: Terminal): Command {
     });
 }
 
-/** Loads the example company, unless it is there already, and finds or creates its key. */
+/** Loads the example company, unless it already exists, and finds or creates its key. */
 export async function prepareDemo(engine: Engine, config: Config): Promise<Demo> {
   const isNew = await loadExampleCompany(engine);
   return { company: exampleCompany.id, key: await keyOf(engine, config, exampleCompany.id), isNew };

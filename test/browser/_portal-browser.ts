@@ -78,7 +78,7 @@ export const heading = (page: Page, name: string): Promise<void> =>
 
 /** Signs in on the page that is shown; another page than the overview follows where there is something to choose. */
 export const signInOn = (page: Page, password = PASSWORD): Promise<void> =>
-  fillIn(page, { 'E-mail address': EMAIL, Password: password }, 'Sign in');
+  fillIn(page, { 'Email address': EMAIL, Password: password }, 'Sign in');
 
 interface AxeResult {
   violations: { id: string; help: string; nodes: { html: string }[] }[];

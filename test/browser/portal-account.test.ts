@@ -65,13 +65,13 @@ async function openMenuOnPhone({ page }: PortalWindow): Promise<void> {
 
 async function inviteNewcomer(page: PortalWindow['page']): Promise<void> {
   await page.getByLabel('Jobs (jobs:read)').check();
-  await fillIn(page, { 'Their e-mail address': NEWCOMER }, 'Make an invitation');
+  await fillIn(page, { 'Their email address': NEWCOMER }, 'Create invitation');
 }
 
 /** Opens a link as its owner does; the server of the tests calls itself by an address without its port. */
 async function follow({ page, open }: PortalWindow, link: string, hasScripts: boolean): Promise<void> {
   await open(link.slice(link.indexOf('/portal')));
-  if (!hasScripts) await fillIn(page, { 'Code of your link': link }, 'Continue');
+  if (!hasScripts) await fillIn(page, { 'Code from your link': link }, 'Continue');
 }
 
 for (const javaScript of [true, false]) {
@@ -97,9 +97,9 @@ for (const javaScript of [true, false]) {
     await heading(page, 'Overview');
 
     await inviter.open('/portal/people');
-    await inviter.page.getByText('Remove Niamh').first().click();
+    await inviter.page.getByText('Remove access of Niamh').first().click();
     await look(inviter, 'remove-somebody');
-    await press(inviter.page, 'Remove access Niamh');
+    await press(inviter.page, 'Remove access of Niamh');
     await inviter.page.getByText('Niamh no longer has access.').waitFor();
     await invited.open('/portal/people');
     t.match(page.url(), /\/portal\/sign-in\?next=/, 'and is out at once');
@@ -125,8 +125,8 @@ t.test('a wrong password is told beside the form, and what else was filled in st
   const window = await open(t, { signIn: false }, shared);
   await window.open('/portal/sign-in');
   await signInOn(window.page, 'not my password');
-  await window.page.getByText('The e-mail address or the password is wrong.').waitFor();
-  t.equal(await window.page.getByLabel('E-mail address').inputValue(), EMAIL);
+  await window.page.getByText('The email address or password is wrong.').waitFor();
+  t.equal(await window.page.getByLabel('Email address').inputValue(), EMAIL);
   t.equal(await window.page.getByLabel('Password').inputValue(), '');
   await isInOrder(t, window, 'sign-in-refused');
 });
@@ -167,7 +167,7 @@ t.test(
     // Another name of this machine is another site.
     await page.goto(`http://localhost:${form}/`);
     await press(page, 'Win');
-    await heading(page, 'This form can’t be used any more');
+    await heading(page, 'This form has expired');
     await show('/portal/people');
     t.match(await page.getByRole('heading', { level: 1 }).innerText(), 'People');
   },
@@ -224,7 +224,7 @@ t.test('somebody with accounts in two companies chooses one, and switches', asyn
   await heading(page, 'Overview');
   await isInOrder(t, window, 'companies-header');
   await window.open('/portal/people');
-  await page.getByText('Remove Conor').first().click();
+  await page.getByText('Remove access of Conor').first().click();
   await isInOrder(t, window, 'remove-with-keys');
   await window.open('/portal/account');
   await page.getByText('Sign out everywhere').first().click();
@@ -243,10 +243,10 @@ t.test('a second factor is set up, a change is confirmed, and a code signs in', 
   const secret = (await page.locator('#app-secret').textContent()) ?? '';
   const code = (seconds: number) => totpAt(secret, STORY_NOW.getTime() / 1000 + seconds);
   t.ok(await page.getByRole('img', { name: /QR code/ }).isVisible());
-  await fillIn(page, { 'Code that the app shows': '000000' }, 'Set it up');
+  await fillIn(page, { 'Code from the app': '000000' }, 'Set up');
   await page.getByRole('alert').getByText('This code is wrong').waitFor();
   await isInOrder(t, window, 'second-factor-refused');
-  await fillIn(page, { 'Code that the app shows': code(0) }, 'Set it up');
+  await fillIn(page, { 'Code from the app': code(0) }, 'Set up');
   await page.getByText('Your second factor is set up.').waitFor();
   const [file] = await Promise.all([
     page.waitForEvent('download'),
@@ -257,15 +257,15 @@ t.test('a second factor is set up, a change is confirmed, and a code signs in', 
     readFileSync(await file.path(), 'utf8'),
     /^Recovery codes\r\n\r\n(?:(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}\r\n){10}$/,
   );
-  await page.getByText('Remove it').first().click();
+  await page.getByText('Remove').first().click();
   await isInOrder(t, window, 'second-factor-codes');
   window.portal.setNow(new Date(STORY_NOW.getTime() + 660_000));
   await window.open('/portal/people');
   await inviteNewcomer(page);
-  await heading(page, 'Confirm that it is you');
+  await heading(page, 'Confirm that it’s you');
   await isInOrder(t, window, 'proof');
   await page.getByLabel('Your password, or a code of').fill(code(660));
-  await press(page, 'Confirm, and make the change');
+  await press(page, 'Confirm and make the change');
   await page.getByText(`${NEWCOMER} is invited.`).waitFor();
   await openMenuOnPhone(window);
   await press(page, 'Sign out');

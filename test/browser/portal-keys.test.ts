@@ -157,7 +157,7 @@ async function accept(
   await page.goto(`/portal/invitation#${code}`);
   // A script sends it at once.
   const link = `${url}/portal/invitation#${code}`;
-  if (!hasScripts) await fillIn(page, { 'Code of your link': link }, 'Continue');
+  if (!hasScripts) await fillIn(page, { 'Code from your link': link }, 'Continue');
   const passwords = { 'New password': NEW_PASSWORD, 'New password again': NEW_PASSWORD };
   await fillIn(page, { 'Your name': 'Nuala Brennan', ...passwords }, 'Create my account');
   await page.waitForURL('/portal');
@@ -201,7 +201,7 @@ async function tellStory(t: Test, browser: Browser, javaScript: boolean): Promis
   }
 
   await press(page, 'Send a test');
-  await page.getByText('The answer was 204.').waitFor();
+  await page.getByText('The response was 204.').waitFor();
   if (javaScript) await picture(page, 'story-pinged');
   const [ping] = received;
   t.equal(received.length, 1);

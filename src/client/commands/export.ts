@@ -137,7 +137,7 @@ function withOptions(command: Command): Command {
     )
     .option(
       '--lines',
-      'include the lines of quotes and invoices, each in a row of its own; amounts of the document stand in its first row alone, so that each column can be summed; takes a request for each document',
+      'include the lines of quotes and invoices, each in a row of its own; amounts of the document are only in its first row, so that each column can be summed; takes a request for each document',
     );
 }
 

@@ -30,7 +30,7 @@ export function mcpCommand(terminal: Terminal): Command {
     .option('--files <folder>', 'where PDFs are written; without it a tool answers with their addresses')
     .option(
       '--copy <file>',
-      'the SQLite file that pull keeps, for tools that tell at once who owes money, the sums of months and the history of a customer; without --url these are the only ones',
+      'the SQLite file that pull keeps, for tools that quickly tell who owes money, the sums of months and the history of a customer; without --url there are no others',
     )
     .action(async ({ copy, ...options }: McpOptions) => {
       // An unusable copy is reported before a model asks.

@@ -53,7 +53,7 @@ async function pull(
     return await sync(client, { sink, details, signal, ...(bar && { onProgress: bar.update }) });
   } catch (error) {
     if (!signal.aborted) throw error;
-    throw new UsageError(`Stopped by ${String(signal.reason)}. Run the same command again to go on.`);
+    throw new UsageError(`Stopped by ${String(signal.reason)}. Run the same command again to continue.`);
   } finally {
     sink.close();
   }

@@ -65,7 +65,7 @@ function summaryOf(
       '',
       count,
       '',
-      'The receiver is not right yet:',
+      'The receiver isn’t working correctly yet:',
       ...problems.map((problem) => `- ${problem}`),
     ].join('\n');
   const again = deliveries.filter(({ kind }) => kind === 'duplicate');

@@ -241,7 +241,7 @@ const NAMES = {
 
 function adviceOn(status: number, kind: PlayedDelivery['kind']): string {
   if (status === 413)
-    return `A delivery has up to ${deliveryBytesMax.toLocaleString('en')} bytes: set the limit of the receiver, and of what stands before it, to that.`;
+    return `A delivery has up to ${deliveryBytesMax.toLocaleString('en')} bytes: set the limit of the receiver, and of any proxy in front of it, to that.`;
   if (status >= 300 && status <= 399)
     return 'Redirects aren’t followed: give the address to which they lead.';
   if (kind === 'duplicate')

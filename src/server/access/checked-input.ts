@@ -28,20 +28,20 @@ export function checkedLine(given: string, what: string, field = 'name'): string
   if (wrong !== undefined) {
     const code = (wrong.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     const before = name.slice(0, name.indexOf(wrong));
-    refuse(`has a character that can't be seen, U+${code}, after ${quote(before)}; leave it out`);
+    refuse(`has an invisible character, U+${code}, after ${quote(before)}; remove it`);
   }
   if (!/[^\s\p{Default_Ignorable_Code_Point}]/u.test(name) || [...name].length > NAME_CHARACTERS_MAX)
     refuse(`must have 1 to ${NAME_CHARACTERS_MAX} characters, in one line`);
   return name;
 }
 
-/** Returns an e-mail address in lower case, as it is stored. */
+/** Returns an email address in lower case, as it is stored. */
 export function canonicalEmail(email: string): string {
   return email.trim().normalize('NFC').toLowerCase();
 }
 
 /**
- * Returns a new administrator's e-mail address, checked and normalised. Non-ASCII characters are refused, because some look
+ * Returns a new administrator's email address, checked and normalised. Non-ASCII characters are refused, because some look
  * like ASCII letters (UTS 39) and could imitate a colleague's address.
  * @throws UsageError for the field `email`, quoting an invalid address or a character that isn't allowed.
  */
@@ -51,7 +51,7 @@ export function checkedEmail(given: string): string {
   if (foreign !== undefined) {
     const code = (foreign.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
     throw new UsageError(
-      `${quote(given)} has the character ${quote(foreign)} (U+${code}). An e-mail address here has only the letters a to z, digits and signs, because other letters can look like these. Write a domain with other letters in its form that begins with xn--.`,
+      `${quote(given)} has the character ${quote(foreign)} (U+${code}). Use only the letters a to z, digits and signs: other letters can look like these. Write a domain with other letters in its xn-- form.`,
       { field: 'email' },
     );
   }
@@ -83,8 +83,7 @@ export function grantedScopes(
   by: Pick<Administrator, 'scopes'> | 'operator',
 ): Scope[] {
   const own = by === 'operator' ? scopes : by.scopes;
-  if (given.length === 0)
-    throw new UsageError(`Choose at least one scope of ${own.join(', ')}.`, { field: 'scopes' });
+  if (given.length === 0) throw new UsageError('Choose at least one scope.', { field: 'scopes' });
   for (const scope of given) {
     if (isScope(scope) && own.includes(scope)) continue;
     const rule =
@@ -97,7 +96,7 @@ export function grantedScopes(
 /** Returns the reason why somebody isn't allowed to invite or remove administrators; undefined if they are. */
 export function whyNotInvite(by: Pick<Administrator, 'mayInvite'> | 'operator'): string | undefined {
   if (by === 'operator' || by.mayInvite) return undefined;
-  return 'You are not allowed to invite or remove administrators.';
+  return 'You can’t invite or remove administrators.';
 }
 
 /** Refuses somebody who isn't allowed to invite or remove administrators. @throws UsageError. */

@@ -93,7 +93,7 @@ export function createSignInLimits(engine: Engine): SignInLimits {
   };
 }
 
-/** Returns a hash of an e-mail address as the account's key, so that typed addresses don't get into the database. */
+/** Returns a hash of an email address as the account's key, so that typed addresses don't get into the database. */
 function accountOf(email: string): string {
   return hash('sha256', email, 'base64url');
 }
@@ -121,7 +121,7 @@ async function countAll(counts: (readonly [RateCounter, string])[]): Promise<() 
 function refusal(ms: number): AppError {
   const minutes = Math.max(1, Math.ceil(ms / 60_000));
   const wait = minutes === 1 ? 'a minute' : `${minutes} minutes`;
-  return new AppError('rate_limited', `There were too many attempts to sign in. Try again in ${wait}.`, {
+  return new AppError('rate_limited', `Too many attempts to sign in. Try again in ${wait}.`, {
     retryAfterSeconds: Math.max(1, Math.ceil(ms / 1000)),
   });
 }

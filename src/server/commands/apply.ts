@@ -76,7 +76,7 @@ type AnswersOf = (input: Readable) => AsyncIterable<FeedAnswer>;
 async function conclude(file: string, answersOf: AnswersOf, surroundings: Surroundings): Promise<void> {
   const { terminal } = surroundings;
   if (file === STDIN && process.stdin.isTTY)
-    terminal.tell('Waits for changes, each a line of JSON. Control-D on a line of its own ends them.\n');
+    terminal.tell('Waits for changes, each a line of JSON. Press Control-D on an empty line to end.\n');
   const summary = await applyFile(file, answersOf, surroundings);
   terminal.conclude(summary, summaryText(summary));
   if (summary.refused > 0 || summary.stopped) throw new ReportedFailure();

@@ -99,7 +99,7 @@ function checkKeyCopy(
 
 function keySentence(used: readonly string[], copy: string | null): string {
   if (copy !== null)
-    return `${copy} is the key of the signing secrets: whoever has both files can sign as you, so keep them apart.`;
+    return `${copy} is the key of the signing secrets: anyone with both files can sign as you, so keep them apart.`;
   return used.length === 0
     ? 'There is no key of signing secrets yet.'
     : `The key of the signing secrets, ${used.join(' and ')}, is left out: keep it in another place.`;

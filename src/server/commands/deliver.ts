@@ -27,7 +27,7 @@ import type { Terminal } from '../../command-line/terminal.ts';
 /** Builds `fieldledger deliver`, which delivers webhooks until told to stop, without serving the API. */
 export function deliverCommand(terminal: Terminal): Command {
   return new Command('deliver')
-    .description('deliver webhooks, beside servers that run with DELIVER_WEBHOOKS=off or beside others')
+    .description('deliver webhooks, alongside servers with DELIVER_WEBHOOKS=off or other workers')
     .action(async () => {
       await withPatience(terminal, { isPublic: false }, async (engine, config) => {
         const secrets = await openSecretBox(engine, config);

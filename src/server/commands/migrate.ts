@@ -34,7 +34,7 @@ export function migrateCommand(terminal: Terminal): Command {
           const spread = isSpread ? await distributeAt(databaseUrl) : [];
           const done = [
             ...(applied.length > 0 ? [`Applied ${applied.join(', ')}.`] : []),
-            ...(rendered > 0 ? [`Rendered ${count(rendered)} anew by ${contract()}.`] : []),
+            ...(rendered > 0 ? [`Rendered ${count(rendered)} again by ${contract()}.`] : []),
             ...(spread.length > 0
               ? [`Spread ${spread.length} tables over the machines: start all servers and workers again.`]
               : []),
@@ -69,7 +69,7 @@ async function showPlan(terminal: Terminal): Promise<void> {
   const kinds = render.map(({ resource, records }) => `${records.toLocaleString('en')} ${resource}`);
   const todo = [
     ...(migrations.length > 0 ? [`Would apply ${migrations.join(', ')}.`] : []),
-    ...(kinds.length > 0 ? [`Would render anew by ${contract()}: ${kinds.join(', ')}.`] : []),
+    ...(kinds.length > 0 ? [`Would render again by ${contract()}: ${kinds.join(', ')}.`] : []),
   ];
   terminal.show({ migrations, render }, todo.join('\n') || 'Nothing to do: the database is up to date.');
 }

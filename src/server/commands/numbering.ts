@@ -26,10 +26,10 @@ export function numberingCommand(terminal: Terminal): Command {
     .inDatabase(async ({ engine }, company: string) => show(await getNumbering(engine, company, new Date())));
   command
     .command('set')
-    .description('set the format of a kind of document, or go on with the numbers of an earlier system')
+    .description('set the format of a kind of document, or continue the numbers of an earlier system')
     .argument(...COMPANY)
     .argument('<kind>', 'invoice, credit_note, pro_forma or quote')
-    .option('--format <format>', 'such as INV-{year}-{number:4}; with {year} it begins anew each year')
+    .option('--format <format>', 'such as INV-{year}-{number:4}; with {year} it restarts each year')
     .option(
       '--last <number>',
       'the last number of this series that was given out elsewhere',

@@ -4,7 +4,7 @@ import type { AllowanceCharge, EInvoice, Identifier, Line, Period } from './mode
 /** Payment means codes (UNTDID 4461) of direct debits. */
 const DIRECT_DEBITS = ['49', '59'];
 
-/** Matches EAS schemes that Peppol accepts: no letters, such as EM for e-mail, nor these numbers (PEPPOL-EN16931-CL008). */
+/** Matches EAS schemes that Peppol accepts: no letters, such as EM for email, nor these numbers (PEPPOL-EN16931-CL008). */
 const PEPPOL_SCHEME =
   /^(?!0037|0147|0154|0158|0170|0177|0193|0194|0202|0203|0205|0212|0213|0215|0217|0219|0220)\d{4}$/;
 
@@ -28,9 +28,9 @@ export function peppolProblems(invoice: EInvoice): string[] {
   const isDirectDebit = payment !== undefined && DIRECT_DEBITS.includes(payment.meansCode);
   const hasReference = invoice.buyerReference ?? invoice.purchaseOrderReference;
   return [
-    ...addressProblems("the company's", seller),
-    ...addressProblems("the customer's", buyer),
-    ...(hasReference ? [] : ['it has neither a buyerReference nor a purchaseOrderReference']),
+    ...addressProblems('the company', seller),
+    ...addressProblems('the customer', buyer),
+    ...(hasReference ? [] : ['it has no buyer reference or purchase order reference']),
     ...(OTHER_TYPES.includes(invoice.typeCode) ? [`it has the typeCode ${invoice.typeCode}`] : []),
     ...(isDirectDebit && !payment.directDebit?.mandate ? ['its payment has no mandateReference'] : []),
     // Each account has its own payment means, and only one has the mandate (UBL-SR-55, PEPPOL-EN16931-R061).
@@ -46,10 +46,10 @@ export function peppolProblems(invoice: EInvoice): string[] {
 }
 
 /** Returns the problems with a party's electronic address (PEPPOL-EN16931-R010 and R020). */
-function addressProblems(whose: string, { electronicAddress }: EInvoice['seller']): string[] {
-  if (!electronicAddress) return [`${whose} electronicAddress is missing`];
+function addressProblems(who: string, { electronicAddress }: EInvoice['seller']): string[] {
+  if (!electronicAddress) return [`${who} has no electronic address`];
   const { scheme = '' } = electronicAddress;
-  return PEPPOL_SCHEME.test(scheme) ? [] : [`${whose} electronicAddress has the scheme ${scheme}`];
+  return PEPPOL_SCHEME.test(scheme) ? [] : [`${who} has an electronic address with the scheme ${scheme}`];
 }
 
 /** Whether a discount or charge has a base without a percentage (PEPPOL-EN16931-R042). */

@@ -152,8 +152,8 @@ async function findEarlierReply(
     if (performance.now() >= deadline) {
       throw new PageError(
         409,
-        'This form was sent before',
-        'It was carried out once, and not again now. Its result isn’t known here: look at the page that lists what you made or changed.',
+        'You already sent this form',
+        'It was carried out once. To see the result, go to the page that lists what you made or changed.',
       );
     }
     await pause(LOOK_EVERY_MS);

@@ -150,8 +150,8 @@ function isForm({ method }: Request): boolean {
 function unusableForm(): PageError {
   return new PageError(
     403,
-    'This form can’t be used any more',
-    'Nothing was changed. You may have signed in or out, or chosen another company, since it was loaded: go back, load the page again and repeat what you did.',
+    'This form has expired',
+    'Nothing was changed. You may have signed in or out, or changed company, since you loaded it. Go back, reload the page and try again.',
   );
 }
 
@@ -164,7 +164,7 @@ function refuseOtherMethods(): RequestHandler {
       throw new PageError(
         405,
         'This can’t be opened',
-        'Go back, and use the buttons and links of the page.',
+        'Go back, and use the buttons and links on the page.',
         {
           headers: { Allow: allow },
         },

@@ -39,8 +39,8 @@ function proofPage(
   problem?: string,
 ): PageReply {
   const kept = [...filled].filter(([name]) => !SECRET_FIELDS.test(name));
-  const title = 'Confirm that it is you';
-  const why = `Nothing is changed yet. You proved more than ten minutes ago who you are, and this change needs it anew.`;
+  const title = 'Confirm that it’s you';
+  const why = `Nothing is changed yet. You last confirmed this more than ten minutes ago, and this change needs it again.`;
   const proofs = [hasPassword && 'password', hasSecondFactor && 'code of your authenticator app'].filter(
     Boolean,
   );
@@ -53,7 +53,7 @@ function proofPage(
     );
   return page(
     title,
-    html`<p>${why} What you filled in is kept.</p>
+    html`<p>${why} We’ve kept what you entered.</p>
       ${form(
         { formToken },
         { action: path },
@@ -66,7 +66,7 @@ function proofPage(
           type: 'password',
           autocomplete: 'current-password',
         })}
-        ${button('Confirm, and make the change')}`,
+        ${button('Confirm and make the change')}`,
       )}`,
     { isRefused: true },
   );

@@ -151,7 +151,7 @@ const settings = {
     parse: integerSetting(1, 1_000_000),
   },
   webhookSecretKey: {
-    help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks and second factors; PostgreSQL needs it, SQLite has a key beside its file',
+    help: '32 bytes in base64 (openssl rand -base64 32) that encrypt the signing secrets of webhooks and second factors; PostgreSQL needs it, SQLite has a key next to its file',
     parse: parseKey,
     shown: () => '***',
   },
@@ -161,12 +161,12 @@ const settings = {
     shown: () => '***',
   },
   deliverWebhooks: {
-    help: 'on, or off for a server beside which `fieldledger deliver` runs',
+    help: 'on, or off for a server when `fieldledger deliver` runs too',
     fallback: 'on',
     parse: onOrOff,
   },
   deliveriesMax: {
-    help: 'webhook deliveries that one process makes at once; at most 4 of them for one webhook',
+    help: 'webhook deliveries that one process makes at the same time; at most 4 of them for one webhook',
     fallback: '64',
     parse: integerSetting(1, 1_000),
   },
@@ -181,13 +181,13 @@ const settings = {
     parse: listed((text) => isIP(text) !== 0, 'IPv4 or IPv6 addresses'),
   },
   smtpUrl: {
-    help: 'smtp://USER:PASSWORD@HOST:PORT or smtps://… of the mail server for notices and links to people; unless set, nobody is mailed',
+    help: 'smtp://USER:PASSWORD@HOST:PORT or smtps://… of the mail server for notices and links to people; unless set, no emails are sent',
     parse: parseSmtpUrl,
     shown: (url) => url.replace(/\/\/.*@/, '//***@'),
   },
   mailFrom: {
-    help: 'e-mail address from which people are mailed; SMTP_URL needs it',
-    parse: matching(/^[\w.+-]+@[\w-]+(?:\.[\w-]+)*$/, 'an e-mail address such as notices@example.com'),
+    help: 'email address that emails come from; SMTP_URL needs it',
+    parse: matching(/^[\w.+-]+@[\w-]+(?:\.[\w-]+)*$/, 'an email address such as notices@example.com'),
   },
   accessPointFolder: {
     help: 'folder of the access point, into which the e-invoices (UBL) of companies that hand over are put; unless this or ACCESS_POINT_URL is set, they wait',
@@ -221,7 +221,7 @@ const settings = {
     parse: folderWith(/\.(?:ttf|otf|ttc|otc)$/i, 'TTF, OTF or TTC fonts'),
   },
   portalSignIn: {
-    help: 'passwords, or links where people come in by portal links of the business system alone',
+    help: 'passwords, or links where people sign in only through portal links from the business system',
     fallback: 'passwords',
     parse: matching(/^(?:passwords|links)$/, 'passwords or links'),
   },
@@ -273,9 +273,9 @@ function readSettings(environment: Environment) {
     }
   }
   if (config.smtpUrl && !(config.mailFrom && config.baseUrl))
-    problems.push('SMTP_URL needs MAIL_FROM and BASE_URL: a mail has a sender, and links to the portal.');
+    problems.push('SMTP_URL needs MAIL_FROM and BASE_URL: an email has a sender, and links to the portal.');
   if (config.accessPointFolder && config.accessPointUrl)
-    problems.push('ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: one of them has to go.');
+    problems.push('ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: remove one of them.');
   if (config.accessPointToken && !config.accessPointUrl)
     problems.push('ACCESS_POINT_TOKEN needs ACCESS_POINT_URL, to which it is sent.');
   return { config, problems };

@@ -156,7 +156,7 @@ export function textOf(
   const given = environment[name];
   const file = shown && environment[`${name}_FILE`];
   if (!file) return { subject: name, text: given || fallback };
-  if (given) throw new Error(`${name} and ${name}_FILE are both set: one of them has to go.`);
+  if (given) throw new Error(`${name} and ${name}_FILE are both set: remove one of them.`);
   return { subject: `${name}, in the file ${quotePath(file)},`, text: readSecretFile(`${name}_FILE`, file) };
 }
 

@@ -14,16 +14,15 @@ export type AttemptError = keyof typeof attemptErrorTexts;
  * would describe the operator's network to anybody who registers a webhook.
  */
 export const attemptErrorTexts = {
-  dns: 'The host name could not be resolved.',
+  dns: 'The host name was not found.',
   refused: 'The address is not public.',
   connect: 'No connection could be made.',
   tls: 'No secure connection could be made: the certificate or the TLS version was not accepted.',
-  timeout: 'There was no answer within 10 seconds.',
-  reset: 'The connection was closed before there was an answer.',
-  protocol:
-    'The receiver does not speak HTTP/1.1 by its rules, or offers HTTP/2 alone, which deliveries do not use.',
+  timeout: 'No response within 10 seconds.',
+  reset: 'The connection closed before the response.',
+  protocol: 'Deliveries need HTTP/1.1: the receiver breaks its rules, or accepts only HTTP/2.',
   internal: 'The service could not make the request.',
-  interrupted: 'The service was stopped before it knew the answer.',
+  interrupted: 'The service stopped before it got the response.',
 } as const;
 
 /**
@@ -31,29 +30,29 @@ export const attemptErrorTexts = {
  * @param reason the status or the error class, as stored in the history.
  */
 export function outcomeText(reason: string): string {
-  if (/^\d+$/.test(reason)) return `The answer was ${reason}.`;
+  if (/^\d+$/.test(reason)) return `The response was ${reason}.`;
   return Object.hasOwn(attemptErrorTexts, reason) ? attemptErrorTexts[reason as AttemptError] : reason;
 }
 
 /** Usual causes of failures, by HTTP status, by its first digit, or by error class. */
 const causes: Readonly<Record<string, string>> = {
-  3: 'The address leads to another one. Redirects are not followed, so register that other address.',
+  3: 'The address redirects to another one. We don’t follow redirects, so register that address.',
   401: 'The receiver checks signatures with another secret, or asks for a password.',
-  403: 'The receiver checks signatures with another secret, or a firewall stands before it.',
+  403: 'The receiver checks signatures with another secret, or a firewall blocks us.',
   404: 'The path is mistyped, or the receiver was moved or removed.',
-  405: 'The receiver takes no POST at this path.',
+  405: 'The receiver doesn’t accept POST at this path.',
   410: 'The receiver was removed.',
-  413: 'The receiver, or a proxy before it, takes only smaller bodies. A delivery has up to 10 MB.',
+  413: 'The receiver, or a proxy in front of it, accepts only smaller bodies. A delivery has up to 10 MB.',
   415: 'The receiver doesn’t take application/json at this path.',
   429: 'The receiver limits how often it may be called.',
   4: 'The receiver doesn’t accept the request. Its log may say why.',
-  5: 'The receiver failed, or a proxy before it didn’t reach it. Its log may say why.',
+  5: 'The receiver failed, or a proxy in front of it couldn’t reach it. Its log may say why.',
   dns: 'The host name is mistyped, or its DNS entry is gone.',
-  refused: 'The DNS entry leads into a private network, which is never called.',
+  refused: 'The DNS entry leads to a private network, which we never call.',
   connect: 'The server is off, nothing listens on port 443, or a firewall is in between.',
-  tls: 'The certificate has expired, is of another name, or lacks its intermediate certificates.',
-  timeout: 'The receiver does its work first. Let it answer at once, and work on the event later.',
-  reset: 'The receiver, or a proxy before it, was restarted while it had the request.',
+  tls: 'The certificate has expired, is for another name, or lacks its intermediate certificates.',
+  timeout: 'The receiver works before it responds. Let it respond first, and work on the event later.',
+  reset: 'The receiver, or a proxy in front of it, restarted during the request.',
 };
 
 /** Returns the usual cause of an attempt's failure; undefined if none is known, such as for the service's own faults. */

@@ -29,7 +29,7 @@ export function whyNotShown(
   module: Module,
 ): string | undefined {
   if (!maySee(administrator.scopes, module))
-    return `You don’t have the access ${module}:read yourself. An administrator who has it can give it to you.`;
+    return `You don’t have the scope ${module}:read. Ask an administrator who has it.`;
   return whyNot(company, module);
 }
 

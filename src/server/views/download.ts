@@ -31,9 +31,11 @@ export function downloadLinks(
   what = 'documents',
 ): Html {
   if (rowCount > ROWS_MAX)
-    return html`<p>A download has at most ${countText(ROWS_MAX)} ${what}. Choose fewer to download them.</p>`;
+    return html`<p>
+      A download can have up to ${countText(ROWS_MAX)} ${what}. Choose fewer to download them.
+    </p>`;
   return html`<p>
-    Download all of them as <a href="${addressOf('csv')}">CSV</a> or
+    Download all as <a href="${addressOf('csv')}">CSV</a> or
     <a href="${addressOf('xlsx')}">a workbook (XLSX)</a>.
   </p>`;
 }
@@ -82,9 +84,9 @@ export function createDownloadLimit() {
     const { ofCompany, ofAll } = AT_ONCE[kind];
     const others = [...underWay].filter((one) => one.kind === kind);
     if (others.filter((one) => one.company === company).length >= ofCompany)
-      throw refusal(429, `Your company has ${ofCompany} downloads under way. Try again when one has ended.`);
+      throw refusal(429, `Your company has ${ofCompany} downloads running. Try again when one finishes.`);
     if (others.length >= ofAll)
-      throw refusal(503, 'Other companies have many downloads under way. Try again in a few seconds.');
+      throw refusal(503, 'Too many downloads are running. Try again in a few seconds.');
     const download = { kind, company };
     underWay.add(download);
     const cutOff = setTimeout(() => answer.destroy(), DOWNLOAD_MS_MAX).unref();

@@ -239,10 +239,10 @@ export function accountField(email: string): Html {
   />`;
 }
 
-/** Renders the field for the e-mail address with which somebody signs in. */
+/** Renders the field for the email address with which somebody signs in. */
 export function emailField(value?: string | null): Html {
   return textField({
-    ...{ name: 'email', label: 'E-mail address', type: 'email', value, autocomplete: 'username' },
+    ...{ name: 'email', label: 'Email address', type: 'email', value, autocomplete: 'username' },
     lengthMax: EMAIL_CHARACTERS_MAX,
   });
 }
@@ -253,7 +253,7 @@ export function newPasswordFields(problems: Problems): Html {
     name: 'password',
     problem: problems.password,
     label: 'New password',
-    hint: 'At least 12 characters. Your name, your company’s and well-known phrases count for nothing. Several words in a row are easy to remember and hard to guess.',
+    hint: 'At least 12 characters. Several unrelated words are easy to remember and hard to guess. Names and well-known phrases don’t count.',
     type: 'password',
     autocomplete: 'new-password',
   })}
@@ -273,6 +273,6 @@ export function newPasswordFields(problems: Problems): Html {
 export function newPasswordIn(filled: URLSearchParams): string {
   const password = filled.get('password') ?? '';
   if (password !== filled.get('password-again'))
-    throw new UsageError('The two new passwords differ.', { field: 'password-again' });
+    throw new UsageError('The new passwords don’t match.', { field: 'password-again' });
   return password;
 }

@@ -71,7 +71,7 @@ export function msText(value: number | null): string {
   return value === null ? '–' : `${countText(value)}\u00a0ms`;
 }
 
-/** Renders an e-mail address that can wrap before its @. */
+/** Renders an email address that can wrap before its @. */
 export function emailText(email: string): Html {
   const at = email.lastIndexOf('@');
   return html`${email.slice(0, at)}<wbr />${email.slice(at)}`;

@@ -25,7 +25,7 @@ export function notFound(): PageError {
   return new PageError(
     404,
     'There is nothing here',
-    'The address may be mistyped, or what was here has been removed.',
+    'Check the address. What was here may have been removed.',
   );
 }
 
@@ -34,17 +34,13 @@ function signedOut(): PageError {
   return new PageError(
     403,
     'You are no longer signed in',
-    'Nothing was changed. Your session has ended, or your access was taken away: sign in again.',
+    'Nothing was changed. Your session or your access has ended: sign in again.',
   );
 }
 
 /** Creates the error for a malformed request, which no browser sends by itself. */
 export function notWellFormed(): PageError {
-  return new PageError(
-    400,
-    'The request is not well-formed',
-    'Go back, load the page again and try once more.',
-  );
+  return new PageError(400, 'We couldn’t read this request', 'Go back, reload the page and try again.');
 }
 
 /** Converts anything thrown to a page error. The message of an error not meant for visitors becomes a fixed sentence. */
@@ -54,7 +50,7 @@ export function toPageError(thrown: unknown): PageError {
   if (thrown instanceof AppError) return fromAppError(thrown);
   if (thrown instanceof AuthorityEndedError) return signedOut();
   const status = statusOf(thrown);
-  if (status === 413) return new PageError(413, 'The form is too large', 'Shorten what you have filled in.');
+  if (status === 413) return new PageError(413, 'The form is too large', 'Shorten what you entered.');
   if (status !== undefined && status < 500) return notWellFormed();
   return fault(thrown);
 }
@@ -129,7 +125,7 @@ function fault(cause: unknown): PageError {
   return new PageError(
     500,
     'Something went wrong',
-    'It is our fault, and it is in our log. Try again; if it happens again, tell your operator the request id below.',
+    'This is our fault, and it is in our log. Try again. If it keeps happening, give your operator the request id below.',
     { cause },
   );
 }

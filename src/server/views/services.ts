@@ -10,7 +10,7 @@ export interface PortalSettings {
   sessionLengths: SessionLengths;
   /** Encrypts the signing secrets of webhooks and the secrets of second factors. */
   secrets: SecretBox;
-  /** Whether notices and links are sent by e-mail; false by default. */
+  /** Whether notices and links are sent by email; false by default. */
   isMailing?: boolean;
   /** How long the response to a ping waits for its result, in milliseconds; 3,000 by default. */
   pingWaitMs?: number;

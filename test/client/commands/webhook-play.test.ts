@@ -123,7 +123,7 @@ const wrongReceivers: [fault: string, instead: Parameters<typeof receiver>[0], p
   [
     'stops at a megabyte',
     ({ body }) => (body.length > 1_048_576 ? 413 : undefined),
-    'It answered a form.submitted of 10,000,000 bytes with 413. A delivery has up to 10,000,000 bytes: set the limit of the receiver, and of what stands before it, to that.',
+    'It answered a form.submitted of 10,000,000 bytes with 413. A delivery has up to 10,000,000 bytes: set the limit of the receiver, and of any proxy in front of it, to that.',
   ],
 ];
 

@@ -22,8 +22,7 @@ t.test('a name is taken as it is spelt, with joiners where its language has them
 });
 
 t.test('a refusal of a name says which character or rule it is about', async (t) => {
-  const message = (code: string) =>
-    `The name has a character that can't be seen, ${code}, after "Eve"; leave it out.`;
+  const message = (code: string) => `The name has an invisible character, ${code}, after "Eve"; remove it.`;
   t.throws(() => checkedName('Eve\u202eadmin'), { message: message('U+202E'), field: 'name' });
   t.throws(() => checkedName('Eve\nadmin'), { message: message('U+000A') });
   t.throws(() => checkedName('Eve\u200badmin'), { message: message('U+200B') });
@@ -36,7 +35,7 @@ t.test('a refusal of a name says which character or rule it is about', async (t)
     t.throws(() => checkedName(name), { message: rule });
 });
 
-t.test('an e-mail address is taken in small letters, and a refusal says what is wrong with it', async (t) => {
+t.test('an email address is taken in small letters, and a refusal says what is wrong with it', async (t) => {
   t.equal(checkedEmail(' Aoife@Brennan.EXAMPLE '), 'aoife@brennan.example');
   const shapeless =
     'nobody a@b@c a\u0007@b.example jane@b.example. .jane@b.example ja..ne@b.example jane@-b.example jane@b-.example';
@@ -67,8 +66,8 @@ t.test('people give what they have, an operator everything, and nobody what ther
     [['jobs:write'], by, /"jobs:write" is not a scope that you can give/],
     [['jobs:write'], 'operator', /"jobs:write" is not a scope; the scopes are/],
     [[''], by, /"" is not a scope/],
-    [[], by, /^Choose at least one scope of/],
-    [[], 'operator', /^Choose at least one scope of/],
+    [[], by, /^Choose at least one scope\./],
+    [[], 'operator', /^Choose at least one scope\./],
   ];
   for (const [given, who, message] of refused)
     t.throws(() => grantedScopes(given, who), { field: 'scopes', message }, given.join());

@@ -61,11 +61,11 @@ onEachStore('an attempt that succeeds is not counted', async (t, { engine }) => 
   t.equal(await allowedOf(limits, () => [EMAIL, '198.51.100.7']), 1, 'those before it still are');
 });
 
-/** Attempts with ever new e-mail addresses; one that knew each of them would hold some 20 MB. */
+/** Attempts with ever new email addresses; one that knew each of them would hold some 20 MB. */
 const NEW_ADDRESSES = { sqlite: 20_000, postgres: 5_000 };
 
 onEachStore(
-  'refused sign-ins with ever new e-mail addresses from one network take no memory',
+  'refused sign-ins with ever new email addresses from one network take no memory',
   async (t, { engine, name }) => {
     const limits = createSignInLimits(engine);
     const attempt = (index: number) =>

@@ -194,10 +194,10 @@ const due = (payment: DocumentTerms['payment']) => ({ ...referred, terms: { paym
 const discount = { amountMinor: 500, baseMinor: 8_000, reason: 'Agreed' };
 
 const gaps: Gap[] = [
-  [/neither a buyerReference nor a purchaseOrderReference/, {}],
-  [/customer's electronicAddress is missing/, referred, { vatId: null }],
-  [/customer's electronicAddress has the scheme EM/, referred, addressed('a@b.example', 'EM')],
-  [/customer's electronicAddress has the scheme 0037/, referred, addressed('12345678', '0037')],
+  [/no buyer reference or purchase order reference/, {}],
+  [/customer has no electronic address/, referred, { vatId: null }],
+  [/customer has an electronic address with the scheme EM/, referred, addressed('a@b.example', 'EM')],
+  [/customer has an electronic address with the scheme 0037/, referred, addressed('12345678', '0037')],
   ...['0007', '0096', '0151', '0184', '0192', '0198', '0208'].map((scheme): Gap => {
     // Of 0096 no digit is one to check.
     const id = scheme === '0096' ? '020223995' : '0202239952';

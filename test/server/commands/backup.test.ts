@@ -153,8 +153,8 @@ t.test('a place that is none for a backup is refused', async (t) => {
     ['second-name.db', 'second-name.db is the database itself. A backup needs another file.'],
     ['data/work.db-wal', 'data/work.db-wal belongs to the database itself. A backup needs another file.'],
     ['data/work.db-secret-key', 'data/work.db-secret-key belongs to the database itself.'],
-    ['notes.txt', "notes.txt is there already and isn't a backup, so it is left as it is."],
-    ['folder', "folder is there already and isn't a backup, so it is left as it is."],
+    ['notes.txt', "notes.txt already exists and isn't a backup, so it is left as it is."],
+    ['folder', "folder already exists and isn't a backup, so it is left as it is."],
   ];
   const files = filesIn(folder);
   for (const [file, sentence] of refusals) {
@@ -203,7 +203,7 @@ t.test('the key of signing secrets is named, and copied only where that is asked
   writeFileSync(`${other}-secret-key`, 'precious');
   t.match(await call(`backup ${other} --with-secret-key`), {
     exitCode: 1,
-    stderr: `fieldledger: ${other}-secret-key isn't a key of signing secrets, so nothing is done.\n`,
+    stderr: `fieldledger: ${other}-secret-key isn't a key of signing secrets. Nothing was changed.\n`,
   });
   t.notOk(existsSync(other));
   t.equal(readFileSync(`${other}-secret-key`, 'utf8'), 'precious', 'a file that is no key stays');

@@ -44,7 +44,7 @@ const refusals: [line: string, message: string][] = [
   ['webhook delete acme whk_1 --confirm whk_1', NO_WEBHOOK],
   [
     'webhook create acme https://example.com --events job.created,ping',
-    '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
+    '"ping" can\'t be chosen: every webhook gets it when you send a test.',
   ],
 ];
 

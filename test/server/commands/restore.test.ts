@@ -81,13 +81,13 @@ t.test('nothing is replaced: neither a database, nor its log, nor another key', 
   const refused = await place.call(`restore ${file}`);
   t.equal(
     refused.stderr,
-    `fieldledger: ${path} is there already, and nothing is replaced. Stop what uses it, and move it away with what is beside it (-wal, -shm).\n`,
+    `fieldledger: ${path} already exists, and nothing is replaced. Stop what uses the database, and move it away with its -wal and -shm files.\n`,
   );
   t.equal(digestOf(path), before);
   renameSync(path, `${path}-old`);
   // SQLite would add it to the new database.
   writeFileSync(`${path}-wal`, 'The log of another database.');
-  t.match((await place.call(`restore ${file}`)).stderr, `${path}-wal is there already`);
+  t.match((await place.call(`restore ${file}`)).stderr, `${path}-wal already exists`);
   rmSync(`${path}-wal`);
   writeFileSync(`${file}-secret-key`, 'one');
   t.match((await place.call(`restore ${file}`)).stderr, `${file}-secret-key isn't a key of signing secrets`);

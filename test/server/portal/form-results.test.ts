@@ -140,7 +140,7 @@ onSqlite('a form whose first sending was broken off says that it did its work', 
   await visitor.send('/portal/keys/new', fields);
   await portal.engine.run('UPDATE form_results SET leads_to = NULL');
   t.equal((await visitor.send('/portal/keys/new', fields)).statusCode, 409);
-  t.match(visitor.text, /This form was sent before It was carried out once, and not again now/);
+  t.match(visitor.text, /You already sent this form It was carried out once/);
   t.equal((await listKeys(portal.engine, COMPANY)).length, 1);
 });
 

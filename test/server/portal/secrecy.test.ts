@@ -112,7 +112,7 @@ onSqlite('a fault shows a request id, and its cause is in the log alone', async 
   await portal.engine.run('ALTER TABLE audit_entries RENAME TO gone');
   const { statusCode, body, headers } = await visitor.visit('/portal/audit');
   t.equal(statusCode, 500);
-  t.match(textOf(body), /Something went wrong It is our fault/);
+  t.match(textOf(body), /Something went wrong This is our fault/);
   t.ok(body.includes(String(headers['x-request-id'])));
   t.notMatch(body, /audit_entries|SQLITE|at .*\.ts/);
   await portal.engine.run('ALTER TABLE gone RENAME TO audit_entries');

@@ -71,7 +71,7 @@ t.test('a file that holds no secret is told by its setting and path, and not by 
     for (const file of ['wrong', 'two'])
       t.match(problem(setting, file), new RegExp(`^  ${setting}, in the file "/${file}", must be `));
     t.strictSame(problemsOf({ [setting]: 'hunter2', [`${setting}_FILE`]: join(folder, 'wrong') }), [
-      `  ${setting} and ${setting}_FILE are both set: one of them has to go.`,
+      `  ${setting} and ${setting}_FILE are both set: remove one of them.`,
     ]);
   }
 });

@@ -158,7 +158,7 @@ t.test('an access point is a folder or an address, which alone has a token', asy
   const given = { ACCESS_POINT_FOLDER: '/srv/outbox', ACCESS_POINT_TOKEN: 'hunter22' };
   t.strictSame(problemsOf(given), ['  ACCESS_POINT_TOKEN needs ACCESS_POINT_URL, to which it is sent.']);
   t.strictSame(problemsOf({ ...given, ACCESS_POINT_URL: 'https://access-point.example.com/' }), [
-    '  ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: one of them has to go.',
+    '  ACCESS_POINT_FOLDER and ACCESS_POINT_URL are both set: remove one of them.',
   ]);
 });
 
@@ -176,7 +176,7 @@ t.test('a mail server is a bare address, and mails have a sender and links', asy
   for (const some of [{}, { MAIL_FROM: more.MAIL_FROM }, { BASE_URL: more.BASE_URL }])
     refused({ ...some, SMTP_URL: 'smtp://m.example' }, /SMTP_URL needs MAIL_FROM and BASE_URL/);
   for (const from of ['a b@example.com', 'Notices <n@example.com>', 'n@example.com\r\nBcc: x@example.com'])
-    refused({ MAIL_FROM: from }, /MAIL_FROM must be an e-mail address/);
+    refused({ MAIL_FROM: from }, /MAIL_FROM must be an email address/);
 });
 
 t.test('values that look right and are not are refused', async (t) => {

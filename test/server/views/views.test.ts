@@ -73,6 +73,6 @@ t.test('a browser has the name that its user knows', async (t) => {
   for (const [client, name] of names) t.equal(browserName(client), name);
 });
 
-t.test('an e-mail address breaks at its @', async (t) => {
+t.test('an email address breaks at its @', async (t) => {
   t.equal(emailText('a&b@example.com').toString(), 'a&amp;b<wbr />@example.com');
 });

@@ -33,7 +33,7 @@ export const showAccount: PortalPage = async (
     'Your account',
     html`${facts([
         ['Name', administrator.name],
-        ['E-mail address', administrator.email],
+        ['Email address', administrator.email],
         ['Access', administrator.scopes.join(', ')],
         [
           'Other administrators',
@@ -43,13 +43,13 @@ export const showAccount: PortalPage = async (
       <h2>Notices</h2>
       ${noticesForm(visit, isMailing)}
       <h2>Password</h2>
-      ${passwordsOff || !administrator.hasPassword ? html`<p>You come in from your business system, without a password.</p>` : passwordForm(visit, problems)}
+      ${passwordsOff || !administrator.hasPassword ? html`<p>You sign in through your business system, without a password.</p>` : passwordForm(visit, problems)}
       <h2>Second factor</h2>
       ${secondFactorPart(visit, account?.secondFactor)}
       <h2>Where you are signed in</h2>
       ${table({
         caption: 'Where you are signed in',
-        columns: ['Browser', named('Signed in'), named('Last used'), named('Ends at the latest'), 'Action'],
+        columns: ['Browser', named('Signed in'), named('Last used'), named('Ends by'), 'Action'],
         rows: sessions.map((session) => [
           html`${browserName(session.client)}${session.id === own.id && html` ${badge('plain', 'This one')}`}`,
           time(visit, session.createdAt),
@@ -60,7 +60,7 @@ export const showAccount: PortalPage = async (
               action: `/portal/account/sessions/${session.id}/end`,
               open: 'End',
               subject: 'this session',
-              question: 'The browser is signed out at once.',
+              question: 'The browser is signed out immediately.',
               confirm: 'End',
             }),
         ]),
@@ -69,7 +69,7 @@ export const showAccount: PortalPage = async (
         action: '/portal/account/sign-out-everywhere',
         open: 'Sign out everywhere',
         subject: '',
-        question: 'All these browsers are signed out at once, this one too.',
+        question: 'All these browsers are signed out immediately, including this one.',
         confirm: 'Sign out everywhere',
       })}`,
     { section: 'account' },
@@ -83,7 +83,7 @@ export const changeOwnPassword = action(showAccount, async (visit, { engine, lim
     present: filled.get('present') ?? '',
     next: newPasswordIn(filled),
   });
-  const text = `Your password is changed. You are signed out of ${visit.company.name} everywhere else.`;
+  const text = `Your password is changed, and you are signed out of ${visit.company.name} everywhere else.`;
   return { ...redirect('/portal/account', text), browser };
 });
 

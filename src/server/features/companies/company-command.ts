@@ -47,22 +47,20 @@ export function companyCommand(terminal: Terminal): Command {
         ...one,
         lastChangeAt: status.get(one.id)?.lastChangeAt ?? null,
       }));
-      terminal.show(shown, textTable(companies, columns, 'There are no companies.'));
+      terminal.show(shown, textTable(companies, columns, 'No companies.'));
     });
   command
     .command('changes')
-    .description(
-      "list a company's changes by a feed, the latest first: what they changed, and whose token brought them",
-    )
+    .description('list the changes that feeds made to a company, latest first, with the token used')
     .argument('<id>')
-    .option('--token <token-id>', 'only those that this feed token brought')
-    .option('--record <record-id>', 'only those of this record')
-    .option('--limit <count>', 'at most so many', integerIn(1, 10_000), 100)
+    .option('--token <token-id>', 'only changes sent with this feed token')
+    .option('--record <record-id>', 'only changes to this record')
+    .option('--limit <count>', 'how many at most', integerIn(1, 10_000), 100)
     .inDatabase(async ({ engine }, id: string, options: ChangesOptions) => {
       await getCompany(engine, id);
       const changes = await listChanges(engine, id, options);
       const shown = changes.map(({ contentDigest: _, ...change }) => change);
-      terminal.show(shown, textTable(shown, changeColumns, 'No change is remembered.'));
+      terminal.show(shown, textTable(shown, changeColumns, 'No changes.'));
     });
   addCompanyDataCommands(command, terminal);
   return command;
@@ -100,7 +98,7 @@ const switchIn = argumentBy(onOrOff);
 function withSettings<C extends Command>(command: C): C {
   return command
     .option('--name <name>', 'name that people know it by')
-    .option('--api [on|off]', 'API access: on, also without the word, or off', switchIn)
+    .option('--api [on|off]', 'API access: on (also if you leave the word out) or off', switchIn)
     .option('--subscription [on|off]', 'active subscription', switchIn)
     .option('--invoicing [on|off]', 'invoicing, which invoices, PDFs and quotes need', switchIn)
     .option('--hand-over [on|off]', 'documents go to the access point', switchIn)
@@ -126,10 +124,10 @@ function withSettings<C extends Command>(command: C): C {
     .option('--bic <bic>')
     .option(
       '--payment-link <address>',
-      'where customers pay: https, with {number} and {amount} in their places',
+      'https address where customers pay, with {number} and {amount} as placeholders',
     )
     .option('--late-payment-terms <text>', 'printed where a document says how to pay')
-    .addOption(new Option('--page-size <size>', 'paper of documents').choices(['A4', 'Letter']))
+    .addOption(new Option('--page-size <size>', 'paper size of documents').choices(['A4', 'Letter']))
     .addOption(new Option('--logo <file>', 'PNG or JPEG picture').argParser(readLogo));
 }
 

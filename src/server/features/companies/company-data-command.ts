@@ -27,7 +27,7 @@ export function addCompanyDataCommands(command: DatabaseCommand, terminal: Termi
     .command('export')
     .description('write all that a company has into a new folder: JSON Lines, and the PDFs of its documents')
     .argument('<id>')
-    .argument('<folder>', 'created by this command, once all is written')
+    .argument('<folder>', 'a new folder, which appears once everything is written')
     .inDatabase(async ({ engine, config }, id: string, folder: string) => {
       const { rowCount, pdfCount } = await exportCompany(engine, id, {
         folder,
@@ -41,11 +41,11 @@ export function addCompanyDataCommands(command: DatabaseCommand, terminal: Termi
     });
   command
     .command('erase')
-    .description('remove a company and all that it has, for good; a backup still has it')
+    .description('erase a company and all its data for good; backups still have it')
     .argument('<id>')
-    .requiredOption('--confirm <id>', 'the id once more')
+    .requiredOption('--confirm <id>', 'the id again, to confirm')
     .addOption(
-      new Option('--vacuum <when>', 'when SQLite writes its file anew, while nobody else writes')
+      new Option('--vacuum <when>', 'when SQLite rewrites its file; nothing else can be written meanwhile')
         .choices(['now', 'later'])
         .default('now'),
     )
@@ -85,7 +85,7 @@ async function exportCompany(
 ): Promise<Exported> {
   await getCompany(engine, company);
   const place = resolve(folder);
-  if (existsSync(place)) throw new UsageError(`${folder} is there already. Name a folder that isn't.`);
+  if (existsSync(place)) throw new UsageError(`${folder} already exists. Name a new folder.`);
   // The handler covers both parts: a signal between them would otherwise leave the temporary folder behind.
   using stop = listenForStopSignals();
   let made = '';

@@ -59,9 +59,7 @@ export async function eraseCompany(
       // SQLite runs synchronously, so signals are noticed only here.
       await turn();
       if (signal.aborted)
-        throw new UsageError(
-          `Stopped by ${String(signal.reason)}. The same command goes on where this one was.`,
-        );
+        throw new UsageError(`Stopped by ${String(signal.reason)}. Run the same command again to continue.`);
     }
   }
   await removeRest(engine, company, id);

@@ -12,7 +12,7 @@ export function statusCommand(terminal: Terminal): Command {
     .inDatabase(async ({ engine }) => {
       const now = new Date();
       const companies = await listCompanyStatus(engine, now);
-      terminal.show(companies, textTable(companies, columnsAt(now), 'There are no companies.'));
+      terminal.show(companies, textTable(companies, columnsAt(now), 'No companies.'));
     });
 }
 

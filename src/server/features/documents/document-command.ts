@@ -21,7 +21,7 @@ import { checkOut, STDOUT, writeOut } from '../../../command-line/out-file.ts';
 import { listenForStopSignals } from '../../../command-line/stop.ts';
 import { type Terminal, ReportedFailure } from '../../../command-line/terminal.ts';
 
-const OUT = 'where to, for you alone to read; - for standard output';
+const OUT = 'file to write, readable only by you; - for standard output';
 
 /** Builds `fieldledger document pdf|statement|xml|check|hand-over`, the commands for one document. */
 export function documentCommand(terminal: Terminal): Command {
@@ -36,10 +36,10 @@ export function documentCommand(terminal: Terminal): Command {
   addWriting(statement, terminal, async ({ prepareStatement }, found, { timeZone }) => {
     const file = await prepareStatement(found, companyDay(timeZone, new Date()));
     if (file) return file;
-    throw new UsageError(`The document ${quote(found.id)} is no issued invoice, and has no statement.`);
+    throw new UsageError(`The document ${quote(found.id)} is not an issued invoice, so it has no statement.`);
   });
   addressed(command.command('xml'))
-    .description('write the e-invoice of a document: in CII, as its PDF has it inside, or in UBL')
+    .description('write the e-invoice of a document, in CII as in its PDF, or in UBL')
     .addOption(new Option('--format <format>', 'its syntax').choices(['cii', 'ubl']).makeOptionMandatory())
     .requiredOption('--out <file>', OUT)
     .action(async (id: string, options: { company?: string; format: EInvoiceFormat; out: string }) => {
@@ -67,7 +67,7 @@ export function documentCommand(terminal: Terminal): Command {
     .inDatabase(async ({ engine }, id: string, options: { company?: string }) => {
       const company = await companyOf(engine, id, options.company);
       await handOverAgain(engine, { company, id, now: new Date() });
-      terminal.show({ id, company }, 'It is handed over again.');
+      terminal.show({ id, company }, 'The document is being handed over again.');
     });
   return command;
 }
@@ -103,7 +103,7 @@ function addressed(command: DatabaseCommand): DatabaseCommand {
     command
       // Case does not matter in a UUID (RFC 9562 section 4); stored ids are lower-case.
       .argument('<document-id>', 'id of the document', (id: string) => id.toLowerCase())
-      .option('--company <company>', 'id of the company, where more than one has such a document')
+      .option('--company <company>', 'id of the company, if several have a document with this id')
   );
 }
 
@@ -126,7 +126,7 @@ async function companyOf(engine: Engine, id: string, given: string | undefined):
   }
   if (others.length > 0) {
     throw new UsageError(
-      `The companies ${having.map(quote).join(', ')} have a document ${quote(id)}; name one with --company.`,
+      `The companies ${having.map(quote).join(', ')} have a document ${quote(id)}: name one with --company.`,
     );
   }
   return company;

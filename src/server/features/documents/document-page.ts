@@ -37,7 +37,7 @@ export const showDocument: PortalPage = async (visit, { engine }, problems = {})
         <a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a>
         ${
           hasStatement(document) &&
-          html`<a href="/portal/documents/${id}/statement">Download a statement of account of today</a>`
+          html`<a href="/portal/documents/${id}/statement">Download today’s statement of account</a>`
         }
       </p>
       ${eInvoiceLinks(id, eInvoiceOf(printed))} ${facts(factsOf(visit, document))}
@@ -57,7 +57,7 @@ export const handOneOver = action(showDocument, async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const id = visit.params.id ?? '';
   await handOverAgain(engine, { ...visit.act, id });
-  return redirect(`/portal/documents/${id}`, 'The document is handed over again.');
+  return redirect(`/portal/documents/${id}`, 'The document is being handed over again.');
 });
 
 function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice): Html {
@@ -65,7 +65,7 @@ function eInvoiceLinks(id: string, { absence, peppolProblems }: StoredEInvoice):
   const problems = peppolProblems();
   return html`<p>
     Download its e-invoice as <a href="/portal/documents/${id}/xml?format=ubl">UBL</a>, for networks such as
-    Peppol, or as <a href="/portal/documents/${id}/xml?format=cii">CII</a>, which the PDF has inside.
+    Peppol, or as <a href="/portal/documents/${id}/xml?format=cii">CII</a>, as in the PDF.
     ${problems.length > 0 && `Can’t go by Peppol yet: ${problems.join(', ')}.`}
   </p>`;
 }

@@ -78,7 +78,7 @@ export function withoutDocuments(
   const reason = whyNotShown(visit, 'invoices');
   return reason === undefined
     ? undefined
-    : page(title, emptyState('No documents are shown to you', reason), { section });
+    : page(title, emptyState('You can’t see documents', reason), { section });
 }
 
 /** Reads the search from a page's URL. An invalid value is left out, and reported as a problem of its field. */
@@ -160,10 +160,10 @@ async function searchForm(
       ${dayField('from', 'Issued from')} ${dayField('to', 'to')}`,
     )}
     <p class="hint">
-      An amount such as 394.96 finds what was asked for, is left to pay or was paid. References are found too.
-      Beginnings of words are enough, and each word has to match. Drafts have no day of issue.
-      ${customers.length >= CUSTOMERS_MAX && `The first ${CUSTOMERS_MAX} customers can be chosen here, and each one in the list of documents.`}
-      ${noCustomers !== undefined && `Customers can’t be searched. ${noCustomers}`}
+      An amount such as 394.96 finds totals, balances and payments. References are found too. The start of
+      each word is enough, and every word must match. Drafts have no date of issue.
+      ${customers.length >= CUSTOMERS_MAX && `You can choose from the first ${CUSTOMERS_MAX} customers here, and from all of them in the list of documents.`}
+      ${noCustomers !== undefined && `You can’t search customers. ${noCustomers}`}
     </p>`;
 }
 

@@ -62,7 +62,7 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
     'Receivables',
     count === 0
       ? emptyState('Nobody owes you anything', 'Issued invoices appear here until they are paid or credited.')
-      : html`<p>What is left to pay of issued invoices, by the days that have passed since they were due.</p>
+      : html`<p>What is left to pay on issued invoices, by days overdue.</p>
           ${filterForm(
             PATH,
             html`${select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem: problems.sort })}

@@ -14,24 +14,28 @@ type CreateOptions = Omit<Parameters<typeof createFeedToken>[1], 'keyPrefix' | '
 /** Builds `fieldledger feed-token create|list|revoke`, the commands for the tokens of business systems. */
 export function feedTokenCommand(terminal: Terminal): Command {
   const command = new DatabaseCommand('feed-token', terminal).description(
-    'tokens with which business systems send changes over HTTP',
+    'tokens that business systems use to send changes over HTTP',
   );
   command
     .command('create')
     .description('create a token and show it, once')
     .requiredOption('--name <name>', 'the business system that uses it')
-    .requiredOption('--companies <ids>', 'the companies that it is for, comma-separated; or all', namesIn)
-    .requiredOption('--changes <names>', 'its changes, comma-separated, such as job.create; or all', namesIn)
+    .requiredOption('--companies <ids>', 'companies it is for, comma-separated; or all', namesIn)
+    .requiredOption(
+      '--changes <names>',
+      'changes it may send, comma-separated, such as job.create; or all',
+      namesIn,
+    )
     .option(
       '--portal-links <scopes>',
-      'it may make portal links, which give at most these scopes; or all',
+      'it may make portal links that give up to these scopes; or all',
       scopesIn,
     )
     .option('--portal-invites', 'its portal links may let people invite others')
     .inDatabase(async ({ engine, config }, options: CreateOptions) => {
       const { keyPrefix } = config;
       const created = await createFeedToken(engine, { keyPrefix, ...options, now: new Date() });
-      terminal.tell('Keep this token in a secret store; it is shown only now.\n');
+      terminal.tell("Keep this token in a secret store: it won't be shown again.\n");
       terminal.show({ token: created.token, ...created.record }, created.token);
     });
   command
@@ -39,11 +43,11 @@ export function feedTokenCommand(terminal: Terminal): Command {
     .description('list the tokens, without their secrets')
     .inDatabase(async ({ engine }) => {
       const tokens = await listFeedTokens(engine);
-      terminal.show(tokens, textTable(tokens, columns, 'There are no feed tokens.'));
+      terminal.show(tokens, textTable(tokens, columns, 'No feed tokens.'));
     });
   command
     .command('revoke')
-    .description('revoke a token; it stops working at once')
+    .description('revoke a token; it stops working immediately')
     .argument('<token-id>', 'id of the token, the second of its three parts')
     .inDatabase(async ({ engine }, id: string) => {
       await revokeFeedToken(engine, id, new Date());

@@ -54,17 +54,17 @@ export async function handOverAgain(
 }
 
 function refuseAgain(found: HandOver | undefined, id: string, by: unknown): void {
-  if (!found) throw new UsageError(`The company hands no document ${quote(id)} over.`);
+  if (!found) throw new UsageError(`The company has no document ${quote(id)} to hand over.`);
   if (found.state === 'sending') throw beingSent(id);
   // An operator may know that the access point has lost the document.
   if (found.state === 'handed_over' && by !== 'operator')
-    throw new UsageError(`The document ${quote(id)} was handed over already.`);
+    throw new UsageError(`The document ${quote(id)} has already been handed over.`);
   if (found.attemptCount >= HAND_OVER_ATTEMPTS_MAX)
     throw new UsageError(
-      `The document ${quote(id)} has had ${HAND_OVER_ATTEMPTS_MAX} attempts, which is the limit.`,
+      `The document ${quote(id)} has had ${HAND_OVER_ATTEMPTS_MAX} attempts, the most it can have.`,
     );
 }
 
 function beingSent(id: string): UsageError {
-  return new UsageError(`The document ${quote(id)} is being sent at this moment; look at its result first.`);
+  return new UsageError(`The document ${quote(id)} is being sent. Wait for its result.`);
 }

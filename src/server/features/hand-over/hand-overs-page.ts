@@ -22,24 +22,23 @@ const PATH = '/portal/hand-overs';
 
 const states: Record<HandOverState, Parameters<typeof badge>> = {
   waiting: ['plain', 'Waiting'],
-  sending: ['plain', 'Being sent'],
+  sending: ['plain', 'Sending'],
   handed_over: ['good', 'Handed over'],
   failed: ['bad', 'Failed'],
   withheld: ['warn', 'Held'],
 };
 
 const reasons: Readonly<Record<string, string>> = {
-  hand_over_off: 'The hand-over was switched off.',
-  no_e_invoice: 'The document can’t be expressed as an e-invoice, so send it in another way.',
-  waited: `It waited for ${QUEUE_DAYS.hand_overs} days, and nothing handed it over.`,
-  taken: 'The folder of the access point has another file of its name.',
+  hand_over_off: 'Hand-over was off.',
+  no_e_invoice: 'The document can’t be an e-invoice. Send it another way.',
+  waited: `It waited ${QUEUE_DAYS.hand_overs} days without being handed over.`,
+  taken: 'The access point’s folder has another file of that name.',
 };
 
 /** Explains in a sentence why a document wasn't taken. */
 function problemText(problem: string): string {
   // Codes of the operating system, such as ENOSPC.
-  if (/^E[A-Z\d]+$/.test(problem))
-    return `The folder of the access point could not be written to (${problem}).`;
+  if (/^E[A-Z\d]+$/.test(problem)) return `We couldn’t write to the access point’s folder (${problem}).`;
   return reasons[problem] ?? outcomeText(problem);
 }
 
@@ -53,13 +52,13 @@ export const showHandOvers: PortalPage = async (visit, { engine }) => {
   return page(
     'Documents that were not handed over',
     failed.length === 0
-      ? emptyState('Nothing has failed', 'Documents that your access point doesn’t take are listed here.')
+      ? emptyState('Nothing has failed', 'Documents that your access point doesn’t accept are listed here.')
       : html`<p>
             ${counted(failed.length, 'document', 'documents', LISTED_MAX)} of the last 30 days: the access
-            point didn’t take them within about 20 hours, nothing handed them over in ${QUEUE_DAYS.hand_overs}
-            days, or no e-invoice can express them.
+            point didn’t accept them within about 20 hours, they waited ${QUEUE_DAYS.hand_overs} days, or they
+            can’t be e-invoices.
           </p>
-          ${form(visit, { action: `${PATH}/again` }, button('Hand all of them over again', 'quiet'))}
+          ${form(visit, { action: `${PATH}/again` }, button('Hand all over again', 'quiet'))}
           ${table({
             caption: 'Documents',
             columns: ['Number', 'Kind', 'Last attempt', 'Result'],
@@ -77,7 +76,7 @@ export const showHandOvers: PortalPage = async (visit, { engine }) => {
 export const handAllOver: PortalPage = async (visit, { engine }) => {
   refuseWithoutDocuments(visit);
   const count = await handOverAgain(engine, visit.act);
-  return redirect(PATH, `${counted(count, 'document is', 'documents are')} handed over again.`);
+  return redirect(PATH, `${counted(count, 'document is', 'documents are')} being handed over again.`);
 };
 
 /** Renders the hand-over section of a document's page; undefined for a document that isn't handed over. */
@@ -132,6 +131,6 @@ function attemptTable(visit: Visit, attempts: readonly HandOverAttempt[]): Html 
 }
 
 function resultOf({ problem, answer }: Pick<HandOverAttempt, 'problem' | 'answer'>): Content {
-  if (problem === null) return 'It was taken.';
+  if (problem === null) return 'Accepted.';
   return html`${problemText(problem)} ${answer !== undefined && html`<q>${withIds(answer)}</q>`}`;
 }

@@ -24,11 +24,15 @@ export function keyCommand(terminal: Terminal): Command {
     .argument(...COMPANY)
     .option('--name <name>', 'what the key is for', 'API key')
     .option('--scopes <scopes>', `comma-separated, of ${scopes.join(', ')}; or all`, scopesIn, [])
-    .option('--last-day <day>', 'last day on which it works, such as 2027-11-20; without it, no end', '')
+    .option(
+      '--last-day <day>',
+      'last day on which it works, such as 2027-11-20; by default it never ends',
+      '',
+    )
     .inDatabase(async ({ engine, config }, company: string, options: NewKeyOptions) => {
       const of = { prefix: config.keyPrefix, company };
       const created = await createKey(engine, { ...of, ...options, now: new Date() });
-      terminal.tell('Keep this key in a secret store; it is shown only now.\n');
+      terminal.tell("Keep this key in a secret store: it won't be shown again.\n");
       terminal.show({ key: created.key, ...created.record }, created.key);
       await tellSwitches(terminal, engine, company);
     });
@@ -38,11 +42,11 @@ export function keyCommand(terminal: Terminal): Command {
     .argument(...COMPANY)
     .inDatabase(async ({ engine }, company: string) => {
       const keys = await listKeys(engine, company);
-      terminal.show(keys, textTable(keys, columns, 'There are no keys.'));
+      terminal.show(keys, textTable(keys, columns, 'No keys.'));
     });
   command
     .command('revoke')
-    .description('revoke a key; it stops working at once')
+    .description('revoke a key; it stops working immediately')
     .argument(...COMPANY)
     .argument('<key-id>', 'id of the key, the third of its four parts')
     .inDatabase(async ({ engine }, company: string, id: string) => {

@@ -15,7 +15,7 @@ import { named, pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 
 const ENDED_AT_ONCE = 20;
-export const ALL_IN_USE = `All ${ACTIVE_KEYS_MAX} keys that a company can have are in use. Revoke one that you no longer need before you create another.`;
+export const ALL_IN_USE = `You have ${ACTIVE_KEYS_MAX} active keys, the most a company can have. Revoke one to create another.`;
 /** Number of active keys from which the page warns that few more can be created. */
 const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
 
@@ -23,7 +23,7 @@ const NEARLY_ALL = ACTIVE_KEYS_MAX - 3;
 const filters = {
   all: ['All', () => true],
   'never-used': ['Never used', ({ usedAt }) => usedAt === null],
-  left: ['Made by somebody who left', (_key, maker) => maker !== undefined && maker.disabledAt !== null],
+  left: ['Created by somebody who left', (_key, maker) => maker !== undefined && maker.disabledAt !== null],
 } satisfies Record<string, [label: string, has: (key: UsedKey, maker?: Administrator) => boolean]>;
 
 export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problems) => {
@@ -76,7 +76,7 @@ export const revokeOldKey: PortalPage = async ({ act: { company, by, now }, para
   const key = await revokeKey(engine, company, id, now, by).catch((error: unknown) => {
     throw error instanceof UsageError ? notFound() : error;
   });
-  const text = `The key “${key.name}” is revoked. Its next request is answered with 401 revoked_key.`;
+  const text = `The key “${key.name}” is revoked. Programs using it now get 401 revoked_key.`;
   return redirect('/portal/keys', text);
 };
 
@@ -112,13 +112,13 @@ function activeTable(shown: Shown, keys: readonly UsedKey[]): Html {
         action: `/portal/keys/${key.id}/revoke`,
         open: 'Revoke',
         subject: `the key ${key.name}`,
-        question: `The API refuses every program that uses “${key.name}”, from its next request on. This can’t be undone.`,
+        question: `Programs using “${key.name}” will be refused from their next request. This can’t be undone.`,
         confirm: 'Revoke',
       })}`,
     ]),
     empty: [
-      'There is no active key',
-      html`<a href="/portal/keys/new">Create one</a>, and try it at once with the command that comes with it.`,
+      'No active keys',
+      html`<a href="/portal/keys/new">Create one</a>, and try it with the command that comes with it.`,
     ],
   });
 }
@@ -133,7 +133,7 @@ function changeForm({ visit, problems }: Shown, key: UsedKey): Html {
     action: `/portal/keys/${key.id}/change`,
     open: 'Change',
     subject: `the key ${key.name}`,
-    question: own?.form ?? own?.scopes ?? 'Programs that use it notice nothing.',
+    question: own?.form ?? own?.scopes ?? 'Programs using it carry on as before.',
     content: html`${textField({
       ...field('name', key.name),
       label: 'Name',
@@ -151,7 +151,7 @@ export function lastDayField(field: Partial<Parameters<typeof textField>[0]>): H
   return textField({
     name: 'last-day',
     label: 'Last day',
-    hint: 'After it the API answers 401 revoked_key. Leave it empty for a key that goes on.',
+    hint: 'After it, programs get 401 revoked_key. Leave empty for a key that never ends.',
     ...{ type: 'date', isRequired: false, ...field },
   });
 }
@@ -163,10 +163,10 @@ function endedTable(shown: Shown, keys: readonly UsedKey[]): Html {
     rows: keys.map((key) => [
       ...described(shown, key),
       html`${time(shown.visit, key.endsAt)}<br /><span class="hint"
-          >${key.revokedAt === null ? 'Its last day is over' : 'Revoked'}</span
+          >${key.revokedAt === null ? 'Past its last day' : 'Revoked'}</span
         >`,
     ]),
-    empty: ['No key has ended', 'Revoked keys, and those past their last day, stay in this list.'],
+    empty: ['No inactive keys', 'Revoked keys, and those past their last day, are listed here.'],
   });
 }
 

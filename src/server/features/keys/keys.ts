@@ -64,7 +64,7 @@ export async function createKey(engine: Engine, options: NewKey): Promise<{ key:
     const inserted = await insertKey(authorised, key, tokenHash(secret), ACTIVE_KEYS_MAX);
     if (!inserted)
       throw new UsageError(
-        `The company ${quote(company)} has ${ACTIVE_KEYS_MAX} active keys, which is the limit; revoke one first.`,
+        `The company ${quote(company)} already has ${ACTIVE_KEYS_MAX} active keys, the most it can have. Revoke one first.`,
       );
     const details = { ...detailsOf(inserted), 'last day': lastDay || 'none' };
     await authorised.record({ action: 'key.created', subject: id, details });
@@ -99,7 +99,7 @@ export async function changeKey(
   const endsAt = checkedKeyEnd(lastDay, timeZone, now);
   return authorisedTransaction(engine, options, async (authorised) => {
     const key = await updateKeyRow(authorised, { id, name, endsAt });
-    if (!key) throw new AppError('not_found', 'There is no such active key.');
+    if (!key) throw new AppError('not_found', 'There is no active key with this id.');
     grantedScopes(key.scopes, authorised.by);
     const details = { ...detailsOf(key), 'last day': lastDay || 'none' };
     await authorised.record({ action: 'key.changed', subject: id, details });
@@ -117,7 +117,7 @@ export function checkedKeyEnd(lastDay: string, timeZone: string, now: Date): str
   const refused = (rule: string) =>
     new UsageError(`The last day ${quote(lastDay)} ${rule}.`, { field: 'last-day' });
   if (!end) throw refused(`must be a calendar day such as 2026-11-20, until ${LAST_DAY_MAX}`);
-  if (end <= now) throw refused('is over; revoke the key to stop it now');
+  if (end <= now) throw refused('has passed; to stop the key now, revoke it');
   return end.toISOString();
 }
 

@@ -40,7 +40,7 @@ export const showNewKey: PortalPage = async (visit, { engine }, problems = {}) =
         html`${textField({
             name: 'name',
             label: 'Name',
-            hint: 'The program that will use the key, such as “Ledger export”, so that you know later which key to revoke.',
+            hint: 'The program that will use it, such as “Ledger export”.',
             value: filled.get('name'),
             problem: problems.name,
             lengthMax: NAME_CHARACTERS_MAX,
@@ -48,7 +48,7 @@ export const showNewKey: PortalPage = async (visit, { engine }, problems = {}) =
           ${checkboxes({
             name: 'scopes',
             label: 'The key may read',
-            hint: 'Choose as little as the program needs. It can’t be changed afterwards.',
+            hint: 'Choose only what the program needs. You can’t change this later.',
             problem: problems.scopes,
             choices: scopes.map((scope) => choiceOf(scope, visit, people)),
             chosen: filled.getAll('scopes'),
@@ -78,13 +78,13 @@ export const createNewKey = action(showNewKey, async (visit, { engine, keyPrefix
     scopes: chosen,
     lastDay,
   });
-  const text = `The key “${record.name}” is created. Copy it into a secret store now: it can’t be shown again.`;
+  const text = `The key “${record.name}” is created. Copy it into a secret store now: we can’t show it again.`;
   return redirect('/portal/keys', text, [
     { label: 'API key', value: key },
     {
       label: 'Try it',
       value: `curl -H 'Authorization: Bearer ${key}' '${baseUrl()}/api/v1/${exampleModule(record.scopes, company)}?limit=2'`,
-      hint: 'For a terminal, which may keep it in its history.',
+      hint: 'Run it in a terminal, which may keep it in its history.',
     },
   ]);
 });
@@ -103,10 +103,10 @@ function choiceOf(scope: Scope, { administrator, company }: Visit, people: reado
       .slice(0, NAMED_MAX)
       .map(({ name }) => name)
       .join(', ');
-    const others = names === '' ? 'Nobody here has it.' : `Ask somebody who has it: ${names}.`;
+    const others = names === '' ? 'No administrator has it.' : `Ask somebody who has it: ${names}.`;
     const unavailable = `You can’t give access that you don’t have yourself. ${others}`;
     return { value: scope, label, unavailable };
   }
   const off = whyNot(company, moduleOf(scope));
-  return { value: scope, label, hint: off && `Gives nothing yet: ${off}` };
+  return { value: scope, label, hint: off && `No data yet: ${off}` };
 }

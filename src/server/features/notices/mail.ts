@@ -38,7 +38,7 @@ export function mailOf(
   const stop = choiceOf(notice.kind) && `${baseUrl}/portal/notices/stop/${stopCode}`;
   const what = notice.administrator === null ? 'an invitation to' : 'your account of';
   const picture = pictureOf(logo);
-  const because = `You get this because of ${what} ${texts.company} in ${serviceName}.`;
+  const because = `You get this because of ${what} ${texts.company} on ${serviceName}.`;
   return {
     from: { name: serviceName, address: from },
     to: { name: '', address: to },
@@ -50,7 +50,7 @@ export function mailOf(
       'Auto-Submitted': 'auto-generated',
       ...(stop && { 'List-Unsubscribe': `<${stop}>`, 'List-Unsubscribe-Post': 'List-Unsubscribe=One-Click' }),
     },
-    text: [text, address, `-- \n${because}`, stop && `Stop mails of this kind: ${stop}`]
+    text: [text, address, `-- \n${because}`, stop && `Stop emails of this kind: ${stop}`]
       .filter(Boolean)
       .join('\n\n'),
     // The logo is attached, because mail programs don't load remote pictures without asking.
@@ -63,7 +63,7 @@ export function mailOf(
           <p>${text}</p>
           <p><a href="${address}">${token === undefined ? 'Open the portal' : 'Use the link'}</a></p>
           <hr />
-          <p>${because} ${stop && html`<a href="${stop}">Stop mails of this kind</a>`}</p>
+          <p>${because} ${stop && html`<a href="${stop}">Stop emails of this kind</a>`}</p>
         </body>
       </html>`.toString(),
   };

@@ -9,7 +9,7 @@ import { type Html, html } from '../../views/html.ts';
 import { table } from '../../views/table.ts';
 import { type GuestPage, page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
 
-const NOBODY_IS_MAILED = 'Nobody is mailed: the operator of this service has set up no mail server.';
+const NOBODY_IS_MAILED = 'No emails are sent: this service has no mail server.';
 
 /** Shows the signed-in administrator's notices of the last 30 days. */
 export const showNotices: PortalPage = async (visit, { engine, serviceName, isMailing = false }) => {
@@ -18,9 +18,9 @@ export const showNotices: PortalPage = async (visit, { engine, serviceName, isMa
   return page(
     'Notices',
     html`<p>
-        What you were told of in the last 30 days, the newest ${NOTICES_LISTED_MAX} at most.
-        ${isMailing ? `They are mailed to ${visit.administrator.email}.` : NOBODY_IS_MAILED}
-        <a href="/portal/account#mails">Choose what is mailed to you</a>
+        Your notices of the last 30 days, up to ${NOTICES_LISTED_MAX}.
+        ${isMailing ? `We email them to ${visit.administrator.email}.` : NOBODY_IS_MAILED}
+        <a href="/portal/account#mails">Choose your emails</a>
       </p>
       ${table({
         caption: 'Notices',
@@ -31,24 +31,28 @@ export const showNotices: PortalPage = async (visit, { engine, serviceName, isMa
             <span class="hint">${text} ${mailText(notice, isMailing)}.</span>`;
           return [time(visit, notice.createdAt), words];
         }),
-        empty: ['There is no notice', 'You are told here when a webhook fails, or who may come in changes.'],
+        empty: [
+          'No notices',
+          'We tell you here when a webhook is failing, or when people, keys or webhooks change.',
+        ],
       })}`,
     { section: isMailing ? 'account' : 'notices' },
   );
 };
 
 function mailText({ state, problem }: Notice, isMailing: boolean): string {
-  const reason = problem && (/^\d/.test(problem) ? `: refused with ${problem}` : ': no mail server answers');
+  const reason =
+    problem && (/^\d/.test(problem) ? `: refused with ${problem}` : ': the mail server didn’t respond');
   const states = {
     sent: 'Mailed',
-    muted: 'Not mailed, as you chose',
-    seen: 'Not mailed',
-    failed: 'Given up',
-    sending: 'Waits to be mailed',
-    waiting: 'Waits to be mailed',
+    muted: 'Not emailed, as you chose',
+    seen: 'Not emailed',
+    failed: 'Could not be emailed',
+    sending: 'Waiting to be emailed',
+    waiting: 'Waiting to be emailed',
   };
   const isOpen = state === 'waiting' || state === 'sending';
-  return isOpen && !isMailing ? 'Not mailed' : `${states[state]}${reason ?? ''}`;
+  return isOpen && !isMailing ? 'Not emailed' : `${states[state]}${reason ?? ''}`;
 }
 
 /** Renders the form on the account page in which its owner chooses which notices are mailed. */
@@ -62,8 +66,8 @@ export function noticesForm(visit: Visit, isMailing: boolean): Html {
             { action: '/portal/account/notices' },
             html`${checkboxes({
               name: 'notices',
-              label: 'Mail me when',
-              hint: 'You are always told of sign-ins with a new browser, and of changes to your password, second factor and access: whoever got into your account would stop those first.',
+              label: 'Email me when',
+              hint: 'We always email you about sign-ins from a new browser, and changes to your password, second factor and access, so that nobody who gets into your account can hide it.',
               choices: noticeChoices,
               chosen: noticeChoices
                 .map(({ value }) => value)
@@ -81,28 +85,28 @@ export const saveNoticeSettings: PortalPage = async ({ administrator, act, form:
   await authorisedTransaction(engine, act, ({ transaction }) =>
     updateAdministratorRow(transaction, administrator, { mutedNotices }),
   );
-  return redirect('/portal/account', 'Your choice of mails is saved.');
+  return redirect('/portal/account', 'Your choice of emails is saved.');
 };
 
 /** Shows the page behind the stop link of a mail. Opening it stops nothing, because mail scanners open links. */
 export const showStop: GuestPage = (visit) =>
   page(
-    'Stop mails of this kind',
+    'Stop emails of this kind',
     form(
       visit,
       { action: visit.path },
-      html`<p>You can choose again on the page of your account.</p>
-        ${button('Stop them')}`,
+      html`<p>You can choose again on your account page.</p>
+        ${button('Stop these emails')}`,
     ),
   );
 
 /** Stops mails, at the button of the stop page or by a mail program's single request (RFC 8058) without a form token. */
 export const stopByLink: GuestPage = async ({ params }, { engine }) =>
   (await stopMails(engine, params.code ?? ''))
-    ? page('No more mails of this kind', html`<p>You can choose again on the page of your account.</p>`)
+    ? page('No more emails of this kind', html`<p>You can choose again on your account page.</p>`)
     : page(
         'This link can’t be used',
-        html`<p>Its notice is too old. Choose on the page of your account.</p>`,
+        html`<p>Its notice is too old. Choose your emails on your account page.</p>`,
         {
           isRefused: true,
         },

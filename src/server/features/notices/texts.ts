@@ -12,7 +12,7 @@ interface Template {
   /** The portal page that the notice links to; the account page by default. */
   path?: string;
   /**
-   * Label of the checkbox with which an administrator chooses to get this kind by e-mail. A notice about the recipient's own account has none: somebody who breaks into
+   * Label of the checkbox with which an administrator chooses to get this kind by email. A notice about the recipient's own account has none: somebody who breaks into
    * an account would stop those first.
    */
   choice?: string;
@@ -25,80 +25,80 @@ const changed = {
 
 const templates: Record<NoticeKind, Template> = {
   'webhook.failing': {
-    subject: 'The webhook to {host} fails',
-    again: 'The webhook to {host} still fails',
-    text: 'Nothing has been delivered to {host} since {since}. {cause} Deliveries that wait: {waiting}; failed or held: {unsent}. While it lasts you are told again each day.',
+    subject: 'The webhook to {host} is failing',
+    again: 'The webhook to {host} is still failing',
+    text: 'Nothing has been delivered to {host} since {since}. {cause} Deliveries waiting: {waiting}; failed or held: {unsent}. We’ll tell you each day while it is failing.',
     path: '/portal/webhooks/{webhook}',
     choice:
-      'A webhook fails for 15 minutes, each day while it lasts, and when it works again; a paused one will lose deliveries',
+      'A webhook has been failing for 15 minutes (then daily), works again, or is paused and about to lose deliveries',
   },
   'webhook.recovered': {
     subject: 'The webhook to {host} works again',
-    text: 'It failed from {since} to {until}. Deliveries that wait for you to send them again: {unsent}.',
+    text: 'It was failing from {since} to {until}. Failed or held deliveries that you can send again: {unsent}.',
     path: '/portal/webhooks/{webhook}/deliveries?state=unsent',
   },
   'webhook.losing': {
     subject: 'Deliveries to {host} will be lost',
     again: 'Deliveries to {host} are being lost',
-    text: 'The webhook is paused, and deliveries wait for it: {waiting}. Each is lost 30 days after its event, the next at {lost}. Once you resume it, they are sent. While it is paused you are told again each week.',
+    text: 'The webhook is paused. Deliveries waiting: {waiting}. Each is lost 30 days after its event, the next at {lost}. Resume the webhook to send them. We’ll tell you each week while it is paused.',
     path: '/portal/webhooks/{webhook}',
   },
   'delivery.failed': {
-    subject: 'A delivery to {host} is marked failed',
+    subject: 'A delivery to {host} failed',
     text: 'The receiver didn’t accept it. We stopped retrying after about 20 hours. There may be more: we tell you at most once a day. You can send them again for 30 days.',
     path: '/portal/webhooks/{webhook}/deliveries?state=unsent',
-    choice: 'A delivery is marked failed',
+    choice: 'A delivery has failed',
   },
   'key.created': {
-    subject: 'There is a new API key',
-    text: '{by} created the key “{name}”, {key id}. It may read: {scopes}. Its last day: {last day}.',
+    subject: 'An API key was created',
+    text: '{by} created the key “{name}”, {key id}. It may read: {scopes}. Last day: {last day}.',
     path: '/portal/keys',
     choice: 'An API key is created or revoked, and a week before one ends',
   },
   'key.ending': {
     subject: 'The API key “{name}” ends soon',
-    text: 'The last day of the key “{name}”, {key id}, is {last day}. After it the API refuses every program that uses it. Set a later day, or give the program a new key.',
+    text: 'The last day of the key “{name}”, {key id}, is {last day}. After that, programs using it are refused. Set a later day, or give them a new key.',
     path: '/portal/keys',
   },
   'key.revoked': {
     subject: 'An API key was revoked',
-    text: '{by} revoked the key “{name}”, {key id}. The API refuses every program that uses it.',
+    text: '{by} revoked the key “{name}”, {key id}. Programs using it are refused.',
     path: '/portal/keys',
   },
   'webhook.registered': {
-    subject: 'There is a new webhook to {host}',
+    subject: 'A webhook to {host} was registered',
     text: '{by} registered a webhook to {host}.',
     path: '/portal/webhooks/{webhook}',
     choice: 'A webhook is registered, paused or deleted',
   },
   'webhook.paused': {
-    subject: 'The webhook to {host} is paused',
-    text: '{by} paused the webhook to {host}. Its deliveries wait until somebody resumes it, for 30 days at most.',
+    subject: 'The webhook to {host} was paused',
+    text: '{by} paused the webhook to {host}. Its deliveries wait until somebody resumes it, for up to 30 days.',
     path: '/portal/webhooks/{webhook}',
   },
   'webhook.deleted': {
-    subject: 'The webhook to {host} is deleted',
-    text: '{by} deleted the webhook to {host}. Nothing more is delivered to it.',
+    subject: 'The webhook to {host} was deleted',
+    text: '{by} deleted the webhook to {host}. Nothing more is sent to it.',
     path: '/portal/webhooks',
   },
   'invitation.accepted': {
     subject: 'There is a new administrator',
-    text: '{by}, {email}, accepted an invitation and administers {company} now.',
+    text: '{by}, {email}, accepted an invitation and is now an administrator of {company}.',
     path: '/portal/people',
     choice: 'An administrator is added or removed',
   },
   'administrator.added': {
     subject: 'There is a new administrator',
-    text: '{email} administers {company} now, and came in by {by}.',
+    text: '{email} is now an administrator of {company}, through {by}.',
     path: '/portal/people',
   },
   'administrator.removed': {
     subject: 'An administrator was removed',
-    text: '{by} removed {name}, {email}, who administers {company} no longer.',
+    text: '{by} removed {name}, {email}, as an administrator of {company}.',
     path: '/portal/people',
   },
   'administrator.signed_in': {
-    subject: 'A sign-in with a new browser',
+    subject: 'A sign-in from a new browser',
     text: 'Somebody signed in to your account with {client} at {at}, from the address {address}. If it wasn’t you, change your password now.',
   },
   'administrator.changed_password': changed,
@@ -109,31 +109,31 @@ const templates: Record<NoticeKind, Template> = {
   },
   'second_factor.added': {
     subject: 'Your second factor was set up',
-    text: 'From now on a code of the new app is asked for, and other browsers were signed out. If it wasn’t you, tell the operator of {service} now.',
+    text: 'From now on we ask for a code from your authenticator app. Other browsers were signed out. If it wasn’t you, tell the operator of {service} now.',
   },
   'second_factor.codes_renewed': {
     subject: 'You have new recovery codes',
     text: 'The old ones no longer work. If it wasn’t you, tell the operator of {service} now.',
   },
   'second_factor.removed': {
-    subject: 'Your second factor was taken away',
-    text: '{by} took the second factor of your account away. If you didn’t ask for it, tell the operator of {service} now.',
+    subject: 'Your second factor was removed',
+    text: '{by} removed your account’s second factor. If you didn’t ask for this, tell the operator of {service} now.',
   },
   'second_factor.reset': {
     subject: 'The second factor of {name} was reset',
-    text: '{by} took the second factor of {name}, {email}, away, and their browsers were signed out. If neither of you asked for it, tell the operator of {service} now.',
+    text: '{by} reset the second factor of {name}, {email}, and signed them out everywhere. If neither of you asked for this, tell the operator of {service} now.',
   },
   'reset.asked': {
     subject: 'A link to set a new password',
-    text: 'Somebody, probably you, asked for a link that sets a new password for your account at {company}. It is mailed to you, and works once, for an hour. If it wasn’t you, nothing has to be done: your password stays.',
+    text: 'Somebody, probably you, asked to set a new password for your account at {company}. The emailed link works once, for an hour. If it wasn’t you, do nothing: your password stays the same.',
   },
   'invitation.created': {
-    subject: 'An invitation to administer {company}',
-    text: '{by} invites you to administer {company} in {service}. The link works once, until {expires}.',
+    subject: 'Join {company} on {service}',
+    text: '{by} invites you to join {company} on {service}. The link works once, until {expires}.',
   },
   'invitation.not_mailed': {
-    subject: 'An invitation could not be mailed',
-    text: 'The mail server refused the invitation of {email}. Withdraw it, and make one whose link you send yourself.',
+    subject: 'An invitation could not be emailed',
+    text: 'The mail server refused the invitation to {email}. Withdraw it, invite them again, and send the link yourself.',
     path: '/portal/people',
   },
 };
@@ -199,7 +199,7 @@ const FREE_TEXTS = ['by', 'name', 'key id', 'scopes', 'client', 'company'];
 const withoutLinks = (text: string) => text.replaceAll(/[./@](?=\S)|:(?=\/)/g, '$&\u2060');
 
 const LAST =
-  ' You were told of this 20 times in 24 hours, and aren’t told again for now. The portal shows what else happens.';
+  ' We’ve told you of this 20 times in 24 hours, so we’ll stop for now. The portal shows any others.';
 const ISO_TIME = /^\d{4}-\d\d-\d\dT[\d:.]{12}Z$/;
 const CHARACTERS_MAX = 100;
 

@@ -102,12 +102,9 @@ async function weeksTable(engine: Engine, company: string, any: DocumentSearch):
     caption: 'Issued and paid',
     columns: ['Kind', 'Currency', ...['This week', 'Last week'].map(amount)],
     rows,
-    empty: [
-      'Nothing was issued or paid',
-      'What you issue, and what you are paid, appears here for two weeks.',
-    ],
+    empty: ['Nothing issued or paid', 'What you issue, and what you are paid, appears here for two weeks.'],
   })}
-  ${payments === undefined && html`<p class="hint">Payments are left out: too many invoices have changed in these two weeks.</p>`}`;
+  ${payments === undefined && html`<p class="hint">Payments aren’t shown: too many invoices changed in these two weeks.</p>`}`;
 }
 
 /** Builds a row of amounts by week; none if there is nothing in either. */

@@ -65,7 +65,7 @@ export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwor
       ${
         firstSteps.some(([isDone]) => !isDone) &&
         html`<h2>${money ? 'First steps' : 'What to do first'}</h2>
-          ${!money && whyNotShown(visit, 'invoices') === undefined && html`<p>Your documents, and what you are owed, appear here when your business system has sent the first.</p>`}
+          ${!money && whyNotShown(visit, 'invoices') === undefined && html`<p>Your documents and what you are owed appear here once your business system sends the first.</p>`}
           ${steps(firstSteps)}`
       }
       <h2>API</h2>
@@ -188,12 +188,12 @@ function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
     need(
       '/portal/keys?show=never-used',
       keys.filter(({ usedAt, createdAt }) => usedAt === null && createdAt < unusedBefore),
-      `never used in the ${UNUSED_DAYS} days or more since they were made. Revoke what nobody needs.`,
+      `not used in the ${UNUSED_DAYS} days or more since creation. Revoke any that nobody needs.`,
     ),
     need(
       '/portal/keys?show=left',
       keys.filter(({ madeBy }) => left.some(({ id }) => id === madeBy)),
-      'made by somebody who has left. Replace what they may still have.',
+      'created by somebody who has left. Replace any they may still have.',
     ),
   ];
 }
@@ -213,8 +213,8 @@ async function documentNeeds(engine: Engine, visit: Visit): Promise<Need[]> {
   };
   const failed = listed.length - inexpressible;
   return [
-    failed > 0 && html`${link(failed)} could not be handed over to the access point.`,
-    inexpressible > 0 && html`${link(inexpressible)} can’t be sent as an e-invoice. Send it in another way.`,
+    failed > 0 && html`${link(failed)} couldn’t be handed over to the access point.`,
+    inexpressible > 0 && html`${link(inexpressible)} can’t be sent as an e-invoice. Send it another way.`,
   ];
 }
 
@@ -228,7 +228,9 @@ function factorNeeds({ administrator }: Visit, { present }: Found): Need[] {
       html`<a href="/portal/account/second-factor">Set up your second factor</a>, so that your password alone
         isn’t enough.`,
     others.length > 0 &&
-      html`<a href="/portal/people">${countText(others.length)} of the others</a>
+      html`<a href="/portal/people"
+          >${counted(others.length, 'other administrator', 'other administrators')}</a
+        >
         ${others.length === 1 ? 'has' : 'have'} no second factor.`,
   ];
 }
@@ -244,14 +246,14 @@ function firstStepsOf(
   return [
     ...(administrator.mayInvite ? [invite] : []),
     [keys.length > 0, html`<a href="/portal/keys/new">Create a key</a> for one of your programs.`],
-    [keys.some(({ usedAt }) => usedAt !== null), html`Make a first request with it.`],
+    [keys.some(({ usedAt }) => usedAt !== null), html`Make your first request with it.`],
     [
       webhooks.length > 0,
-      html`<a href="/portal/webhooks/new">Register a webhook</a>, which tells your program of changes.`,
+      html`<a href="/portal/webhooks/new">Register a webhook</a> to tell your program about changes.`,
     ],
     [
       [...health.values()].some(({ lastDeliveredAt }) => lastDeliveredAt !== null),
-      html`Send the webhook a ping, and see it succeed.`,
+      html`Send the webhook a test.`,
     ],
   ];
 }
@@ -259,7 +261,7 @@ function firstStepsOf(
 function stateOf(module: Module, { company, administrator }: Visit): Html {
   const reason = whyNot(company, module);
   return html`${reason === undefined ? badge('good', 'On') : html`${badge('bad', 'Off')} ${reason}`}
-  ${!maySee(administrator.scopes, module) && 'You have no access; another administrator can give it.'}`;
+  ${!maySee(administrator.scopes, module) && 'You have no access. Ask an administrator who has it.'}`;
 }
 
 function nameOf(module: Module): string {

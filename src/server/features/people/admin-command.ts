@@ -47,20 +47,20 @@ export function adminCommand(terminal: Terminal): Command {
     .addCommand(removeSecondFactorCommand(terminal));
 }
 
-/** Creates a command whose arguments are a company and an administrator's e-mail address. */
+/** Creates a command whose arguments are a company and an administrator's email address. */
 function personCommand(name: string, terminal: Terminal): DatabaseCommand {
   const command = new DatabaseCommand(name, terminal);
-  return command.argument(...COMPANY).argument('<email>', 'their e-mail address');
+  return command.argument(...COMPANY).argument('<email>', 'their email address');
 }
 
 function createCommand(terminal: Terminal): Command {
   return new DatabaseCommand('create', terminal)
     .description('invite an administrator: print a link that works once, for three days')
     .argument(...COMPANY)
-    .argument('<email>', 'e-mail address with which they sign in')
+    .argument('<email>', 'email address with which they sign in')
     .option(
       '--scopes <scopes>',
-      `what they may see and give: comma-separated, of ${scopes.join(', ')}; or all`,
+      `scopes they may see and give: comma-separated, of ${scopes.join(', ')}; or all`,
       scopesIn,
       [],
     )
@@ -82,17 +82,17 @@ function listCommand(terminal: Terminal): Command {
     .argument(...COMPANY)
     .inDatabase(async ({ engine }, company: string) => {
       const found = await listAdministrators(engine, company);
-      terminal.show(found, textTable(found, columns, 'There are no administrators.'));
+      terminal.show(found, textTable(found, columns, 'No administrators.'));
     });
 }
 
 function setCommand(terminal: Terminal): Command {
   return personCommand('set', terminal)
-    .description("change an administrator's access; one who was removed is let in again")
-    .option('--scopes <scopes>', 'what they may see and give, comma-separated; or all', scopesIn)
+    .description("change an administrator's access, or let a removed one back in")
+    .option('--scopes <scopes>', 'scopes they may see and give, comma-separated; or all', scopesIn)
     .option('--invite', 'they may invite, change and remove administrators')
     .option('--no-invite', 'they may not')
-    .option('--revoke', 'end the keys and webhooks that they made and that go beyond it')
+    .option('--revoke', 'end the keys and webhooks they made that go beyond it')
     .inDatabase(async ({ engine }, company: string, email: string, options: SetOptions) => {
       const people = await listAdministrators(engine, company);
       // If several people have used the address, all but the last were removed.
@@ -107,7 +107,9 @@ function setCommand(terminal: Terminal): Command {
       const lines = [
         `${administrator.email}: ${accessText(administrator)}`,
         ...ended.map((made) => `Ended: ${made.id} (${made.name}).`),
-        ...left.map((made) => `Made by them, beyond it, and still works: ${made.id} (${made.name}).`),
+        ...left.map(
+          (made) => `They made this, and it still works beyond their access: ${made.id} (${made.name}).`,
+        ),
       ];
       terminal.show({ ...administrator, ended, left }, lines.join('\n'));
     });
@@ -115,8 +117,8 @@ function setCommand(terminal: Terminal): Command {
 
 function disableCommand(terminal: Terminal): Command {
   return personCommand('disable', terminal)
-    .description('take the access of an administrator away, at once')
-    .option('--revoke-keys', 'revoke the keys that they made, too')
+    .description('remove an administrator, effective immediately')
+    .option('--revoke-keys', 'also revoke the keys they made')
     .inDatabase(async ({ engine }, company: string, email: string, options: { revokeKeys?: boolean }) => {
       const { id } = await getByEmail(engine.db, company, email);
       const { administrator, ...keys } = await removeAdministrator(engine, {
@@ -126,7 +128,7 @@ function disableCommand(terminal: Terminal): Command {
       const lines = [
         `${administrator.email} no longer has access.`,
         ...keys.revoked.map((key) => `Revoked: ${key.id} (${key.name}).`),
-        ...keys.left.map((key) => `A key that they made keeps working: ${key.id} (${key.name}).`),
+        ...keys.left.map((key) => `A key they made still works: ${key.id} (${key.name}).`),
       ];
       terminal.show({ ...administrator, ...keys }, lines.join('\n'));
     });
@@ -134,7 +136,7 @@ function disableCommand(terminal: Terminal): Command {
 
 function signOutCommand(terminal: Terminal): Command {
   return personCommand('sign-out', terminal)
-    .description('sign an administrator out wherever they are signed in; their password and keys stay')
+    .description('sign an administrator out everywhere; their password and keys stay')
     .inDatabase(async ({ engine }, company: string, email: string) => {
       const count = await signOutEverywhere(engine, { company, email, now: new Date() });
       const ended = count === 1 ? '1 session has' : `${count} sessions have`;
@@ -144,7 +146,7 @@ function signOutCommand(terminal: Terminal): Command {
 
 function removeSecondFactorCommand(terminal: Terminal): Command {
   return personCommand('remove-second-factor', terminal)
-    .description('take the second factor of an administrator away, who has lost it; check first who asks')
+    .description('remove the second factor of an administrator who has lost it; check who is asking first')
     .inDatabase(async ({ engine }, company: string, email: string) => {
       const { id } = await getByEmail(engine.db, company, email);
       await resetSecondFactor(engine, { company, id, by: 'operator', now: new Date() });
@@ -157,7 +159,7 @@ function removeSecondFactorCommand(terminal: Terminal): Command {
 
 function resetCommand(terminal: Terminal): Command {
   return personCommand('reset', terminal)
-    .description('print a link with which an administrator sets a new password; it works once, for a day')
+    .description('print a link for an administrator to set a new password; it works once, for a day')
     .inDatabase(async ({ engine, config }, company: string, email: string) => {
       refusePasswordsOff(config);
       const { token, administrator } = await inviteToReset(engine, { company, email, now: new Date() });
@@ -171,10 +173,10 @@ function refusePasswordsOff({ portalSignIn }: Config): void {
 
 function showLink(terminal: Terminal, config: Config, token: string, of: PortalLink | Administrator): void {
   const link = linkOf(config, token);
-  terminal.tell(`Send this link to ${of.email}; it works once and is shown only now.\n`);
+  terminal.tell(`Send this link to ${of.email}: it works once, and won't be shown again.\n`);
   if (config.baseUrl === undefined)
     terminal.tell(
-      `BASE_URL isn't set, so the link leads to ${new URL(link).origin}, where a server with these settings listens. If people reach the portal elsewhere, set BASE_URL and make the link anew.\n`,
+      `BASE_URL isn't set, so the link leads to ${new URL(link).origin}, where this server listens. If people reach the portal elsewhere, set BASE_URL and make a new link.\n`,
     );
   terminal.show({ link, ...of }, link);
 }
@@ -187,7 +189,7 @@ export function linkOf({ baseUrl, host, port }: Config, token: string): string {
 const flagText = (flag: boolean) => (flag ? 'yes' : 'no');
 
 const columns: Columns<Administrator> = {
-  'e-mail': ({ email }) => email,
+  email: ({ email }) => email,
   name: ({ name }) => name,
   state: ({ disabledAt }) => (disabledAt === null ? 'active' : `disabled ${disabledAt}`),
   since: ({ createdAt }) => createdAt,

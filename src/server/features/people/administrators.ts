@@ -86,7 +86,7 @@ export async function resetSecondFactor(
 /**
  * Ends all of an administrator's sessions. Only an operator can do this.
  * @returns the number of sessions that ended.
- * @throws UsageError when nobody of that e-mail address administers the company.
+ * @throws UsageError when nobody of that email address administers the company.
  */
 export async function signOutEverywhere(
   engine: Engine,
@@ -100,7 +100,7 @@ export async function signOutEverywhere(
 }
 
 /**
- * Finds a company's administrator by e-mail address.
+ * Finds a company's administrator by email address.
  * @throws UsageError when no administrator of the company has that address.
  */
 export async function getByEmail(db: Connection, company: string, email: string): Promise<Administrator> {

@@ -41,7 +41,7 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
   return page(
     'Audit trail',
     html`<p>
-        All actions of the last two years for ${company.name}, taken here or with the operator’s command line.
+        Everything done for ${company.name} in the last two years, here or from the operator’s command line.
       </p>
       ${filterForm(
         PATH,
@@ -87,10 +87,7 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
       auditActions[entry.action],
       detailsOf(visit, entry),
     ]),
-    empty: [
-      'Nothing is recorded here',
-      'Actions of administrators are listed here. If you chose a filter, there may be more without it.',
-    ],
+    empty: ['No actions', 'What administrators do is listed here. If you chose a filter, try without it.'],
   });
 }
 

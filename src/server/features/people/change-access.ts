@@ -101,7 +101,7 @@ export async function getOther(
 ): Promise<Administrator> {
   const all = await listAdministratorRows(transaction, company);
   const found = all.find((one) => one.id === id && (one.disabledAt === null || isRemovedToo));
-  if (!found) throw new AppError('not_found', 'There is no such administrator.');
+  if (!found) throw new AppError('not_found', 'There is no administrator with this id.');
   const reason = whyNotManage(found, by);
   if (reason !== undefined) throw new UsageError(reason);
   return found;
@@ -114,7 +114,7 @@ export function whyNotManage(
 ): string | undefined {
   if (by === 'operator') return undefined;
   if (by.id === administrator.id)
-    return "You can't remove yourself or change your own access; ask another administrator.";
+    return "You can't change or remove your own access. Ask another administrator.";
   const reason = whyNotInvite(by);
   if (reason !== undefined) return reason;
   const more = administrator.scopes.filter((scope) => !by.scopes.includes(scope));

@@ -7,14 +7,14 @@ import { html } from '../../views/html.ts';
 import { type GuestPage, page } from '../../views/visit.ts';
 
 export const showForgotten: GuestPage = (visit, { isMailing, passwordsOff }) => {
-  const mailForm = html`<p>We mail you a link that sets a new password.</p>
-    ${emailField()} ${button('Mail me the link')}`;
+  const mailForm = html`<p>We’ll email you a link to set a new password.</p>
+    ${emailField()} ${button('Email me the link')}`;
   return page(
     'Forgotten password',
     isMailing && !passwordsOff
       ? form(visit, { action: '/portal/forgotten' }, mailForm)
       : html`<p>
-          Ask ${supportLink('the operator of this service', visit.supportUrl)} for a link that sets a new one.
+          Ask ${supportLink('the operator of this service', visit.supportUrl)} for a link to set a new one.
         </p>`,
   );
 };
@@ -27,13 +27,13 @@ export const mailReset: GuestPage = async (visit, { engine, limits, isMailing })
   if (await limits.mayAskForReset({ email, address }))
     visit.afterwards(() => askForReset(engine, { email, address, client, now }));
   return page(
-    'Look into your mailbox',
+    'Check your inbox',
     html`<p>
-        If there is an account with this address, a link is on its way to it. It is good for an hour; a newer
-        one takes its place. An address gets three in an hour at most.
+        If this address has an account, a link is on its way. It works for an hour, and only the newest works.
+        We send up to three an hour.
       </p>
       <p>
-        Nothing comes? Look into the folder for spam, or ask
+        Nothing there? Check your spam folder, or ask
         ${supportLink('the operator of this service', visit.supportUrl)} for a link.
       </p>
       <p><a href="/portal/sign-in">Go to the sign-in page</a></p>`,

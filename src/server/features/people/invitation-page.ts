@@ -25,7 +25,7 @@ export const showInvitation: GuestPage = (visit, _services, problems = {}) => {
     { action: '/portal/invitation' },
     html`${textField({
       name: 'code',
-      label: 'Code of your link',
+      label: 'Code from your link',
       hint: 'The part of your link after the #. You can also paste the whole link.',
       problem,
       lengthMax: 500,
@@ -61,10 +61,10 @@ function surePage(visit: GuestVisit, code: string, name: string): PageReply {
     { action: '/portal/invitation' },
     html`<input type="hidden" name="code" value="${code}" />
       <input type="hidden" name="sure" value="yes" />
-      <p>This browser is signed in already. The link signs it out, and in as <strong>${name}</strong>.</p>
-      ${button(`Go on as ${name}`)}`,
+      <p>This browser is already signed in. The link signs it in as <strong>${name}</strong> instead.</p>
+      ${button(`Continue as ${name}`)}`,
   );
-  return page('Sign in by the link', content);
+  return page('Sign in with the link', content);
 }
 
 /** Shows a link's form again with its problems. If the link was used up or has expired, asks for another code. */

@@ -54,8 +54,8 @@ const ADMINISTRATORS_MAX = 50;
 
 /** Message for any link that can't be used. It gives no reason, because the link may be somebody else's. */
 export const UNUSABLE =
-  "This link can't be used: it was used already, has expired, or was replaced. If you have set your password with it, " +
-  'sign in with your e-mail address and that password. Otherwise get a new one where you got it.';
+  'This link no longer works: it was used, has expired, or was replaced. If you set your password with it, ' +
+  'sign in with your email address and that password. Otherwise ask for a new link where you got it.';
 
 /**
  * Invites a person to administer a company.
@@ -107,23 +107,23 @@ async function refuseInvitation(
     ({ disabledAt }) => disabledAt === null,
   );
   if (present.some((one) => one.email === email))
-    throw new UsageError(`${quote(email)} administers this company already.`);
+    throw new UsageError(`${quote(email)} is already an administrator of this company.`);
   refuseAnother(present);
   const open = await listInvitations(transaction, company, now);
   const waiting = open.find((one) => one.email === email);
   if (!waiting && open.length >= INVITATIONS_MAX)
-    throw new UsageError(`At most ${INVITATIONS_MAX} invitations can wait at once; withdraw one first.`);
+    throw new UsageError(`A company can have up to ${INVITATIONS_MAX} open invitations. Withdraw one first.`);
   const more = waiting && whyNotWithdraw(waiting, by);
   if (more !== undefined)
     throw new UsageError(
-      `${quote(email)} is invited already, and a new invitation would end that one. ${more}`,
+      `${quote(email)} is already invited, and a new invitation would replace that one. ${more}`,
     );
 }
 
 /** @throws UsageError when the company already has the maximum number of administrators. */
 export function refuseAnother(active: readonly Administrator[]): void {
   if (active.length >= ADMINISTRATORS_MAX)
-    throw new UsageError(`A company has at most ${ADMINISTRATORS_MAX} administrators; remove one first.`);
+    throw new UsageError(`A company can have up to ${ADMINISTRATORS_MAX} administrators. Remove one first.`);
 }
 
 /** Explains why an administrator isn't allowed to withdraw an open invitation; undefined if allowed. */
@@ -134,12 +134,12 @@ export function whyNotWithdraw(
   if (by === 'operator') return undefined;
   const more = scopes.filter((scope) => !by.scopes.includes(scope));
   if (more.length === 0) return whyNotInvite(by);
-  return `The invitation of ${email} gives access that you don't have: ${more.join(', ')}.`;
+  return `The invitation to ${email} gives access that you don't have: ${more.join(', ')}.`;
 }
 
 /**
  * Creates a password-reset link for an administrator. Only an operator can, after checking the identity of the person asking.
- * @throws UsageError when nobody of that e-mail address administers the company.
+ * @throws UsageError when nobody of that email address administers the company.
  */
 export async function inviteToReset(
   engine: Engine,
@@ -249,7 +249,7 @@ export async function withdrawInvitation(
   return authorisedTransaction(engine, act, async (authorised) => {
     refuseInviting(authorised.by);
     const link = await deleteInvitation(authorised.transaction, act.company, id);
-    if (!link) throw new AppError('not_found', 'There is no such invitation.');
+    if (!link) throw new AppError('not_found', 'There is no invitation with this id.');
     const more = whyNotWithdraw(link, authorised.by);
     if (more !== undefined) throw new UsageError(more);
     await authorised.record({ action: 'invitation.withdrawn', subject: id, details: { email: link.email } });

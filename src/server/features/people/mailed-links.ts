@@ -25,7 +25,7 @@ export async function mailInvitation(authorised: AuthorisedTransaction, { id }: 
   const since = new Date(now.getTime() - DAY_MS);
   if ((await countAuditRows(transaction, of, since, MAILED_INVITATIONS_MAX + 1)) > MAILED_INVITATIONS_MAX)
     throw new UsageError(
-      `You can let ${MAILED_INVITATIONS_MAX} invitations be mailed in a day. Take the link instead.`,
+      `We can email ${MAILED_INVITATIONS_MAX} of your invitations a day. Send the link yourself instead.`,
     );
   const details = { link: id, by: by.name, maker: by.id };
   await addNotice(transaction, { company, kind: 'invitation.created', administrator: null, details, now });
@@ -57,7 +57,7 @@ export async function linkForMail(
 }
 
 /**
- * Requests a mailed password-reset link for each account of an e-mail address. Callers run it after the response, so that
+ * Requests a mailed password-reset link for each account of an email address. Callers run it after the response, so that
  * its duration doesn't reveal whether there are any accounts.
  */
 export async function askForReset(

@@ -30,12 +30,12 @@ export const showPeople: PortalPage = async (
   return page(
     'People',
     html`<p>
-        These people administer ${company.name} here. They can give a key the access that they have
+        These people are administrators of ${company.name}. They can give a key the access that they have
         themselves.
       </p>
       ${table({
         caption: 'Administrators',
-        columns: ['Name', 'E-mail address', 'Access', named('Last signed in'), 'Action'],
+        columns: ['Name', 'Email address', 'Access', named('Last signed in'), 'Action'],
         rows: people
           .filter(({ disabledAt }) => disabledAt === null)
           .map((person) => [
@@ -48,13 +48,13 @@ export const showPeople: PortalPage = async (
       })}
       <h2>Open invitations</h2>
       ${invitationTable(visit, invitations)}
-      <h2>Invite somebody</h2>
+      <h2>Invite a colleague</h2>
       ${
         passwordsOff
-          ? emptyState('Nobody is invited here', PASSWORDS_OFF)
+          ? emptyState('Invitations are off', PASSWORDS_OFF)
           : administrator.mayInvite
             ? inviteForm(visit, isMailing, problems)
-            : emptyState('You can’t invite anybody', 'Ask an administrator who may invite others.')
+            : emptyState('You can’t invite people', 'Ask an administrator who can.')
       }
       ${administrator.mayInvite && !passwordsOff && requirement(visit)}`,
     { section: 'people' },
@@ -74,28 +74,28 @@ export const inviteSomebody = action(showPeople, async (visit, { engine, baseUrl
   const { token, invitation } = await invite(engine, { ...act, email, scopes, mayInvite, isMailed });
   const until = timeText(company.timeZone, invitation.expiresAt);
   if (isMailed) {
-    const mailed = `${invitation.email} is invited, and the link is mailed. It works once, until ${until}.`;
+    const mailed = `${invitation.email} is invited, and we’ve emailed the link. It works once, until ${until}.`;
     return redirect('/portal/people', mailed);
   }
-  const text = `${invitation.email} is invited. Send them this link; it works once, until ${until}.`;
+  const text = `${invitation.email} is invited. Send them this link: it works once, until ${until}.`;
   return redirect('/portal/people', text, [
     {
       label: 'Link',
       value: `${baseUrl()}/portal/invitation#${token}`,
-      hint: 'It is shown only now. Anybody who has it can use it, so send it to that person alone.',
+      hint: 'We can’t show it again. Anybody who has it can use it, so send it only to them.',
     },
   ]);
 });
 
 export const withdraw: PortalPage = async ({ act, params }, { engine }) => {
   const { email } = await withdrawInvitation(engine, { ...act, id: params.id ?? '' });
-  return redirect('/portal/people', `The invitation of ${email} is withdrawn.`);
+  return redirect('/portal/people', `The invitation to ${email} is withdrawn.`);
 };
 
 export const requireOfAll: PortalPage = async ({ act, form: filled }, { engine }) => {
   const isRequired = filled.get('required') === 'yes';
   await requireSecondFactor(engine, { ...act, isRequired });
-  const text = `A second factor is ${isRequired ? 'required of all administrators now' : 'no longer required'}.`;
+  const text = `A second factor is ${isRequired ? 'now required of all administrators' : 'no longer required'}.`;
   return redirect('/portal/people', text);
 };
 
@@ -106,8 +106,8 @@ function requirement(visit: Visit): Html {
     <p>
       ${
         isRequired
-          ? `${company.name} requires a second factor of all its administrators who have a password. Whoever has none sets one up before anything else.`
-          : 'Each administrator decides whether signing in also asks for a code of an app. You can require it of all who have a password.'
+          ? `${company.name} requires a second factor of every administrator with a password. Anyone without one has to set it up first.`
+          : 'Each administrator chooses whether to sign in with a code from an app as well. You can require it of everyone with a password.'
       }
     </p>
     ${
@@ -116,7 +116,7 @@ function requirement(visit: Visit): Html {
             visit,
             { action: '/portal/people/second-factor' },
             html`<input type="hidden" name="required" value="${isRequired ? 'no' : 'yes'}" />
-              ${button(isRequired ? 'No longer require it' : 'Require it of all', 'quiet')}`,
+              ${button(isRequired ? 'Stop requiring a second factor' : 'Require a second factor', 'quiet')}`,
           )
         : html`<p class="hint">
             To require it, set up <a href="/portal/account/second-factor">your own</a> first.
@@ -132,7 +132,7 @@ function accessOf({ scopes, mayInvite }: Pick<Administrator, 'scopes' | 'mayInvi
 function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html {
   return table({
     caption: 'Open invitations',
-    columns: ['E-mail address', 'Access', named('Valid until'), 'Action'],
+    columns: ['Email address', 'Access', named('Valid until'), 'Action'],
     rows: invitations.map((invitation) => [
       emailText(invitation.email),
       accessOf(invitation),
@@ -140,8 +140,8 @@ function invitationTable(visit: Visit, invitations: readonly PortalLink[]): Html
       withdrawal(visit, invitation),
     ]),
     empty: [
-      'Nobody is invited',
-      'Invitations are listed here until they are accepted, withdrawn or expired.',
+      'No open invitations',
+      'Invitations are listed here until they are accepted, withdrawn or expire.',
     ],
   });
 }
@@ -153,8 +153,8 @@ function withdrawal(visit: Visit, invitation: PortalLink) {
   return confirmForm(visit, {
     action: `/portal/people/invitations/${invitation.id}/withdraw`,
     open: 'Withdraw',
-    subject: `the invitation of ${invitation.email}`,
-    question: 'The link stops working at once.',
+    subject: `the invitation to ${invitation.email}`,
+    question: 'The link stops working immediately.',
     confirm: 'Withdraw',
   });
 }
@@ -166,15 +166,15 @@ function inviteForm(visit: Visit, isMailing: boolean, problems: Problems): Html 
     { action: '/portal/people/invite', problem: problems.form },
     html`${textField({
       name: 'email',
-      label: 'Their e-mail address',
-      hint: `They sign in with it.${isMailing ? '' : ' No message is sent: you get a link to send them.'}`,
+      label: 'Their email address',
+      hint: `They sign in with it.${isMailing ? '' : ' We don’t email it: you get a link to send them.'}`,
       type: 'email',
       value: filled.get('email'),
       problem: problems.email,
       lengthMax: 254,
     })}
     ${accessFields(visit, accessIn(filled), {
-      hint: 'You can give the access that you have yourself.',
+      hint: 'You can give any access that you have.',
       problem: problems.scopes,
     })}
     ${
@@ -182,10 +182,10 @@ function inviteForm(visit: Visit, isMailing: boolean, problems: Problems): Html 
       checkboxes({
         name: 'mail',
         label: 'The link',
-        choices: [{ value: 'yes', label: 'Mail it to them; otherwise you get it to send yourself' }],
+        choices: [{ value: 'yes', label: 'Email it to them; otherwise you send it yourself' }],
         chosen: ['yes'],
       })
     }
-    ${button('Make an invitation')}`,
+    ${button('Create invitation')}`,
   );
 }

@@ -16,7 +16,7 @@ export const removeSomebody: PortalPage = async ({ act, params, form: filled }, 
   const sentences = [
     `${administrator.name} no longer has access.`,
     revoked.length > 0 && `Revoked: ${namesOf(revoked)}.`,
-    left.length > 0 && `These keys that they made keep working: ${namesOf(left)}.`,
+    left.length > 0 && `Keys they made that still work: ${namesOf(left)}.`,
   ];
   return redirect('/portal/people', sentences.filter(Boolean).join(' '));
 };
@@ -24,7 +24,7 @@ export const removeSomebody: PortalPage = async ({ act, params, form: filled }, 
 /** Takes a colleague's second factor away, so that they can sign in without it and set it up anew. */
 export const resetFactorOfSomebody: PortalPage = async ({ act, params }, { engine }) => {
   const { name } = await resetSecondFactor(engine, { ...act, id: params.id ?? '' });
-  return redirect('/portal/people', `${name} has no second factor now, and is signed out everywhere.`);
+  return redirect('/portal/people', `${name} no longer has a second factor, and is signed out everywhere.`);
 };
 
 /** Changes an administrator's access, and ends the ticked keys and webhooks of theirs that exceed the new access. */
@@ -38,7 +38,7 @@ export const changeSomebody: PortalPage = async ({ act, params, form: filled }, 
   const sentences = [
     `${administrator.name} now has: ${accessText(administrator)}.`,
     ended.length > 0 && `Ended: ${namesOf(ended)}.`,
-    left.length > 0 && `They made these, which go beyond it and keep working: ${namesOf(left)}.`,
+    left.length > 0 && `They made these, which still work beyond that access: ${namesOf(left)}.`,
   ];
   return redirect('/portal/people', sentences.filter(Boolean).join(' '));
 };
@@ -67,7 +67,7 @@ export function accessActions(
       action: `/portal/people/${person.id}/second-factor`,
       open: 'Reset second factor',
       subject: `of ${person.name}`,
-      question: `For somebody who has lost their phone and recovery codes. Ring ${person.name} first, so that you know who asks. They are signed out everywhere, and no code is asked for until they set up a new second factor. You are both told.`,
+      question: `For somebody who has lost their phone and recovery codes. Ring ${person.name} first, to be sure who is asking. They are signed out everywhere, and need no code until they set up a new second factor. We tell both of you.`,
       confirm: 'Reset second factor',
     })
   }
@@ -92,15 +92,16 @@ function accessForm(
     action: `/portal/people/${person.id}/access`,
     open: 'Change access',
     subject: `of ${person.name}`,
-    question: 'It counts at once. Where they lose access, open invitations that they made end.',
+    question:
+      'This takes effect immediately. If you reduce their access, the open invitations they made end.',
     content: html`${accessFields(visit, person, { suffix: `-${person.id}` })}
     ${
       made.length > 0 &&
       checkboxes({
         name: 'made',
         id: `made-${person.id}`,
-        label: 'End these, if they go beyond that access',
-        hint: 'They made them. A key or webhook that isn’t ticked keeps working.',
+        label: 'End these if they go beyond that access',
+        hint: 'They made these. Any you don’t tick keep working.',
         choices: made,
         chosen: [],
       })
@@ -142,15 +143,15 @@ function removeForm(visit: Visit, person: Administrator, made: readonly ApiKey[]
   return confirmForm(visit, {
     action: `/portal/people/${person.id}/remove`,
     open: 'Remove',
-    subject: person.name,
-    question: `${person.name} is signed out at once and can’t sign in again. Webhooks keep working.`,
+    subject: `access of ${person.name}`,
+    question: `${person.name} is signed out immediately and can’t sign in again. Webhooks keep working.`,
     content:
       made.length > 0
         ? checkboxes({
             name: 'keys',
             id: `keys-${person.id}`,
-            label: 'Revoke these keys that they made',
-            hint: 'A key that isn’t ticked keeps working. Somebody who has copied it can go on reading.',
+            label: 'Revoke these keys they made',
+            hint: 'Keys you don’t tick keep working, for anyone who has copied them.',
             choices: made.map(({ id, name, scopes }) => ({
               value: id,
               label: name,
@@ -158,7 +159,7 @@ function removeForm(visit: Visit, person: Administrator, made: readonly ApiKey[]
             })),
             chosen: [],
           })
-        : html`<p class="hint">They have made no key that works.</p>`,
-    confirm: 'Remove access',
+        : html`<p class="hint">They have made no active keys.</p>`,
+    confirm: 'Remove',
   });
 }

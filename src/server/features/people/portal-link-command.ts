@@ -17,7 +17,7 @@ export function portalLinkCommand(terminal: Terminal): Command {
   return new Command('portal-link')
     .description('print a link that signs somebody in to the portal; it works once, for a minute')
     .argument(...COMPANY)
-    .argument('<email>', 'their e-mail address')
+    .argument('<email>', 'their email address')
     .requiredOption('--name <name>', 'their name')
     .requiredOption('--scopes <scopes>', 'what they may see and give, comma-separated', (text) =>
       listOf(text),

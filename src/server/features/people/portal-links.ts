@@ -131,7 +131,7 @@ async function admit(
 }
 
 /**
- * Finds the administrator with a link's e-mail address; undefined when there is none yet.
+ * Finds the administrator with a link's email address; undefined when there is none yet.
  * @throws UsageError when they were removed, when the company already has the maximum number of administrators, or when they
  *   have access that the token may not give: the token's holder could then act with it.
  */

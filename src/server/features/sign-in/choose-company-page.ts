@@ -35,7 +35,7 @@ export const showCompanies: GuestPage = async (visit, services, problems = {}) =
   const content =
     companies.length === 0
       ? emptyState('You are not signed in', html`<a href="/portal/sign-in">Go to the sign-in page</a>`)
-      : html`<p>Your e-mail address and password open these accounts. Each belongs to one company.</p>
+      : html`<p>You have an account with each of these companies.</p>
           ${companies
             .toSorted((one, other) => one.name.localeCompare(other.name, 'en'))
             .map(({ id, name }) =>
@@ -103,8 +103,8 @@ async function codePage(
       ${companyForm(visit, id, html`${field} ${button('Sign in')}`)}
       ${form(visit, { action: COMPANIES_PATH }, button('Sign out', 'quiet'))}
       <p class="hint">
-        If you have neither, ask ${supportLink('the operator of this service', visit.supportUrl)} to take your
-        second factor away.
+        If you have neither, ask ${supportLink('the operator of this service', visit.supportUrl)} to remove
+        your second factor.
       </p>`,
   );
 }

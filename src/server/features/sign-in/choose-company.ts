@@ -58,7 +58,7 @@ export async function chooseCompany(
 async function findChosen(db: Connection, { tokens, company, lengths, now }: Choice) {
   const sessions = await listBrowserSessions(db, tokens, lengths, now);
   const chosen = sessions.find(({ administrator }) => administrator.company === company);
-  if (!chosen) throw new UsageError('You are no longer signed in there. Sign in again.');
+  if (!chosen) throw new UsageError('You are no longer signed in to that company. Sign in again.');
   return chosen;
 }
 

@@ -72,14 +72,13 @@ export async function refuseWeakPassword(password: string, owner: PasswordOwner)
   const { score, advice } = await estimate({ text, words });
   if (score >= SCORE_MIN) return;
   const why = hasKnown
-    ? 'People who guess try your name, your e-mail address and your company first. They try well-known phrases and the name of this service, too.'
+    ? 'People who guess passwords first try your name, email address and company, well-known phrases and the name of this service.'
     : advice.join(' ');
   refuse(`The password is too easy to guess. ${why}`);
 }
 
 function refuse(reason: string): never {
-  const advice =
-    'Several words that have nothing to do with each other are easy to remember and hard to guess.';
+  const advice = 'Several unrelated words are easy to remember and hard to guess.';
   throw new UsageError(`${reason.trim()} ${advice}`, { field: 'password' });
 }
 

@@ -6,7 +6,7 @@ import { NO_PASSWORD } from '../../store/accounts/administrator-rows.ts';
 
 /** Refusal of anything that needs a password, when sign-in is by portal links alone (PORTAL_SIGN_IN). */
 export const PASSWORDS_OFF =
-  'Nobody has a password here. Sign in to your business system, and come in from there.';
+  'There are no passwords here. Sign in to your business system, and open the portal from there.';
 
 /**
  * One of the equally strong scrypt settings in OWASP's Password Storage Cheat Sheet. It takes 32 MB for a quarter of a
@@ -28,7 +28,7 @@ const SALTS_MAX = 8;
 
 /**
  * Hashes a password for storage as `scrypt$N$r$p$salt$key`, the last two in base64url.
- * @param like the stored password of another account with the same e-mail address, whose salt is reused. One hash then checks
+ * @param like the stored password of another account with the same email address, whose salt is reused. One hash then checks
  *   a password against all these accounts, so that the time doesn't reveal their number.
  */
 export async function hashPassword(password: string, like?: string): Promise<string> {
@@ -106,6 +106,6 @@ async function turn(isKnown: boolean): Promise<void> {
   }
   // Known browsers go first: they are few, and each may try only a few times.
   if (!isKnown && waiting.length >= WAITING_MAX)
-    throw new AppError('unavailable', 'Too many people sign in at this moment. Try again in some seconds.');
+    throw new AppError('unavailable', 'Too many people are signing in. Try again in a few seconds.');
   await new Promise<void>((resolve) => (isKnown ? waiting.unshift(resolve) : waiting.push(resolve)));
 }

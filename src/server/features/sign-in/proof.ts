@@ -29,8 +29,8 @@ interface Proof extends Act<SignedIn> {
  */
 export async function reauthenticate(engine: Engine, limits: SignInLimits, proof: Proof): Promise<Account> {
   const { company, by, field, secrets, now } = proof;
-  const what = secrets ? 'password or code' : 'present password';
-  const wrong = new UsageError(`Your ${what} is not right.`, { field });
+  const what = secrets ? 'password or code' : 'current password';
+  const wrong = new UsageError(`Your ${what} is wrong.`, { field });
   const account = await findAccount(engine.db, { company, id: by.administrator });
   if (!account) throw wrong;
   try {
@@ -75,7 +75,7 @@ async function proveAccount(
 }
 
 export const COME_AGAIN =
-  'You have no password here. Come in from your business system again: for ten minutes that is proof enough.';
+  'You have no password here. Open the portal from your business system again, then make this change within ten minutes.';
 
 /**
  * Rereads the administrator whose password was checked; undefined if that password is no longer theirs. While the check was

@@ -30,16 +30,16 @@ export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, pr
   const options = { issuer: `${serviceName} ${company.id}`, sealed: visit.form.get('sealed') ?? undefined };
   try {
     const { secret, uri, sealed } = proposeSecondFactor(secrets, administrator, options);
-    const content = html`${company.secondFactorRequired && lacksSecondFactor(administrator) && html`<p>${company.name} requires a second factor of all its administrators.</p>`}
+    const content = html`${company.secondFactorRequired && lacksSecondFactor(administrator) && html`<p>${company.name} requires a second factor of every administrator.</p>`}
       <p>
         Scan this code with an authenticator app on your phone. The app then shows a new code every 30
         seconds,
-        ${administrator.hasPassword ? 'which signing in asks for beside your password' : 'which confirms changes that you make here'}.
+        ${administrator.hasPassword ? 'which you enter after your password when you sign in' : 'which confirms changes that you make here'}.
       </p>
       ${qrCode(uri, 'QR code of the secret below')}
       <p>If this is your phone, <a href="${uri}">open the code in your authenticator app</a>.</p>
       ${secretBox('app-secret', {
-        label: 'If you can’t scan it, type or paste this secret into the app',
+        label: 'If you can’t scan it, enter this secret in the app',
         // Groups are set apart by style alone, so that a copy has no blanks.
         value: secret.match(/.{4}/g)?.map((group) => html`<span>${group}</span>`),
       })}
@@ -47,8 +47,8 @@ export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, pr
         visit,
         { action: SECOND_FACTOR_PATH },
         html`<input type="hidden" name="sealed" value="${sealed}" />
-          ${textField({ name: 'code', label: 'Code that the app shows', problem: problems.code, autocomplete: 'one-time-code', lengthMax: 20 })}
-          ${button('Set it up')} <a href="/portal/account">Cancel</a>`,
+          ${textField({ name: 'code', label: 'Code from the app', problem: problems.code, autocomplete: 'one-time-code', lengthMax: 20 })}
+          ${button('Set up')} <a href="/portal/account">Cancel</a>`,
       )}`;
     return page(title, content, { section });
   } catch (error) {
@@ -65,7 +65,7 @@ export const addOwnSecondFactor = action(showSecondFactor, async (visit, { engin
 
 export const renewOwnRecoveryCodes: PortalPage = async ({ act }, { engine }) =>
   withRecoveryCodes(
-    'You have new recovery codes. The former ones no longer work.',
+    'You have new recovery codes. The old ones no longer work.',
     await renewRecoveryCodes(engine, act),
   );
 
@@ -76,13 +76,13 @@ export const removeOwnSecondFactor: PortalPage = async ({ act, administrator }, 
 
 function withRecoveryCodes(text: string, codes: readonly string[]): RedirectReply {
   const hint =
-    'Each signs you in once, in place of a code of the app. They are shown only now: print them, or keep them in a password store.';
+    'Each signs you in once, instead of a code from the app. We can’t show them again: print them, or keep them in a password manager.';
   const [value, file] = [codes.join('\r\n'), 'recovery-codes.txt'];
   return redirect('/portal/account', text, [{ label: 'Recovery codes', value, hint, file }]);
 }
 
 const withoutFactor = ({ hasPassword }: Administrator) =>
-  `Your ${hasPassword ? 'password' : 'business system'} alone signs you in then.`;
+  `You’ll sign in with only your ${hasPassword ? 'password' : 'business system'}.`;
 
 /** Renders the account page's part about the second factor. */
 export function secondFactorPart(visit: Visit, factor: Account['secondFactor']): Html {
@@ -91,14 +91,14 @@ export function secondFactorPart(visit: Visit, factor: Account['secondFactor']):
     return html`<p>
         ${
           hasPassword
-            ? 'Only your password protects your account. With a second factor, signing in also asks for a code of an app on your phone.'
-            : 'Your business system vouches for you. With a second factor, a code of an app on your phone confirms changes that you make here.'
+            ? 'Only your password protects your account. With a second factor, you also need a code from an app on your phone.'
+            : 'Your business system signs you in. With a second factor, a code from an app on your phone confirms changes that you make here.'
         }
       </p>
       <p><a class="button" href="${SECOND_FACTOR_PATH}">Set up a second factor</a></p>`;
   const left = factor.recoveryCodes.length;
   return html`<p>
-      ${hasPassword ? 'Signing in asks for' : 'Changes are confirmed by'} a code of your authenticator app.
+      ${hasPassword ? 'Signing in asks for' : 'Changes are confirmed by'} a code from your authenticator app.
       ${counted(left, 'recovery code is', 'recovery codes are')} left.
       <a href="${SECOND_FACTOR_PATH}">Set it up on another device</a>
     </p>
@@ -108,7 +108,7 @@ export function secondFactorPart(visit: Visit, factor: Account['secondFactor']):
         ? html`<p class="hint">${visit.company.name} requires a second factor, so you can’t remove yours.</p>`
         : confirmForm(visit, {
             action: `${SECOND_FACTOR_PATH}/remove`,
-            open: 'Remove it',
+            open: 'Remove',
             subject: 'the second factor',
             question: withoutFactor(visit.administrator),
             confirm: 'Remove',

@@ -32,7 +32,7 @@ const RECOVERY_CODES = 10;
 /** Bytes per recovery code: 80 bits (16 letters and digits), so that a fast hash is safe. */
 const RECOVERY_CODE_BYTES = 10;
 
-export const WRONG_CODE = 'This code is wrong, or was used before. Wait for the next one that the app shows.';
+export const WRONG_CODE = 'This code is wrong or already used. Wait for the app’s next one.';
 
 /**
  * Generates a second factor for an administrator to confirm with `addSecondFactor`. Nothing is stored yet.
@@ -115,7 +115,7 @@ export async function removeSecondFactor(engine: Engine, act: Act<SignedIn>): Pr
     const { transaction } = authorised;
     const { administrator } = await getSecondFactor(authorised, id);
     const isRequired = (await findCompanyRow({ db: transaction }, company))?.secondFactorRequired;
-    if (isRequired) throw new UsageError('Your company requires a second factor of all its administrators.');
+    if (isRequired) throw new UsageError('Your company requires a second factor of every administrator.');
     await updateAdministratorRow(transaction, administrator, { secondFactor: null });
     const { name, email } = administrator;
     await authorised.record({ action: 'second_factor.removed', subject: id, details: { name, email } });

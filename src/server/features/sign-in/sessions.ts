@@ -203,7 +203,7 @@ export async function endSessions(
   await authorisedTransaction(engine, { ...act, isProofNeeded }, async ({ transaction }) => {
     const which = id === undefined ? {} : { id };
     const count = await deleteSessionRows(transaction, { company, id: by.administrator }, which);
-    if (count === 0) throw new AppError('not_found', 'There is no such session.');
+    if (count === 0) throw new AppError('not_found', 'There is no session with this id.');
   });
   await endBrowserSessions(engine, tokens);
 }

@@ -19,7 +19,7 @@ export const showSignIn: GuestPage = (visit, { passwordsOff }, problems = {}) =>
   const { form: filled } = visit;
   const next = filled.get('next') ?? visit.query.get('next');
   const content = html`${visit.query.has('left') && html`<p class="notice done" role="status">You have signed out.</p>`}
-    ${visit.query.has('over') && html`<p class="notice" role="status">Your session has ended: it wasn’t used for a while, or was ended elsewhere. Sign in again to go on.</p>`}
+    ${visit.query.has('over') && html`<p class="notice" role="status">Your session has ended: it wasn’t used for a while, or was ended elsewhere. Sign in again to continue.</p>`}
     ${form(
       visit,
       { action: '/portal/sign-in', problem: problems.form },
@@ -29,8 +29,8 @@ export const showSignIn: GuestPage = (visit, { passwordsOff }, problems = {}) =>
       ${button('Sign in')}`,
     )}
     <p class="hint">
-      An invitation gives you an account: ask another administrator of your company for one.
-      <a href="/portal/forgotten">Have you forgotten your password?</a>
+      No account? Ask an administrator of your company to invite you.
+      <a href="/portal/forgotten">Forgotten your password?</a>
     </p>`;
   return page('Sign in', content);
 };

@@ -23,7 +23,7 @@ import { beginSession, endBrowserSessions, type Entry, recordFailedSignIn } from
 /** Maximum number of accounts that one sign-in opens, oldest first: each lengthens the browser's cookie. */
 export const OPENED_MAX = 20;
 
-const WRONG = 'The e-mail address or the password is wrong.';
+const WRONG = 'The email address or password is wrong.';
 
 interface Attempt extends Entry {
   email: string;
@@ -35,7 +35,7 @@ interface Attempt extends Entry {
 }
 
 /**
- * Signs an administrator in by e-mail address and password. They may open accounts of several companies; the sessions then
+ * Signs an administrator in by email address and password. They may open accounts of several companies; the sessions then
  * wait until one is chosen. The session of an account with a second factor waits until a code is given. Accounts that the
  * password doesn't open stay hidden: they affect neither messages, nor timing, nor counts.
  * @returns the tokens of the new sessions, whether they wait, and the new known-browser cookie.
@@ -95,7 +95,7 @@ async function tellOfBrowser(
 }
 
 /**
- * Finds the accounts that an e-mail address and a password open, and whether the browser is new to all accounts of the
+ * Finds the accounts that an email address and a password open, and whether the browser is new to all accounts of the
  * address. If none opens, the failure is recorded in every company whose account was tried.
  */
 async function openAccounts(
@@ -168,7 +168,7 @@ export async function changePassword(
   await limits.countNewPassword(email);
   await authorisedTransaction(engine, { company, by, now }, async (authorised) => {
     if (!(await withSamePassword(authorised.transaction, account)))
-      throw new UsageError('Your present password is not right.', { field: 'present' });
+      throw new UsageError('Your current password is wrong.', { field: 'present' });
     await updateAdministratorRow(authorised.transaction, own, { password });
     await deleteSessionRows(authorised.transaction, own, { allBut: by.session });
     await deleteLinksOf(authorised.transaction, 'administrator', own);

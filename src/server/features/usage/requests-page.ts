@@ -50,8 +50,8 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
     'Requests',
     html`<p>
         The requests of your keys in the last ${REQUEST_DAYS} days, at most 50,000. The newest may be missing
-        for a few seconds. If a program sends very many at once, only the first are listed;
-        <a href="/portal/usage">Usage</a> counts all. Requests without one of your keys can’t be listed.
+        for a few seconds. If a program sends very many at the same time, only the first are listed;
+        <a href="/portal/usage">Usage</a> counts them all. Requests without one of your keys can’t be listed.
       </p>
       ${filterForm(
         '/portal/requests',
@@ -79,8 +79,8 @@ function requestTable(visit: Visit, requests: readonly KeyRequest[], keys: reado
       msText(ms),
     ]),
     empty: [
-      'There are no requests here',
-      `If you chose a filter, there may be some without it. Otherwise no program used a key in the last ${REQUEST_DAYS} days.`,
+      'No requests',
+      `If you chose a filter, try without it. Otherwise no program used a key in the last ${REQUEST_DAYS} days.`,
     ],
   });
 }

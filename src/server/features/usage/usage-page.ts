@@ -30,7 +30,7 @@ export const showUsage: PortalPage = async (visit, { engine, rateLimitPerMinute 
     html`<p>
         The requests of your keys in the last ${days.length} days. The counts are updated every few seconds,
         so the latest requests may be missing. Those of the last 7 days are also listed
-        <a href="/portal/requests">one by one</a>; the name of a key leads to its own.
+        <a href="/portal/requests">one by one</a>; follow a key’s name to see only its own.
       </p>
       ${rows.length === 0 ? nothingAsked(keys) : chartOf(days, rows)}
       ${limitNote(rateLimitPerMinute, sum(rows).limited)}
@@ -65,10 +65,10 @@ function sum(rows: readonly Counts[]): Counts {
 
 function nothingAsked(keys: readonly UsedKey[]): Html {
   return emptyState(
-    'No key was used in this time',
+    'No key was used',
     keys.length === 0
       ? html`<a href="/portal/keys/new">Create a key</a>, and give it to one of your programs.`
-      : 'The requests of your programs are counted here by the day.',
+      : 'Your programs’ requests are counted here by day.',
   );
 }
 
@@ -78,7 +78,7 @@ function chartOf(days: readonly string[], rows: readonly KeyDay[]): Html {
     ['Requests', countText(answered + limited)],
     ['Refused by the rate limit', countText(limited)],
   ])}
-  ${barChart(drawn(days, rows, 'of all keys'), { open: 'The figures of each day', caption: 'Requests by day' })}`;
+  ${barChart(drawn(days, rows, 'of all keys'), { open: 'Figures by day', caption: 'Requests by day' })}`;
 }
 
 /** Prepares a chart of the requests of each day. */
@@ -100,8 +100,8 @@ function limitNote(rateLimitPerMinute: number, limited: number): Html {
     rate_limited, with the time to wait in
     Retry-After.${
       limited > 0 &&
-      html` If a program is limited often, let webhooks tell it of changes, and let it ask with updatedSince
-      for changed records alone.`
+      html` If a program often hits the limit, use webhooks to tell it about changes, or have it ask only for
+      changed records, with updatedSince.`
     }
   </p>`;
 }
@@ -128,6 +128,6 @@ function keyTable(
         own.length > 0 ? smallChart(drawn(days, own, `of the key ${key.name}`)) : 'None',
       ];
     }),
-    empty: ['There is no key', html`<a href="/portal/keys/new">Create one</a> to begin with.`],
+    empty: ['No keys', html`<a href="/portal/keys/new">Create your first key</a>.`],
   });
 }

@@ -15,7 +15,7 @@ export const showEvents: PortalPage = (visit) =>
   page(
     'Events',
     html`<p><a href="/portal/webhooks">All webhooks</a></p>
-      <p>A webhook is sent the events that were chosen for it, each as a delivery like the example.</p>
+      <p>A webhook gets the events chosen for it, each as a delivery like its example.</p>
       ${subscribableKinds.map((kind) => {
         const { unavailable, hint } = eventChoice(kind, visit);
         return html`<h2><code>${kind}</code></h2>
@@ -32,9 +32,9 @@ export function eventChoice(
 ): { unavailable?: string; hint: string } {
   const hint = `${eventWords(kind).summary}.`;
   if (!maySeeEvent(administrator.scopes, kind))
-    return { hint, unavailable: `You have no access to its data, which is ${scopeOfEvent(kind)}.` };
+    return { hint, unavailable: `You need ${scopeOfEvent(kind)} to choose this.` };
   const reason = whyNot(company, moduleOfEvent(kind));
-  return { hint: reason === undefined ? hint : `${hint} Nothing is sent now: ${reason}` };
+  return { hint: reason === undefined ? hint : `${hint} Not sent at the moment: ${reason}` };
 }
 
 /** Renders an event's description, the scope that may read it, and the contract's first example of it. */
@@ -43,9 +43,9 @@ export function eventDetails(kind: SubscribableKind, { isOpen = false } = {}): H
   // Code is the only Markdown in the descriptions.
   const parts = eventWords(kind).description.split('`');
   return html`<details class="hint" ${isOpen && html`open`}>
-    <summary>What it says, with an example<span class="hidden"> of ${kind}</span></summary>
+    <summary>Details and an example<span class="hidden"> of ${kind}</span></summary>
     <p>${parts.map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : part))}</p>
-    <p>Its data is what a key with the scope <code>${scopeOfEvent(kind)}</code> may read.</p>
+    <p>Its data needs the scope <code>${scopeOfEvent(kind)}</code>.</p>
     <pre>${JSON.stringify(JSON.parse(example), null, 2)}</pre>
   </details>`;
 }

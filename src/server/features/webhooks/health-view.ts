@@ -69,7 +69,7 @@ export function needsLook(webhook: Webhook, health: WebhookHealth): boolean {
 export function lastDayText(health: WebhookHealth): string {
   const { delivered, failed } = lastDayOf(health);
   const all = delivered + failed;
-  if (all === 0) return 'Nothing was sent';
+  if (all === 0) return 'Nothing sent';
   if (failed === 0) return `100% delivered: ${counted(all, 'attempt', 'attempts')}`;
   // 99.96 % must not be rounded up to 100 %.
   const share = Math.min(delivered / all, 0.999);
@@ -123,6 +123,6 @@ export function attemptChart(health: WebhookHealth, { days }: HealthSpans): Html
     names: { good: 'delivered', bad: 'failed' },
     days: counts,
   };
-  const nothing = `There were no attempts in the last ${DAYS} days.`;
+  const nothing = `No attempts in the last ${DAYS} days.`;
   return barChart(chart, { open: 'Figures by day', caption: 'Attempts by day', none: nothing });
 }

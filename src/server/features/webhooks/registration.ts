@@ -84,7 +84,7 @@ export async function registerIn(
   const present = await listWebhookRows({ db: authorised.transaction }, company);
   if (present.length >= WEBHOOKS_MAX)
     throw new UsageError(
-      `The company ${quote(company)} has ${WEBHOOKS_MAX} webhooks, which is the limit; delete one first.`,
+      `The company ${quote(company)} already has ${WEBHOOKS_MAX} webhooks, the most it can have. Delete one first.`,
     );
   const of = { ...given, id, company, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
   const row = { ...writeRow(webhooks, of), secret: box.seal(secret, of) };
@@ -236,7 +236,7 @@ export function whyNotTouch(
 ): string | undefined {
   const missing = scopesLacked(scopes, eventsEver(webhook));
   if (missing.length === 0) return undefined;
-  return `You have no access to data that this webhook sends or sent: ${missing.join(', ')}. Ask an administrator who has it.`;
+  return `This webhook sends or sent data that you have no access to: ${missing.join(', ')}. Ask an administrator who has it.`;
 }
 
 export function unknownWebhook({ company, webhook }: { company: string; webhook: string }): UsageError {
@@ -257,11 +257,10 @@ export function validateEvents(
   };
   if (given.length === 0) refuse('Choose at least one event.');
   for (const event of given) {
-    if (event === 'ping')
-      refuse('"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.');
+    if (event === 'ping') refuse('"ping" can\'t be chosen: every webhook gets it when you send a test.');
     if (!isSubscribableKind(event)) refuse(unknownName(event, 'an event', subscribableKinds));
     else if (held && !maySeeEvent(held, event))
-      refuse(`${quote(event)} can't be chosen without access to its data, which is ${scopeOfEvent(event)}.`);
+      refuse(`To choose ${quote(event)} you need ${scopeOfEvent(event)}.`);
   }
   return subscribableKinds.filter((kind) => given.includes(kind));
 }

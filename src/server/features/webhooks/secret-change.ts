@@ -32,7 +32,7 @@ export async function replaceSecret(engine: Engine, box: SecretBox, { id, ...act
     const { url, description, events } = await getWebhookToChange(authorised, id);
     const { transaction: db, company } = authorised;
     if (await findSecretChange({ db, dialect: engine.dialect }, { company, id }))
-      throw new UsageError('The secret of this webhook is being replaced already. End that first.');
+      throw new UsageError('This webhook’s secret is already being replaced. Finish that first.');
     return registerIn(authorised, box, { url, description, events, replaces: id });
   });
 }
@@ -47,9 +47,9 @@ export async function endReplaced(engine: Engine, { id, ...act }: Act & { id: st
     await getWebhookToChange(authorised, id);
     const { transaction: db, company } = authorised;
     const found = await findSecretChange({ db, dialect: engine.dialect }, { company, id });
-    if (found?.added.id !== id) throw new UsageError('This webhook replaces no other.');
+    if (found?.added.id !== id) throw new UsageError('This webhook doesn’t replace another.');
     if (!found.hasDelivered)
-      throw new UsageError('The new webhook has delivered nothing yet. Send it a test first.');
+      throw new UsageError('The new webhook has no successful delivery yet. Send it a test first.');
     await deleteIn(authorised, await getWebhookToChange(authorised, found.old.id));
   });
 }

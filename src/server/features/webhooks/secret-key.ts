@@ -88,7 +88,7 @@ async function makeKey(engine: Engine, file: string): Promise<void> {
 /** Refuses a file that exists but holds no key, before it is read or replaced. @throws UsageError for such a file. */
 export function refuseOtherThanKey(file: string): void {
   if (!existsSync(file) || keyIn(file) !== undefined) return;
-  throw new UsageError(`${file} isn't a key of signing secrets, so nothing is done.`);
+  throw new UsageError(`${file} isn't a key of signing secrets. Nothing was changed.`);
 }
 
 /** Reads the key in a file; undefined if there is no file, this user can't read it, or it holds something else. */
@@ -106,7 +106,7 @@ function keyIn(file: string): string | undefined {
 function problemOf(missing: readonly string[], settings: Settings): string {
   const file = keyFileOf(settings);
   const other = file === undefined ? '' : `, or put ${file} back from a backup`;
-  return `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}, and their deliveries are held. Second factors under it take recovery codes alone. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}, and start again. Where it is lost: fieldledger webhook delete --unreadable, and fieldledger admin remove-second-factor.`;
+  return `Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint ${missing.join(' and the one with ')}, and their deliveries are held. Second factors encrypted with it accept only recovery codes. Set it as WEBHOOK_SECRET_KEY or WEBHOOK_SECRET_KEY_PREVIOUS${other}, and restart. If it is lost: fieldledger webhook delete --unreadable, and fieldledger admin remove-second-factor.`;
 }
 
 /**

@@ -58,14 +58,14 @@ function createCommand(terminal: Terminal): Command {
       const box = await openSecretBox(engine, config);
       const { secret, record } = await createWebhook(engine, box, options);
       terminal.tell(
-        `Registered ${record.id}. Keep its signing secret in a secret store; it is shown only now.\n`,
+        `Registered ${record.id}. Keep its signing secret in a secret store: it won't be shown again.\n`,
       );
       terminal.show({ secret, ...record }, secret);
     });
 }
 
 const EVENTS = ['--events <events>', `comma-separated, of ${subscribableKinds.join(', ')}, or all`] as const;
-const DESCRIPTION = ['--description <text>', 'a few words that tell it from other webhooks'] as const;
+const DESCRIPTION = ['--description <text>', 'a few words to tell it from other webhooks'] as const;
 
 interface Changed {
   events?: string[];
@@ -92,22 +92,22 @@ function listCommand(terminal: Terminal): Command {
     .argument(...COMPANY)
     .inDatabase(async ({ engine }, company: string) => {
       const webhooks = await listWebhooks(engine, company);
-      terminal.show(webhooks, textTable(webhooks, columns, 'There are no webhooks.'));
+      terminal.show(webhooks, textTable(webhooks, columns, 'No webhooks.'));
     });
 }
 
 function pauseCommand(terminal: Terminal): Command {
   return ofWebhook('pause', terminal)
-    .description('pause a webhook: its deliveries wait until it is resumed, 30 days at most')
+    .description('pause a webhook: its deliveries wait until it is resumed, for up to 30 days')
     .inDatabase(async ({ engine }, company: string, webhook: string) => {
       const paused = await pauseWebhook(engine, company, webhook, new Date());
-      terminal.show(paused, `${paused.id} (${paused.url}) is paused since ${paused.pausedAt}.`);
+      terminal.show(paused, `${paused.id} (${paused.url}) has been paused since ${paused.pausedAt}.`);
     });
 }
 
 function resumeCommand(terminal: Terminal): Command {
   return ofWebhook('resume', terminal)
-    .description('resume a paused webhook, the deliveries that wait first')
+    .description('resume a paused webhook, and send what waited')
     .inDatabase(async ({ engine }, company: string, webhook: string) => {
       const resumed = await resumeWebhook(engine, company, webhook, new Date());
       terminal.show(resumed, `${resumed.id} (${resumed.url}) is resumed.`);
@@ -121,17 +121,17 @@ interface Deletion {
 
 function deleteCommand(terminal: Terminal): Command {
   return new DatabaseCommand('delete', terminal)
-    .description('delete a webhook, its history and what waits to be delivered to it, for good')
+    .description('delete a webhook, its history and its waiting deliveries, for good')
     .argument('[company]', COMPANY[1])
     .argument('[webhook-id]', WEBHOOK[1])
-    .option('--confirm <webhook-id>', 'the id once more')
-    .option('--unreadable', 'instead, every webhook whose signing secret can no longer be decrypted')
+    .option('--confirm <webhook-id>', 'the id again, to confirm')
+    .option('--unreadable', 'delete every webhook whose signing secret can no longer be decrypted')
     .action(async (...given: [string | undefined, string | undefined, Deletion, Command]) => {
       const [company = '', id = '', { unreadable = false, confirm }, command] = given;
       if ((company === '' || id === '') !== unreadable)
-        command.error('error: name a company and a webhook, or give --unreadable alone');
+        command.error('error: name a company and a webhook, or give only --unreadable');
       if (confirm === undefined) {
-        if (!unreadable) command.error('error: give --confirm with the id once more');
+        if (!unreadable) command.error('error: give --confirm with the id again');
       } else if (confirm !== id)
         throw new UsageError(`--confirm is ${quote(confirm)}, and the webhook is ${quote(id)}.`);
       await withDatabase(terminal, async (engine, config) => {
@@ -143,7 +143,10 @@ function deleteCommand(terminal: Terminal): Command {
         const lines = deleted.map(
           (one) => `Deleted ${one.id} (${one.url})${unreadable ? ` of ${one.company}` : ''}.`,
         );
-        terminal.show(unreadable ? deleted : deleted[0], lines.join('\n') || 'Every secret can be opened.');
+        terminal.show(
+          unreadable ? deleted : deleted[0],
+          lines.join('\n') || 'Every secret can be decrypted.',
+        );
       });
     });
 }
@@ -157,12 +160,12 @@ function deliveriesCommand(terminal: Terminal): Command {
   return ofWebhook('deliveries', terminal)
     .description('list the deliveries of a webhook with every attempt, the newest first')
     .option('--limit <count>', `how many, 1 to ${PAGE_MAX}`, integerIn(1, PAGE_MAX), 20)
-    .option('--before <delivery-id>', 'go on before the last one that was shown')
+    .option('--before <delivery-id>', 'continue after the last one shown')
     .inDatabase(async ({ engine }, company: string, webhook: string, options: ListOptions) => {
       const page = await listDeliveries(engine, { company, webhook }, options);
       const lines = page.deliveries.flatMap(deliveryLines);
       if (page.nextBefore !== null) lines.push(`More with --before ${page.nextBefore}`);
-      terminal.show(page, lines.join('\n') || 'There are no deliveries.');
+      terminal.show(page, lines.join('\n') || 'No deliveries.');
     });
 }
 
@@ -172,17 +175,20 @@ function resendCommand(terminal: Terminal): Command {
     .argument('<delivery-id>', 'id of the delivery')
     .inDatabase(async ({ engine }, company: string, webhook: string, id: string) => {
       await resend(engine, { company, webhook, id }, new Date());
-      terminal.show({ id }, `${id} is sent again.`);
+      terminal.show({ id }, `${id} is being sent again.`);
     });
 }
 
 function recoverCommand(terminal: Terminal): Command {
   return ofWebhook('recover', terminal)
-    .description('send all deliveries again that failed or were held since a time')
+    .description('send again all deliveries that failed or were held since a time')
     .requiredOption('--since <time>', 'such as 2026-11-20T12:00:00Z, within the last 30 days', timeOf)
     .inDatabase(async ({ engine }, company: string, webhook: string, { since }: { since: Date }) => {
       const count = await recover(engine, { company, webhook }, { from: since }, new Date());
-      terminal.show({ count }, `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} sent again.`);
+      terminal.show(
+        { count },
+        `${count} ${count === 1 ? 'delivery is' : 'deliveries are'} being sent again.`,
+      );
     });
 }
 
@@ -192,7 +198,7 @@ function pingCommand(terminal: Terminal): Command {
     .option('--event <event>', 'the event', 'ping')
     .inDatabase(async ({ engine }, company: string, webhook: string, { event }: { event: string }) => {
       const id = await ping(engine, { company, webhook }, { event, now: new Date() });
-      terminal.show({ id }, `${id} waits to be sent; "webhook deliveries" shows its result.`);
+      terminal.show({ id }, `${id} is waiting to be sent; "webhook deliveries" shows its result.`);
     });
 }
 

@@ -63,7 +63,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
       <h2>Replace the secret</h2>
       ${await secretPart(engine, visit, webhook)}
       <h2>Delete</h2>
-      <p>Nothing more is sent to this address, and its history is removed. This can’t be undone.</p>
+      <p>Nothing more is sent to this webhook, and its history is removed. This can’t be undone.</p>
       ${deletePart(visit, webhook)}`,
     { section: 'webhooks' },
   );
@@ -78,8 +78,8 @@ export const sendPing = action(showWebhook, async (visit, { engine, pingWaitMs =
   return redirect(`/portal/webhooks/${webhook}?ping=${id}`);
 });
 
-export const pauseAction = changeOf(pauseWebhook, 'paused. Its deliveries wait, for 30 days at most.');
-export const resume = changeOf(resumeWebhook, 'resumed. The deliveries that waited are sent now.');
+export const pauseAction = changeOf(pauseWebhook, 'paused. Its deliveries wait for up to 30 days.');
+export const resume = changeOf(resumeWebhook, 'resumed. Deliveries that waited are being sent.');
 
 function changeOf(change: typeof pauseWebhook, what: string): PortalPage {
   return async (visit, { engine }) => {
@@ -92,7 +92,7 @@ function changeOf(change: typeof pauseWebhook, what: string): PortalPage {
 export const remove: PortalPage = async (visit, { engine }) => {
   const { id, url } = await getOwnWebhook(engine, visit);
   await deleteWebhook(engine, visit.company.id, id, visit.now, visit.act.by);
-  const text = `The webhook to ${url} is deleted. Nothing is sent there any more.`;
+  const text = `The webhook to ${url} is deleted. It sends nothing more.`;
   return redirect('/portal/webhooks', text);
 };
 
@@ -100,14 +100,14 @@ export const remove: PortalPage = async (visit, { engine }) => {
 export const beginSecret = action(showWebhook, async (visit, { engine, secrets }) => {
   const { id } = await getOwnWebhook(engine, visit);
   const { secret, record } = await replaceSecret(engine, secrets, { ...visit.act, id });
-  const text = 'This is the new webhook, beside the old one. Give its signing secret to the receiver.';
+  const text = 'This new webhook works alongside the old one. Give its signing secret to the receiver.';
   return redirect(`/portal/webhooks/${record.id}`, text, [secretOnce(secret)]);
 });
 
 export const endSecret = action(showWebhook, async (visit, { engine }) => {
   const { id } = await getOwnWebhook(engine, visit);
   await endReplaced(engine, { ...visit.act, id });
-  const text = 'The old webhook is deleted. The receiver can forget the old secret.';
+  const text = 'The old webhook is deleted. You can remove the old secret from the receiver.';
   return redirect(`/portal/webhooks/${id}`, text);
 });
 
@@ -142,9 +142,9 @@ function pingPart(
     ${button('Send a test')}`,
   );
   return html`<p>
-      A ping is a signed delivery without any data. A test of an event has the data of the example on
-      <a href="/portal/events">All events</a>, and none of yours. Your receiver can’t tell it from a real one.
-      You can send 5 tests a minute.
+      A ping is a signed delivery without data. A test of an event has the example data on
+      <a href="/portal/events">All events</a>, not yours, and looks real to your receiver. You can send 5
+      tests a minute.
     </p>
     ${pinged && pingResult(visit, pinged)} ${unlessRefused(webhook, visit, testForm)}`;
 }
@@ -165,8 +165,8 @@ function pingResult(visit: Visit, pinged: DeliveryDetail): Html {
     <p>
       ${deliveryBadge(pinged)} ${attemptOutcome(attempt)} ${exactTime(visit, attempt.attemptedAt)},
       ${attempt.totalMs} ms${attemptPhases(attempt)}.
-      ${pinged.nextAttemptAt !== null && html`It is retried at ${exactTime(visit, pinged.nextAttemptAt)}.`}
-      <a href="${link}">Everything about this test</a>
+      ${pinged.nextAttemptAt !== null && html`We’ll retry at ${exactTime(visit, pinged.nextAttemptAt)}.`}
+      <a href="${link}">See this test</a>
     </p>
   </div>`;
 }
@@ -177,7 +177,7 @@ function eventList({ administrator }: Visit, { events }: Webhook): Html {
       (kind) =>
         html`<li>
           <code>${kind}</code>
-          ${!maySeeEvent(administrator.scopes, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You have no access to its data, so its deliveries aren’t shown to you.</span>`}
+          ${!maySeeEvent(administrator.scopes, kind) && html`${badge('plain', 'Not yours')} <span class="hint">You don’t see its deliveries, as you have no access to its data.</span>`}
         </li>`,
     )}
   </ul>`;
@@ -189,12 +189,12 @@ function pausePart(visit: Visit, webhook: Webhook): Html {
     unlessRefused(webhook, visit, form(visit, { action: `/portal/webhooks/${id}/${action}` }, pressed));
   if (pausedAt !== null)
     return html`<p>Deliveries have waited since ${time(visit, pausedAt)}. Resume the webhook to send them.</p>
-      ${part('resume', button('Resume it'))}`;
+      ${part('resume', button('Resume'))}`;
   return html`<p>
       While a webhook is paused, its deliveries wait, so that you can work on the receiver. They are lost 30
       days after their events.
     </p>
-    ${part('pause', button('Pause it', 'quiet'))}`;
+    ${part('pause', button('Pause', 'quiet'))}`;
 }
 
 function deletePart(visit: Visit, webhook: Webhook): Html {
@@ -203,7 +203,7 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
     action: `/portal/webhooks/${id}/delete`,
     open: 'Delete this webhook',
     subject: '',
-    question: html`Deliveries to <strong>${url}</strong> end at once, including the ones that wait or are
+    question: html`Deliveries to <strong>${url}</strong> end immediately, including the ones that wait or are
       being retried.`,
     confirm: 'Delete the webhook',
   });

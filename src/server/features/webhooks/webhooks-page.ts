@@ -32,14 +32,14 @@ export const showWebhooks: PortalPage = async (visit, { engine }) => {
   return page(
     'Webhooks',
     html`<p>
-        A webhook tells one of your systems at once what happens in ${company.name}. Every delivery is signed,
-        and retried for most of a day if the receiver doesn’t accept it.
+        A webhook tells one of your systems straight away what happens in ${company.name}. Every delivery is
+        signed, and retried for most of a day if the receiver doesn’t accept it.
       </p>
       ${stoppedWarning(visit)} ${webhookTable(visit, webhooks, health)}
       ${webhooks.length > 0 && html`<p><a href="/portal/deliveries">Deliveries of all webhooks</a></p>`}
       ${
         webhooks.length >= WEBHOOKS_MAX
-          ? html`<p>A company can have ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
+          ? html`<p>A company can have up to ${WEBHOOKS_MAX} webhooks. Delete one to register another.</p>`
           : html`<p>
               <a class="button" href="/portal/webhooks/new">Register a webhook</a>
               <span class="hint">${webhooks.length} of ${WEBHOOKS_MAX} are in use.</span>
@@ -77,8 +77,8 @@ function webhookTable(
         lastFailure(visit, own),
       ]),
     empty: [
-      'There are no webhooks',
-      'Register the https address of a system that needs to know of changes. You choose the events, and a test button shows whether the system answers.',
+      'No webhooks',
+      'Register the https address of a system that needs to know about changes. You choose the events, and can send a test.',
     ],
   });
 }
@@ -95,8 +95,8 @@ export const showNewWebhook: PortalPage = async (visit, { engine }, problems) =>
       ${
         present.length >= WEBHOOKS_MAX && !problems
           ? emptyState(
-              `There are ${WEBHOOKS_MAX} webhooks already`,
-              'A company can’t have more. Delete one that you no longer need, and come back.',
+              `You have ${WEBHOOKS_MAX} webhooks`,
+              'A company can’t have more. Delete one to register another.',
             )
           : registrationForm(visit, problems)
       }`,
@@ -149,7 +149,7 @@ export const showChange: PortalPage = async (visit, { engine }, problems = {}) =
     `Change ${webhookName(webhook)}`,
     html`<p><a href="/portal/webhooks/${webhook.id}">Back to the webhook</a></p>
       <p class="address"><code>${webhook.url}</code></p>
-      <p>Deliveries that wait are still sent, also those of events that you no longer choose.</p>
+      <p>Waiting deliveries are still sent, even of events that you untick.</p>
       ${unlessRefused(
         webhook,
         visit,
@@ -181,7 +181,7 @@ export const saveWebhook = action(showChange, async (visit, services) => {
 /** Returns a signing secret for the notice that shows it once. */
 export function secretOnce(value: string) {
   const hint =
-    'It is shown only now. Keep it in a secret store. The receiver verifies with it that a delivery comes from us.';
+    'Keep it in a secret store: we can’t show it again. The receiver uses it to check that a delivery comes from us.';
   return { label: 'Signing secret', value, hint };
 }
 
@@ -199,7 +199,7 @@ export function webhookFields(
   return html`${textField({
     name: 'description',
     label: 'Description',
-    hint: 'A few words that tell it from other webhooks, such as “Stock system”. You can leave it empty.',
+    hint: 'A few words to tell it from other webhooks, such as “Stock system”. Optional.',
     value: isFilled ? filled.get('description') : given?.description,
     problem: problems.description,
     isRequired: false,

@@ -14,7 +14,7 @@ export type Administrator = Omit<RowOf<typeof administrators>, 'mutedNotices'> &
   /** Whether the administrator has a password, rather than signing in only by portal links. */
   hasPassword: boolean;
   hasSecondFactor: boolean;
-  /** The kinds of notices that the administrator doesn't want by e-mail; none by default. */
+  /** The kinds of notices that the administrator doesn't want by email; none by default. */
   mutedNotices?: readonly string[];
 };
 
@@ -34,7 +34,7 @@ export function newAdministrator(
 /** The two values that identify an administrator: company and id. */
 export type AccountKey = Pick<Administrator, 'company' | 'id'>;
 
-/** Stores a new administrator. Returns false when another active one of the company has the e-mail address. */
+/** Stores a new administrator. Returns false when another active one of the company has the email address. */
 export async function insertAdministrator(
   transaction: StoreTransaction,
   administrator: Administrator,
@@ -80,7 +80,7 @@ export function lacksSecondFactor({
 
 const ACCOUNTS_MAX = 1_000;
 
-/** Returns a company's account by id or e-mail address; undefined if there is none or it is disabled. */
+/** Returns a company's account by id or email address; undefined if there is none or it is disabled. */
 export async function findAccount(
   db: Connection,
   of: { company: string; id: string } | { company: string; email: string },
@@ -95,7 +95,7 @@ export async function findAccount(
 }
 
 /**
- * Returns an e-mail address's accounts in all companies, oldest first, except disabled ones and those without a password.
+ * Returns an email address's accounts in all companies, oldest first, except disabled ones and those without a password.
  * Nothing about one account may be revealed in another's company.
  */
 export async function findAccountsOf(engine: Engine, email: string): Promise<Account[]> {

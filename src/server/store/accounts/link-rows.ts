@@ -92,7 +92,7 @@ export async function deleteInvitation(
   return row && toLink(row);
 }
 
-/** Deletes links by their creator, by the administrator whose password they reset, or by e-mail address. */
+/** Deletes links by their creator, by the administrator whose password they reset, or by email address. */
 export async function deleteLinksOf(
   transaction: StoreTransaction,
   column: 'made_by' | 'administrator' | 'email',

@@ -111,7 +111,7 @@ function placeFor(path: string, file: string): string {
   }
   // Protects files that aren't backups from a mistyped name.
   if (there && !isBackup(place))
-    throw new UsageError(`${file} is there already and isn't a backup, so it is left as it is.`);
+    throw new UsageError(`${file} already exists and isn't a backup, so it is left as it is.`);
   return place;
 }
 

@@ -106,7 +106,7 @@ function refuseTaken(path: string): void {
     .find((name) => lstatSync(name, { throwIfNoEntry: false }));
   if (taken === undefined) return;
   throw new UsageError(
-    `${taken} is there already, and nothing is replaced. Stop what uses it, and move it away with what is beside it (-wal, -shm).`,
+    `${taken} already exists, and nothing is replaced. Stop what uses the database, and move it away with its -wal and -shm files.`,
   );
 }
 

@@ -48,7 +48,7 @@ export async function copyStore(
     await turn();
     if (copying.signal.aborted)
       throw new UsageError(
-        `Stopped by ${String(copying.signal.reason)}. The same command goes on where this one was.`,
+        `Stopped by ${String(copying.signal.reason)}. Run the same command again to continue.`,
       );
   };
   for (const table of STORED_TABLES) await copyTable(source, target, table, (rows) => watch('copied', rows));

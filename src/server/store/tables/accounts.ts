@@ -46,13 +46,13 @@ export const administrators = defineTable({
     second_factor_step: orNull(secretInteger),
     /** JSON array of the digests of unused recovery codes. */
     recovery_codes: orNull(secret),
-    /** The kinds of notices that the administrator doesn't want by e-mail. */
+    /** The kinds of notices that the administrator doesn't want by email. */
     muted_notices: orElse(json<string[]>(), "'[]'"),
   },
   key: ['company', 'id'],
   uniqueIndexes: { administrators_email: '(company, email) WHERE disabled_at IS NULL' },
   indexes: {
-    // Sign-in looks up an e-mail address across all companies.
+    // Sign-in looks up an email address across all companies.
     administrators_sign_in: '(email, id) WHERE disabled_at IS NULL',
   },
 });
@@ -189,7 +189,7 @@ const auditOnPostgres = [
   END $do$`,
 ];
 
-/** Notices by e-mail and on administrators' portal pages, committed together with the change that each reports. */
+/** Notices by email and on administrators' portal pages, committed together with the change that each reports. */
 export const notices = defineTable({
   name: 'notices',
   columns: {

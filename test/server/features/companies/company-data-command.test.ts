@@ -177,7 +177,7 @@ t.test('an export has all that a company has, and no secret', async (t) => {
 
   writeFileSync(join(folder, 'file'), '');
   for (const [args, stderr] of [
-    [`${COMPANY} ${place}`, `${place} is there already. Name a folder that isn't.`],
+    [`${COMPANY} ${place}`, `${place} already exists. Name a new folder.`],
     [`nobody ${join(folder, 'none')}`, 'There is no company "nobody".'],
     [`${COMPANY} ${join(folder, 'file', 'x')}`, /can't be written: ENOTDIR.* Nothing was written\./],
   ] as const)
@@ -207,7 +207,7 @@ t.test("SQLite's file is written anew later when that is asked for, once for all
       stdout: /repeat the command without "--vacuum later"\.\n$/,
     });
   t.strictSame(await ended(), [false, false]);
-  t.match(await workplace.call('company list'), { stdout: /There are no companies/ });
+  t.match(await workplace.call('company list'), { stdout: /No companies/ });
   const { size } = statSync(path);
   t.match(await erase('acme'), {
     exitCode: 0,

@@ -9,7 +9,7 @@ for (const name of engineNames) {
   t.test(`${name}: an operator sees which company's feed is silent, and whose webhooks fail`, async (t) => {
     await using workplace = await openWorkplace(name);
     const { call, json } = workplace;
-    t.match(await call('status'), { exitCode: 0, stdout: 'There are no companies.\n' });
+    t.match(await call('status'), { exitCode: 0, stdout: 'No companies.\n' });
     for (const line of ['acme --api', 'quiet --api', 'off']) await json(`company create ${line}`);
     const { id: webhook } = await json<{ id: string }>('webhook create acme https://hooks.example.com/');
     await json(`webhook ping acme ${webhook}`);

@@ -87,7 +87,7 @@ for (const [timeZone, midnight, firstOfHistory, [lastDay, lastDayText]] of zones
     const pages: [path: string, text: RegExp][] = [
       [
         'keys',
-        /1 of 20 keys in use.* Used .* used 20 Nov 2026 .*Inactive keys .* ended 20 Nov 2026 .* 21 Nov 2026, 00:00 Its last day/,
+        /1 of 20 keys in use.* Used .* used 20 Nov 2026 .*Inactive keys .* ended 20 Nov 2026 .* 21 Nov 2026, 00:00 Past its last day/,
       ],
       ['usage', /21 Nov 2026 1 0 20 Nov 2026 1 0/],
       [of, /21 Nov 2026 0 1 20 Nov 2026 1 0/],
@@ -95,7 +95,7 @@ for (const [timeZone, midnight, firstOfHistory, [lastDay, lastDayText]] of zones
       [`${of}/deliveries?from=2026-11-21T00:00`, /^(?!.*20 Nov 2026, 23:30).*21 Nov 2026, 00:30/],
       [`${of}/deliveries?until=2026-11-21T00:00`, /^(?!.*21 Nov 2026, 00:30).*20 Nov 2026, 23:30/],
       [`${of}/recover?from=2026-11-21T00:00`, /1 delivery that failed/],
-      [`${of}/recover?from=2026-11-20T00:00&until=2026-11-21T00:30`, /There is nothing to send again/],
+      [`${of}/recover?from=2026-11-20T00:00&until=2026-11-21T00:30`, /Nothing to send again/],
       ['people', /sean@brennan\.example .*24 Nov 2026, 00:30/],
       ['audit', /21 Nov 2026, 00:30/],
     ];

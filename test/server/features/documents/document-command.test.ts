@@ -94,7 +94,7 @@ t.test('a statement of account is written of an issued invoice alone', async (t)
   t.equal(statSync(out).size, bytes);
   t.match(await call(statement(DRAFT)), {
     exitCode: 1,
-    stderr: `fieldledger: The document "${DRAFT}" is no issued invoice, and has no statement.\n`,
+    stderr: `fieldledger: The document "${DRAFT}" is not an issued invoice, so it has no statement.\n`,
   });
 });
 
@@ -159,7 +159,7 @@ t.test('a document is found by its id alone while one company has it', async (t)
   }
   const country = "The company's profile has no country; documents can be issued for IE and GB.";
   for (const [args, message] of [
-    [OWN, `The companies "acme", "other" have a document "${OWN}"; name one with --company.`],
+    [OWN, `The companies "acme", "other" have a document "${OWN}": name one with --company.`],
     [`${OWN} --company acme`, country],
     [`${OWN.toUpperCase()} --company acme`, country],
     [`${ABSENT} --company acme`, `The company "acme" has no document "${ABSENT}".`],
@@ -188,5 +188,5 @@ t.test('a server hands documents over to a folder, and a command has one handed 
   await arrived();
   t.equal(readFileSync(path, 'utf8'), first);
   const refused = await call(`document hand-over ${SETTLED}`);
-  t.match(refused, { exitCode: 1, stderr: /hands no document/ });
+  t.match(refused, { exitCode: 1, stderr: /has no document .* to hand over/ });
 });

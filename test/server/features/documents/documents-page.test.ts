@@ -133,13 +133,13 @@ onSqlite('the documents of a search are downloaded', RECORDS, async (t, { engine
   t.equal(body.slice(0, 2), 'PK');
   t.match((await visitor.visit('/portal/documents?format=pdf')).headers, { 'content-type': /html/ });
   t.equal(downloadIn(new URLSearchParams('format=csv'), 50_001), undefined);
-  t.match(downloadLinks(50_001, () => '').toString(), /at most 50,000 documents/);
+  t.match(downloadLinks(50_001, () => '').toString(), /up to 50,000 documents/);
   const atOnce = await Promise.all(
     Array.from({ length: 12 }, () => visitor.copy().visit('/portal/documents?format=csv')),
   );
   const [refused] = atOnce.filter(({ statusCode }) => statusCode !== 200);
   t.match(refused, { statusCode: 429, headers: { 'retry-after': '5' } });
-  t.match(refused?.body, /Your company has 2 downloads under way\. Try again when one has ended\./);
+  t.match(refused?.body, /Your company has 2 downloads running\. Try again when one finishes\./);
   t.equal((await visitor.visit('/portal/documents?format=csv')).statusCode, 200, 'and then it can');
 });
 
@@ -245,7 +245,7 @@ onSqlite('people who lack the access read why they see no document', RECORDS, as
       t.notMatch(who.text, /INV-2026|Niamh/);
     }
   };
-  await expectRefused(restricted, /You don’t have the access invoices:read yourself/);
+  await expectRefused(restricted, /You don’t have the scope invoices:read/);
   const set = (change: string) => portal.engine.run(`UPDATE companies SET ${change} WHERE id = '${COMPANY}'`);
   await set('invoicing_enabled = 0');
   await expectRefused(visitor, /Invoicing is not switched on/);

@@ -11,9 +11,9 @@ t.test('tokens are created, listed without their secrets, and revoked', async (t
   await using workplace = await openWorkplace();
   const { json, call } = workplace;
   await json('company create acme');
-  t.equal((await call('feed-token list')).stdout, 'There are no feed tokens.\n');
+  t.equal((await call('feed-token list')).stdout, 'No feed tokens.\n');
   const prose = await call('feed-token create --name erp --companies all --changes all');
-  const stderr = /^Keep this token in a secret store; it is shown only now\.\n$/;
+  const stderr = /^Keep this token in a secret store: it won't be shown again\.\n$/;
   t.match(prose, { exitCode: 0, stdout: /^fl-feed\.[0-9a-f]{12}\.[\w-]{43}\n$/, stderr }, 'for a pipe');
   const made = await json<FeedToken & { token: string }>(
     "feed-token create --name crm --companies acme --changes 'job.create, job.update'",
@@ -84,6 +84,6 @@ t.test('the feed is served on FEED_PORT, and a stop lets a batch under way finis
     (await workplace.call(`${changes} --record ${record}`)).stdout,
     new RegExp(`^APPLIED +CHANGE +RECORD +TOKEN +ID\n\\S+Z +job.create +${record} +${id} +${change}\n$`),
   );
-  t.equal((await workplace.call(`${changes} --token other`)).stdout, 'No change is remembered.\n');
+  t.equal((await workplace.call(`${changes} --token other`)).stdout, 'No changes.\n');
   t.match(await workplace.call('company changes bolt'), { exitCode: 1, stderr: /no company "bolt"/ });
 });

@@ -27,18 +27,18 @@ onSqlite('a document tells how it goes to the access point', { hasRecords: true 
   await handOverOnce(engine, pointAt(t, '/nowhere'), STORY_NOW);
   t.match(
     await visitor.read(path),
-    /State Waiting Next attempt 20 Nov 2026, 12:0[01]:\d\d Hand it over again .* could not be written to \(ENOENT\)\./,
+    /State Waiting Next attempt 20 Nov 2026, 12:0[01]:\d\d Hand it over again .* We couldn’t write to the access point’s folder \(ENOENT\)\./,
   );
   const stale = visitor.copy();
   await stale.visit(path);
   await engine.run("UPDATE hand_overs SET due_at = '2026-12-01'");
-  t.match(await visitor.act(`${path}/hand-over`), /The document is handed over again\./);
+  t.match(await visitor.act(`${path}/hand-over`), /The document is being handed over again\./);
   const folder = t.testdir({});
   await handOverOnce(engine, pointAt(t, folder), STORY_NOW);
   t.match(await visitor.read(path), /State Handed over Handed over 20 Nov 2026, 12:00:00 Attempts/);
   t.match(
     await stale.refused(`${path}/hand-over`),
-    /The document .* was handed over already\./,
+    /The document .* has already been handed over\./,
     'a form from before does nothing',
   );
   t.match(await visitor.read('/portal/audit'), new RegExp(`Handed documents over again document: ${PAID}`));
@@ -59,25 +59,25 @@ onSqlite(
     const visitor = await portal.signedIn();
     t.match(
       await visitor.read('/portal'),
-      /Needs attention .*1 document could not be handed over to the access point\. 1 document can’t be sent as an e-invoice\./,
+      /Needs attention .*1 document couldn’t be handed over to the access point\. 1 document can’t be sent as an e-invoice\./,
     );
     t.match(
       await visitor.read('/portal/hand-overs'),
-      /2 documents of .* INV-2026-0001 Invoice 20 Nov 2026, 12:00 The answer was 422\. +BR-01 <b>/,
+      /2 documents of .* INV-2026-0001 Invoice 20 Nov 2026, 12:00 The response was 422\. +BR-01 <b>/,
     );
     t.match(
       await visitor.act('/portal/hand-overs/again'),
-      /1 document is handed over again\. .*1 document of .* can’t be expressed as an e-invoice/,
+      /1 document is being handed over again\. .*1 document of .* can’t be an e-invoice/,
     );
     t.match(
       await visitor.read(`/portal/documents/${OTHER}`),
-      /State Failed Because The document can’t be expressed as an e-invoice/,
+      /State Failed Because The document can’t be an e-invoice/,
     );
     t.notMatch(visitor.text, /Hand it over again/);
     await engine.run("UPDATE hand_overs SET state = 'failed', problem = 'waited'");
     t.match(
       await visitor.read(`/portal/documents/${OTHER}`),
-      /State Failed Because It waited for 30 days, and nothing handed it over\. Hand it over/,
+      /State Failed Because It waited 30 days without being handed over\. Hand it over/,
     );
     portal.setNow(after(31 * 24));
     await visitor.visit('/portal/sign-in');

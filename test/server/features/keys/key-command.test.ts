@@ -14,10 +14,10 @@ t.test('keys are created, listed without their secrets, and revoked', async (t) 
   await using workplace = await openWorkplace();
   const { json, call } = workplace;
   await json('company create acme --api --invoicing');
-  t.equal((await call('key list acme')).stdout, 'There are no keys.\n');
+  t.equal((await call('key list acme')).stdout, 'No keys.\n');
 
   const prose = await call("key create acme --name 'Ledger export' --scopes 'jobs:read, quotes:read'");
-  const stderr = /^Keep this key in a secret store; it is shown only now\.\n$/;
+  const stderr = /^Keep this key in a secret store: it won't be shown again\.\n$/;
   t.match(prose, { exitCode: 0, stdout: /^\S+\n$/, stderr }, 'stdout is the key alone, ready for a pipe');
   t.match(prose.stdout.trimEnd(), KEY);
   const created = await json<ApiKey & { key: string }>('key create acme --scopes all');

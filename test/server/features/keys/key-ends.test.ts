@@ -30,7 +30,10 @@ onEachStore('each is told once of a key that ends, a week before', async (t, { e
   t.strictSame(more, [], 'of two processes one tells');
   const { subject, text } = noticeTexts(notice, { name: '', timeZone: 'UTC' }, '');
   t.equal(subject, 'The API key “Ledger” ends soon');
-  t.match(text, /The last day of the key “Ledger”, [0-9a-f]{12}, is 30 Nov 2026\. After it the API refuses/);
+  t.match(
+    text,
+    /The last day of the key “Ledger”, [0-9a-f]{12}, is 30 Nov 2026\. After that, programs using it are refused/,
+  );
   t.notMatch(notice.id, /[.:]/, 'the id is part of a mail’s address');
   const conor = await addAdministrator(engine, COLLEAGUE);
   t.equal((await toldBy('2026-11-30T23:00')).length, 1);

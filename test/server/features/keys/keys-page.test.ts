@@ -38,7 +38,7 @@ async function ask({ http }: TestPortal, key: string, path = 'api/v1/jobs') {
 onSqlite('a key is created, shown once, used, and revoked at once', async (t, portal) => {
   const visitor = await portal.signedIn();
   t.match(await visitor.read('/portal/keys'), /0 of 20 keys in use/);
-  t.match(visitor.text, /There is no active key/, 'the empty list says what to do');
+  t.match(visitor.text, /No active keys/, 'the empty list says what to do');
   const key = await createOnPage(visitor, 'Ledger export', ['invoices:read', 'jobs:read']);
   t.match(key, KEY);
   t.ok(
@@ -92,7 +92,7 @@ onSqlite('the limit is explained before it is reached, and then', async (t, { en
   t.match(await visitor.read('/portal/keys'), left);
   await visitor.visit('/portal/keys/new');
   await makeKeys(engine, 2);
-  const ALL = /All 20 keys that a company can have are in use\. Revoke one/;
+  const ALL = /You have 20 active keys, the most a company can have\. Revoke one/;
   t.match(await visitor.refused('/portal/keys/new', { name: 'a', scopes: 'jobs:read' }), ALL);
   t.match(await visitor.read('/portal/keys'), ALL);
   t.notMatch(visitor.shown, 'href="/portal/keys/new"', 'nothing leads to the form');
@@ -152,7 +152,7 @@ onSqlite('the page says why a key would give nothing', async (t, { engine, signe
   await engine.run(`UPDATE companies SET modules = '["jobs"]' WHERE id = '${COMPANY}'`);
   t.match(
     await visitor.read('/portal/keys/new'),
-    /Customers \(customers:read\) Gives nothing yet: Your plan does not include it\./,
+    /Customers \(customers:read\) No data yet: Your plan does not include it\./,
   );
 });
 
@@ -162,7 +162,7 @@ onSqlite('a key is renamed, and has a last day', async (t, portal) => {
   await visitor.visit('/portal/keys/new');
   const made = { name: 'Ledger', scopes: 'jobs:read', 'last-day': '2026-11-19' };
   await visitor.refused('/portal/keys/new', made);
-  t.match(visitor.shown, /id="last-day-problem" role="alert">The last day &quot;2026-11-19&quot; is over/);
+  t.match(visitor.shown, /id="last-day-problem" role="alert">The last day &quot;2026-11-19&quot; has passed/);
   t.match(visitor.shown, 'value="2026-11-19"');
   await visitor.submitAndFollow('/portal/keys/new', { ...made, 'last-day': '2027-01-31' });
   t.match(visitor.text, /Until 31 Jan 2027/);
@@ -178,7 +178,7 @@ onSqlite('a key is renamed, and has a last day', async (t, portal) => {
     ],
     [
       { name: 'Ledger', 'last-day': '2026-11-19' },
-      /id="last-day-\w+-problem" role="alert">The last day .* is over/,
+      /id="last-day-\w+-problem" role="alert">The last day .* has passed/,
     ],
   ] as const) {
     await visitor.refused(change, fields);
@@ -211,7 +211,7 @@ onSqlite('keys are listed from the newest on, and filtered', async (t, { engine,
     return [...visitor.shown.matchAll(/<strong>(Used|Unused|Left)<\/strong>/g)].map(([, name]) => name);
   };
   t.strictSame(await shown(''), names.toReversed());
-  t.match(visitor.text, /All \(3\) Never used \(1\) Made by somebody who left \(1\)/);
+  t.match(visitor.text, /All \(3\) Never used \(1\) Created by somebody who left \(1\)/);
   t.strictSame(await shown('?show=never-used'), ['Unused']);
   t.strictSame(await shown('?show=left'), ['Left']);
   t.strictSame(await shown('?show=__proto__'), names.toReversed());

@@ -124,14 +124,14 @@ for (const name of engineNames)
       await mailOnce(engine, server.url, STORY_NOW);
       const [invitation, refused] = mails.splice(0);
       const [, token = ''] = /\/portal\/invitation#(\S+)/.exec(invitation?.text ?? '') ?? [];
-      t.match(invitation, { to: ['new@brennan.example'], text: /Aoife Brennan invites you to administer/ });
+      t.match(invitation, { to: ['new@brennan.example'], text: /Aoife Brennan invites you to join/ });
       t.notOk(kept.includes(token) || token.length < 40);
-      t.match(refused, { to: [EMAIL], text: /refused the invitation of no@one\.example/ });
+      t.match(refused, { to: [EMAIL], text: /refused the invitation to no@one\.example/ });
       await engine.run('DELETE FROM notices');
       for (let count = 2; count < 20; count += 1)
         await invite(engine, { ...options, email: 'new@brennan.example', now: STORY_NOW });
       const one = { ...options, email: 'new@brennan.example', now: STORY_NOW };
-      await t.rejects(invite(engine, one), /You can let 20 invitations be mailed in a day/);
+      await t.rejects(invite(engine, one), /We can email 20 of your invitations a day/);
       t.equal((await engine.run("SELECT id FROM portal_links WHERE email LIKE 'new%'")).length, 1);
     });
   });
@@ -224,7 +224,7 @@ t.test('whatever a name holds, a mail stays one mail, and has no link but ours',
       'auto-submitted content-type date from list-unsubscribe list-unsubscribe-post message-id mime-version subject to';
     t.equal([...headers.keys()].sort().join(' '), names, what);
     const subject = words(headers.get('subject'));
-    t.ok(subject.startsWith('There is a new webhook to a.example'), subject);
+    t.ok(subject.startsWith('A webhook to a.example was registered'), subject);
     t.notMatch(subject + text, /[\u202a-\u202e\u2028\u2029\0]/, what);
     const links = [...`${text} ${html}`.matchAll(/https?:\/\/[^\s"<]+|www\.\w+/g)].map(([link]) => link);
     t.ok(links.length >= 4 && links.every((link) => link.startsWith('https://f.example/portal/')), what);

@@ -156,7 +156,7 @@ onSqlite(
       return visitor.submitAndFollow('/portal/account/notices', { notices });
     };
     await choose(['webhook.failing']);
-    t.match(visitor.text, /Your choice of mails is saved/);
+    t.match(visitor.text, /Your choice of emails is saved/);
     t.strictSame(
       [...visitor.shown.matchAll(/value="([\w.]+)"\s+checked/g)].map(([, value]) => value),
       ['webhook.failing'],
@@ -165,7 +165,7 @@ onSqlite(
     t.strictSame(await look(), []);
     t.match(
       await visitor.read('/portal/notices'),
-      /There is a new API key The operator created the key “K”.* Not mailed, as you chose/,
+      /An API key was created The operator created the key “K”.* Not emailed, as you chose/,
     );
 
     await choose(['webhook.failing', 'key.created']);
@@ -201,7 +201,7 @@ onSqlite('an invitation is mailed, or its link is shown', mailing, async (t, por
     await visitor.submitAndFollow('/portal/people/invite', { email, scopes: 'jobs:read', ...more });
   };
   await invite('one@brennan.example', { mail: 'yes' });
-  t.match(visitor.text, /one@brennan\.example is invited, and the link is mailed/);
+  t.match(visitor.text, /one@brennan\.example is invited, and we’ve emailed the link/);
   t.notMatch(visitor.shown, /invitation#/);
   const [mail] = await look();
   const guest = portal.visitor();
@@ -219,11 +219,11 @@ onSqlite(
     t.match(await visitor.read('/portal'), /Receivables Notices \(1\) People/);
     t.match(
       await visitor.read('/portal/notices'),
-      /Nobody is mailed.* A sign-in with a new browser .* Not mailed/,
+      /No emails are sent.* A sign-in from a new browser .* Not emailed/,
     );
     t.match(
       await visitor.read('/portal/account'),
-      /Receivables Notices People.*Nobody is mailed/,
+      /Receivables Notices People.*No emails are sent/,
       'read once',
     );
     t.notMatch(await visitor.read('/portal/people'), /Mail it to them/);
@@ -255,8 +255,8 @@ onEachEngine('the others are told who took something away', async (t, portal) =>
   for (const sentence of [
     /An administrator was removed Aoife Brennan removed Gone, gone@brennan\.example,/,
     /An API key was revoked Aoife Brennan revoked the key “Ledger”/,
-    /The webhook to plan\.example\.com is paused Aoife Brennan paused/,
-    /The webhook to plan\.example\.com is deleted Aoife Brennan deleted/,
+    /The webhook to plan\.example\.com was paused Aoife Brennan paused/,
+    /The webhook to plan\.example\.com was deleted Aoife Brennan deleted/,
   ])
     t.match(conor.text, sentence);
   t.notMatch(conor.text, 'pay.example.com is', 'whose events this administrator may not see');

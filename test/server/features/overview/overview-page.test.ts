@@ -35,7 +35,10 @@ onSqlite('the overview says what there is and how it does', async (t, portal) =>
   await makeKey(engine);
   await addWebhook(engine, { events: ['job.created'], now: STORY_NOW });
   t.match(await visitor.read('/portal'), /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
-  t.match(visitor.text, /programs\. Done Make a first request with it\. Register a webhook.* Done Send the/);
+  t.match(
+    visitor.text,
+    /programs\. Done Make your first request with it\. Register a webhook.* Done Send the/,
+  );
   t.match(visitor.text, /Overview Nothing needs attention now\./);
 });
 
@@ -93,13 +96,10 @@ onSqlite('it begins with what needs somebody', async (t, portal) => {
   await visitor.visit('/portal');
   const needs = textOf(/<section class="notice problem"[\s\S]*?<\/section>/.exec(visitor.shown)?.[0] ?? '');
   t.match(needs, /The webhook to down\.example\.com Partly failing .* Last success: 20 Nov 2026, \d\d:\d\d/);
-  t.match(
-    needs,
-    /There was no answer within 10 seconds\. 49 deliveries to down\.example\.com failed or were held/,
-  );
+  t.match(needs, /No response within 10 seconds\. 49 deliveries to down\.example\.com failed or were held/);
   t.match(needs, /idle\.example\.com is paused: 1 delivery waits for it\. .*, the first at 17 Dec 2026/);
   t.match(needs, /Busy : 1,200 requests were refused by the rate limit in the last 24 hours\./);
-  t.match(needs, / Forgotten : never used .* Of Gone : made by somebody who has left/);
+  t.match(needs, / Forgotten : not used .* Of Gone : created by somebody who has left/);
   t.match(needs, /Ends in 7 days : the last day is within 7 days\./);
   t.notMatch(needs, /fine\.example|Young|Later/);
   await engine.run("DELETE FROM deliveries WHERE state = 'waiting'");
@@ -191,7 +191,7 @@ onEachEngine('a week is from Monday to Sunday', { hasRecords: true }, async (t, 
   t.match(sunday.shown, 'kind=invoice&amp;currency=EUR&amp;from=2026-11-09&amp;to=2026-11-15"');
   const monday = await at('2026-11-22T11:30:00Z');
   t.match(monday.text, /Invoices EUR — €5\.00 \(1\) Payments EUR — €0\.07 \(2\)/);
-  t.match((await at('2026-12-21T00:00:00Z')).text, /Nothing was issued or paid/);
+  t.match((await at('2026-12-21T00:00:00Z')).text, /Nothing issued or paid/);
 });
 
 onSqlite('payments are not added up where too many have changed', { hasRecords: true }, async (t, portal) => {
@@ -200,7 +200,7 @@ onSqlite('payments are not added up where too many have changed', { hasRecords: 
     Array.from({ length: 2_001 }, () => ['2026-11-16', 5, { '2026-11-16': 1 }]),
   );
   const visitor = await portal.signedIn();
-  t.match(await visitor.read('/portal'), /Invoices EUR €100\.05 \(2,001\) — Payments are left out: too many/);
+  t.match(await visitor.read('/portal'), /Invoices EUR €100\.05 \(2,001\) — Payments aren’t shown: too many/);
 });
 
 onSqlite('it says why something is off, in the words of what the API answers', async (t, portal) => {
@@ -217,7 +217,7 @@ onSqlite('it says why something is off, in the words of what the API answers', a
   const { visitor: limited } = await portal.join({ scopes: ['jobs:read'] });
   t.match(
     await limited.read('/portal'),
-    /Jobs On People On You have no access; another administrator can give it\. Forms/,
+    /Jobs On People On You have no access\. Ask an administrator who has it\. Forms/,
   );
   t.match(
     await seen({ invoicingEnabled: false }),

@@ -22,12 +22,12 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   const { greeting } = await workplace.serveHere();
   const env = { BASE_URL: greeting.address };
   const told = async (line: string) => (await call(line, env)).stdout;
-  t.equal(await told('admin list acme'), 'There are no administrators.\n');
+  t.equal(await told('admin list acme'), 'No administrators.\n');
 
   const invited = await call(`admin create acme ${EMAIL} --scopes 'jobs:read, forms:read' --invite`, env);
   t.match(invited, {
     stdout: /^http:\/\/127\.0\.0\.1:\d+\/portal\/invitation#[\w-]+\.[\w-]{43}\n$/,
-    stderr: `Send this link to ${EMAIL}; it works once and is shown only now.\n`,
+    stderr: `Send this link to ${EMAIL}: it works once, and won't be shown again.\n`,
   });
   t.strictSame(await json('admin list acme'), [], 'who is invited is no administrator yet');
 
@@ -71,7 +71,7 @@ t.test('an operator invites, lists, resets and disables administrators', async (
   for (const name of ['Kept', 'Another']) await makeKey(again, name);
   t.match(
     await told(`admin disable acme ${EMAIL.toUpperCase()}`),
-    /^aoife@acme.example no longer has access\.\nA key that they made keeps working: \w+ \(Kept\)\.\nA key .* \(Another\)\.\n$/,
+    /^aoife@acme.example no longer has access\.\nA key they made still works: \w+ \(Kept\)\.\nA key .* \(Another\)\.\n$/,
   );
   t.equal((await again.visit('/portal')).statusCode, 303);
   t.match(await told('admin list acme'), /\naoife@acme.example {2}Aoife {2}disabled 2.*Z/);
@@ -95,7 +95,7 @@ t.test('a link is at BASE_URL, or where a server of these settings listens', asy
   for (const [environment, origin] of links) {
     const { stdout, stderr } = await workplace.call(`admin create acme ${EMAIL} --scopes all`, environment);
     t.ok(stdout.startsWith(`${origin}/portal/invitation#`), stdout);
-    const isTold = stderr.includes(`BASE_URL isn't set, so the link leads to ${origin}, where a server with`);
+    const isTold = stderr.includes(`BASE_URL isn't set, so the link leads to ${origin}, where this server`);
     t.equal(isTold, !('BASE_URL' in environment), 'and it is said why');
   }
 });

@@ -39,7 +39,7 @@ import { totpAt } from '../../../_totp.ts';
 
 const box = PORTAL_SETTINGS.secrets;
 const ANOTHER_PASSWORD = COLLEAGUE.password;
-const WRONG = new UsageError('The e-mail address or the password is wrong.');
+const WRONG = new UsageError('The email address or password is wrong.');
 const quiet = { onAccount: () => undefined, afterwards: () => undefined };
 const attempt = {
   serviceName: 'Fieldledger',
@@ -49,7 +49,7 @@ const attempt = {
   lengths: { idleMinutes: 30, hoursMax: 12 },
 };
 
-/** Two companies; in the other one somebody with the same e-mail address has an account, too. */
+/** Two companies; in the other one somebody with the same email address has an account, too. */
 async function openTwo(t: Test, otherPassword: string, name?: EngineName): Promise<Engine> {
   const { engine } = await openCompany(t, name);
   await createCompany(engine, 'other', {}, STORY_NOW);
@@ -114,7 +114,7 @@ t.test('a password that two tabs change at once is the one of the first', async 
   const { engine, administrator } = await openCompany(t);
   const limits = limitsWith(() => change(engine, administrator));
   const late = change(engine, administrator, ANOTHER_PASSWORD, limits);
-  await t.rejects(late, new UsageError('Your present password is not right.', { field: 'present' }));
+  await t.rejects(late, new UsageError('Your current password is wrong.', { field: 'present' }));
   await t.rejects(signInBy(engine, ANOTHER_PASSWORD), WRONG);
   await signInBy(engine, NEW_PASSWORD);
 });
@@ -149,7 +149,7 @@ t.test('a proof is of what the account has when it is taken down, not when it wa
       limitsWith(),
       { ...act, given, field: 'proof', secrets: box },
     );
-  const wrong = { field: 'proof', message: 'Your password or code is not right.' };
+  const wrong = { field: 'proof', message: 'Your password or code is wrong.' };
   await t.rejects(proveWith(PASSWORD, "UPDATE administrators SET password = 'another'"), wrong);
   await t.rejects(proveWith(codeAt(30), 'UPDATE administrators SET second_factor = NULL'), wrong);
   const [session] = await listSessionRows(engine, administrator);

@@ -50,7 +50,7 @@ const ofSession =
   ({ by }: World) =>
     `UPDATE portal_sessions SET ${set} WHERE id = '${by.session}'`;
 
-const INVITES_NOT = /^You are not allowed to invite or remove administrators\.$/;
+const INVITES_NOT = /^You can’t invite or remove administrators\.$/;
 const GIVES_NOT = /"quotes:read" is not a scope that you can give; you have jobs:read\./;
 const HAS_MORE = /Conor has access that you don't have: quotes:read\./;
 const NONE = { code: 'not_found' };
@@ -130,14 +130,18 @@ const acts: Record<string, { act: (engine: Engine, world: World) => Promise<unkn
     cases: [
       notWithLess,
       inviterAlone,
-      ['the address is an administrator’s', ofOther(`email = 'sean@b.example'`), /administers this company/],
+      [
+        'the address is an administrator’s',
+        ofOther(`email = 'sean@b.example'`),
+        /is already an administrator of this company/,
+      ],
       ['the address is of one who left', ofOther(`email = 'sean@b.example', disabled_at = 'x'`), 'done'],
       ['the address is invited already', () => `UPDATE portal_links SET email = 'sean@b.example'`, 'done'],
       [
         'it is, with more than they have',
         (world) =>
           `UPDATE portal_links SET email = 'sean@b.example', scopes = '["people:read"]';${asMuch(world)}`,
-        /is invited already, .* gives access that you don't have: people:read\./,
+        /is already invited, .* gives access that you don't have: people:read\./,
       ],
     ],
   },

@@ -40,7 +40,7 @@ onSqlite('somebody is invited by a link that works once, and shows once', async 
   const inviter = await portal.signedIn();
   const code = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read', 'forms:read'] });
   t.match(inviter.text, /niamh@brennan.example is invited/);
-  t.match(inviter.text, /It is shown only now/);
+  t.match(inviter.text, /We can’t show it again/);
   await inviter.visit('/portal/people');
   t.notOk(inviter.shown.includes(code), 'loaded again, the page shows no link');
   t.match(inviter.text, /niamh@brennan.example jobs:read, forms:read/, 'but who is invited');
@@ -48,12 +48,12 @@ onSqlite('somebody is invited by a link that works once, and shows once', async 
   const newcomer = await useCode(portal, code);
   t.match(
     await newcomer.read('/portal/account'),
-    /Niamh E-mail address niamh@brennan.example Access jobs:read, forms:read/,
+    /Niamh Email address niamh@brennan.example Access jobs:read, forms:read/,
   );
   t.match(newcomer.text, /You may see them/, 'and may not invite, because nobody said so');
 
   const again = await useCode(portal, code);
-  t.match(again.text, /This link can't be used: it was used already, has expired, or was replaced/);
+  t.match(again.text, /This link no longer works: it was used, has expired, or was replaced/);
   const tables = JSON.stringify([
     await portal.engine.run('SELECT * FROM portal_links'),
     await portal.engine.run('SELECT * FROM portal_sessions'),
@@ -71,7 +71,7 @@ onEachEngine(
     const late = visitors.filter(({ cookies }) => !cookies.has('fieldledger_session'));
     t.equal(late.length, 3);
     for (const { text, shown } of late) {
-      t.match(text, /If you have set your password with it, sign in with your e-mail address and that/);
+      t.match(text, /If you set your password with it, sign in with your email address and that/);
       t.match(shown, '<a href="/portal/sign-in">');
     }
     await portal.signedIn({ ...COLLEAGUE, email: NEWCOMER });
@@ -90,11 +90,11 @@ onSqlite('the page offers what somebody may do, and says why they may not do the
   t.notMatch(visitor.shown, /value="invoices:read"/, 'nor is what they don’t have offered');
   for (const act of ['remove', 'access']) {
     t.equal(await visitor.force(`/portal/people/${own.id}/${act}`, { scopes: 'jobs:read' }), 422, act);
-    t.match(visitor.text, /You can't remove yourself/);
+    t.match(visitor.text, /You can't change or remove your own access/);
     await visitor.visit('/portal/people');
   }
   await engine.run(`UPDATE administrators SET may_invite = 0 WHERE id = '${own.id}'`);
-  t.match(await visitor.read('/portal/people'), /You can’t invite anybody/);
+  t.match(await visitor.read('/portal/people'), /You can’t invite people/);
 
   await superior.visit('/portal/people');
   t.match(await superior.act(`/portal/people/${own.id}/remove`), /Conor no longer has access/);
@@ -105,13 +105,13 @@ onSqlite('an invitation is withdrawn, replaced, and ends after three days', asyn
   const inviter = await portal.signedIn();
   const first = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
   const second = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
-  t.match((await useCode(portal, first)).text, /This link can't be used/, 'replaced');
+  t.match((await useCode(portal, first)).text, /This link no longer works/, 'replaced');
   const [invitation] = await listInvitations(portal.engine.db, COMPANY, STORY_NOW);
   await inviter.submitAndFollow(`/portal/people/invitations/${invitation?.id ?? ''}/withdraw`);
-  t.match((await useCode(portal, second)).text, /This link can't be used/, 'withdrawn');
+  t.match((await useCode(portal, second)).text, /This link no longer works/, 'withdrawn');
   const third = await inviteByForm(inviter, { email: NEWCOMER, scopes: ['jobs:read'] });
   portal.setNow(later(72));
-  t.match((await useCode(portal, third)).text, /This link can't be used/, 'three days later');
+  t.match((await useCode(portal, third)).text, /This link no longer works/, 'three days later');
 });
 
 onSqlite('a company has 20 invitations that wait at most', async (t, portal) => {
@@ -120,7 +120,7 @@ onSqlite('a company has 20 invitations that wait at most', async (t, portal) => 
   const invited = { email: NEWCOMER, scopes: 'jobs:read' };
   for (let made = 0; made < INVITATIONS_MAX; made += 1)
     await inviteAs(portal.engine, `p${made}@brennan.example`);
-  t.match(await visitor.refused('/portal/people/invite', invited), /At most 20 invitations can wait at once/);
+  t.match(await visitor.refused('/portal/people/invite', invited), /up to 20 open invitations/);
 });
 
 onSqlite('the keys of a removed administrator are revoked if they are ticked', async (t, portal) => {
@@ -133,13 +133,13 @@ onSqlite('the keys of a removed administrator are revoked if they are ticked', a
   const visitor = await portal.signedIn();
   t.match(
     await visitor.read('/portal/people'),
-    /Revoke these keys that they made .*Dashboard jobs:read Ledger jobs:read/,
+    /Revoke these keys they made .*Dashboard jobs:read Ledger jobs:read/,
   );
   t.notMatch(visitor.text, /Of the operator/);
   const fields = { keys: [ledger.id, foreign.id, 'nothing'] };
   t.match(
     await visitor.act(`/portal/people/${conor.id}/remove`, fields),
-    /Conor no longer has access\. Revoked: “Ledger”\. These keys that they made keep working: “Dashboard”\./,
+    /Conor no longer has access\. Revoked: “Ledger”\. Keys they made that still work: “Dashboard”\./,
   );
   const left = (await listActiveKeys(engine, COMPANY, later(2))).map(({ name }) => name);
   t.strictSame(left.sort(), ['Dashboard', 'Of the operator'], 'another’s key is none of the form’s');
@@ -181,7 +181,7 @@ onSqlite('access is lowered at once, with what was made beyond it', async (t, po
   const [ledger = '', , webhook = ''] = beyond;
   t.match(
     await visitor.act(path, { scopes: 'jobs:read', made: [...within, ledger, webhook, 'nothing'] }),
-    /Conor now has: jobs:read\. Ended: “Ledger”, “pay.example.com”\. They made these, which go beyond it and keep working: “Quotes”\./,
+    /Conor now has: jobs:read\. Ended: “Ledger”, “pay.example.com”\. They made these, which still work beyond that access: “Quotes”\./,
   );
   t.strictSame((await listActiveKeys(engine, COMPANY, STORY_NOW)).map(({ name }) => name).sort(), [
     'Planner',

@@ -60,7 +60,7 @@ t.test('a link is made by command and over HTTP, and an operator changes access'
   ])
     t.match(await call(line, { PORTAL_SIGN_IN: 'links' }), {
       exitCode: 1,
-      stderr: /PORTAL_SIGN_IN is links\. Nobody has/,
+      stderr: /PORTAL_SIGN_IN is links\. There are no passwords/,
     });
   const set = 'admin set acme Jane@acme.example';
   t.equal((await call(`${set} --scopes jobs:read,people:read --invite`)).exitCode, 0);

@@ -41,7 +41,7 @@ const addQuickly: Add = async ({ engine }, company, password) =>
 const addByLink: Add = async (portal, company, password) =>
   useLink(portal, await linkTo(portal.engine, company), password);
 
-/** A portal with two companies; in each somebody has an account with the same e-mail address. */
+/** A portal with two companies; in each somebody has an account with the same email address. */
 async function startTwo(
   t: Test,
   passwords: [string, string],
@@ -182,7 +182,7 @@ t.test('nobody enters a company whose account their password didn’t open', asy
   for (const company of [OTHER, 'nobody', '', "other' OR 1=1"])
     answers.add(await visitor.refused('/portal/companies', { company }));
   t.equal(answers.size, 1, 'and learns nothing of one that there is');
-  t.match([...answers][0], /You are no longer signed in there/);
+  t.match([...answers][0], /You are no longer signed in to that company/);
   t.match(await portal.visitor().read('/portal/companies'), /You are not signed in/);
 });
 
@@ -209,7 +209,7 @@ t.test('a reset link ends when its owner changes the password herself', async (t
   await visitor.submitAndFollow('/portal/account/password', { present: SAME, ...typedTwice(NEW_PASSWORD) });
   const guest = portal.visitor();
   t.equal(await guest.openLink(here?.token ?? ''), 422);
-  t.match(guest.text, /This link can't be used/);
+  t.match(guest.text, /This link no longer works/);
   t.equal(await guest.openLink(there?.token ?? ''), 200, "another company's stays");
 });
 

@@ -127,7 +127,7 @@ onSqlite(
     const statuses = [];
     for (let sent = 0; sent < 6; sent += 1) statuses.push(await guess('203.0.113.1'));
     t.strictSame(statuses, [422, 422, 422, 422, 422, 429]);
-    t.match(guesser.text, /too many attempts/);
+    t.match(guesser.text, /Too many attempts/);
     for (let sent = 0; sent < 45; sent += 1) await guess(`2001:db8:${sent.toString(16)}::1`);
     t.equal(await guess('203.0.113.2'), 429, 'from many networks, too');
     const again = portal.visitor();
@@ -194,14 +194,14 @@ onEachEngine('whoever may invite resets a colleague’s, and both are told', asy
   const owner = await portal.signedIn();
   const path = `/portal/people/${colleague.id}/second-factor`;
   await owner.visit('/portal/people');
-  t.match(await owner.act(path), /Conor has no second factor now, and is signed out everywhere\./);
+  t.match(await owner.act(path), /Conor no longer has a second factor, and is signed out everywhere\./);
   t.notMatch(owner.shown, path, 'it is reset once');
   t.equal((await conor.visit('/portal')).statusCode, 303);
   t.match(await waiting.read('/portal/companies'), /You are not signed in/);
   const again = await afterPassword(portal, COLLEAGUE);
   t.equal((await again.visit('/portal')).statusCode, 200, 'without a code');
   const told =
-    /The second factor of Conor was reset Aoife Brennan took the second factor of Conor, \S+, away, and their/;
+    /The second factor of Conor was reset Aoife Brennan reset the second factor of Conor, \S+, and signed/;
   for (const visitor of [owner, again]) t.match(await visitor.read('/portal/notices'), told);
   const [entry] = await listAuditRows(engine, COMPANY, { action: 'second_factor.reset', limit: 2 });
   t.match(entry, { administrator: administrator.id, subject: colleague.id });
@@ -272,12 +272,12 @@ onEachEngine(
     const filled = { name: '<b>"Export" & more', scopes: ['jobs:read', 'quotes:read'] };
     t.match(
       await visitor.refused('/portal/keys/new', filled),
-      /Confirm that it is you .*Your password, or a code of your authenticator app/,
+      /Confirm that it’s you .*Your password, or a code of your authenticator app/,
     );
     t.equal(await count(), 0);
     for (const proof of ['a guess', codeAt(secret, -30)]) {
       await visitor.submit('/portal/keys/new', { ...filled, proof });
-      t.match(visitor.text, /Your password or code is not right/);
+      t.match(visitor.text, /Your password or code is wrong/);
       t.match(visitor.shown, /name="name" value="&lt;b&gt;&quot;Export&quot; &amp; more"/);
       t.match(visitor.shown, /value="jobs:read"[^]*value="quotes:read"/);
       t.notMatch(visitor.shown, /value="a guess"/);

@@ -30,8 +30,8 @@ async function guesser(portal: TestPortal) {
   };
 }
 
-const WRONG = 'The e-mail address or the password is wrong.';
-const TOO_MANY = /There were too many attempts to sign in. Try again in \d+ minutes\./;
+const WRONG = 'The email address or password is wrong.';
+const TOO_MANY = /Too many attempts to sign in. Try again in \d+ minutes\./;
 
 onSqlite('an unknown address is answered like a wrong password', { trustedProxies: 1 }, async (t, portal) => {
   const password = await hashPassword(PASSWORD);

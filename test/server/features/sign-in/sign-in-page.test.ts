@@ -24,7 +24,7 @@ onEachEngine('an administrator signs in, sees the overview, and signs out', asyn
       email: ` ${EMAIL.toUpperCase()}`,
       password: PASSWORD,
     }),
-    /These people administer/,
+    /These people are administrators/,
     'and comes to the page that was asked for',
   );
   t.match(await visitor.act('/portal/sign-out'), /You have signed out/);
@@ -57,7 +57,7 @@ onSqlite('a changed password ends the other sessions', async (t, portal) => {
   await here.visit('/portal/account');
   const fields = typedTwice(NEW_PASSWORD);
   const wrong = await here.refused('/portal/account/password', { ...fields, present: 'not my password' });
-  t.match(wrong, /Your present password is not right/);
+  t.match(wrong, /Your current password is wrong/);
   t.equal((await there.visit('/portal')).statusCode, 200);
   const changed = await here.act('/portal/account/password', { ...fields, present: PASSWORD });
   t.match(changed, /Your password is changed/);
@@ -75,7 +75,7 @@ onSqlite('nobody ends sessions by one that was stolen', async (t, portal) => {
     await thief.visit('/portal/account');
     await thief.submit(action);
     for (const proof of ['', 'a guess']) {
-      t.match(await thief.refused(action, { proof }), /Your password Your password or code is not right/);
+      t.match(await thief.refused(action, { proof }), /Your password Your password or code is wrong/);
     }
   }
   t.equal((await owner.visit('/portal')).statusCode, 200);
@@ -168,7 +168,7 @@ onSqlite('a weak password is refused at its field wherever one is set', async (t
       );
     t.match(problemAt(await setPassword('short'), 'password'), /12 to 200 characters/, place);
     const typo = await setPassword('granite lanterns drift north', 'granite lanterns drift');
-    t.match(problemAt(typo, 'password-again'), /differ/, place);
+    t.match(problemAt(typo, 'password-again'), /don’t match/, place);
     t.equal(problemAt(typo, 'password'), undefined);
   }
   await portal.signedIn({ email: EMAIL, password: PASSWORD });

@@ -58,7 +58,7 @@ onEachEngine(
   async (t, portal) => {
     const { engine } = portal;
     const visitor = await portal.signedIn();
-    t.match(await visitor.read('/portal/requests'), /There are no requests here/);
+    t.match(await visitor.read('/portal/requests'), /No requests/);
     const busy = await keyFor(engine, COMPANY);
     const narrow = await keyFor(engine, COMPANY, ['people:read']);
     const secret = 'a-value-of-theirs';
@@ -120,7 +120,7 @@ onEachEngine(
     await createCompany(engine, 'acme', {}, STORY_NOW);
     await addAdministrator(engine, { email: 'x@acme.example', password: PASSWORD, company: 'acme' });
     const other = await portal.signedIn({ email: 'x@acme.example', password: PASSWORD });
-    t.match(await other.read(`/portal/requests?key=${idOf(busy)}`), /There are no requests here/);
+    t.match(await other.read(`/portal/requests?key=${idOf(busy)}`), /No requests/);
     t.notMatch(other.shown, `(…${idOf(busy).slice(-4)})`);
   },
 );

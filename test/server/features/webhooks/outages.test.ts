@@ -82,10 +82,10 @@ onEachEngine('30 days of outages: each is told once', async (t, { engine, url, o
   t.ok(rows.every(({ administrator, state }) => told.includes(administrator ?? '') && state === 'sent'));
   const mailed = server.mails.map(({ headers }) => headers.get('message-id'));
   t.strictSame(mailed.toSorted(), rows.map(({ id }) => `<${id}@fieldledger.example>`).toSorted());
-  const recovered = server.mails.find(({ text }) => text.includes('It failed from'));
+  const recovered = server.mails.find(({ text }) => text.includes('It was failing from'));
   t.match(
     recovered?.text,
-    /^It failed from 22 Nov 2026, 14:00 \(Europe\/Dublin\) to 25 Nov 2026, 16:00 \(.* send them again: 26\./,
+    /^It was failing from 22 Nov 2026, 14:00 \(Europe\/Dublin\) to 25 Nov 2026, 16:00 \(.* send again: 26\./,
   );
 });
 
@@ -127,10 +127,10 @@ onEachEngine('outages are told daily, and four hours apart', async (t, { engine,
   t.strictSame(await toldAt(31 * HOUR + 1), ['webhook.failing'], 'a day later, and it failed anew');
   t.match(await noticesSince(engine, new Date(begun)), [
     {
-      subject: /^The webhook to \S+ fails$/,
-      text: /The answer was 503\. Deliveries that wait: 1; .* held: 0\./,
+      subject: /^The webhook to \S+ is failing$/,
+      text: /The response was 503\. Deliveries waiting: 1; .* held: 0\./,
     },
-    { subject: /^The webhook to \S+ still fails$/, text: /Deliveries that wait: 2; / },
+    { subject: /^The webhook to \S+ is still failing$/, text: /Deliveries waiting: 2; / },
   ]);
   await sendAt(32 * HOUR, false);
   t.strictSame(await toldAt(33 * HOUR), [], 'once a day');
@@ -159,7 +159,7 @@ onEachEngine(
     t.match(await toldAt(23 * 24 + 1), [
       {
         subject: /^Deliveries to \S+ will be lost$/,
-        text: /wait for it: 1\. .* the next at 20 Dec 2026, 12:00/,
+        text: /Deliveries waiting: 1\. .* the next at 20 Dec 2026, 12:00/,
       },
     ]);
     t.strictSame(await toldAt(29 * 24), []);

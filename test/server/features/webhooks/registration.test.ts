@@ -92,8 +92,7 @@ t.test('a registration that is refused says why, and leaves nothing', async (t) 
   const known = subscribableKinds.join(', ');
   const unknown = (event: string) => `"${event}" is not an event; it takes ${known}.`;
   const meant = (event: string, other: string) => `"${event}" is not an event; did you mean ${other}?`;
-  const unseen = (event: string, scope: Scope) =>
-    `"${event}" can't be chosen without access to its data, which is ${scope}.`;
+  const unseen = (event: string, scope: Scope) => `To choose "${event}" you need ${scope}.`;
   const whoSees = async (...scopes: Scope[]) => {
     const email = `${scopes.length}${scopes[0]?.replace(':', '-')}@acme.example`;
     return signedInAs(engine, await addAdministrator(engine, { company: 'acme', email, scopes }));
@@ -109,7 +108,7 @@ t.test('a registration that is refused says why, and leaves nothing', async (t) 
     [{ events: ['toString'] }, unknown('toString')],
     [
       { events: ['job.created', 'ping'] },
-      '"ping" can\'t be chosen: it is sent to any webhook when the test button is pressed.',
+      '"ping" can\'t be chosen: every webhook gets it when you send a test.',
     ],
     [{ events: ['job.created', 'invoice.paid'], by: twoKinds }, unseen('invoice.paid', 'invoices:read')],
     [{ by: people }, unseen('job.created', 'jobs:read')],
@@ -139,7 +138,7 @@ onEachStore('of 20 webhooks that are registered at once exactly 10 are', async (
       registerMany(engines, `${company}-neighbour`, 3),
     ]);
     t.equal(created.length, WEBHOOKS_MAX, company);
-    const message = `The company "${company}" has 10 webhooks, which is the limit; delete one first.`;
+    const message = `The company "${company}" already has 10 webhooks, the most it can have. Delete one first.`;
     t.strictSame(
       refusals.map((refusal) => refusal.message),
       Array(10).fill(message),
@@ -148,7 +147,7 @@ onEachStore('of 20 webhooks that are registered at once exactly 10 are', async (
     t.equal((await listWebhooks(engine, company)).length, 10);
 
     const [first, second] = created;
-    if (!first || !second) throw new Error('There are no webhooks.');
+    if (!first || !second) throw new Error('No webhooks.');
     const deletions = [first, first, second].map(({ id }) => deleteWebhook(engine, company, id, LATER));
     const outcomes = (await Promise.allSettled(deletions)).map(({ status }) => status).sort();
     t.strictSame(outcomes, ['fulfilled', 'fulfilled', 'rejected'], 'of two deletions one is refused');

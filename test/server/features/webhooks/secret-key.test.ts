@@ -12,7 +12,7 @@ const KEY = Buffer.alloc(32, 1).toString('base64');
 const OTHER = Buffer.alloc(32, 2).toString('base64');
 const REGISTER = 'webhook create acme https://example.com';
 const MISSING =
-  /^Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint [0-9a-f]{8}, and their deliveries are held\. Second factors under it take recovery codes alone\. Set it as WEBHOOK_SECRET_KEY/;
+  /^Signing secrets of webhooks are encrypted with a key that is not here, the one with the fingerprint [0-9a-f]{8}, and their deliveries are held\. Second factors encrypted with it accept only recovery codes\. Set it as WEBHOOK_SECRET_KEY/;
 
 const HELD = {
   status: 'ready',

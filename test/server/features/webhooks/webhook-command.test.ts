@@ -15,13 +15,13 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
   await using workplace = await openWorkplace();
   const { json, call } = workplace;
   await json('company create acme --api --invoicing');
-  t.equal((await call('webhook list acme')).stdout, 'There are no webhooks.\n');
+  t.equal((await call('webhook list acme')).stdout, 'No webhooks.\n');
 
   const prose = await call(
     "webhook create acme https://Hooks.example.com --events 'job.created, invoice.paid'",
   );
   const stderr =
-    /^Registered whk_[0-9a-f]{12}\. Keep its signing secret in a secret store; it is shown only now\.\n$/;
+    /^Registered whk_[0-9a-f]{12}\. Keep its signing secret in a secret store: it won't be shown again\.\n$/;
   t.match(prose, { exitCode: 0, stdout: /^\S+\n$/, stderr }, 'stdout is the secret alone, for a pipe');
   t.match(prose.stdout.trimEnd(), SECRET);
   const created = await json<Webhook & { secret: string }>('webhook create acme https://a.com/in');
@@ -69,15 +69,15 @@ t.test('webhooks are registered, listed without their secrets, paused and delete
   await call(`webhook pause acme ${id}`);
   const since = (await json<Webhook[]>('webhook list acme'))[1]?.pausedAt;
   t.match(since, /^\d{4}-/);
-  const told = `${id} (https://a.com/in) is paused since ${since}.\n`;
+  const told = `${id} (https://a.com/in) has been paused since ${since}.\n`;
   t.match(await call(`webhook pause acme ${id}`), { stdout: told });
   t.match((await call('webhook list acme')).stdout, `  since ${since}  https://a.com/in `);
   const pinged = await call(`webhook ping acme ${id}`);
-  t.match(pinged, { exitCode: 1, stderr: /is paused; resume it first/ });
+  t.match(pinged, { exitCode: 1, stderr: /is paused\. Resume it first/ });
   t.strictSame(await json(`webhook resume acme ${id}`), record);
 
   const remove = `webhook delete acme ${first?.id}`;
-  t.match(await call(remove), { exitCode: 2, stderr: /Give --confirm with the id once more/ });
+  t.match(await call(remove), { exitCode: 2, stderr: /Give --confirm with the id again/ });
   t.match(await call(`${remove} --confirm ${id}`), {
     exitCode: 1,
     stderr: `fieldledger: --confirm is "${id}", and the webhook is "${first?.id}".\n`,

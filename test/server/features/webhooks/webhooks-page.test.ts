@@ -14,7 +14,7 @@ const URL_GIVEN = 'https://hooks.example.com/in';
 onSqlite('a webhook is registered, paused, resumed and deleted', async (t, portal) => {
   const { engine } = portal;
   const visitor = await portal.signedIn();
-  t.match(await visitor.read('/portal/webhooks'), /There are no webhooks/);
+  t.match(await visitor.read('/portal/webhooks'), /No webhooks/);
   await visitor.visit('/portal/webhooks/new');
   const events = ['invoice.paid', 'job.created'];
   await visitor.submitAndFollow('/portal/webhooks', { url: ` ${URL_GIVEN} `, events });
@@ -28,7 +28,7 @@ onSqlite('a webhook is registered, paused, resumed and deleted', async (t, porta
   t.match(visitor.text, /Quiet/);
   t.match(await visitor.act(`${of}/pause`), /The webhook is paused/);
   t.match(await visitor.act(`${of}/resume`), /The webhook is resumed/);
-  t.match(await visitor.act(`${of}/delete`), /is deleted.*There are no webhooks/);
+  t.match(await visitor.act(`${of}/delete`), /is deleted.*No webhooks/);
   t.equal((await visitor.visit(of)).statusCode, 404);
   const trail = await listAuditRows(engine, COMPANY, { limit: 4 });
   const by = { administratorName: 'Aoife Brennan', subject: webhook?.id };
@@ -51,7 +51,7 @@ onSqlite('the list tells how each webhook is doing', async (t, portal) => {
   await visitor.visit('/portal/webhooks');
   // 24 hours at 10 each, 24 of them failed; 12 more attempts, as many of which failed.
   t.match(visitor.text, /fieldledger Partly failing All events 85\.7% delivered: 36 of 252 attempts failed/);
-  t.match(visitor.text, /20 Nov 2026, 11:57 20 Nov 2026, 11:09 There was no answer within 10 seconds\./);
+  t.match(visitor.text, /20 Nov 2026, 11:57 20 Nov 2026, 11:09 No response within 10 seconds\./);
   t.match(visitor.text, /calm\.example\.com \/ Quiet form\.submitted/, 'after those that fail');
   t.match(
     await visitor.read(`/portal/webhooks/${id}`),
@@ -73,7 +73,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     const disabled = [...visitor.shown.matchAll(/value="([a-z_.]+)"\s+disabled/g)].map(([, kind]) => kind);
     const others = subscribableKinds.filter((kind) => !kind.startsWith('job.'));
     t.strictSame(disabled, others);
-    t.match(visitor.text, /quote\.accepted You have no access to its data, which is quotes:read\./);
+    t.match(visitor.text, /quote\.accepted You need quotes:read to choose this\./);
   });
 
   await t.test('are refused when they are added to the form by hand', async (t) => {
@@ -82,7 +82,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
         url: URL_GIVEN,
         events: ['job.created', 'invoice.paid'],
       }),
-      /"invoice\.paid" can't be chosen without access to its data, which is invoices:read\./,
+      /To choose "invoice\.paid" you need invoices:read\./,
     );
     t.match(visitor.shown, `value="${URL_GIVEN}"`, 'and what was typed is kept');
     const ping = await visitor.refused('/portal/webhooks', { url: URL_GIVEN, events: ['ping'] });
@@ -105,7 +105,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     for (const path of [of, `${of}/deliveries?state=unsent`, `${of}/deliveries/${delivery}`]) {
       t.match(
         await visitor.read(path),
-        /You have no access to data that this webhook sends or sent: invoices:read\. Ask an/,
+        /This webhook sends or sent data that you have no access to: invoices:read\. Ask an/,
       );
       t.notMatch(
         visitor.shown,
@@ -116,7 +116,7 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     for (const action of ['ping', 'pause', 'resume', 'delete', 'recover', again]) {
       const fields = { from: '2026-11-20T11:00', count: '1', seen: '0' };
       t.equal(await visitor.force(`${of}/${action}`, fields), 422, action);
-      t.match(visitor.text, /You have no access to data that this webhook sends or sent: invoices:read\./);
+      t.match(visitor.text, /This webhook sends or sent data that you have no access to: invoices:read\./);
     }
     t.strictSame(await rows(), before);
   });
@@ -128,9 +128,16 @@ onSqlite('events whose data an administrator may not see', async (t, portal) => 
     const change = { company: COMPANY, id, by: 'operator' as const, now: STORY_NOW };
     const { pastEvents } = await changeWebhook(engine, { ...change, events: ['job.created'] });
     t.strictSame(pastEvents, ['invoice.paid']);
-    t.match(await visitor.read(`/portal/webhooks/${id}/change`), /sends or sent: invoices:read/);
+    t.match(
+      await visitor.read(`/portal/webhooks/${id}/change`),
+      /sends or sent data that you have no access to: invoices:read/,
+    );
     t.equal(await visitor.force(`/portal/webhooks/${id}/change`, { events: 'job.updated' }), 422);
-    t.match(visitor.text, /sends or sent: invoices:read/, 'of which the history has deliveries');
+    t.match(
+      visitor.text,
+      /sends or sent data that you have no access to: invoices:read/,
+      'of which the history has deliveries',
+    );
     t.strictSame((await changeWebhook(engine, { ...change, events })).pastEvents, []);
   });
 });
@@ -176,13 +183,13 @@ onSqlite('ten webhooks are the limit, which is told before an eleventh is filled
   await visitor.visit('/portal/webhooks/new');
   const before = visitor.shown;
   for (let index = 0; index < 10; index += 1) await addWebhook(portal.engine);
-  t.match(await visitor.read('/portal/webhooks'), /A company can have 10 webhooks\./);
+  t.match(await visitor.read('/portal/webhooks'), /up to 10 webhooks/);
   await visitor.visit('/portal/webhooks/new');
   t.notMatch(visitor.shown, /action="\/portal\/webhooks"/);
   visitor.shown = before;
   t.match(
     await visitor.refused('/portal/webhooks', { url: URL_GIVEN, events: 'job.created' }),
-    /has 10 webhooks, which is the limit/,
+    /already has 10 webhooks, the most it can have/,
   );
 });
 
@@ -204,7 +211,7 @@ onSqlite('a webhook’s page says what its receiver answered last', async (t, po
   const seen = await portal.signedIn();
   t.match(
     await seen.read(of),
-    /Last failure .* The answer was 401\. Usual cause: The receiver checks signatures with another secret/,
+    /Last failure .* The response was 401\. Usual cause: The receiver checks signatures with another secret/,
   );
   t.match(seen.text, `The receiver said: <script>alert(1)</script>, it's "whsec_…"`);
   t.notMatch(seen.shown, /<script>alert/);
@@ -212,11 +219,11 @@ onSqlite('a webhook’s page says what its receiver answered last', async (t, po
   t.notMatch(JSON.stringify(await engine.run('SELECT * FROM webhook_hours')), secret.slice(6, 20));
   t.match(
     await seen.read(`${of}/deliveries/${delivery}`),
-    `The answer was 401. <script>alert(1)</script>, it's "whsec_…"`,
+    `The response was 401. <script>alert(1)</script>, it's "whsec_…"`,
   );
   t.notMatch(seen.shown, /<script>alert/);
   const { visitor: limited } = await portal.join({ scopes: ['jobs:read'], mayInvite: false });
-  t.match(await limited.read(of), /The answer was 401/);
+  t.match(await limited.read(of), /The response was 401/);
   t.notMatch(limited.text, /alert/, 'which may repeat data that they may not see');
 });
 
@@ -226,7 +233,7 @@ onSqlite('every event is explained, where it is chosen and on a page', async (t,
     await visitor.visit(path);
     for (const { event, body } of exampleEvents().filter(({ event: kind }) => kind !== 'ping')) {
       const { summary, description } = eventWords(event);
-      t.match(visitor.text, `${event} ${summary}. What it says, with an example of ${event}`, path);
+      t.match(visitor.text, `${event} ${summary}. Details and an example of ${event}`, path);
       t.match(visitor.text.replaceAll(' ', ''), description.replaceAll(/[` ]/g, ''), path);
       if (exampleEvents().find((one) => one.event === event)?.body === body)
         t.match(visitor.text, JSON.stringify(JSON.parse(body), null, 2).replace(/\s+/g, ' '), path);
@@ -235,6 +242,6 @@ onSqlite('every event is explained, where it is chosen and on a page', async (t,
   await portal.engine.run("UPDATE companies SET modules = '[]'");
   t.match(
     await visitor.read('/portal/events'),
-    'A job is created. Nothing is sent now: Your plan does not include it.',
+    'A job is created. Not sent at the moment: Your plan does not include it.',
   );
 });

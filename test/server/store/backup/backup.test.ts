@@ -19,6 +19,6 @@ t.test('a backup takes the place of an earlier one, but of no database in use', 
   const backUpTo = (file: string) => backUp(pathOf(source), file, copying);
   for (let count = 0; count < 2; count += 1) await backUpTo(join(folder, 'backup.db'));
   const before = readFileSync(pathOf(used));
-  await t.rejects(backUpTo(pathOf(used)), { message: /is there already and isn't a backup/ });
+  await t.rejects(backUpTo(pathOf(used)), { message: /already exists and isn't a backup/ });
   t.ok(readFileSync(pathOf(used)).equals(before));
 });

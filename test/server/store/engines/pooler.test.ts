@@ -68,7 +68,7 @@ t.test('everything works through a pooler in transaction mode', async (t) => {
     await visitor.visit('/portal/sign-in');
     await visitor.submitAndFollow('/portal/sign-in', { email: EMAIL, password: PASSWORD });
     t.equal((await visitor.visit('/portal/people')).statusCode, 200);
-    t.match(visitor.text, /These people administer/);
+    t.match(visitor.text, /These people are administrators/);
   });
 
   await t.test('a feed is applied, and its deliveries go out', async (t) => {

@@ -100,7 +100,7 @@ function administratorOf(company: string, id: string): Administrator {
   };
 }
 
-onEachStore('an e-mail address has one account in each company', async (t, { engine }) => {
+onEachStore('an email address has one account in each company', async (t, { engine }) => {
   for (const company of ['acme', 'other']) await createCompany(engine, company, {}, STORY_NOW);
   const insert = (company: string, id: string) =>
     engine.transaction((transaction) =>

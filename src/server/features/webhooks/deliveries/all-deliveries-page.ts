@@ -23,7 +23,7 @@ export const showAllDeliveries: PortalPage = async (visit, { engine }) => {
   const filter = { ...chosen, record: record || undefined };
   const found = await listAllDeliveries(engine.db, webhooks, filter, { before, countMax: PAGE_DELIVERIES });
   const recordField = textField({
-    ...{ name: 'record', label: 'Id of a record', value: record, type: 'search', isRequired: false },
+    ...{ name: 'record', label: 'Record id', value: record, type: 'search', isRequired: false },
     lengthMax: 100,
   });
   return page(

@@ -15,14 +15,14 @@ import type { Problems } from '../../../views/page-error.ts';
 import { page, type PortalPage, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webhook-access.ts';
 
-const NOT_A_TIME = 'Give a day and a time of the calendar, such as 2026-11-20T14:30.';
+const NOT_A_TIME = 'Enter a date and time, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
 /** The number at which counting failed, or newer, deliveries stops. */
 const FAILED_MAX = 1_000;
 const NEWER_MAX = 100;
 
 const stateNames: Record<StateGroup, string> = {
-  waiting: 'Waiting or being sent',
+  waiting: 'Waiting or sending',
   retrying: 'Retrying',
   delivered: 'Delivered',
   unsent: 'Failed or held',
@@ -181,14 +181,11 @@ export function deliveryTable(
       delivery.attemptCount,
     ]),
     empty: isCutShort
-      ? ['None of these match', 'Look at older ones, or choose a shorter time.']
-      : [
-          'There are no deliveries here',
-          'If you chose a filter, there may be some without it. Otherwise there was no event yet. Pings are listed too.',
-        ],
+      ? ['No matches here', 'Look at older ones, or choose a shorter period.']
+      : ['No deliveries', 'If you chose a filter, try without it. Otherwise there has been no event yet.'],
   });
   return html`${list}
-  ${isCutShort && html`<p class="hint">The search stopped after some thousand deliveries; older ones may match too.</p>`}`;
+  ${isCutShort && html`<p class="hint">The search stopped after a few thousand deliveries. Older ones may match too.</p>`}`;
 }
 
 function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefined {
@@ -202,13 +199,15 @@ function recoverPart(visit: Visit, webhook: Webhook, given: Chosen['given']): Ht
   const action = `/portal/webhooks/${webhook.id}/recover`;
   const first = companyLocal(company.timeZone, new Date(now.getTime() - HISTORY_MS + MINUTE_MS));
   const forms = html`<div class="filters">
-    <form method="get" id="ticked" action="${action}">${button('Send the ticked ones again…', 'quiet')}</form>
+    <form method="get" id="ticked" action="${action}">
+      ${button('Send ticked deliveries again…', 'quiet')}
+    </form>
     ${
       given.event === '' &&
       html`<form method="get" action="${action}">
         <input type="hidden" name="from" value="${given.from || first}" />
         <input type="hidden" name="until" value="${given.until}" />
-        ${button(given.from || given.until ? 'Send all of this time again…' : 'Send all again…', 'quiet')}
+        ${button(given.from || given.until ? 'Send all in this period again…' : 'Send all again…', 'quiet')}
       </form>`
     }
   </div>`;

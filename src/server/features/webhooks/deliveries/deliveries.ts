@@ -102,10 +102,9 @@ export async function resend(
       .executeTakeFirst();
     const name = `delivery ${quote(id)}`;
     if (!row) throw new UsageError(`The webhook ${quote(webhook)} has no ${name}.`);
-    if (row.state === 'sending')
-      throw new UsageError(`The ${name} is being sent at this moment; look at its result first.`);
+    if (row.state === 'sending') throw new UsageError(`The ${name} is being sent. Wait for its result.`);
     if (row.attempt_count >= ATTEMPTS_MAX)
-      throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, which is the limit.`);
+      throw new UsageError(`The ${name} has had ${ATTEMPTS_MAX} attempts, the most it can have.`);
     return 'changed';
   });
 }
@@ -121,10 +120,10 @@ export async function countRecoverable(
   now: Date,
 ): Promise<number> {
   if ('ids' in choice && (choice.ids.length === 0 || choice.ids.length > PAGE_MAX))
-    throw new UsageError(`Choose from 1 to ${PAGE_MAX} deliveries.`);
+    throw new UsageError(`Choose 1 to ${PAGE_MAX} deliveries.`);
   const ageMs = 'ids' in choice ? 0 : now.getTime() - choice.from.getTime();
   if (!(ageMs >= 0 && ageMs <= HISTORY_MS))
-    throw new UsageError(`The time must lie within the last ${HISTORY_DAYS} days.`);
+    throw new UsageError(`Choose a time within the last ${HISTORY_DAYS} days.`);
   return countUnsent(db, of, choice, { attemptsMax: ATTEMPTS_MAX, countMax: RECOVERABLE_MAX });
 }
 
@@ -233,7 +232,7 @@ export async function ping(
     const chosen = events.find((one) => one === kind);
     if (!chosen && kind !== 'ping')
       throw new UsageError(unknownName(kind, 'an event of the webhook', events));
-    if (pausedAt !== null) throw new UsageError(`The webhook ${quote(webhook)} is paused; resume it first.`);
+    if (pausedAt !== null) throw new UsageError(`The webhook ${quote(webhook)} is paused. Resume it first.`);
     const rows = await transaction
       .selectFrom('webhooks')
       .select(['id', 'pinged_at'])
@@ -245,7 +244,7 @@ export async function ping(
     const times = rows.filter((row) => row.id === webhook).flatMap(timesOf);
     if (times.length >= PINGS_MAX || rows.flatMap(timesOf).length >= PINGS_OF_COMPANY_MAX)
       throw new UsageError(
-        `A webhook can be pinged ${PINGS_MAX} times a minute, and those of a company ${PINGS_OF_COMPANY_MAX} times together; wait a little.`,
+        `You can send ${PINGS_MAX} tests a minute to a webhook, and ${PINGS_OF_COMPANY_MAX} in all. Try again in a minute.`,
       );
     await transaction
       .updateTable('webhooks')

@@ -39,7 +39,7 @@ export const showDelivery: PortalPage = async (visit, services, problems = {}) =
         ['Delivery id', html`<code>${id}</code>`],
         ['Held because', withheldFor && withheldText(withheldFor)],
         ['Next attempt', nextAttemptAt && exactTime(visit, nextAttemptAt)],
-        ['Waits because', isPaused ? 'The webhook is paused.' : undefined],
+        ['Waiting because', isPaused ? 'The webhook is paused.' : undefined],
       ])}
       ${unlessRefused(webhook, visit, again)}
       <h2>Attempts</h2>
@@ -60,8 +60,8 @@ export const sendAgain = action(showDelivery, async (visit, { engine }) => {
   const outcome = await resend(engine, delivery, act.now, { by: act.by, attemptCount });
   const text =
     outcome === 'waiting'
-      ? 'The delivery is sent again, with the same id and body.'
-      : 'Nothing was sent: there was another attempt since you loaded the page, or the delivery already waits to be sent.';
+      ? 'We’re sending the delivery again, with the same id and body.'
+      : 'Nothing was sent: there has been another attempt since you loaded the page, or the delivery is already waiting.';
   return redirect(`/portal/webhooks/${webhook.id}/deliveries/${delivery.id}`, text);
 });
 
@@ -93,7 +93,7 @@ function attemptTable(visit: Visit, { attempts }: DeliveryDetail): Html {
       ...[dns, connect, tls, firstByte, totalMs].map(msText),
       exactTime(visit, attempt.nextAttemptAt),
     ]),
-    empty: ['There was no attempt yet', 'Each attempt is listed here with its result.'],
+    empty: ['No attempts yet', 'Each attempt is listed here with its result.'],
   });
 }
 
@@ -120,10 +120,10 @@ function requestPart(delivery: DeliveryDetail, services: Services): Html {
 
 function signatures(delivery: DeliveryDetail, { secrets: box, serviceName, supportUrl }: Services): Html {
   const { attempts } = delivery;
-  if (attempts.length === 0) return html`<p>Each attempt gets its own when it is sent.</p>`;
+  if (attempts.length === 0) return html`<p>Each attempt gets its own signature when it is sent.</p>`;
   if (!canSign(delivery, box))
     return html`<p>
-      They can’t be shown, because the webhook’s secret can’t be decrypted. Ask
+      We can’t show these, because the webhook’s secret can’t be decrypted. Ask
       ${supportLink('your operator', supportUrl)}.
     </p>`;
   return html`<p class="hint">

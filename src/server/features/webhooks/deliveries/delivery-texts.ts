@@ -8,7 +8,7 @@ import { badge } from '../../../views/notice.ts';
 
 const states: Record<DeliveryState, readonly [kind: 'good' | 'bad' | 'plain' | 'warn', text: string]> = {
   waiting: ['plain', 'Waiting'],
-  sending: ['plain', 'Being sent'],
+  sending: ['plain', 'Sending'],
   retrying: ['warn', 'Retrying'],
   delivered: ['good', 'Delivered'],
   failed: ['bad', 'Failed'],

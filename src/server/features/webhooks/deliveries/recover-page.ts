@@ -49,7 +49,7 @@ export const recoverChosen = action(showRecover, async (visit, { engine }) => {
   const of = { company: act.company, webhook: webhook.id };
   const seen = { by: act.by, count: Number(filled.get('count')) };
   const sent = await recover(engine, of, choiceIn(visit, filled), now, seen);
-  const text = `${counted(sent, 'delivery is', 'deliveries are')} sent again.`;
+  const text = `${counted(sent, 'delivery is', 'deliveries are')} being sent again.`;
   return redirect(`/portal/webhooks/${webhook.id}/deliveries?state=unsent`, text);
 });
 
@@ -72,7 +72,7 @@ function question(
   { id }: Webhook,
   { given, count, problem }: { given: URLSearchParams; count: number; problem: string | undefined },
 ): Html {
-  if (count === 0) return emptyState('There is nothing to send again', 'None of these failed or was held.');
+  if (count === 0) return emptyState('Nothing to send again', 'None of these failed or was held.');
   const deliveries = counted(count, 'delivery', 'deliveries', RECOVERABLE_MAX);
   const chosen = [...given].filter(([name]) => ['delivery', 'from', 'until'].includes(name));
   const hidden = [...chosen, ['count', count] as const].map(

@@ -63,7 +63,7 @@ onSqlite(
       await visitor.refused(`${of}/ping`, { event: 'quote.accepted' }),
       /is not an event of the webhook/,
     );
-    t.match(await visitor.act(`${of}/ping`, { event: 'invoice.paid' }), /Retrying Test The answer was 500/);
+    t.match(await visitor.act(`${of}/ping`, { event: 'invoice.paid' }), /Retrying Test The response was 500/);
     await loop[Symbol.asyncDispose]();
     const body = sender.sent[0]?.body ?? '';
     const signature = sender.sent[0]?.headers['Service-Signature'] ?? '';

@@ -62,8 +62,8 @@ t.test('a delivery shows what was sent and every attempt, and is sent again', as
   const path = `${of}/deliveries/${delivery}`;
   await visitor.visit(path);
   const [first, second] = rowsOf(visitor.shown);
-  t.match(first, /^1 .* The answer was 503\. 3 ms 11 ms 24 ms 41 ms 79 ms \d/);
-  t.match(second, /^2 .* The answer was 200\. – – – 38 ms 38 ms –$/);
+  t.match(first, /^1 .* The response was 503\. 3 ms 11 ms 24 ms 41 ms 79 ms \d/);
+  t.match(second, /^2 .* The response was 200\. – – – 38 ms 38 ms –$/);
 
   const body = textOf(/<pre id="body">([\s\S]*?)<\/pre>/.exec(visitor.shown)?.[1] ?? '');
   const sent = [...visitor.text.matchAll(/t=\d+,v1=[0-9a-f]{64}/g)].map(([text]) => text);
@@ -79,7 +79,7 @@ t.test('a delivery shows what was sent and every attempt, and is sent again', as
   const form = visitor.shown;
   const tab = visitor.copy();
   await tab.visit(path);
-  t.match(await visitor.act(`${path}/send-again`), /The delivery is sent again/);
+  t.match(await visitor.act(`${path}/send-again`), /We’re sending the delivery again/);
   const sender = scriptedSender(() => answer(200));
   const loop = startLoop(engine, sender);
   await until(
@@ -89,7 +89,7 @@ t.test('a delivery shows what was sent and every attempt, and is sent again', as
   await visitor.submitAndFollow(`${path}/send-again`);
   t.match(
     await tab.act(`${path}/send-again`),
-    /Nothing was sent: there was another attempt since you loaded the page/,
+    /Nothing was sent: there has been another attempt since you loaded the page/,
   );
   await loop[Symbol.asyncDispose]();
   t.strictSame(
@@ -115,13 +115,13 @@ t.test('what failed since a time is sent again together', async (t) => {
   const preview = async (query: string) => (await visitor.visit(`${of}/recover?${query}`)).statusCode;
   for (const wrong of ['', 'yesterday', '2026-11-31T00:00', '2026-11-21T00:00'])
     t.equal(await preview(`from=${wrong}`), 422, wrong);
-  t.match(visitor.text, /The time must lie within the last 30 days/);
+  t.match(visitor.text, /Choose a time within the last 30 days/);
   t.equal(await preview('from=2026-10-01T00:00'), 200, 'the list may have been shown a while ago');
   t.equal(await preview('from=2026-11-10T08:00&until=soon'), 422);
   t.equal(await preview(''), 422);
   t.match(visitor.text, /Tick deliveries in the list first, or choose a time/);
   t.equal(await preview(Array.from({ length: 101 }, (_, index) => `delivery=${index}`).join('&')), 422);
-  t.match(visitor.text, /Choose from 1 to 100 deliveries/);
+  t.match(visitor.text, /Choose 1 to 100 deliveries/);
 
   t.equal(await preview('from=2026-11-10T08:00'), 200);
   t.match(visitor.text, `${later.length} deliveries that failed or were held will be sent again`);
@@ -132,10 +132,10 @@ t.test('what failed since a time is sent again together', async (t) => {
   );
   t.match(visitor.text, `${later.length - 1} deliveries that failed`, 'and what it is now');
   t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), []);
-  t.match(await visitor.act(`${of}/recover`), `${later.length - 1} deliveries are sent again.`);
+  t.match(await visitor.act(`${of}/recover`), `${later.length - 1} deliveries are being sent again.`);
   t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), later.slice(1));
   await preview('from=2026-11-10T08:00');
-  t.match(visitor.text, /There is nothing to send again/);
+  t.match(visitor.text, /Nothing to send again/);
 });
 
 t.test('of what failed some are ticked and sent again, or all of a time', async (t) => {
@@ -162,7 +162,7 @@ t.test('of what failed some are ticked and sent again, or all of a time', async 
     await visitor.read(`${of}/recover?${delivery.map((one) => `delivery=${one}`).join('&')}`),
     '2 deliveries that failed',
   );
-  t.match(await visitor.act(`${of}/recover`, { delivery }), '2 deliveries are sent again.');
+  t.match(await visitor.act(`${of}/recover`, { delivery }), '2 deliveries are being sent again.');
   // The other webhook has deliveries with the same ids.
   t.strictSame(await idsWhere(engine, "d.state = 'waiting'"), chosen);
 });
@@ -190,7 +190,7 @@ onEachEngine('a search among very many is broken off, and can be gone on with', 
   const list = `/portal/webhooks/${id}/deliveries`;
   t.match(
     await visitor.read(list),
-    /The search stopped after some thousand deliveries; older ones may match too/,
+    /The search stopped after a few thousand deliveries\. Older ones may match too/,
   );
   t.strictSame(await crawl(visitor, list), await idsWhere(engine, "e.kind = 'job.updated'"));
   await engine.run("UPDATE deliveries SET state = 'failed' WHERE id < 'dlv_01a1a'");
@@ -233,13 +233,13 @@ onSqlite(
       scriptedSender(() => answer(statuses.shift() ?? 204)),
     );
     await visitor.visit(of);
-    t.match(await visitor.act(`${of}/ping`), /Delivered Test The answer was 204\. .* 1 ms \(response 1\)/);
-    t.match(await visitor.act(`${of}/ping`), /Retrying Test The answer was 500\. .* It is retried at/);
+    t.match(await visitor.act(`${of}/ping`), /Delivered Test The response was 204\. .* 1 ms \(response 1\)/);
+    t.match(await visitor.act(`${of}/ping`), /Retrying Test The response was 500\. .* We’ll retry at/);
     for (let pings = 2; pings < 5; pings += 1) await visitor.submitAndFollow(`${of}/ping`);
-    t.match(await visitor.refused(`${of}/ping`), /can be pinged 5 times a minute/);
+    t.match(await visitor.refused(`${of}/ping`), /can send 5 tests a minute/);
     await visitor.submitAndFollow(`${of}/pause`);
     portal.setNow(new Date(STORY_NOW.getTime() + 120_000));
-    t.match(await visitor.refused(`${of}/ping`), /is paused; resume it first/);
+    t.match(await visitor.refused(`${of}/ping`), /is paused\. Resume it first/);
     await loop[Symbol.asyncDispose]();
     t.equal((await listAuditRows(portal.engine, COMPANY, { action: 'webhook.pinged', limit: 9 })).length, 5);
   },

@@ -124,7 +124,7 @@ onEachEngine('a paused webhook', async (t, { openCompany, engine, setNow }) => {
     t.equal((await pauseAll()).pausedAt, paused.pausedAt, 'paused twice, it is paused since the first time');
     await t.rejects(ping(engine, { company: acme.id, webhook: 'whk_all' }, { now: new Date() }), {
       constructor: UsageError,
-      message: /"whk_all" is paused; resume it first/,
+      message: /"whk_all" is paused\. Resume it first/,
     });
     t.equal((await resumeAll()).pausedAt, null);
   });
