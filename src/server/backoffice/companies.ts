@@ -43,7 +43,7 @@ export async function createCompany(
   refuseBadVatId(given.profile?.vatId);
   refuseBadAccount(given.profile);
   if (!(await engine.transaction((transaction) => insertCompany(transaction, company))))
-    throw new UsageError(`There is a company ${quote(id)} already.`);
+    throw new UsageError(`The company ${quote(id)} already exists.`);
   return company;
 }
 

@@ -174,7 +174,7 @@ function refuseBadCodes(kind: Invoice['kind'], terms: DocumentTerms, path: strin
     throw new Refusal('invalid_change', message, `${path}/typeCode`);
   }
   if (terms.taxPointCode !== undefined && terms.taxPointDate !== undefined) {
-    const message = 'taxPointCode stands beside taxPointDate; a document has one of them.';
+    const message = 'taxPointCode and taxPointDate are both given; a document has one of them.';
     throw new Refusal('invalid_change', message, `${path}/taxPointCode`);
   }
 }
@@ -214,7 +214,7 @@ function refuseUnknown(
   path: string,
 ): void {
   if (code === undefined || codes.has(code)) return;
-  const message = `${nameAt(path)} is ${quote(code)}, which is no code of ${list}.`;
+  const message = `${nameAt(path)} is ${quote(code)}, which isn't a code of ${list}.`;
   throw new Refusal('invalid_change', message, path);
 }
 

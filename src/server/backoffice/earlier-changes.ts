@@ -45,7 +45,7 @@ export async function moveSource(
   }
   const position = { sequence, id: id ?? null, appliedAt: now.toISOString() };
   if (await movePosition(transaction, { company, source }, position)) return;
-  const message = `sequence is ${sequence}, and the source ${quote(source)} has come to that or further already.`;
+  const message = `sequence is ${sequence}, which the source ${quote(source)} has already reached or passed.`;
   throw new Refusal('out_of_sequence', message, '/sequence');
 }
 

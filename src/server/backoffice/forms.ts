@@ -29,14 +29,14 @@ export async function saveForm(move: Move, given: ChangeContent<'form.save'>): P
   return move.putChanged('forms', { record: before }, { record: form });
 }
 
-/** Publishes a form, so that it can be submitted. @throws Refusal `wrong_state` when it is published already. */
+/** Publishes a form, so that it can be submitted. @throws Refusal `wrong_state` when it is already published. */
 export async function publishForm(
   move: Move,
   { id }: ChangeContent<'form.publish'>,
 ): Promise<RenderedRecord> {
   const form = await move.get('forms', id, '/with/id');
   if (form.published)
-    throw new Refusal('wrong_state', `The form ${quote(id)} is published already.`, '/with/id');
+    throw new Refusal('wrong_state', `The form ${quote(id)} is already published.`, '/with/id');
   return move.putStamped('forms', { ...form, published: true });
 }
 

@@ -120,7 +120,7 @@ async function creditInvoice(
 ): Promise<void> {
   const { creditNotes } = invoice.record;
   if (creditNotes.length >= CREDIT_NOTES_MAX) {
-    const message = `The invoice ${quote(invoice.record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, which is the limit.`;
+    const message = `The invoice ${quote(invoice.record.number ?? '')} has ${CREDIT_NOTES_MAX} credit notes, the most it can have.`;
     throw new Refusal('limit_reached', message, path);
   }
   const record = { creditNotes: [...creditNotes, referenceTo(note)].sort((a, b) => (a.id < b.id ? -1 : 1)) };

@@ -51,7 +51,7 @@ export async function takeNumber(move: Move, kind: Numbered, day: string): Promi
     await highestIn(transaction, company.id, series, company.numberFormats),
   );
   if (isFree) return number;
-  const message = `The number ${quote(number)} is given out already; set another format, or the last number.`;
+  const message = `The number ${quote(number)} is already used; set another format, or the last number.`;
   throw new Refusal('duplicate_id', message, '/with/id');
 }
 
@@ -136,7 +136,7 @@ export async function setSeriesOf(
     const highest = await highestIn(transaction, company, series, formats);
     if (last < highest)
       throw new UsageError(
-        `The number ${inSeries(series, highest)} is given out already, so the last one can't be ${last}.`,
+        `The number ${inSeries(series, highest)} is already used, so the last one can't be ${last}.`,
         { field: 'last' },
       );
     return { formats, lastNumbers: { [series]: last } };

@@ -30,7 +30,7 @@ export async function recordPayment(
 
 /**
  * Voids a payment, which is then no longer shown; publishes invoice.paid if that settles the invoice.
- * @throws Refusal `unknown_record`, or `wrong_state` when it is voided already.
+ * @throws Refusal `unknown_record`, or `wrong_state` when it is already voided.
  */
 export async function voidPayment(
   move: Move,
@@ -73,7 +73,7 @@ export async function recordRefund(
 
 /**
  * Voids a refund, which is then no longer shown; publishes invoice.paid if that settles the invoice.
- * @throws Refusal `unknown_record`, or `wrong_state` when it is voided already.
+ * @throws Refusal `unknown_record`, or `wrong_state` when it is already voided.
  */
 export async function voidRefund(
   move: Move,
@@ -110,7 +110,7 @@ function refuseBadMoney(
     throw new Refusal('duplicate_id', message, '/with/id');
   }
   if (shown.length >= RECORDED_MAX) {
-    const message = `The invoice has ${RECORDED_MAX} ${name}s, which is the limit.`;
+    const message = `The invoice has ${RECORDED_MAX} ${name}s, the most it can have.`;
     throw new Refusal('limit_reached', message, '/with/invoiceId');
   }
 }
@@ -120,7 +120,7 @@ function dayOf(move: Move, given: string | undefined, member: string): string {
   refuseDayOutside(given, `/with/${member}`);
   refuseDayOutside(move.today, '/at');
   if (given !== undefined && isToCome(given, move.today)) {
-    const message = `${member} is ${given}, which is still to come on ${move.today}, the day of the change.`;
+    const message = `${member} is ${given}, which is after ${move.today}, the day of the change.`;
     throw new Refusal('invalid_change', message, `/with/${member}`);
   }
   return given ?? move.today;
@@ -136,7 +136,7 @@ function takeOut<T extends { id: string }>(
   const found = shown.find((one) => one.id === id);
   if (found) return [shown.filter((one) => one !== found), [...voided, found]];
   if (voided.some((one) => one.id === id)) {
-    throw new Refusal('wrong_state', `The ${name} ${quote(id)} is voided already.`, '/with/id');
+    throw new Refusal('wrong_state', `The ${name} ${quote(id)} is already voided.`, '/with/id');
   }
   throw new Refusal('unknown_record', `The invoice has no ${name} with the id ${quote(id)}.`, '/with/id');
 }

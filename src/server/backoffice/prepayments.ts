@@ -109,7 +109,7 @@ async function askingDocument(
     throw new Refusal('wrong_currency', `${name} is in ${record.currency}, and not in ${currency}.`, path);
   const { prepaidInvoiceId = id } = unpublished;
   if (prepaidInvoiceId === id || !(await isPrepaidWith(move, prepaidInvoiceId, documentId))) return asking;
-  const message = `${name} is a prepayment of the invoice ${quote(prepaidInvoiceId)} already; the payment has to be voided there first.`;
+  const message = `${name} is already a prepayment of the invoice ${quote(prepaidInvoiceId)}; void the payment there first.`;
   throw new Refusal('wrong_state', message, path);
 }
 

@@ -58,7 +58,7 @@ function refuseTwice(convertedId: string | null, name: string): void {
   if (convertedId === null) return;
   throw new Refusal(
     'wrong_state',
-    `The quote was converted to the ${name} ${quoted(convertedId)} already.`,
+    `The quote was already converted to the ${name} ${quoted(convertedId)}.`,
     '/with/id',
   );
 }

@@ -28,7 +28,7 @@ export async function draftQuote(move: Move, draft: ChangeContent<'quote.draft'>
   refuseDayOutside(move.today, '/at');
   if (id !== undefined) await move.mustBeNew('quotes', id, '/with/id');
   if (quoteGroupId !== undefined && (await hasQuoteGroup(move.transaction, move.company.id, quoteGroupId))) {
-    const message = `There is a quote with the quoteGroupId ${quoted(quoteGroupId)} already; revise it.`;
+    const message = `A quote with the quoteGroupId ${quoted(quoteGroupId)} already exists; revise it.`;
     throw new Refusal('duplicate_id', message, '/with/quoteGroupId');
   }
   const composed = await compose(move, draft, {
@@ -83,7 +83,7 @@ export async function reviseQuote(move: Move, given: ChangeContent<'quote.revise
   const stored = await getInState(move, id, ['sent', 'expired', 'declined'], 'revised');
   const { record: old } = stored;
   if (old.version >= VERSIONS_MAX) {
-    const message = `The quote ${quoted(old.number)} has ${VERSIONS_MAX} versions, which is the limit.`;
+    const message = `The quote ${quoted(old.number)} has ${VERSIONS_MAX} versions, the most it can have.`;
     throw new Refusal('limit_reached', message, '/with/id');
   }
   const { lines = [], ...draft } = { ...(await draftOf(move, stored)), validUntil: null, ...changes };

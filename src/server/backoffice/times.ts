@@ -22,14 +22,10 @@ const AHEAD_DAYS_MAX = 1;
 export function readTime(time: string, now: Date, path: string): Date {
   const instant = instantOf(time);
   if (instant === undefined) {
-    throw new Refusal(
-      'invalid_change',
-      `${path} is ${quote(time)}, which is in no year from 1 to 9999.`,
-      path,
-    );
+    throw new Refusal('invalid_change', `${path} is ${quote(time)}, whose year isn't from 1 to 9999.`, path);
   }
   if (instant > now.getTime() + AHEAD_MS_MAX) {
-    throw new Refusal('invalid_change', `${path} is ${quote(time)}, which is still to come.`, path);
+    throw new Refusal('invalid_change', `${path} is ${quote(time)}, which is in the future.`, path);
   }
   return new Date(Math.min(instant, now.getTime()));
 }
@@ -59,7 +55,7 @@ export function refuseBackwards(
 export function refuseDayToCome({ today }: { today: string }, day: string, path: string): void {
   refuseDayOutside(day, path);
   if (!isToCome(day, today)) return;
-  const message = `${path} is ${day}, which is still to come on ${today}, the day of the change.`;
+  const message = `${path} is ${day}, which is after ${today}, the day of the change.`;
   throw new Refusal('invalid_change', message, path);
 }
 

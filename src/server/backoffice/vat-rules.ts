@@ -36,7 +36,7 @@ export const vatRules: LegalRule[] = [
     source: 'EN 16931 BR-O-11',
     problem: ({ document: { vatBreakdown } }) =>
       vatBreakdown.length > 1 && vatBreakdown.some(({ category }) => category === 'O')
-        ? 'category O stands beside others'
+        ? "category O can't be combined with others"
         : undefined,
   },
   {

@@ -14,12 +14,12 @@ for (const [name, record, day] of [
     const invoice = await issued(company, invoiceDraft());
     await company.apply(payment(invoice, { paidOn: '2026-11-01' }));
     for (const given of ['2030-01-01', '2026-11-22']) {
-      const message = `${day} is ${given}, which is still to come on 2026-11-20, the day of the change.`;
+      const message = `${day} is ${given}, which is after 2026-11-20, the day of the change.`;
       const refusal = { code: 'invalid_change', path: `/with/${day}`, message };
       t.strictSame(await company.refusal(record(invoice, { [day]: given })), refusal);
     }
     const toldLate = { ...record(invoice, { [day]: '2026-11-19' }), at: '2026-11-17T09:00:00Z' };
-    t.match(await company.refusal(toldLate), { path: `/with/${day}`, message: /on 2026-11-17, the day/ });
+    t.match(await company.refusal(toldLate), { path: `/with/${day}`, message: /after 2026-11-17, the day/ });
     const after = await company.apply(record(invoice, { [day]: '2026-11-21' }));
     t.match(after[`${name}s`]?.at(-1), { [day]: '2026-11-21' }, 'a day ahead may be another time zone');
     for (const other of ['0000-01-01', '1899-12-31', '2201-01-01'])

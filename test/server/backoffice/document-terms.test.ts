@@ -22,7 +22,7 @@ const agent = { name: 'x', vatId: 'QQ1', addressLines: [], countryCode: 'FR' };
 const wrongTerms: Wrong<DocumentTerms>[] = [
   ['invoicedObject/scheme', /"QQQ".*UNTDID 1153/, { invoicedObject: { id: '7', scheme: 'QQQ' } }],
   ['notes/1/subjectCode', /"QQQ".*UNTDID 4451/, { notes: [note(), { ...note(), subjectCode: 'QQQ' }] }],
-  ['taxPointCode', /beside taxPointDate/, { taxPointCode: '3', taxPointDate: '2026-11-13' }],
+  ['taxPointCode', /and taxPointDate are both/, { taxPointCode: '3', taxPointDate: '2026-11-13' }],
   ['delivery/date', /2201-01-01/, { delivery: { date: '2201-01-01' } }],
   ['notes', /more than 20/, { notes: Array.from({ length: 21 }, note) }],
   ['payee/identifier/scheme', /"9999".*ISO 6523/, payee('1', '9999')],

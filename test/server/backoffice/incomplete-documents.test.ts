@@ -57,7 +57,7 @@ const commonGaps = ({ profile, customer, standard }: Side): Gap[] => [
   [/line 1 .*category S and has a vatExempt/, { lines: [{ ...standard, ...why }] }],
   [/line 1 .*category E and has no vatExemptionReason/, { lines: [exempt(null)] }],
   [/line 1 .*another vatExempt/, { lines: [exempt('One'), exempt('Another')] }],
-  [/category O stands beside others/, { lines: [standard, lineIn('O')] }],
+  [/category O can't be combined with others/, { lines: [standard, lineIn('O')] }],
 ];
 
 /** Gaps in the contents that both ask for of tax documents alone. */

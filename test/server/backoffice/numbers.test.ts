@@ -100,7 +100,7 @@ onEachEngine('a number', async (t, office) => {
       await issued(company, invoiceDraft({ kind: 'pro_forma' }));
     }
     await format(company, 'invoice', { last: 9_999_999 });
-    const message = `The number A_100./2026 is given out already, so the last one can't be 99.`;
+    const message = `The number A_100./2026 is already used, so the last one can't be 99.`;
     const error = new UsageError(message, { field: 'last' });
     await t.rejects(format(company, 'invoice', { last: 99 }), error);
     await format(company, 'invoice', { last: 100 });

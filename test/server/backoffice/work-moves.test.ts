@@ -94,7 +94,7 @@ onSqlite('a customer in a country of no list is refused, by its path', async (t,
     const { path, message } = await acme.refusal(customerSave({ countryCode: code }));
     t.equal(
       `${path}: ${message}`,
-      `/with/countryCode: countryCode is "${code}", which is no code of ISO 3166-1.`,
+      `/with/countryCode: countryCode is "${code}", which isn't a code of ISO 3166-1.`,
     );
   }
   const sites = [siteOf('site_1'), { ...siteOf('site_2'), countryCode: 'UK' }];
@@ -131,7 +131,7 @@ onSqlite('what can’t be done to a record is refused, and named', async (t, { o
   await acme.apply({ change: 'job.complete', with: { id: 'job_1' } });
   await refuse([
     [changeOf('customer.archive', 'cus_7'), 'wrong_state', 'id', 'The customer "cus_7" is archived already.'],
-    [changeOf('form.publish', 'frm_1'), 'wrong_state', 'id', 'The form "frm_1" is published already.'],
+    [changeOf('form.publish', 'frm_1'), 'wrong_state', 'id', 'The form "frm_1" is already published.'],
     [changeOf('job.complete', 'job_1'), 'wrong_state', 'id', 'The job "job_1" is completed already.'],
   ]);
   for (const id of ['per_none', 'per_2', 'per_theirs', 'cus_1']) {

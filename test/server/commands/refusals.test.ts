@@ -11,7 +11,7 @@ const NO_SCOPE = `"jobs:write" is not a scope; the scopes are ${scopes.join(', '
 
 /** Refused in a company without anything. What a name, scopes and addresses may be is tested with their rules. */
 const refusals: [line: string, message: string][] = [
-  ['company create acme', 'There is a company "acme" already.'],
+  ['company create acme', 'The company "acme" already exists.'],
   ['company set nobody --api off', NOBODY],
   [
     'company create a.b',

@@ -44,7 +44,7 @@ onEachStore('of two that create the same company at once one is told so', async 
   const create = () => createCompany(engine, 'acme', {}, STORY_NOW);
   const { created, refusals } = await attemptAtOnce([engine], 3, create);
   t.equal(created.length, 1);
-  t.strictSame(refusals.map(String), Array(2).fill('UsageError: There is a company "acme" already.'));
+  t.strictSame(refusals.map(String), Array(2).fill('UsageError: The company "acme" already exists.'));
 });
 
 onEachStore('changes made at once by several processes all stay', async (t, { engine, url }) => {
