@@ -1,8 +1,7 @@
 import { changeOwnPassword, endOwnSessions, showAccount } from '../features/account/account-page.ts';
 import { showAudit } from '../features/people/audit-page.ts';
 import { chooseOneCompany, showCompanies } from '../features/sign-in/choose-company-page.ts';
-import { showAllDeliveries } from '../features/webhooks/deliveries/all-deliveries-page.ts';
-import { showDeliveries } from '../features/webhooks/deliveries/deliveries-page.ts';
+import { showAllDeliveries, showDeliveries } from '../features/webhooks/deliveries/deliveries-page.ts';
 import { sendAgain, showDelivery } from '../features/webhooks/deliveries/delivery-page.ts';
 import {
   downloadDocument,

@@ -1,4 +1,4 @@
-import type { EventKind, SubscribableKind } from '../../../contract/events.ts';
+import type { EventKind } from '../../../contract/events.ts';
 import { maySeeEvent } from '../../../contract/withholding.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
@@ -27,13 +27,10 @@ export function unlessRefused(webhook: Webhook, { administrator }: Visit, button
   return reason === undefined ? button : html`<p class="hint">${reason}</p>`;
 }
 
-type WebhookEvents = Pick<Webhook, 'events' | 'pastEvents'>;
-
 /** Lists the events that the webhook has or had and whose data an administrator may see, plus `ping`. */
-export function visibleKinds({ scopes }: Administrator, webhook: WebhookEvents): EventKind[] {
+export function visibleKinds(
+  { scopes }: Administrator,
+  webhook: Pick<Webhook, 'events' | 'pastEvents'>,
+): EventKind[] {
   return [...eventsEver(webhook).filter((kind) => maySeeEvent(scopes, kind)), 'ping'];
-}
-
-export function hiddenKinds({ scopes }: Administrator, webhook: WebhookEvents): SubscribableKind[] {
-  return eventsEver(webhook).filter((kind) => !maySeeEvent(scopes, kind));
 }

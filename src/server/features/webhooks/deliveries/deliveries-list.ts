@@ -6,6 +6,7 @@ import { type Connection, dialectOf, withoutIndex } from '../../../store/dialect
 import { boundTo } from '../../../store/machines.ts';
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
 import { RECORD_ID } from '../../../store/tables/webhooks.ts';
+import type { Webhook } from '../stored-webhooks.ts';
 import type { WebhookRef } from './delivery-keys.ts';
 
 /** A group of delivery states that the history can be filtered by. */
@@ -33,50 +34,50 @@ export interface ListedPage {
 }
 
 /** Maximum number of deliveries that one page scans, which takes a few milliseconds. */
-export const LOOKED_AT_MAX = 5_000;
-/** Number of events that are joined with the deliveries of one webhook in one step. */
+const LOOKED_AT_MAX = 5_000;
+/** Number of events that are joined with their deliveries in one step. */
 const EVENTS_AT_ONCE = 200;
 
-/** The webhook whose deliveries are listed. No event is older than the webhook. */
-export interface ListedWebhook extends WebhookRef {
-  createdAt: string;
-  pausedAt: string | null;
-}
+/** A webhook whose deliveries are listed. None of its events is older than the webhook. */
+export type ListedWebhook = Pick<Webhook, 'company' | 'id' | 'createdAt' | 'pausedAt'>;
 
 /** The start and size of a page. It starts before the id at which the previous page ended, or at the newest delivery. */
-export interface PageOptions {
+interface PageOptions {
   before?: string | undefined;
   countMax: number;
-  lookedAtMax?: number;
+}
+
+/** A page, and the maximum number of rows that each of its scans reads. */
+interface ScanOptions extends PageOptions {
+  lookedAtMax: number;
 }
 
 /**
- * Lists a webhook's deliveries that match a filter, newest first.
+ * Lists the deliveries of a company's webhooks that match a filter, newest first. A page may be a little longer than
+ * `countMax`.
  *
  * Ids begin with their time, so a period is a range of ids. A page reads the most selective index: the state's, a single
- * event kind's, or that of all deliveries. It stops after a few thousand rows.
+ * event kind's, a record's, or that of all deliveries. It stops after a few thousand rows.
+ * @param webhooks the oldest first.
  */
 export async function listDeliveryRows(
   db: Connection,
-  of: ListedWebhook,
+  webhooks: readonly ListedWebhook[],
   filter: DeliveryFilter,
   page: PageOptions,
 ): Promise<ListedPage> {
-  const { rows, ...end } = isOfFewEvents(filter)
-    ? await scanEvents(db, of, filter, page)
-    : await scanDeliveries(db, of, filter, page);
-  return { deliveries: await withAttempts(db, of, rows), ...end };
+  if (webhooks.length === 0) return { deliveries: [], before: undefined, isCutShort: false };
+  const { kinds, record, state } = filter;
+  // Few events can match, so their deliveries are looked up.
+  const isOfFewEvents = record !== undefined || (kinds?.length === 1 && !isRare(state));
+  const scan = isOfFewEvents ? scanEvents : scanWebhooks;
+  const lookedAtMax = Math.ceil(LOOKED_AT_MAX / webhooks.length);
+  const { rows, ...end } = await scan(db, webhooks, filter, { ...page, lookedAtMax });
+  return { deliveries: await withAttempts(db, webhooks, rows), ...end };
 }
 
-/** Whether a search reads events, and the deliveries of each, because few events can match. */
-export function isOfFewEvents({ kinds, record, state }: DeliveryFilter): boolean {
-  return record !== undefined || (kinds?.length === 1 && !isRare(state));
-}
-
-export type ScannedRow = DeliveryRow & { webhook: string };
-
-export interface Scanned extends Omit<ListedPage, 'deliveries'> {
-  rows: ScannedRow[];
+interface Scanned extends Omit<ListedPage, 'deliveries'> {
+  rows: DeliveryRow[];
 }
 
 /** SQL conditions by group; two must equal those of the partial indexes `deliveries_retrying` and `deliveries_unsent`. */
@@ -93,26 +94,48 @@ function inState(state: StateGroup | undefined): RawBuilder<boolean> {
   return state ? states[state] : sql`TRUE`;
 }
 
-/** Scans all deliveries, or those in a rare state, and joins the event of each. */
-export async function scanDeliveries(
+/** Scans the deliveries of each webhook. The page ends where it is full, or where the first of the scans stops. */
+async function scanWebhooks(
+  db: Connection,
+  webhooks: readonly ListedWebhook[],
+  filter: DeliveryFilter,
+  page: ScanOptions,
+): Promise<Scanned> {
+  const found: DeliveryRow[] = [];
+  let end = '';
+  for (const { company, id } of webhooks) {
+    const scanned = await scanDeliveries(db, { company, webhook: id }, filter, page);
+    found.push(...scanned.rows);
+    if (scanned.end !== undefined && scanned.end > end) end = scanned.end;
+  }
+  found.sort((one, other) => (one.id < other.id ? 1 : -1));
+  const last = found.length > page.countMax ? (found[page.countMax - 1]?.id ?? '') : '';
+  if (last > end) end = last;
+  const rows = found.filter(({ id }) => id >= end);
+  return { rows, before: end || undefined, isCutShort: end !== '' && rows.length < page.countMax };
+}
+
+/**
+ * Scans all deliveries of a webhook, or those in a rare state, and joins the event of each.
+ * @returns one row more than the page has, if there is one, and the id at which the scan stopped early, if it did.
+ */
+async function scanDeliveries(
   db: Connection,
   of: WebhookRef,
   filter: DeliveryFilter,
-  page: PageOptions,
-): Promise<Scanned> {
+  page: ScanOptions,
+): Promise<{ rows: DeliveryRow[]; end: string | undefined }> {
   const { kinds, state } = filter;
-  const scan = deliveriesIn(db, of, filter, page);
+  const scan = deliveriesIn(db, of, filter, page.before);
   const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
   const end = mayRefuse ? await searchEnd(db, scan, page) : undefined;
-  const { rows } = await sql<ScannedRow>`
+  const { rows } = await sql<DeliveryRow>`
     SELECT d.webhook, d.id, e.kind, e.created_at, e.is_test, d.state, d.withheld_for, d.due_at, d.attempt_count
     FROM ${scan.table} CROSS JOIN events AS e
     WHERE ${scan.condition} AND e.company = ${of.company} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
       AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
     ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(db);
-  const shown = rows.slice(0, page.countMax);
-  const isMore = rows.length > page.countMax;
-  return { rows: shown, before: isMore ? shown.at(-1)?.id : end, isCutShort: !isMore && end !== undefined };
+  return { rows, end };
 }
 
 /** Counts the chosen deliveries with fewer than `attemptsMax` attempts, up to `countMax`. */
@@ -130,9 +153,7 @@ export async function countUnsent(
 
 /** Builds the SQL table, with the alias `d`, and the SQL condition that select the chosen deliveries. */
 export function unsentIn(db: Connection, of: WebhookRef, choice: UnsentChoice): DeliveryScan {
-  if (!('ids' in choice)) return deliveriesIn(db, of, { ...choice, state: 'unsent' }, {});
-  const { table, condition } = deliveriesIn(db, of, { state: 'unsent' }, {});
-  return { table, condition: sql`${condition} AND d.id IN (${sql.join(choice.ids)})` };
+  return deliveriesIn(db, of, { ...choice, state: 'unsent' });
 }
 
 interface DeliveryScan {
@@ -144,14 +165,15 @@ interface DeliveryScan {
 function deliveriesIn(
   db: Connection,
   { company, webhook }: WebhookRef,
-  { state, from, until }: DeliveryFilter,
-  { before }: Pick<PageOptions, 'before'>,
+  { state, from, until, ids }: DeliveryFilter & { ids?: readonly string[] },
+  before?: string,
 ): DeliveryScan {
   const conditions = [
     sql`d.company = ${company} AND d.webhook = ${webhook}`,
     ...(isRare(state) ? [inState(state)] : []),
     ...(from ? [sql`d.id >= ${firstId('dlv_', from)}`] : []),
     ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
+    ...(ids ? [sql`d.id IN (${sql.join(ids)})`] : []),
     ...(before === undefined ? [] : [sql`d.id < ${before}`]),
   ];
   // Without the hint, SQLite would scan the table, which has the same order.
@@ -163,7 +185,7 @@ function deliveriesIn(
 async function searchEnd(
   db: Connection,
   { table, condition }: DeliveryScan,
-  { lookedAtMax = LOOKED_AT_MAX }: PageOptions,
+  { lookedAtMax }: ScanOptions,
 ): Promise<string | undefined> {
   const { rows } = await sql<{ id: string }>`
     SELECT d.id FROM ${table} WHERE ${condition}
@@ -181,31 +203,24 @@ interface EventRow {
   is_test: number;
 }
 
-/** The bounds of a scan of events of one kind, or of one record. */
-interface EventSpan extends Pick<DeliveryFilter, 'kinds' | 'record'> {
-  from: string;
-  before: string;
-}
-
 /**
  * Scans events of one kind, or of one record, with the deliveries of each, in steps. In a single join, a planner that doesn't
- * know the values would start from the deliveries, and read all of the webhook's.
- * @param webhooks others whose deliveries are read too; `of` is the oldest. A page doesn't end between those of one event.
+ * know the values would start from the deliveries, and read all of the webhooks'.
  */
-export async function scanEvents(
+async function scanEvents(
   db: Connection,
-  of: ListedWebhook,
+  webhooks: readonly ListedWebhook[],
   filter: DeliveryFilter,
-  page: PageOptions,
-  webhooks: readonly string[] = [of.webhook],
+  page: ScanOptions,
 ): Promise<Scanned> {
-  const span = eventSpan(of, filter, page);
+  const [{ company, createdAt } = { company: '', createdAt: '' }] = webhooks;
+  const span = eventSpan(createdAt, filter, page);
+  const of = { company, webhooks: webhooks.map(({ id }) => id) };
   const found: EventDelivery[] = [];
-  const { lookedAtMax = LOOKED_AT_MAX } = page;
   const atOnce = Math.ceil(EVENTS_AT_ONCE / webhooks.length);
-  for (let lookedAt = 0; lookedAt < lookedAtMax; lookedAt += atOnce) {
-    const events = await listEvents(db, of.company, span, atOnce);
-    found.push(...(await deliveriesOf(db, { company: of.company, webhooks }, events, filter)));
+  for (let lookedAt = 0; lookedAt < page.lookedAtMax; lookedAt += atOnce) {
+    const events = await listEvents(db, company, filter, { ...span, countMax: atOnce });
+    found.push(...(await deliveriesOf(db, of, events, filter)));
     const before = found[page.countMax - 1]?.event;
     if (before !== undefined && found.length > page.countMax)
       return { rows: found.filter(({ event }) => event >= before), before, isCutShort: false };
@@ -215,27 +230,22 @@ export async function scanEvents(
   return { rows: found, before: span.before, isCutShort: true };
 }
 
-function eventSpan(
-  { createdAt }: ListedWebhook,
-  { kinds, record, from, until }: DeliveryFilter,
-  page: PageOptions,
-): EventSpan {
+/** Returns the ids between which events are scanned; the second is excluded. */
+function eventSpan(createdAt: string, { from, until }: DeliveryFilter, { before }: PageOptions) {
   const registeredAt = new Date(createdAt);
   const end = until ? firstId('evt_', until) : LAST_EVENT;
   return {
-    kinds,
-    record,
     from: firstId('evt_', from && from > registeredAt ? from : registeredAt),
-    before: page.before !== undefined && page.before < end ? page.before : end,
+    before: before !== undefined && before < end ? before : end,
   };
 }
 
-/** Reads the next events of a scan, newest first. */
+/** Reads the next events of one kind, or of one record, newest first. */
 async function listEvents(
   db: Connection,
   company: string,
-  { kinds = [], record, from, before }: EventSpan,
-  countMax: number,
+  { kinds = [], record }: DeliveryFilter,
+  { from, before, countMax }: { from: string; before: string; countMax: number },
 ): Promise<EventRow[]> {
   // The key is compared and ordered as a whole, so that no other index has this order.
   const key = sql`(e.company, e.kind, e.id)`;
@@ -252,7 +262,7 @@ async function listEvents(
   return rows;
 }
 
-type EventDelivery = ScannedRow & { event: string };
+type EventDelivery = DeliveryRow & { event: string };
 
 /** Reads the webhooks' deliveries of some events, in the order of the events. */
 async function deliveriesOf(

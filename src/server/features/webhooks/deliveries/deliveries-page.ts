@@ -1,10 +1,17 @@
 import { companyInstant, companyLocal } from '../../../../contract/company-time.ts';
 import { HISTORY_MS, MINUTE_MS } from '../../../../contract/durations.ts';
-import type { EventKind } from '../../../../contract/events.ts';
-import { countUnsent, listDeliveryRows, type ListedWebhook, type StateGroup } from './deliveries-list.ts';
+import { type EventKind, subscribableKinds } from '../../../../contract/events.ts';
+import {
+  countUnsent,
+  type DeliveryFilter,
+  listDeliveryRows,
+  type ListedPage,
+  type StateGroup,
+} from './deliveries-list.ts';
+import type { Connection } from '../../../store/dialects/dialect.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import type { DeliveryRecord } from './delivery-details.ts';
-import { type Webhook, webhookName } from '../stored-webhooks.ts';
+import { listWebhookRows, type Webhook, webhookName } from '../stored-webhooks.ts';
 import { whyNotTouch } from '../registration.ts';
 import { button, filterForm, select, textField, withQuery } from '../../../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts';
@@ -12,14 +19,16 @@ import { boundedCountText, time } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
 import { amount, pagination, table } from '../../../views/table.ts';
 import type { Problems } from '../../../views/page-error.ts';
-import { page, type PortalPage, type Visit } from '../../../views/visit.ts';
-import { getOwnWebhook, hiddenKinds, unlessRefused, visibleKinds } from '../webhook-access.ts';
+import { page, type PageReply, type PortalPage, type Visit } from '../../../views/visit.ts';
+import { getOwnWebhook, unlessRefused, visibleKinds } from '../webhook-access.ts';
 
 const NOT_A_TIME = 'Enter a date and time, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
 /** The number at which counting failed, or newer, deliveries stops. */
 const FAILED_MAX = 1_000;
 const NEWER_MAX = 100;
+/** The events of all webhooks together. */
+const ANY = { events: [...subscribableKinds], pastEvents: [] };
 
 const stateNames: Record<StateGroup, string> = {
   waiting: 'Waiting or sending',
@@ -33,77 +42,110 @@ const stateGroups = Object.keys(stateNames) as StateGroup[];
 
 /** Shows the deliveries of a webhook, newest first. The filters are part of the URL. */
 export const showDeliveries: PortalPage = async (visit, { engine }) => {
-  const { company, query, now } = visit;
   const webhook = await getOwnWebhook(engine, visit);
-  const chosen = chosenOf(visit, webhook);
-  const path = `/portal/webhooks/${webhook.id}/deliveries`;
-  const of = { ...webhook, company: company.id, webhook: webhook.id };
+  const chosen = chosenOf(visit, `/portal/webhooks/${webhook.id}/deliveries`, webhook);
+  return listPage(visit, engine, chosen, {
+    webhooks: [webhook],
+    title: `Deliveries to ${webhookName(webhook)}`,
+    to: html`<a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>`,
+    ofOne: {
+      tabs: await tabs(engine, webhook, chosen),
+      recovery: chosen.state === 'unsent' && recoverPart(visit, webhook, chosen.given),
+    },
+  });
+};
+
+/** Shows the deliveries of all webhooks, newest first. */
+export const showAllDeliveries: PortalPage = async (visit, { engine }) =>
+  listPage(visit, engine, chosenOf(visit, '/portal/deliveries', ANY), {
+    webhooks: await listWebhookRows(engine, visit.company.id),
+    title: 'Deliveries',
+    to: html`<a href="/portal/webhooks">all webhooks</a>`,
+  });
+
+/** The webhooks whose deliveries a page lists, in words, and what only the page of one webhook has. */
+interface Listed {
+  webhooks: readonly Webhook[];
+  title: string;
+  to: Html;
+  ofOne?: { tabs: Html; recovery: Html | false };
+}
+
+async function listPage(
+  { company, query, now }: Visit,
+  { db }: Engine,
+  chosen: Chosen,
+  { webhooks, title, to, ofOne }: Listed,
+): Promise<PageReply> {
+  const { path, given, isPartial } = chosen;
   const before = query.get('before')?.slice(0, 100);
-  const found = await listDeliveryRows(engine.db, of, chosen, { before, countMax: PAGE_DELIVERIES });
+  const found = await listDeliveryRows(db, webhooks, chosen, { before, countMax: PAGE_DELIVERIES });
   const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
-  const rows = found.deliveries.map((delivery) => [webhook, delivery] as const);
-  const hasTicks = chosen.state === 'unsent' && whyNotTouch(webhook, visit.administrator) === undefined;
-  const newerCount = await countSince(engine, of, chosen, new Date(made));
+  const newerCount = await countSince(db, webhooks, chosen, new Date(made));
+  const names = ofOne ? undefined : new Map(webhooks.map((webhook) => [webhook.id, webhookName(webhook)]));
+  const recovery = found.deliveries.length > 0 && ofOne?.recovery;
   return page(
-    `Deliveries to ${webhookName(webhook)}`,
+    title,
     html`<p>
-        The deliveries of the last 30 days to <a href="/portal/webhooks/${webhook.id}">${webhook.url}</a>.
-        ${chosen.isPartial && 'Deliveries of events whose data you can’t see are left out.'}
+        The deliveries of the last 30 days to ${to}.
+        ${isPartial && 'Deliveries of events whose data you can’t see are left out.'}
       </p>
-      ${await tabs(engine, of, chosen)} ${filters(path, visibleKinds(visit.administrator, webhook), chosen)}
-      ${chosen.state === 'unsent' && found.deliveries.length > 0 && recoverPart(visit, webhook, chosen.given)}
-      ${newerCount > 0 && html`<p><a href="${withQuery(path, chosen.given)}">${boundedCountText(newerCount, NEWER_MAX)} newer</a></p>`}
-      ${deliveryTable(visit, rows, { isCutShort: found.isCutShort, hasTicks, isOfAll: false })}
+      ${ofOne?.tabs} ${filters(chosen)} ${recovery}
+      ${newerCount > 0 && html`<p><a href="${withQuery(path, given)}">${boundedCountText(newerCount, NEWER_MAX)} newer</a></p>`}
+      ${deliveryTable({ company }, found, names, !isPartial && !!recovery)}
       ${pagination(
-        (next?: string) =>
-          withQuery(path, { ...chosen.given, ...(next !== undefined && { before: next, made }) }),
+        (next?: string) => withQuery(path, { ...given, ...(next !== undefined && { before: next, made }) }),
         { place: before, next: found.before },
       )}`,
     { section: 'webhooks', isRefused: Object.keys(chosen.problems).length > 0 },
   );
-};
+}
 
 /** Counts deliveries that match the filter and are newer than the first page, up to `NEWER_MAX`. */
-async function countSince(engine: Engine, of: ListedWebhook, chosen: Chosen, madeAt: Date): Promise<number> {
+async function countSince(
+  db: Connection,
+  webhooks: readonly Webhook[],
+  chosen: Chosen,
+  madeAt: Date,
+): Promise<number> {
   if (Number.isNaN(madeAt.getTime())) return 0;
   const from = new Date(Math.max(madeAt.getTime(), chosen.from?.getTime() ?? 0));
-  return (await listDeliveryRows(engine.db, of, { ...chosen, from }, { countMax: NEWER_MAX })).deliveries
+  return (await listDeliveryRows(db, webhooks, { ...chosen, from }, { countMax: NEWER_MAX })).deliveries
     .length;
 }
 
-async function tabs(engine: Engine, of: ListedWebhook, { state, isPartial }: Chosen): Promise<Html> {
-  const tab = (name: string, group?: StateGroup) =>
-    html`<a
-      href="${withQuery(`/portal/webhooks/${of.webhook}/deliveries`, { state: group })}"
-      ${state === group && html`aria-current="page"`}
+async function tabs({ db }: Engine, { company, id: webhook }: Webhook, chosen: Chosen): Promise<Html> {
+  const tab = (name: string, state?: StateGroup) =>
+    html`<a href="${withQuery(chosen.path, { state })}" ${state === chosen.state && html`aria-current="page"`}
       >${name}</a
     >`;
-  const failedCount = await countUnsent(engine.db, of, { from: new Date(0) }, { countMax: FAILED_MAX });
+  const all = { from: new Date(0) };
+  const failedCount = await countUnsent(db, { company, webhook }, all, { countMax: FAILED_MAX });
   // No number is shown to an administrator who can't see all failed deliveries.
-  const count = isPartial ? '' : ` (${boundedCountText(failedCount, FAILED_MAX)})`;
+  const count = chosen.isPartial ? '' : ` (${boundedCountText(failedCount, FAILED_MAX)})`;
   return html`<nav class="pages" aria-label="Deliveries">
     ${tab('All deliveries')} ${tab(`${stateNames.unsent}${count}`, 'unsent')}
   </nav>`;
 }
 
-interface Chosen {
-  /** Whether some of the webhook's events are hidden from the administrator. */
+interface Chosen extends DeliveryFilter {
+  /** The path of the list. */
+  path: string;
+  /** Whether some of the events are hidden from the administrator. */
   isPartial: boolean;
-  kinds: readonly EventKind[] | undefined;
-  state: StateGroup | undefined;
-  from: Date | undefined;
-  until: Date | undefined;
-  given: Record<'event' | 'state' | 'from' | 'until', string>;
+  visible: readonly EventKind[];
+  given: Record<'record' | 'event' | 'state' | 'from' | 'until', string>;
   problems: Problems;
 }
 
-export function chosenOf(
+function chosenOf(
   { company, administrator, query }: Visit,
+  path: string,
   webhook: Pick<Webhook, 'events' | 'pastEvents'>,
 ): Chosen {
-  const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 50);
-  const kinds = visibleKinds(administrator, webhook);
-  const event = kinds.find((kind) => kind === text('event'));
+  const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 100);
+  const visible = visibleKinds(administrator, webhook);
+  const event = visible.find((kind) => kind === text('event'));
   const state = stateGroups.find((group) => group === text('state'));
   // A browser's field for times wouldn't take anything else.
   const [from, until] = ['from', 'until'].map((name) => companyInstant(company.timeZone, text(name)));
@@ -111,11 +153,13 @@ export function chosenOf(
     ...(!from && text('from') !== '' && { from: NOT_A_TIME }),
     ...(!until && text('until') !== '' && { until: NOT_A_TIME }),
   };
-  const isPartial = hiddenKinds(administrator, webhook).length > 0;
+  const isPartial = whyNotTouch(webhook, administrator) !== undefined;
   return {
-    ...{ isPartial, state, from, until, problems },
-    kinds: event ? [event] : isPartial ? kinds : undefined,
+    ...{ path, isPartial, visible, state, from, until, problems },
+    record: text('record') || undefined,
+    kinds: event ? [event] : isPartial ? visible : undefined,
     given: {
+      record: text('record'),
       event: event ?? '',
       state: state ?? '',
       from: from ? text('from') : '',
@@ -124,12 +168,7 @@ export function chosenOf(
   };
 }
 
-export function filters(
-  path: string,
-  kinds: readonly EventKind[],
-  { given, problems }: Chosen,
-  more?: Html,
-): Html {
+function filters({ path, visible, given, problems }: Chosen): Html {
   const timeField = (name: 'from' | 'until', label: string) =>
     textField({
       ...{ name, label, value: given[name], type: 'datetime-local', isRequired: false },
@@ -137,12 +176,15 @@ export function filters(
     });
   return filterForm(
     path,
-    html`${more}
+    html`${textField({
+      ...{ name: 'record', label: 'Record id', value: given.record, type: 'search', isRequired: false },
+      lengthMax: 100,
+    })}
     ${select({
       name: 'event',
       label: 'Event',
       all: 'Every event',
-      choices: kinds.map((kind) => [kind, kind]),
+      choices: visible.map((kind) => [kind, kind]),
       chosen: given.event,
     })}
     ${select({
@@ -156,23 +198,30 @@ export function filters(
   );
 }
 
-/** Renders deliveries, each beside its webhook, which `isOfAll` names. */
-export function deliveryTable(
-  visit: Visit,
-  rows: readonly (readonly [Webhook, DeliveryRecord])[],
-  { isCutShort, hasTicks, isOfAll }: Record<'isCutShort' | 'hasTicks' | 'isOfAll', boolean>,
+/** Renders deliveries. @param names the names of their webhooks by id, if there are several. */
+function deliveryTable(
+  visit: Pick<Visit, 'company'>,
+  { deliveries, isCutShort }: ListedPage,
+  names: ReadonlyMap<string, string> | undefined,
+  hasTicks: boolean,
 ): Html {
-  const ofAll = (cell: string) => (isOfAll ? [cell] : []);
   const list = table({
     caption: 'Deliveries',
-    columns: ['Event', ...ofAll('Webhook'), 'Happened', 'State', 'Last attempt', amount('Attempts')],
-    rows: rows.map(([webhook, delivery]) => [
+    columns: [
+      'Event',
+      ...(names ? ['Webhook'] : []),
+      'Happened',
+      'State',
+      'Last attempt',
+      amount('Attempts'),
+    ],
+    rows: deliveries.map((delivery) => [
       html`${hasTicks && tick(delivery)}<a
           class="id"
-          href="/portal/webhooks/${webhook.id}/deliveries/${delivery.id}"
+          href="/portal/webhooks/${delivery.webhook}/deliveries/${delivery.id}"
           >${delivery.event}<span class="hidden"> ${delivery.id}</span></a
         >`,
-      ...ofAll(webhookName(webhook)),
+      ...(names ? [names.get(delivery.webhook)] : []),
       time(visit, delivery.createdAt),
       deliveryBadge(delivery),
       delivery.state === 'withheld' && delivery.withheldFor !== null
@@ -203,7 +252,7 @@ function recoverPart(visit: Visit, webhook: Webhook, given: Chosen['given']): Ht
       ${button('Send ticked deliveries again…', 'quiet')}
     </form>
     ${
-      given.event === '' &&
+      !(given.event || given.record) &&
       html`<form method="get" action="${action}">
         <input type="hidden" name="from" value="${given.from || first}" />
         <input type="hidden" name="until" value="${given.until}" />

@@ -55,7 +55,7 @@ export async function listDeliveries(
   if (!webhook) throw unknownWebhook(of);
   if (before !== undefined && !(await findDelivery(engine.db, { ...of, id: before })))
     throw new UsageError(`The webhook ${quote(of.webhook)} has no delivery ${quote(before)}.`);
-  const found = await listDeliveryRows(engine.db, { ...webhook, ...of }, {}, { before, countMax: limit });
+  const found = await listDeliveryRows(engine.db, [webhook], {}, { before, countMax: limit });
   return { deliveries: found.deliveries, nextBefore: found.before ?? null };
 }
 

@@ -2,11 +2,13 @@ import type { EventKind } from '../../../../contract/events.ts';
 import type { JsonText } from '../../../../contract/json-text.ts';
 import type { Connection } from '../../../store/dialects/dialect.ts';
 import type { DeliveryState } from '../../../store/tables/webhooks.ts';
+import type { Webhook } from '../stored-webhooks.ts';
 import type { KeptAttempt } from './results.ts';
-import type { DeliveryKey, WebhookRef } from './delivery-keys.ts';
+import type { DeliveryKey } from './delivery-keys.ts';
 
 /** A delivery with its attempts, as shown to its company. */
 export interface DeliveryRecord {
+  webhook: string;
   id: string;
   event: EventKind;
   createdAt: string;
@@ -39,14 +41,15 @@ export async function findDelivery(db: Connection, key: DeliveryKey): Promise<De
       join.on('w.company', '=', key.company).onRef('w.id', '=', 'd.webhook'),
     )
     .select(['e.kind', 'e.created_at', 'e.data', 'e.is_test', 'w.url', 'w.secret', 'w.paused_at'])
-    .select(['d.id', 'd.state', 'd.withheld_for', 'd.due_at', 'd.attempt_count'])
+    .select(['d.webhook', 'd.id', 'd.state', 'd.withheld_for', 'd.due_at', 'd.attempt_count'])
     .where('d.company', '=', key.company)
     .where('d.webhook', '=', key.webhook)
     .where('d.id', '=', key.id)
     .where('w.deleted_at', 'is', null)
     .executeTakeFirst();
   if (!row) return undefined;
-  const [record] = await withAttempts(db, { ...key, pausedAt: row.paused_at }, [row]);
+  const webhook = { ...key, id: key.webhook, pausedAt: row.paused_at };
+  const [record] = await withAttempts(db, [webhook], [row]);
   // Only the moves and `ping` write this data.
   return (
     record && { ...key, ...record, data: row.data as JsonText<unknown>, url: row.url, secret: row.secret }
@@ -55,6 +58,7 @@ export async function findDelivery(db: Connection, key: DeliveryKey): Promise<De
 
 /** A delivery joined with its event, in database columns. */
 export interface DeliveryRow {
+  webhook: string;
   id: string;
   kind: string;
   created_at: string;
@@ -65,33 +69,38 @@ export interface DeliveryRow {
   attempt_count: number;
 }
 
-/** Converts rows of one webhook's deliveries to records with their attempts. */
+const idsOf = (those: readonly { id: string }[]) => those.map(({ id }) => id);
+
+/** Converts rows of deliveries to some webhooks of a company, at least one, to records with their attempts. */
 export async function withAttempts(
   db: Connection,
-  { company, webhook, pausedAt }: WebhookRef & { pausedAt: string | null },
+  webhooks: readonly Pick<Webhook, 'company' | 'id' | 'pausedAt'>[],
   rows: readonly DeliveryRow[],
 ): Promise<DeliveryRecord[]> {
   if (rows.length === 0) return [];
-  const ids = rows.map(({ id }) => id);
   const attempts = await db
     .selectFrom('delivery_attempts')
     .selectAll()
-    .where((row) => row.and({ company, webhook }))
-    .where('delivery', 'in', ids)
+    .where('company', '=', webhooks[0]?.company ?? '')
+    .where('webhook', 'in', idsOf(webhooks))
+    .where('delivery', 'in', idsOf(rows))
     .orderBy('number')
     .execute();
-  const byDelivery = Map.groupBy(attempts, ({ delivery }) => delivery);
+  const byDelivery = Map.groupBy(attempts, ({ webhook, delivery }) => `${webhook} ${delivery}`);
+  const paused = idsOf(webhooks.filter(({ pausedAt }) => pausedAt !== null));
   return rows.map((row) => ({
+    webhook: row.webhook,
     id: row.id,
     // Only the moves and `ping` write kinds of events.
     event: row.kind as EventKind,
     createdAt: row.created_at,
     isTest: row.kind === 'ping' || row.is_test === 1,
     state: row.state,
-    nextAttemptAt: ['waiting', 'retrying'].includes(row.state) && pausedAt === null ? row.due_at : null,
+    nextAttemptAt:
+      ['waiting', 'retrying'].includes(row.state) && !paused.includes(row.webhook) ? row.due_at : null,
     withheldFor: row.withheld_for,
     attemptCount: row.attempt_count,
-    attempts: (byDelivery.get(row.id) ?? []).map((attempt) => ({
+    attempts: (byDelivery.get(`${row.webhook} ${row.id}`) ?? []).map((attempt) => ({
       number: attempt.number,
       attemptedAt: attempt.attempted_at,
       status: attempt.status,

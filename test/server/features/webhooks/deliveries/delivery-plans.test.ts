@@ -11,7 +11,7 @@ import {
   purgeDeletedWebhooks,
   removeOld,
 } from '../../../../../src/server/features/webhooks/deliveries/deliveries-purge.ts';
-import { listAllDeliveries } from '../../../../../src/server/features/webhooks/deliveries/all-deliveries-list.ts';
+import { listDeliveryRows } from '../../../../../src/server/features/webhooks/deliveries/deliveries-list.ts';
 import { recordResults } from '../../../../../src/server/features/webhooks/deliveries/results.ts';
 import { findWaiting } from '../../../../../src/server/features/webhooks/deliveries/waiting-deliveries.ts';
 import type { Engine } from '../../../../../src/server/store/engines/engine.ts';
@@ -46,9 +46,9 @@ async function live(engine: Engine): Promise<void> {
   await nextDeliveryTime(engine);
   await countWaiting(engine, 10_000);
   await recordResults(engine, leased.map(deliveredResult));
-  const listed = [{ company: 'acme', webhook: 'whk_a', createdAt: DUE_AT, pausedAt: null }];
+  const listed = [{ company: 'acme', id: 'whk_a', createdAt: DUE_AT, pausedAt: null }];
   for (const filter of [{}, { record: 'job_2' }])
-    await listAllDeliveries(engine.db, listed, filter, { countMax: 50 });
+    await listDeliveryRows(engine.db, listed, filter, { countMax: 50 });
   await removeOld(engine, new Date(0), '');
   await purgeDeletedWebhooks(engine);
 }
