@@ -1,5 +1,6 @@
 import { UsageError } from '../../../errors.ts';
 import { type Act, authorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
+import { type Connection, dialectOf } from '../../store/dialects/dialect.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
 import { deleteIn, getWebhookToChange, registerIn } from './registration.ts';
@@ -10,16 +11,13 @@ import { readWebhookHealth } from './webhook-health.ts';
  * Finds the webhooks with the old and the new secret, of which a webhook is one; undefined while its secret isn't replaced.
  * `hasDelivered` is whether the new one has delivered something, a ping included.
  */
-export async function findSecretChange(
-  engine: Pick<Engine, 'db' | 'dialect'>,
-  { company, id }: Pick<Webhook, 'company' | 'id'>,
-) {
-  const all = await listWebhookRows(engine, company);
+export async function findSecretChange(db: Connection, { company, id }: Pick<Webhook, 'company' | 'id'>) {
+  const all = await listWebhookRows({ db }, company);
   const added = all.find((webhook) => webhook.replaces === id || (webhook.id === id && webhook.replaces));
   const old = added && all.find((webhook) => webhook.id === added.replaces);
   if (!old) return undefined;
   const ever = { from: new Date(0), until: new Date('9999-01-01') };
-  const health = await readWebhookHealth(engine, company, [added.id], [ever]);
+  const health = await readWebhookHealth({ db, dialect: dialectOf(db) }, company, [added.id], [ever]);
   return { old, added, hasDelivered: (health.get(added.id)?.lastDeliveredAt ?? null) !== null };
 }
 
@@ -30,8 +28,7 @@ export async function findSecretChange(
 export async function replaceSecret(engine: Engine, box: SecretBox, { id, ...act }: Act & { id: string }) {
   return authorisedTransaction(engine, act, async (authorised) => {
     const { url, description, events } = await getWebhookToChange(authorised, id);
-    const { transaction: db, company } = authorised;
-    if (await findSecretChange({ db, dialect: engine.dialect }, { company, id }))
+    if (await findSecretChange(authorised.transaction, { company: act.company, id }))
       throw new UsageError('This webhook’s secret is already being replaced. Finish that first.');
     return registerIn(authorised, box, { url, description, events, replaces: id });
   });
@@ -45,8 +42,7 @@ export async function replaceSecret(engine: Engine, box: SecretBox, { id, ...act
 export async function endReplaced(engine: Engine, { id, ...act }: Act & { id: string }): Promise<void> {
   await authorisedTransaction(engine, act, async (authorised) => {
     await getWebhookToChange(authorised, id);
-    const { transaction: db, company } = authorised;
-    const found = await findSecretChange({ db, dialect: engine.dialect }, { company, id });
+    const found = await findSecretChange(authorised.transaction, { company: act.company, id });
     if (found?.added.id !== id) throw new UsageError('This webhook doesn’t replace another.');
     if (!found.hasDelivered)
       throw new UsageError('The new webhook has no successful delivery yet. Send it a test first.');

@@ -7,7 +7,7 @@ import { beginFile } from '../../../command-line/unfinished-file.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { findWebhookRow, type Webhook } from './stored-webhooks.ts';
 import { listSeals, replaceStoredSecret, storedSecrets } from '../../store/stored-secrets.ts';
-import { createSecretBox, type SecretBox } from '../../process/secret-box.ts';
+import { createSecretBox, type SecretBox, type SecretOwner } from '../../process/secret-box.ts';
 
 type Settings = Pick<Config, 'databaseUrl' | 'webhookSecretKey' | 'webhookSecretKeyPrevious'>;
 
@@ -120,9 +120,12 @@ export async function sealSecrets(
   const problems: string[] = [];
   let sealedCount = 0;
   for await (const stored of storedSecrets(engine.db)) {
-    const secret = openedOr(problems, () => box.open(stored.secret, stored));
-    if (secret === undefined) continue;
-    await replaceStoredSecret(engine, stored, box.seal(secret, stored));
+    const problem = whyUnreadable(box, stored);
+    if (problem !== undefined) {
+      problems.push(problem);
+      continue;
+    }
+    await replaceStoredSecret(engine, stored, box.seal(box.open(stored.secret, stored), stored));
     sealedCount += 1;
   }
   return { sealedCount, problems };
@@ -132,7 +135,7 @@ export async function sealSecrets(
 export async function listUnreadable(engine: Engine, box: SecretBox): Promise<Webhook[]> {
   const found: Webhook[] = [];
   for await (const stored of storedSecrets(engine.db)) {
-    if (openedOr([], () => box.open(stored.secret, stored)) !== undefined) continue;
+    if (whyUnreadable(box, stored) === undefined) continue;
     // A deleted webhook still has its row, with its secret.
     const webhook = await findWebhookRow(engine.db, stored.company, stored.id);
     if (webhook) found.push(webhook);
@@ -140,12 +143,13 @@ export async function listUnreadable(engine: Engine, box: SecretBox): Promise<We
   return found;
 }
 
-function openedOr(problems: string[], open: () => string): string | undefined {
+/** Returns in a sentence why a box can't open a stored secret; undefined when it can. */
+export function whyUnreadable(box: SecretBox, stored: SecretOwner & { secret: string }): string | undefined {
   try {
-    return open();
-  } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
-    problems.push(error.message);
+    box.open(stored.secret, stored);
     return undefined;
+  } catch (error) {
+    if (error instanceof UsageError) return error.message;
+    throw error;
   }
 }

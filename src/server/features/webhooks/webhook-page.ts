@@ -213,7 +213,7 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
 /** Renders the steps to a new secret, with a button for the next one. */
 async function secretPart(engine: Engine, visit: Visit, webhook: Webhook): Promise<Html> {
   const action = `/portal/webhooks/${webhook.id}/secret`;
-  const found = await findSecretChange(engine, webhook);
+  const found = await findSecretChange(engine.db, webhook);
   if (!found)
     return html`<p>
         A second webhook with the same address, events and description gets a new secret. Both are sent every

@@ -118,25 +118,16 @@ function registrationForm(visit: Visit, problems: Problems = {}): Html {
       problem: problems.url,
       lengthMax: 2_000,
     })}
-    ${webhookFields(visit, { action: '/portal/webhooks', problems })} ${button('Register')}`,
+    ${webhookFields(visit, '/portal/webhooks', problems)} ${button('Register')}`,
   );
 }
 
 /** Registers a webhook. The next page shows its secret once. */
 export const registerWebhook = action(showNewWebhook, async (visit, services) => {
-  const { administrator, act, form: filled } = visit;
-  if (isTicked(filled, 'events', subscribableKinds)) return showNewWebhook(visit, services);
-  const url = (filled.get('url') ?? '').trim();
-  const description = filled.get('description') ?? '';
-  const events = filled.getAll('events');
-  checkAll(
-    () => canonicalWebhookUrl(url),
-    () => checkedDescription(description),
-    () => validateEvents(events, administrator.scopes),
-  );
-  const { secret, record } = await createWebhook(services.engine, services.secrets, {
-    ...{ ...act, url, description, events },
-  });
+  if (isTicked(visit.form, 'events', subscribableKinds)) return showNewWebhook(visit, services);
+  const url = (visit.form.get('url') ?? '').trim();
+  const given = { ...visit.act, url, ...fieldsIn(visit, () => canonicalWebhookUrl(url)) };
+  const { secret, record } = await createWebhook(services.engine, services.secrets, given);
   const text = 'The webhook is registered. Give its signing secret to the receiver, then send a test below.';
   return redirect(`/portal/webhooks/${record.id}`, text, [secretOnce(secret)]);
 });
@@ -156,7 +147,7 @@ export const showChange: PortalPage = async (visit, { engine }, problems = {}) =
         form(
           visit,
           { action, problem: problems.form },
-          html`${webhookFields(visit, { action, given: webhook, problems })} ${button('Save')}
+          html`${webhookFields(visit, action, problems, webhook)} ${button('Save')}
             <a href="/portal/webhooks/${webhook.id}">Cancel</a>`,
         ),
       )}`,
@@ -165,16 +156,9 @@ export const showChange: PortalPage = async (visit, { engine }, problems = {}) =
 };
 
 export const saveWebhook = action(showChange, async (visit, services) => {
-  const { administrator, act, form: filled } = visit;
-  if (isTicked(filled, 'events', subscribableKinds)) return showChange(visit, services);
+  if (isTicked(visit.form, 'events', subscribableKinds)) return showChange(visit, services);
   const { id } = await getOwnWebhook(services.engine, visit);
-  const description = filled.get('description') ?? '';
-  const events = filled.getAll('events');
-  checkAll(
-    () => checkedDescription(description),
-    () => validateEvents(events, administrator.scopes),
-  );
-  await changeWebhook(services.engine, { ...act, id, description, events });
+  await changeWebhook(services.engine, { ...visit.act, id, ...fieldsIn(visit) });
   return redirect(`/portal/webhooks/${id}`, 'The webhook is changed.');
 });
 
@@ -186,14 +170,7 @@ export function secretOnce(value: string) {
 }
 
 /** Renders the fields of a webhook that can be changed, with what was filled in or else what is given. */
-export function webhookFields(
-  visit: Visit,
-  {
-    action,
-    given,
-    problems,
-  }: { action: string; given?: Pick<Webhook, 'description' | 'events'>; problems: Problems },
-): Html {
+function webhookFields(visit: Visit, action: string, problems: Problems, given?: Webhook): Html {
   const { form: filled } = visit;
   const isFilled = filled.size > 0;
   return html`${textField({
@@ -219,4 +196,16 @@ export function webhookFields(
     })),
     chosen: isFilled ? filled.getAll('events') : (given?.events ?? []),
   })}`;
+}
+
+/** Reads what was filled into `webhookFields`. @throws FieldsRefusedError of these fields and of other checks. */
+function fieldsIn({ administrator, form: filled }: Visit, ...others: (() => unknown)[]) {
+  const description = filled.get('description') ?? '';
+  const events = filled.getAll('events');
+  checkAll(
+    ...others,
+    () => checkedDescription(description),
+    () => validateEvents(events, administrator.scopes),
+  );
+  return { description, events };
 }

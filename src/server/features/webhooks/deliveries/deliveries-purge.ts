@@ -44,41 +44,30 @@ async function remove(
   condition: (company: StatementCompany) => RawBuilder<boolean>,
   { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
 ): Promise<void> {
-  const done = await byCompany(engine, events, (some, company) =>
-    removeIn(engine, company, condition, {
-      rows: rows.filter((row) => company === undefined || row.company === company),
-      events: some,
+  const { chosenIn } = engine.dialect;
+  const keysIn = (keys: readonly DeliveryKey[]) =>
+    sql`(SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${chosenIn(keyRows(keys))})`;
+  const done = await byCompany(engine, events, (someEvents, company) =>
+    engine.transaction(async (transaction) => {
+      const some = rows.filter((row) => company === undefined || row.company === company);
+      const { rows: gone } = await sql<DeliveryKey>`
+        DELETE FROM deliveries WHERE ${boundTo(company)} AND (company, webhook, id) IN ${keysIn(some)} AND ${condition(company)}
+        RETURNING company, webhook, id`.execute(transaction);
+      await sql`
+        DELETE FROM delivery_attempts
+        WHERE ${boundTo(company)} AND (company, webhook, delivery) IN ${keysIn(gone)}`.execute(transaction);
+      await sql`
+        DELETE FROM events
+        WHERE ${boundTo(company)}
+          AND (company, id) IN (SELECT ${chosenText(0)}, ${chosenText(1)} FROM ${chosenIn(keysOf(someEvents))})
+          AND NOT EXISTS (
+            SELECT 1 FROM deliveries
+            WHERE deliveries.company = events.company AND deliveries.event = events.id
+              AND ${boundTo(company, 'deliveries.company')}
+          )`.execute(transaction);
     }),
   );
   resultsOf(done);
-}
-
-async function removeIn(
-  engine: Engine,
-  company: StatementCompany,
-  condition: (company: StatementCompany) => RawBuilder<boolean>,
-  { rows, events }: { rows: readonly OldRow[]; events: readonly EventKey[] },
-): Promise<void> {
-  const keysIn = (keys: readonly DeliveryKey[]) =>
-    sql`(SELECT ${chosenText(0)}, ${chosenText(1)}, ${chosenText(2)} FROM ${engine.dialect.chosenIn(keyRows(keys))})`;
-  await engine.transaction(async (transaction) => {
-    const { rows: gone } = await sql<DeliveryKey>`
-      DELETE FROM deliveries WHERE ${boundTo(company)} AND (company, webhook, id) IN ${keysIn(rows)} AND ${condition(company)}
-      RETURNING company, webhook, id`.execute(transaction);
-    await sql`
-      DELETE FROM delivery_attempts WHERE ${boundTo(company)} AND (company, webhook, delivery) IN ${keysIn(gone)}`.execute(
-      transaction,
-    );
-    await sql`
-      DELETE FROM events
-      WHERE ${boundTo(company)}
-        AND (company, id) IN (SELECT ${chosenText(0)}, ${chosenText(1)} FROM ${engine.dialect.chosenIn(keysOf(events))})
-        AND NOT EXISTS (
-          SELECT 1 FROM deliveries
-          WHERE deliveries.company = events.company AND deliveries.event = events.id
-            AND ${boundTo(company, 'deliveries.company')}
-        )`.execute(transaction);
-  });
 }
 
 /**

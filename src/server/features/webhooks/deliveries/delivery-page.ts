@@ -4,7 +4,7 @@ import type { Engine } from '../../../store/engines/engine.ts';
 import type { Webhook } from '../stored-webhooks.ts';
 import { resend } from './deliveries.ts';
 import { traceIdOfDelivery } from '../../../../contract/trace-context.ts';
-import { canSign, sentRequest, sentSignature } from './sent-request.ts';
+import { sentRequest, sentSignature } from './sent-request.ts';
 import type { Services } from '../../../views/services.ts';
 import { action } from '../../../views/action.ts';
 import { notFound } from '../../../views/page-error.ts';
@@ -15,6 +15,7 @@ import { type Html, html } from '../../../views/html.ts';
 import { copyButton } from '../../../views/notice.ts';
 import { amount, facts, named, table } from '../../../views/table.ts';
 import { page, type PortalPage, redirect, type Visit } from '../../../views/visit.ts';
+import { whyUnreadable } from '../secret-key.ts';
 import { getOwnWebhook, unlessRefused } from '../webhook-access.ts';
 
 export const showDelivery: PortalPage = async (visit, services, problems = {}) => {
@@ -121,7 +122,7 @@ function requestPart(delivery: DeliveryDetail, services: Services): Html {
 function signatures(delivery: DeliveryDetail, { secrets: box, serviceName, supportUrl }: Services): Html {
   const { attempts } = delivery;
   if (attempts.length === 0) return html`<p>Each attempt gets its own signature when it is sent.</p>`;
-  if (!canSign(delivery, box))
+  if (whyUnreadable(box, { ...delivery, id: delivery.webhook }) !== undefined)
     return html`<p>
       We can’t show these, because the webhook’s secret can’t be decrypted. Ask
       ${supportLink('your operator', supportUrl)}.

@@ -61,7 +61,8 @@ export async function leaseDeliveries(
     FROM free
     WHERE deliveries.company = free.company AND deliveries.webhook = free.webhook AND deliveries.id = free.id
       AND ${boundTo(company, 'deliveries.company')}
-    RETURNING deliveries.company, deliveries.webhook, deliveries.id, attempt_count, failure_count,
+    RETURNING deliveries.company, deliveries.webhook, deliveries.id, attempt_count AS attempt,
+      failure_count AS "failureCount",
       ${selected(['kind', 'created_at', 'data', 'is_test'], sql`events AS e WHERE e.company = deliveries.company AND e.id = deliveries.event AND ${boundTo(company, 'e.company')}`)},
       ${selected(
         ['url', 'secret', 'deleted_at', 'paused_at'],
@@ -82,33 +83,22 @@ function selected(columns: readonly string[], from: RawBuilder<unknown>): RawBui
   return sql.join(columns.map((name) => sql`(SELECT ${sql.ref(name)} FROM ${from}) AS ${sql.ref(name)}`));
 }
 
-interface LeasedRow extends DeliveryKey, SwitchColumns {
-  attempt_count: number;
-  failure_count: number;
-  kind: EventKind;
+type LeasedColumn =
+  'company' | 'webhook' | 'id' | 'attempt' | 'failureCount' | 'kind' | 'data' | 'url' | 'secret';
+
+interface LeasedRow extends Pick<LeasedDelivery, LeasedColumn>, SwitchColumns {
   created_at: string;
-  data: JsonText<unknown>;
   is_test: number;
-  url: string;
-  secret: string;
   deleted_at: string | null;
   paused_at: string | null;
 }
 
 function toLeased(row: LeasedRow, lease: string): LeasedDelivery {
   return {
-    company: row.company,
-    webhook: row.webhook,
-    id: row.id,
+    ...row,
     lease,
-    attempt: row.attempt_count,
-    failureCount: row.failure_count,
-    kind: row.kind,
     createdAt: row.created_at,
-    data: row.data,
     isTest: row.kind === 'ping' || row.is_test === 1,
-    url: row.url,
-    secret: row.secret,
     isWebhookDeleted: row.deleted_at !== null,
     isWebhookPaused: row.paused_at !== null,
     switches: switchesOf(row),

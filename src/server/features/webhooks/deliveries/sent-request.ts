@@ -1,5 +1,4 @@
 import { deliveryRequest } from '../../../../contract/delivery-request.ts';
-import { UsageError } from '../../../../errors.ts';
 import type { KeptAttempt } from './results.ts';
 import type { DeliveryDetail } from './delivery-details.ts';
 import type { SecretBox } from '../../../process/secret-box.ts';
@@ -42,15 +41,4 @@ export function sentSignature(
   const secret = box.open(delivery.secret, { company: delivery.company, id: delivery.webhook });
   const at = new Date(attempt.attemptedAt);
   return deliveryRequest(delivery, { serviceName, secret, at }).headers[SIGNATURE];
-}
-
-/** Whether this process can recompute signatures, for which it needs the key of the secrets. */
-export function canSign({ company, webhook, secret }: DeliveryDetail, box: SecretBox): boolean {
-  try {
-    box.open(secret, { company, id: webhook });
-    return true;
-  } catch (error) {
-    if (error instanceof UsageError) return false;
-    throw error;
-  }
 }
