@@ -8,7 +8,7 @@ import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { byCompany, ofAllCompanies, resultsOf } from '../../store/machines.ts';
 import { readRow } from '../../store/tables/table.ts';
 import { type DeliveryState, webhooks } from '../../store/tables/webhooks.ts';
-import type { WebhookRef } from './deliveries/delivery-keys.ts';
+import { type WebhookRef, webhookText } from './deliveries/delivery-keys.ts';
 import { webhookHost } from './stored-webhooks.ts';
 
 /** Time without a delivery after which people are told that a webhook fails; they are told again each day. */
@@ -32,7 +32,7 @@ interface Result extends WebhookRef {
  */
 export async function noteFailures(transaction: StoreTransaction, results: readonly Result[]): Promise<void> {
   const failures = results.filter(({ state }) => state === 'retrying' || state === 'failed');
-  const webhooks = Map.groupBy(failures, ({ company, webhook }) => `${company} ${webhook}`);
+  const webhooks = Map.groupBy(failures, webhookText);
   // Webhooks are updated in the order of their keys, which prevents deadlocks between workers.
   for (const [, ofWebhook] of [...webhooks].sort(([one], [other]) => (one < other ? -1 : 1))) {
     const [{ company, webhook } = { company: '', webhook: '' }] = ofWebhook;
@@ -48,12 +48,7 @@ export async function noteFailures(transaction: StoreTransaction, results: reado
         OR failed_told_at <= ${before} AND (failing_since IS NULL OR failed_told_at < failing_since))
       RETURNING url, events`.execute(transaction);
     for (const told of rows)
-      await tell(
-        transaction,
-        'delivery.failed',
-        { company, webhook, ...told },
-        { details: {}, now: new Date(at) },
-      );
+      await tell(transaction, 'delivery.failed', { company, webhook, ...told }, {}, new Date(at));
   }
 }
 
@@ -77,9 +72,8 @@ interface Outage extends WebhookRef, ToldOf {
  * told every four hours at most; without new failures they aren't told again.
  */
 export async function tellOutages(engine: Engine, now: Date): Promise<void> {
-  const [begunBy, toldBy, calmBy] = [FAILING_MS, AGAIN_MS, CALM_MS].map((ms) =>
-    new Date(now.getTime() - ms).toISOString(),
-  );
+  const timeBefore = (ms: number) => new Date(now.getTime() - ms).toISOString();
+  const [begunBy, toldBy, calmBy] = [FAILING_MS, AGAIN_MS, CALM_MS].map(timeBefore);
   const outages = await ofAllCompanies(
     engine,
     (isReached) => sql<Outage>`
@@ -120,7 +114,7 @@ async function tellOutage(engine: Engine, outage: Outage, now: Date): Promise<vo
     if (failsAgain || (isOver && !wasTold)) return;
     const counts = await countsOf(engine, transaction, outage);
     const details = { since, until: until ?? '', cause, ...counts, ...(wasTold && { again: '1' }) };
-    await tell(transaction, isOver ? 'webhook.recovered' : 'webhook.failing', outage, { details, now });
+    await tell(transaction, isOver ? 'webhook.recovered' : 'webhook.failing', outage, details, now);
   });
 }
 
@@ -146,7 +140,8 @@ async function tell(
   transaction: StoreTransaction,
   kind: NoticeKind,
   { company, webhook, url, events }: WebhookRef & ToldOf,
-  { details, now }: { details: Record<string, string>; now: Date },
+  details: Record<string, string>,
+  now: Date,
 ): Promise<void> {
   await addNotice(transaction, {
     ...{ company, kind, now, events: readRow(webhooks, { events }).events },
@@ -183,7 +178,7 @@ export async function tellLosses(engine: Engine, now: Date): Promise<void> {
         const lost = new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
         const again = told !== null && told > pausedAt && { again: '1' };
         const details = { waiting: countText(count), lost, ...again };
-        await tell(transaction, 'webhook.losing', webhook, { details, now });
+        await tell(transaction, 'webhook.losing', webhook, details, now);
       });
   });
   resultsOf(done);

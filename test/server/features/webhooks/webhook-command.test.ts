@@ -143,7 +143,7 @@ t.test('a ping is listed, sent again, and recovered when it failed', async (t) =
     [`${recover} yesterday`, 2, 'It must be a time with an offset'],
     [`${recover} 2026-02-30T12:00:00Z`, 2, 'is invalid. There is no 2026-02-30 in the calendar.'],
     [`${list} --before dlv_none`, 1, 'has no delivery "dlv_none"'],
-    [`${list} --limit few`, 2, "'few' is invalid. It must be an integer from 1 to 100"],
+    [`${list} --limit 101`, 2, "'101' is invalid. It must be an integer from 1 to 100"],
     [`webhook resend acme ${webhook} dlv_none`, 1, 'has no delivery "dlv_none"'],
   ];
   for (const [line, exitCode, stderr] of refusals) t.match(await call(line), { exitCode, stderr }, line);

@@ -9,6 +9,9 @@ export interface DeliveryKey extends WebhookRef {
   id: string;
 }
 
+/** Joins a webhook's key into one string. Company ids contain no spaces. */
+export const webhookText = ({ company, webhook }: WebhookRef) => `${company} ${webhook}`;
+
 /** Encodes rows of values as JSON (an array of arrays), so that one statement handles a group at little extra cost. */
 export function rowsOf(rows: readonly (readonly (string | number | null)[])[]): string {
   return JSON.stringify(rows);

@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 
 import { type WaitingDelivery, type WaitingSearch, findWaiting } from './waiting-deliveries.ts';
-import type { DeliveryKey, WebhookRef } from './delivery-keys.ts';
+import { type DeliveryKey, type WebhookRef, webhookText } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 
 /** Limits on the deliveries under way at once. */
@@ -85,8 +85,6 @@ export class FairShare {
     else this.#companies.set(key.company, ofCompany);
   }
 }
-
-const webhookText = ({ company, webhook }: WebhookRef) => `${company} ${webhook}`;
 
 const FIRST: WebhookRef = { company: '', webhook: '' };
 

@@ -5,23 +5,18 @@ import type { SecretBox } from '../../../process/secret-box.ts';
 
 const SIGNATURE = 'Service-Signature';
 
-/** A delivery's request as its page shows it, without the headers that differ in each attempt. */
-export interface SentRequest {
-  /** The exact bytes, as text. */
-  body: string;
-  /** Headers in the order in which they are sent. */
-  headers: (readonly [name: string, value: string])[];
-}
-
-/** Rebuilds the request of a delivery from stored data. */
-export function sentRequest(delivery: DeliveryDetail, serviceName: string): SentRequest {
+/**
+ * Rebuilds the request of a delivery from stored data, as its page shows it: the exact bytes as text, and the headers in the
+ * order in which they are sent, without those that differ in each attempt.
+ */
+export function sentRequest(delivery: DeliveryDetail, serviceName: string) {
   const { body, headers } = deliveryRequest(delivery, { serviceName, secret: '', at: new Date(0) });
   const named = Object.entries(headers).filter(([name]) => name !== SIGNATURE && name !== 'traceparent');
   return {
     body,
     headers: [
-      ['Host', new URL(delivery.url).host],
-      ['Content-Length', String(Buffer.byteLength(body))],
+      ['Host', new URL(delivery.url).host] as const,
+      ['Content-Length', String(Buffer.byteLength(body))] as const,
       ...named,
     ],
   };

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 
-import { chosenText, type DeliveryKey, rowsOf, type WebhookRef } from './delivery-keys.ts';
+import { chosenText, type DeliveryKey, rowsOf, type WebhookRef, webhookText } from './delivery-keys.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
 import { boundTo, byCompany, ofAllCompanies, resultsOf } from '../../../store/machines.ts';
 
@@ -40,7 +40,7 @@ export async function findWaiting(
   const values = {
     ...options.after,
     ...options,
-    busy: JSON.stringify(busy.map(({ company, webhook }) => spotOf(company, webhook))),
+    busy: JSON.stringify(busy.map(webhookText)),
     busyCompanies: JSON.stringify(busyCompanies),
     isHeld: isHeldBy(unreadable),
   };
@@ -74,8 +74,8 @@ async function findOnMachines(engine: Engine, values: WaitingValues): Promise<Wa
             AND ${isReached('d.company')})
       ORDER BY w.company, w.id LIMIT ${webhooksMax}`,
   );
-  const spot = (key: WebhookRef) => spotOf(key.company, key.webhook);
-  const webhooks = listed.toSorted((one, other) => (spot(one) < spot(other) ? -1 : 1)).slice(0, webhooksMax);
+  const sorted = listed.toSorted((one, other) => (webhookText(one) < webhookText(other) ? -1 : 1));
+  const webhooks = sorted.slice(0, webhooksMax);
   const done = await byCompany(engine, webhooks, async (some, ofCompany) => {
     const { rows } = await sql<WaitingDelivery>`
       SELECT taken.* FROM ${engine.dialect.chosenIn(rowsOf(some.map((key) => [key.company, key.webhook])))}
@@ -95,11 +95,6 @@ async function findOnMachines(engine: Engine, values: WaitingValues): Promise<Wa
 /** Builds a subquery of the strings in a JSON array. */
 const textsIn = (text: string) =>
   sql`(SELECT value FROM json_array_elements_text(CAST(${text} AS JSON)) AS listed (value))`;
-
-/** Joins a webhook's key into one string. Company ids contain no spaces. */
-function spotOf(company: string, webhook: string): string {
-  return `${company} ${webhook}`;
-}
 
 /** Whether webhook `w` is paused or its secret sealed with one of these keys; ../../../process/secret-box.ts has the form. */
 function isHeldBy(unreadable: readonly string[]): RawBuilder<boolean> {

@@ -113,7 +113,6 @@ onEachEngine('the history of a webhook', async (t, { openCompany, engine, setNow
     t.strictSame(seen, ids);
     t.equal(before, undefined);
     t.equal((await listDeliveries(engine, of, { limit: 100 })).deliveries.length, 7);
-    for (const limit of [0, 101]) await refused(t, listDeliveries(engine, of, { limit }), /from 1 to 100/);
     const unknown = listDeliveries(engine, of, { limit: 1, before: 'dlv_none' });
     await refused(t, unknown, /The webhook "whk_all" has no delivery "dlv_none"/);
   });
