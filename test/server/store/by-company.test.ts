@@ -178,7 +178,7 @@ t.test('requests, changes and deliveries stay within one company, table by table
   await tellKeyEnds(engine, new Date());
   await askForReset(engine, { email: EMAIL, address: '192.0.2.1', client: 'Test', now: new Date() });
   await visitor.visit('/portal/notices');
-  t.match(visitor.text, /fails.*There is a new webhook/);
+  t.match(visitor.text, /is failing.*was registered/);
   await mailOnce(engine, 'smtp://127.0.0.1:1', new Date());
   await handOverAll(t, visitor, engine);
   await stopMails(engine, `${COMPANY}.none.none`);
