@@ -2,7 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 
 import { sql } from 'kysely';
 
-import { HOUR_MS } from '../../../contract/durations.ts';
+import { DAY_MS } from '../../../contract/durations.ts';
 import { dialectOf } from '../../store/dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { boundTo, byCompany, type StatementCompany, throwFirst } from '../../store/machines.ts';
@@ -21,11 +21,9 @@ export interface KeyUsage extends AsyncDisposable {
   flush: () => Promise<void>;
 }
 
-/** The counts of one key in one hour, numbered in hours since 1970. */
-interface Use extends Omit<RowOf<typeof keyHours>, 'hour'> {
-  hour: number;
-  lastMs: number;
-}
+/** The counts of one key in one hour, and its last use in that hour. */
+type Use = RowOf<typeof keyHours> & RowOf<typeof keyUses>;
+type OfKey = Pick<Use, 'company' | 'keyId'>;
 
 /** Delay between the first unwritten count and a flush. A killed process loses at most the counts of this time. */
 const FLUSH_MS = 5_000;
@@ -33,8 +31,8 @@ const FLUSH_MS = 5_000;
 const USES_MAX = 10_000;
 /** Rows written in one transaction, during which SQLite answers no request. */
 const ROWS_AT_ONCE = 250;
-/** Hours for which counts are kept: one day more than the 30 that the usage page shows. */
-const KEPT_HOURS = 31 * 24;
+/** Time for which counts are kept: one day more than the 30 that the usage page shows. */
+const KEPT_MS = 31 * DAY_MS;
 
 /**
  * Creates the request counter of one process. The database adds up the counts of all processes.
@@ -47,7 +45,7 @@ export function openKeyUsage(
   const counts = createCounts();
   const requests = createUnwrittenRequests();
   const writeRequests = createRequestWriter();
-  let purgedHour = 0;
+  let purgedBefore = '';
   let isOpen = true;
   let timer: NodeJS.Timeout | undefined;
   let flushing: Promise<void> = Promise.resolve();
@@ -56,13 +54,12 @@ export function openKeyUsage(
     timer = undefined;
     const left = new Set(counts.take());
     const unwritten = new Set(requests.take());
-    const hour = hourOf(now());
+    const firstKept = hourOf(new Date(now().getTime() - KEPT_MS));
     try {
       await writeAll(engine, left, writeUses);
       await writeAll(engine, unwritten, writeRequests);
-      const firstKept = hourText(hour - KEPT_HOURS);
-      while (hour !== purgedHour && (await removeBefore(engine, keyHours, firstKept)));
-      purgedHour = hour;
+      while (firstKept !== purgedBefore && (await removeBefore(engine, keyHours, firstKept)));
+      purgedBefore = firstKept;
     } catch (error) {
       for (const use of left) counts.add(use);
       for (const request of unwritten) requests.add(request, new Date(request.at));
@@ -76,9 +73,9 @@ export function openKeyUsage(
   };
   return {
     count(company, keyId, isLimited) {
-      const at = now();
-      const answered = isLimited ? 0 : 1;
-      counts.add({ company, keyId, hour: hourOf(at), answered, limited: 1 - answered, lastMs: at.getTime() });
+      const [at, answered] = [now(), isLimited ? 0 : 1];
+      const use = { company, keyId, hour: hourOf(at), answered, limited: 1 - answered };
+      counts.add({ ...use, usedAt: at.toISOString() });
       waitForMore();
     },
     note(request) {
@@ -99,12 +96,12 @@ function createCounts() {
   let lost = 0;
   return {
     add(use: Use): void {
-      const name = `${use.company}.${use.keyId}.${use.hour}`;
+      const name = `${nameOf(use)}.${use.hour}`;
       const known = uses.get(name);
       if (known) {
         known.answered += use.answered;
         known.limited += use.limited;
-        known.lastMs = Math.max(known.lastMs, use.lastMs);
+        if (use.usedAt > known.usedAt) known.usedAt = use.usedAt;
       } else if (uses.size < USES_MAX) {
         uses.set(name, use);
       } else {
@@ -125,15 +122,9 @@ function createCounts() {
   };
 }
 
-function hourOf(at: Date): number {
-  return Math.floor(at.getTime() / HOUR_MS);
-}
+const nameOf = ({ company, keyId }: OfKey) => `${company}.${keyId}`;
 
-function hourText(hour: number): string {
-  return new Date(hour * HOUR_MS).toISOString();
-}
-
-type OfKey = Pick<KeyRequest, 'company' | 'keyId'>;
+const hourOf = (at: Date) => `${at.toISOString().slice(0, 'YYYY-MM-DDTHH'.length)}:00:00.000Z`;
 
 /** Writes rows of keys in short transactions, and takes those that are written out of `left`. */
 async function writeAll<Row extends OfKey>(
@@ -159,7 +150,7 @@ async function writeAll<Row extends OfKey>(
 async function writeUses(transaction: StoreTransaction, uses: readonly Use[]): Promise<void> {
   await transaction
     .insertInto('key_hours')
-    .values(uses.map((use) => writeRow(keyHours, { ...use, hour: hourText(use.hour) })))
+    .values(uses.map((use) => writeRow(keyHours, use)))
     .onConflict((conflict) =>
       conflict.columns(['company', 'hour', 'key_id']).doUpdateSet({
         answered: sql`key_hours.answered + excluded.answered`,
@@ -167,11 +158,11 @@ async function writeUses(transaction: StoreTransaction, uses: readonly Use[]): P
       }),
     )
     .execute();
+  // Uses are in the order of their hours, so a key's last one replaces the others.
+  const latest = new Map(uses.map((use) => [nameOf(use), writeRow(keyUses, use)]));
   await transaction
     .insertInto('key_uses')
-    .values(
-      latestOf(uses).map((use) => writeRow(keyUses, { ...use, usedAt: new Date(use.lastMs).toISOString() })),
-    )
+    .values([...latest.values()])
     .onConflict((conflict) =>
       conflict.columns(['company', 'key_id']).doUpdateSet({
         used_at: sql`CASE WHEN excluded.used_at > key_uses.used_at THEN excluded.used_at ELSE key_uses.used_at END`,
@@ -186,24 +177,15 @@ async function ofPresentKeys<Row extends OfKey>(
   rows: readonly Row[],
   ofCompany: StatementCompany,
 ): Promise<Row[]> {
-  const named = new Map(rows.map((row) => [`${row.company}.${row.keyId}`, row]));
+  const named = new Map(rows.map((row) => [nameOf(row), row]));
   const keys = sql.join([...named.values()].map(({ company, keyId }) => sql`(${company}, ${keyId})`));
   const lock = dialectOf(transaction).forKeyShare;
-  const found = await sql<{ company: string; id: string }>`
-    SELECT company, id FROM api_keys WHERE (company, id) IN (VALUES ${keys}) AND ${boundTo(ofCompany)} ${lock}`.execute(
+  const found = await sql<OfKey>`
+    SELECT company, id AS ${sql.id('keyId')} FROM api_keys WHERE (company, id) IN (VALUES ${keys}) AND ${boundTo(ofCompany)} ${lock}`.execute(
     transaction,
   );
-  const present = new Set(found.rows.map(({ company, id }) => `${company}.${id}`));
-  return rows.filter(({ company, keyId }) => present.has(`${company}.${keyId}`));
-}
-
-function latestOf(uses: readonly Use[]): Use[] {
-  const latest = new Map<string, Use>();
-  for (const use of uses) {
-    const name = `${use.company}.${use.keyId}`;
-    if ((latest.get(name)?.lastMs ?? 0) <= use.lastMs) latest.set(name, use);
-  }
-  return [...latest.values()];
+  const present = new Set(found.rows.map(nameOf));
+  return rows.filter((row) => present.has(nameOf(row)));
 }
 
 export type KeyHour = Omit<RowOf<typeof keyHours>, 'company'>;

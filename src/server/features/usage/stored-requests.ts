@@ -4,8 +4,7 @@ import { type Connection, dialectOf } from '../../store/dialects/dialect.ts';
 import type { Reads, StoreTransaction } from '../../store/engines/engine.ts';
 import { deleteSome } from '../../store/stored-tables.ts';
 import { keyRequests } from '../../store/tables/keys.ts';
-import { readRow, type RowOf } from '../../store/tables/table.ts';
-import { chosenInteger, chosenText, rowsOf } from '../webhooks/deliveries/delivery-keys.ts';
+import { readRow, type RowOf, writeRow } from '../../store/tables/table.ts';
 
 export type KeyRequest = RowOf<typeof keyRequests>;
 
@@ -30,7 +29,7 @@ export function createUnwrittenRequests() {
       const count = counts.get(name) ?? 0;
       if (count >= (isLimited ? LIMITED_MAX : OF_KEY_MAX) || unwritten.length >= UNWRITTEN_MAX) return;
       counts.set(name, count + 1);
-      unwritten.push({ ...request, at: at.toISOString() });
+      unwritten.push({ ...request, at: at.toISOString(), ms: Math.round(request.ms) });
     },
     take(): KeyRequest[] {
       const taken = unwritten;
@@ -45,7 +44,11 @@ export function createUnwrittenRequests() {
 export function createRequestWriter() {
   const counts = new Map<string, number>();
   return async (transaction: StoreTransaction, requests: readonly KeyRequest[]): Promise<void> => {
-    await insertRequests(transaction, requests);
+    await transaction
+      .insertInto('key_requests')
+      .values(requests.map((request) => writeRow(keyRequests, request)))
+      .onConflict((known) => known.doNothing())
+      .execute();
     for (const [company, { length }] of Map.groupBy(requests, (request) => request.company)) {
       // A process begins with a trim, because it doesn't know how many others have written.
       const count = (counts.get(company) ?? TRIM_EVERY) + length;
@@ -53,18 +56,6 @@ export function createRequestWriter() {
       if (count >= TRIM_EVERY) await trimRequests(transaction, company);
     }
   };
-}
-
-async function insertRequests(transaction: StoreTransaction, requests: readonly KeyRequest[]): Promise<void> {
-  const rows = requests.map(({ company, at, id, keyId, method, operation, status, code, ms }) => {
-    return [company, at, id, keyId, method, operation, code, status, Math.round(ms)];
-  });
-  await sql`
-    INSERT INTO key_requests (company, at, id, key_id, method, operation, code, status, ms)
-    SELECT ${sql.join([0, 1, 2, 3, 4, 5, 6].map(chosenText))}, ${sql.join([7, 8].map(chosenInteger))}
-    FROM ${dialectOf(transaction).chosenIn(rowsOf(rows))}
-    WHERE TRUE
-    ON CONFLICT DO NOTHING`.execute(transaction);
 }
 
 async function trimRequests(transaction: StoreTransaction, company: string): Promise<void> {
