@@ -5,25 +5,21 @@ import { addNotice } from '../../store/accounts/notice-rows.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { byCompany, ofAllCompanies, resultsOf } from '../../store/machines.ts';
 import { keyExpiryDay } from './keys.ts';
+import type { ApiKey } from './stored-keys.ts';
 
-const TOLD_MS = 7 * DAY_MS;
+/** Days before a key's end from which people are told of it. */
+export const ENDING_DAYS = 7;
 /** Maximum number of keys handled in one run; the rest wait for the next. */
 const KEYS_MAX = 500;
 
-interface EndingKey {
-  company: string;
-  id: string;
-  name: string;
-  endsAt: string;
-  timeZone: string;
-}
+type EndingKey = Pick<ApiKey, 'company' | 'id' | 'name'> & { endsAt: string; timeZone: string };
 
 /**
  * Tells people of active keys that end within a week, once for each last day: the ids of the notices are made of key and
  * day. If several processes look at once, only one tells.
  */
 export async function tellKeyEnds(engine: Engine, now: Date): Promise<void> {
-  const soon = new Date(now.getTime() + TOLD_MS).toISOString();
+  const soon = new Date(now.getTime() + ENDING_DAYS * DAY_MS).toISOString();
   const once = sql`'key-' || k.id || '-' || substr(k.ends_at, 1, 10) || '-'`;
   const keys = await ofAllCompanies(
     engine,
@@ -44,8 +40,11 @@ export async function tellKeyEnds(engine: Engine, now: Date): Promise<void> {
   resultsOf(done);
 }
 
-async function tellKeyEnd(engine: Engine, key: EndingKey, now: Date): Promise<void> {
-  const { company, id, name, endsAt, timeZone } = key;
+async function tellKeyEnd(
+  engine: Engine,
+  { company, id, name, endsAt, timeZone }: EndingKey,
+  now: Date,
+): Promise<void> {
   await engine.transaction(async (transaction) =>
     addNotice(transaction, {
       ...{ company, kind: 'key.ending', now, once: `key-${id}-${endsAt.slice(0, 'YYYY-MM-DD'.length)}` },

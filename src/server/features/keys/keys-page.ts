@@ -3,7 +3,7 @@ import { ACTIVE_KEYS_MAX, changeKey, keyExpiryDay, revokeKey } from './keys.ts';
 import { companyDay } from '../../../contract/company-time.ts';
 import { UsageError } from '../../../errors.ts';
 import { listAdministratorRows, type Administrator } from '../../store/accounts/administrator-rows.ts';
-import { type EndedBefore, hasEnded, listActiveKeys, listEndedKeys, type UsedKey } from './stored-keys.ts';
+import { hasEnded, listActiveKeys, listEndedKeys, type UsedKey } from './stored-keys.ts';
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
 import { notFound, type Problems } from '../../views/page-error.ts';
@@ -28,7 +28,7 @@ const filters = {
 
 export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problems) => {
   const { company, query, now } = visit;
-  const before = placeIn(query.get('before'));
+  const before = query.get('before') || undefined;
   const [active, ended, people] = await Promise.all([
     listActiveKeys(engine, company.id, now),
     listEndedKeys(engine, company.id, { now, before, limit: ENDED_AT_ONCE + 1 }),
@@ -205,10 +205,4 @@ function brief({ visit: { company, now } }: Shown, key: UsedKey): Html {
       ><span class="opened">Less</span><span class="hidden">, the key ${name}</span>
     </summary>
   </details>`;
-}
-
-/** Parses a place in the list of ended keys. A forged one only leads to another page of the same list. */
-function placeIn(text: string | null): EndedBefore | undefined {
-  const [endsAt, id] = (text ?? '').split(' ');
-  return endsAt && id ? { endsAt, id } : undefined;
 }

@@ -16,12 +16,6 @@ export interface UsedKey extends ApiKey {
   usedAt: string | null;
 }
 
-/** A place in the list of ended keys. */
-export interface EndedBefore {
-  endsAt: string;
-  id: string;
-}
-
 /** Columns of a key, joined with its company's switches and time zone. */
 export type KeyRow = SwitchColumns &
   Pick<Selectable<Tables['api_keys']>, 'secret_sha256' | 'scopes' | 'revoked_at' | 'ends_at'> &
@@ -182,11 +176,14 @@ export async function listActiveKeys(
   return rows.map(toUsedKey);
 }
 
-/** Lists a company's ended keys, most recently ended first, continuing after the place `before`. */
+/**
+ * Lists a company's ended keys, most recently ended first.
+ * @param options.before the end and the id of the key after which the list goes on.
+ */
 export async function listEndedKeys(
   engine: Engine,
   company: string,
-  { now, before, limit }: { now: Date; before?: EndedBefore | undefined; limit: number },
+  { now, before, limit }: { now: Date; before: string | undefined; limit: number },
 ): Promise<UsedKey[]> {
   let query = usedKeys(engine, company)
     .where('api_keys.ends_at', 'is not', null)
@@ -194,9 +191,8 @@ export async function listEndedKeys(
     .orderBy('api_keys.ends_at', 'desc')
     .orderBy('api_keys.id', 'desc')
     .limit(limit);
-  if (before) {
-    query = query.where(sql<boolean>`(api_keys.ends_at, api_keys.id) < (${before.endsAt}, ${before.id})`);
-  }
+  const [endsAt = '', id = ''] = before?.split(' ') ?? [];
+  if (before) query = query.where(sql<boolean>`(api_keys.ends_at, api_keys.id) < (${endsAt}, ${id})`);
   return (await query.execute()).map(toUsedKey);
 }
 

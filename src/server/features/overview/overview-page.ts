@@ -1,3 +1,4 @@
+import { ENDING_DAYS } from '../keys/key-ends.ts';
 import { ACTIVE_KEYS_MAX } from '../keys/keys.ts';
 import { failedSince } from '../hand-over/again.ts';
 import { NO_E_INVOICE } from '../hand-over/handing-over.ts';
@@ -29,8 +30,6 @@ import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 const FAILED_MAX = 100;
 /** Days without any use after which a new key is reported as perhaps forgotten. */
 const UNUSED_DAYS = 7;
-/** Days before a key's end from which it is reported. */
-const ENDING_DAYS = 7;
 
 export const showOverview: PortalPage = async (visit, { engine, baseUrl, passwordsOff }) => {
   const { company } = visit;
