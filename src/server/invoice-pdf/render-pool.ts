@@ -94,16 +94,16 @@ export class RenderPool implements AsyncDisposable {
    * Prints a document in its turn; companies take turns.
    * @throws AppError `unavailable` when too many documents are waiting, or when printing fails; the log says why.
    */
-  async print(...[company, id, statementOn, account]: Parameters<Print>): Promise<Printed> {
+  async print(...asked: Parameters<Print>): Promise<Printed> {
     const { metrics } = this.#options;
+    const [company, id] = asked;
     if (this.#isClosed || this.#isPaused(company, id) || !this.#hasPlace(company)) {
       metrics.refused();
       throw busy();
     }
     const askedAt = performance.now();
     await this.#turn(company);
-    const printNow = () => this.#printNow({ company, id, statementOn, account });
-    const answer = (await printNow()) ?? (await printNow()) ?? ENDED_TWICE;
+    const answer = (await this.#printNow(asked)) ?? (await this.#printNow(asked)) ?? ENDED_TWICE;
     this.#giveTurn();
     const seconds = (performance.now() - askedAt) / 1000;
     if ('failure' in answer) throw this.#failed(company, id, answer.failure, seconds);
@@ -164,13 +164,11 @@ export class RenderPool implements AsyncDisposable {
   }
 
   /** @returns undefined when the process ended, for example from a signal just before it received the document. */
-  async #printNow(
-    document: Pick<PrintTask, 'company' | 'id' | 'statementOn' | 'account'>,
-  ): Promise<WorkerAnswer | undefined> {
+  async #printNow(asked: Parameters<Print>): Promise<WorkerAnswer | undefined> {
     if (this.#isClosed) throw busy();
     const { databaseUrl, documentMsMax, portalAccent: accent, documentTemplate: template } = this.#options;
     const signal = AbortSignal.timeout(documentMsMax);
-    const task: PrintTask = { ...document, databaseUrl, accent, template };
+    const task: PrintTask = { asked, databaseUrl, accent, template };
     try {
       return (await this.#processes.run(task, { signal })) as WorkerAnswer;
     } catch (error) {

@@ -5,7 +5,6 @@
 import { readdirSync } from 'node:fs';
 import { setPriority } from 'node:os';
 
-import type { CustomerAccount } from '../printed-document/account.ts';
 import { openEngine } from '../store/engines/open-engine.ts';
 import { createPrint, type Print, type Printed } from './printing.ts';
 import { openRenderer } from './template-trial.ts';
@@ -13,15 +12,11 @@ import { openRenderer } from './template-trial.ts';
 /** The document to print. The URL may hold a password, and command lines are public. */
 export interface PrintTask {
   databaseUrl: string;
-  company: string;
-  id: string;
   /** The operator's accent colour, which is fixed for the life of a process. */
   accent: string | undefined;
   /** The folder of the operator's template, which is fixed too; undefined for Fieldledger's own. */
   template: string | undefined;
-  /** The calendar day of a statement of account to print instead of the document. */
-  statementOn: string | undefined;
-  account: CustomerAccount | undefined;
+  asked: Parameters<Print>;
 }
 
 /** The reason that a document can't be printed. It omits the error's message, which could quote the document. */
@@ -84,15 +79,7 @@ export function tryTemplate(template: string): string | undefined {
   }
 }
 
-async function printed({
-  databaseUrl,
-  company,
-  id,
-  accent,
-  template,
-  statementOn,
-  account,
-}: PrintTask): Promise<Printed> {
+async function printed({ databaseUrl, accent, template, asked }: PrintTask): Promise<Printed> {
   opened ??= openEngine(databaseUrl, { poolMax: 1 }).then((engine) =>
     createPrint(engine, openRenderer(template), accent),
   );
@@ -101,7 +88,7 @@ async function printed({
     opened = undefined;
     throw error;
   });
-  return print(company, id, statementOn, account);
+  return print(...asked);
 }
 
 /** Lowers the priority of all threads on Linux, where each has its own, and otherwise of the process. */
