@@ -9,7 +9,7 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { auditEntries } from '../tables/accounts.ts';
 import { readRow, type RowOf, writeRow } from '../tables/table.ts';
-import { addNotice, type NoticeKind } from './notice-rows.ts';
+import { addNotice, isTold, recipients } from './notice-rows.ts';
 
 export type AuditEntry = RowOf<typeof auditEntries> & { action: AuditAction };
 
@@ -78,26 +78,6 @@ export interface NewAuditEntry {
   now: Date;
 }
 
-/** The recipients of the notice of each action: the account's owner, owner and actor, all administrators, or all but the actor. */
-const TOLD: Partial<Record<AuditAction & NoticeKind, 'owner' | 'both' | 'all' | 'others'>> = {
-  'administrator.changed_password': 'owner',
-  'reset.asked': 'owner',
-  'reset.used': 'owner',
-  'administrator.access_changed': 'owner',
-  'second_factor.added': 'owner',
-  'second_factor.codes_renewed': 'owner',
-  'second_factor.removed': 'owner',
-  'second_factor.reset': 'both',
-  'invitation.accepted': 'others',
-  'administrator.added': 'others',
-  'administrator.removed': 'others',
-  'key.created': 'all',
-  'key.revoked': 'others',
-  'webhook.registered': 'all',
-  'webhook.paused': 'others',
-  'webhook.deleted': 'others',
-};
-
 const KEPT_DAYS = 730;
 const OLD_AT_ONCE = 20;
 
@@ -111,10 +91,10 @@ export async function recordEntry(transaction: StoreTransaction, entry: NewAudit
     ...{ address: actor.address, client: actor.client },
   });
   await transaction.insertInto('audit_entries').values(values).execute();
-  const to = TOLD[action as keyof typeof TOLD];
-  if (!to) return;
+  if (!isTold(action)) return;
+  const to = recipients[action];
   const told = {
-    ...{ company, kind: action as NoticeKind, now, events },
+    ...{ company, kind: action, now, events },
     details: { by: by === 'operator' ? 'The operator' : by.name, ...details },
   };
   if (to === 'all' || to === 'others')

@@ -14,32 +14,43 @@ import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { type AccountKey, listAdministratorRows } from './administrator-rows.ts';
 
 /**
- * The kinds of notices. Most are audit trail actions, and the audit trail adds their notices (audit-trail.ts). `reset.asked`
- * and `invitation.created` mail a link; the latter's recipient has no account. Their texts are in features/notices/texts.ts.
+ * The recipients of the notices that the audit trail adds about its actions (audit-trail.ts): the account's owner, owner and
+ * actor, all administrators, or all but the actor.
+ */
+export const recipients = {
+  'administrator.changed_password': 'owner',
+  'reset.asked': 'owner',
+  'reset.used': 'owner',
+  'administrator.access_changed': 'owner',
+  'second_factor.added': 'owner',
+  'second_factor.codes_renewed': 'owner',
+  'second_factor.removed': 'owner',
+  'second_factor.reset': 'both',
+  'invitation.accepted': 'others',
+  'administrator.added': 'others',
+  'administrator.removed': 'others',
+  'key.created': 'all',
+  'key.revoked': 'others',
+  'webhook.registered': 'all',
+  'webhook.paused': 'others',
+  'webhook.deleted': 'others',
+} as const;
+
+export const isTold = (action: string): action is keyof typeof recipients =>
+  Object.hasOwn(recipients, action);
+
+/**
+ * The kinds of notices. `reset.asked` and `invitation.created` mail a link; the latter's recipient has no account. Their
+ * texts are in features/notices/texts.ts.
  */
 export type NoticeKind =
+  | keyof typeof recipients
   | 'webhook.failing'
   | 'webhook.recovered'
   | 'webhook.losing'
   | 'delivery.failed'
-  | 'key.created'
   | 'key.ending'
-  | 'key.revoked'
-  | 'webhook.registered'
-  | 'webhook.paused'
-  | 'webhook.deleted'
-  | 'invitation.accepted'
   | 'administrator.signed_in'
-  | 'administrator.changed_password'
-  | 'administrator.access_changed'
-  | 'administrator.added'
-  | 'administrator.removed'
-  | 'second_factor.added'
-  | 'second_factor.codes_renewed'
-  | 'second_factor.removed'
-  | 'second_factor.reset'
-  | 'reset.asked'
-  | 'reset.used'
   | 'invitation.created'
   | 'invitation.not_mailed';
 
