@@ -25,8 +25,15 @@ export function companyInstant(timeZone: string, local: string): Date | undefine
   if (Number.isNaN(shownMs) || !new Date(shownMs).toISOString().startsWith(local)) return undefined;
   // No time zone changes its offset twice within two days.
   const [before, after] = [offsetMs(timeZone, shownMs - DAY_MS), offsetMs(timeZone, shownMs + DAY_MS)];
-  const fitting = [shownMs - before, shownMs - after].filter((ms) => offsetMs(timeZone, ms) === shownMs - ms);
+  // The day after the last of year 9999 has no offset.
+  const known = [before, after].filter((offset) => !Number.isNaN(offset)).map((offset) => shownMs - offset);
+  const fitting = known.filter((ms) => offsetMs(timeZone, ms) === shownMs - ms);
   return new Date(fitting.length > 0 ? Math.min(...fitting) : shownMs - before);
+}
+
+/** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
+export function isDay(text: string): boolean {
+  return companyInstant('UTC', `${text}T00:00`) !== undefined;
 }
 
 /** Returns the moment at which a day, `YYYY-MM-DD`, ends in a time zone; undefined for one that isn't in the calendar. */

@@ -1,6 +1,6 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 
-import { isTimeZone } from '../../contract/company-time.ts';
+import { isDay, isTimeZone } from '../../contract/company-time.ts';
 import { type Resource, resources } from '../sync/sink.ts';
 import { unknownName, UsageError } from '../../errors.ts';
 import { listOf } from '../../command-line/given-values.ts';
@@ -147,12 +147,6 @@ function checked(isRight: (text: string) => boolean, words: string) {
     if (isRight(text)) return text;
     throw new InvalidArgumentError(`It must be ${words}.`);
   };
-}
-
-/** Whether a text is a real calendar day: Date would read 30 February as 2 March. */
-function isDay(text: string): boolean {
-  const ms = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : NaN;
-  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text);
 }
 
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;

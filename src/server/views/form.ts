@@ -1,3 +1,4 @@
+import { isDay } from '../../contract/company-time.ts';
 import { UsageError } from '../../errors.ts';
 import { EMAIL_CHARACTERS_MAX } from '../access/checked-input.ts';
 import { FORM_TOKEN_FIELD } from './form-tokens.ts';
@@ -73,6 +74,20 @@ export function textField(field: TextField): Html {
       ${invalid(field)}
     />
   </div>`;
+}
+
+/** Renders the field for a day of a filter, which is in the page's URL. Browsers take no other value for a day. */
+export function dayField(query: URLSearchParams, name: string, label: string): Html {
+  const problem = dayProblem(query.get(name));
+  const value = problem === undefined ? query.get(name) : undefined;
+  return textField({ name, label, problem, value, type: 'date', isRequired: false });
+}
+
+export const NOT_A_DAY = 'is not a day such as 2026-11-20.';
+
+/** Says that a text is no day; undefined for a day, and for none. */
+export function dayProblem(day: string | null): string | undefined {
+  return !day || isDay(day) ? undefined : `“${day}” ${NOT_A_DAY}`;
 }
 
 function notes({ name, id = name, hint, problem }: Field): Html {

@@ -1,4 +1,4 @@
-import { companyDay } from '../../../contract/company-time.ts';
+import { companyDay, isDay } from '../../../contract/company-time.ts';
 import { columnsOf } from '../../../tables/columns.ts';
 import { accountSchema } from '../../../tables/receivables.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
@@ -8,7 +8,6 @@ import { tableFile } from '../../views/download.ts';
 import { countText } from '../../views/formats.ts';
 import { notFound, PageError } from '../../views/page-error.ts';
 import { file, type PortalPage } from '../../views/visit.ts';
-import { isDay } from './documents-page.ts';
 import { readCustomerInvoices } from './receivables.ts';
 
 /** Maximum number of invoices on a statement, which takes about a second to print. */

@@ -1,4 +1,4 @@
-import { companyDay } from '../../../contract/company-time.ts';
+import { companyDay, isDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { contractDocument } from '../../../contract/document.ts';
 import { columnsOf, type SheetColumn } from '../../../tables/columns.ts';
@@ -15,7 +15,7 @@ import { whyNotShown } from '../../views/availability.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import type { Problems } from '../../views/page-error.ts';
 import { daysOverdue, stateBadge, stateNames, stateOf } from './document-state.ts';
-import { filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { dayField, filterForm, NOT_A_DAY, select, textField, withQuery } from '../../views/form.ts';
 import { counted, countText, dayText, kindNames } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
@@ -109,15 +109,6 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
   return { search, problems };
 }
 
-export const NOT_A_DAY = 'is not a day such as 2026-11-20.';
-
-/** Whether a text is a day of the calendar, `YYYY-MM-DD`. */
-export function isDay(text: string): boolean {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
-  const at = new Date(`${text}T00:00:00Z`);
-  return !Number.isNaN(at.getTime()) && at.toISOString().startsWith(text);
-}
-
 async function* downloadRows(
   engine: Engine,
   company: string,
@@ -141,8 +132,6 @@ async function searchForm(
   const noCustomers = whyNotShown(visit, 'customers');
   const customers = await customerChoices(visit, engine, search, found);
   const currency = visit.query.get('currency') ?? '';
-  const dayField = (name: 'from' | 'to', label: string) =>
-    textField({ name, label, type: 'date', value: search[name], isRequired: false, problem: problems[name] });
   return html`${filterForm(
       PATH,
       html`${textField({
@@ -157,7 +146,7 @@ async function searchForm(
       ${select({ name: 'state', label: 'State', all: 'Any', choices: Object.entries(stateNames), chosen: search.state, problem: problems.state })}
       ${select({ name: 'customer', label: 'Customer', all: 'Any', choices: customers, chosen: search.customer })}
       ${currency !== '' && select({ name: 'currency', label: 'Currency', all: 'Any', choices: [[currency, currency]], chosen: currency, problem: problems.currency })}
-      ${dayField('from', 'Issued from')} ${dayField('to', 'to')}`,
+      ${dayField(visit.query, 'from', 'Issued from')} ${dayField(visit.query, 'to', 'to')}`,
     )}
     <p class="hint">
       An amount such as 394.96 finds totals, balances and payments. References are found too. The start of
@@ -234,9 +223,11 @@ function documentTable(
   });
 }
 
-/** Renders an amount due. Zero is a dash, which the card layout of a table hides. */
-export function dueText(dueMinor: number, currency: string): Content {
-  return dueMinor === 0 ? html`<span class="none">—</span>` : amountText(dueMinor, currency);
+/** Renders an amount due, as a link if it has an address. Zero is a dash, which the card layout of a table hides. */
+export function dueText(dueMinor: number, currency: string, address?: string): Content {
+  if (dueMinor === 0) return html`<span class="none">—</span>`;
+  const text = amountText(dueMinor, currency);
+  return address === undefined ? text : html`<a href="${address}">${text}</a>`;
 }
 
 function addressOf(

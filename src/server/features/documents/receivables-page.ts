@@ -10,13 +10,13 @@ import { type Receivable, readReceivables } from './receivables.ts';
 import type { DocumentSearch, OpenAge } from './searched-parts.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import { daysOverdue } from './document-state.ts';
-import { filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { dayProblem, filterForm, select, textField, withQuery } from '../../views/form.ts';
 import { countText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
 import { amount, table } from '../../views/table.ts';
 import { page, type PortalPage } from '../../views/visit.ts';
-import { customerLabels, dueText, isDay, NOT_A_DAY, withoutDocuments } from './documents-page.ts';
+import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
 const DOCUMENTS = '/portal/documents';
@@ -52,7 +52,7 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
   const order = query.get('sort') || 'total';
   const problems = {
     sort: Object.hasOwn(orders, order) ? undefined : `“${order}” isn’t one of these.`,
-    since: isDay(since) ? undefined : `“${since}” ${NOT_A_DAY}`,
+    since: dayProblem(since),
   };
   const byCurrency = [...Map.groupBy(receivables, ({ currency }) => currency)].toSorted();
   const parts = byCurrency.map(([currency, owed]) =>
@@ -93,8 +93,7 @@ async function currencyPart(
     who,
     ...[...dueMinor, sumOf(dueMinor)].map((amountMinor, age) => {
       const address = withQuery(DOCUMENTS, { state: ageStates[age] ?? 'open', customer, currency });
-      const due = dueText(amountMinor, currency);
-      return amountMinor === 0 ? due : html`<a href="${address}">${due}</a>`;
+      return dueText(amountMinor, currency, address);
     }),
     customer === undefined ? '' : statementLinks({ customer, currency, since }, names.get(customer)),
   ];

@@ -11,10 +11,9 @@ import {
 } from '../../store/accounts/audit-trail.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { downloadIn, downloadLinks, ROWS_MAX, tableFile } from '../../views/download.ts';
-import { filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { dayField, dayProblem, filterForm, select, withQuery } from '../../views/form.ts';
 import { browserName, momentText, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
-import type { Problems } from '../../views/page-error.ts';
 import { pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 
@@ -24,8 +23,8 @@ const BATCH_ENTRIES = 500;
 
 export const showAudit: PortalPage = async (visit, { engine }) => {
   const { company, query } = visit;
-  const { filter, problems } = filterIn(visit);
-  const isRefused = Object.keys(problems).length > 0;
+  const filter = filterIn(visit);
+  const isRefused = ['from', 'to'].some((name) => dayProblem(query.get(name)) !== undefined);
   const before = query.get('before') ?? undefined;
   const found = isRefused
     ? []
@@ -59,7 +58,7 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
           choices: people.map(({ id, name }) => [id, name]),
           chosen: filter.administrator,
         })}
-        ${dayField(visit, 'from', 'From', problems)} ${dayField(visit, 'to', 'To', problems)}`,
+        ${dayField(query, 'from', 'From')} ${dayField(query, 'to', 'To')}`,
       )}
       ${count > 0 && downloadLinks(count, (as) => addressOf(visit, { format: as }), 'entries')}
       ${entryTable(visit, shown)}
@@ -68,13 +67,6 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
     { section: 'audit', isRefused: isRefused || (query.has('format') && count > 0) },
   );
 };
-
-function dayField({ query }: Visit, name: string, label: string, problems: Problems): Html {
-  const problem = problems[name];
-  // Browsers complain about a date field with a value that is no day.
-  const value = problem === undefined ? query.get(name) : undefined;
-  return textField({ name, label, problem, value, type: 'date', isRequired: false });
-}
 
 function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   return table({
@@ -91,23 +83,15 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   });
 }
 
-/** Reads the filter from the page's URL. Unknown actions are ignored; an invalid day is a problem of its field. */
-function filterIn({ query, company: { timeZone } }: Visit): { filter: AuditFilter; problems: Problems } {
+/** Reads the filter from the page's URL. Unknown actions are ignored. */
+function filterIn({ query, company: { timeZone } }: Visit): AuditFilter {
   const action = query.get('action') ?? '';
-  const problems: Record<string, string> = {};
-  const day = (field: string, momentOf: (day: string) => Date | undefined) => {
-    const given = query.get(field) ?? '';
-    const moment = momentOf(given);
-    if (given !== '' && !moment) problems[field] = `“${given}” is not a day such as 2026-11-20.`;
-    return moment;
-  };
-  const filter = {
+  return {
     action: Object.hasOwn(auditActions, action) ? (action as AuditAction) : undefined,
     administrator: query.get('who') || undefined,
-    from: day('from', (from) => companyInstant(timeZone, `${from}T00:00`)),
-    until: day('to', (to) => companyDayEnd(timeZone, to)),
+    from: companyInstant(timeZone, `${query.get('from') ?? ''}T00:00`),
+    until: companyDayEnd(timeZone, query.get('to') ?? ''),
   };
-  return { filter, problems };
 }
 
 function addressOf({ query }: Visit, more: { format?: string; before?: string | undefined }): string {
