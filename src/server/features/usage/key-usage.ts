@@ -62,7 +62,7 @@ export function openKeyUsage(
       purgedBefore = firstKept;
     } catch (error) {
       for (const use of left) counts.add(use);
-      for (const request of unwritten) requests.add(request, new Date(request.at));
+      for (const request of unwritten) requests.add(request);
       onError(error, counts.takeLost());
       waitForMore();
     }
@@ -79,7 +79,7 @@ export function openKeyUsage(
       waitForMore();
     },
     note(request) {
-      requests.add(request, now());
+      requests.add({ ...request, at: now().toISOString(), ms: Math.round(request.ms) });
       waitForMore();
     },
     flush,

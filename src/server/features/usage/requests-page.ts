@@ -1,3 +1,5 @@
+import { companyDay, companyDayEnd, companyInstant } from '../../../contract/company-time.ts';
+import { daysAfter } from '../../backoffice/times.ts';
 import { errorStatuses } from '../../connections/error-replies.ts';
 import { filterForm, select, withQuery } from '../../views/form.ts';
 import { dayText, exactTime, msText } from '../../views/formats.ts';
@@ -6,7 +8,6 @@ import { badge } from '../../views/notice.ts';
 import { amount, pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
-import { healthSpans } from '../webhooks/health-view.ts';
 import { type KeyRequest, listKeyRequests, REQUEST_DAYS } from './stored-requests.ts';
 
 const PAGE_REQUESTS = 50;
@@ -16,36 +17,38 @@ const choices = { status: ['2xx', '3xx', '4xx', '5xx', ...statuses], code: Objec
 /** Lists the requests of the company's keys one by one, newest first. The filters are part of the URL. */
 export const showRequests: PortalPage = async (visit, { engine }) => {
   const { company, query, now } = visit;
-  const { days, spans } = healthSpans(company.timeZone, now);
+  const today = companyDay(company.timeZone, now);
   // The oldest day is kept in part only.
-  const shownDays = days.slice(-REQUEST_DAYS - 1).toReversed();
+  const oldest = daysAfter(today, -REQUEST_DAYS);
+  const days = Array.from({ length: REQUEST_DAYS + 1 }, (_, index) => daysAfter(today, -index));
   // Values that can't be chosen are ignored, as the fields then show.
   const among = (name: string, values: readonly string[]) =>
     values.find((value) => value === query.get(name)) ?? '';
   const chosen = {
     key: query.get('key') ?? '',
-    day: among('day', shownDays),
+    day: among('day', days),
     status: among('status', choices.status),
     code: among('code', choices.code),
   };
   const before = query.get('before') ?? '';
-  const { from = now } = spans[days.indexOf(chosen.day || (shownDays.at(-1) ?? ''))] ?? {};
-  const { until = now } = spans[days.indexOf(chosen.day)] ?? spans.at(-1) ?? {};
+  const from = companyInstant(company.timeZone, `${chosen.day || oldest}T00:00`) ?? now;
+  const until = companyDayEnd(company.timeZone, chosen.day || today) ?? now;
   const span = { from, until, limit: PAGE_REQUESTS + 1 };
   const found = await listKeyRequests(engine, company.id, { ...chosen, before }, span);
   const { shown, last } = pageOf(found, PAGE_REQUESTS);
   const ids = new Set([chosen.key, ...shown.map(({ keyId }) => keyId)]);
   const keys = await listActiveKeys(engine, company.id, now, [...ids]);
-  const texts = new Map([
-    ...shownDays.map((day): [string, string] => [day, dayText(day)]),
-    ...keys.map(({ id, name }): [string, string] => [id, `${name} (…${id.slice(-4)})`]),
-  ]);
-  const filter = (name: keyof typeof chosen, label: string, all: string, values: readonly string[]) =>
+  const names = new Map(keys.map(({ id, name }) => [id, `${name} (…${id.slice(-4)})`]));
+  const filter = (
+    name: keyof typeof chosen,
+    [label, all]: [string, string],
+    values: readonly string[],
+    textOf = (value: string) => value,
+  ) =>
     select({
       ...{ name, label, all, chosen: chosen[name] },
-      choices: values.map((value) => [value, texts.get(value) ?? value]),
+      choices: values.map((value) => [value, textOf(value)]),
     });
-  const keyIds = keys.map(({ id }) => id);
   return page(
     'Requests',
     html`<p>
@@ -55,9 +58,10 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
       </p>
       ${filterForm(
         '/portal/requests',
-        html`${filter('key', 'Key', 'Every key', keyIds)} ${filter('day', 'Day', 'Every day', shownDays)}
-        ${filter('status', 'Status', 'Every status', choices.status)}
-        ${filter('code', 'Problem', 'With or without', choices.code)}`,
+        html`${filter('key', ['Key', 'Every key'], [...names.keys()], (id) => names.get(id) ?? id)}
+        ${filter('day', ['Day', 'Every day'], days, dayText)}
+        ${filter('status', ['Status', 'Every status'], choices.status)}
+        ${filter('code', ['Problem', 'With or without'], choices.code)}`,
       )}
       ${requestTable(visit, shown, keys)}
       ${pagination((place?: string) => withQuery('/portal/requests', { ...chosen, before: place }), {

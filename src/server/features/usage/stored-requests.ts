@@ -23,13 +23,13 @@ export function createUnwrittenRequests() {
   let unwritten: KeyRequest[] = [];
   let counts = new Map<string, number>();
   return {
-    add(request: Omit<KeyRequest, 'at'>, at: Date): void {
+    add(request: KeyRequest): void {
       const isLimited = request.code === 'rate_limited';
       const name = `${request.company}.${request.keyId}.${isLimited}`;
       const count = counts.get(name) ?? 0;
       if (count >= (isLimited ? LIMITED_MAX : OF_KEY_MAX) || unwritten.length >= UNWRITTEN_MAX) return;
       counts.set(name, count + 1);
-      unwritten.push({ ...request, at: at.toISOString(), ms: Math.round(request.ms) });
+      unwritten.push(request);
     },
     take(): KeyRequest[] {
       const taken = unwritten;
