@@ -1,9 +1,8 @@
 import { companyDay } from '../../../contract/company-time.ts';
-import { amountText } from '../../../contract/currencies.ts';
-import type { Invoice } from '../../../contract/records.ts';
 import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { searchDocuments } from '../documents/document-search.ts';
+import { dueText } from '../documents/documents-page.ts';
 import { type OpenTotal, openTotals } from '../documents/overdue.ts';
 import { paymentsSince } from '../documents/payments.ts';
 import { type DocumentSearch, partsOf } from '../documents/searched-parts.ts';
@@ -15,12 +14,6 @@ import { amount, named, table } from '../../views/table.ts';
 import type { Visit } from '../../views/visit.ts';
 
 const DOCUMENTS = '/portal/documents';
-
-/** A week from Monday to Sunday. */
-interface Week {
-  from: string;
-  to: string;
-}
 
 /**
  * Renders what is owed to the company, and what was issued and paid this week and last. Undefined for an administrator who
@@ -44,11 +37,9 @@ export async function moneyPart(engine: Engine, visit: Visit): Promise<Html | un
 }
 
 function owedTable(totals: readonly OpenTotal[]): Html {
-  const sum = (state: string, { currency }: OpenTotal, dueMinor: number, count: number): Content =>
-    count === 0
-      ? html`<span class="none">—</span>`
-      : html`<a href="${withQuery(DOCUMENTS, { state, currency })}">${amountText(dueMinor, currency)}</a> on
-          ${counted(count, 'invoice', 'invoices')}`;
+  const sum = (state: string, { currency }: OpenTotal, dueMinor: number, count: number): Html =>
+    html`${dueText(dueMinor, currency, withQuery(DOCUMENTS, { state, currency }))}
+    ${count > 0 && `on ${counted(count, 'invoice', 'invoices')}`}`;
   return table({
     caption: 'What you are owed',
     columns: ['Currency', ...['Open', 'Overdue'].map(amount), named('Oldest')],
@@ -64,40 +55,45 @@ function owedTable(totals: readonly OpenTotal[]): Html {
   });
 }
 
+/** What was issued or paid in a week, of one kind and in one currency. */
+interface WeekSum {
+  kind: string;
+  currency: string;
+  count: number;
+  minor: number;
+  address?: string;
+}
+
+const kinds = { invoice: 'Invoices', credit_note: 'Credit notes', payment: 'Payments' };
+
 async function weeksTable(engine: Engine, company: string, any: DocumentSearch): Promise<Html> {
   const monday = daysAfter(any.today, -((new Date(any.today).getUTCDay() + 6) % 7));
-  const weeks = [monday, daysAfter(monday, -7)].map((from) => ({ from, to: daysAfter(from, 6) }));
-  const payments = await paymentsSince(engine, company, weeks[1]?.from ?? monday);
-  const issued = await Promise.all(
-    weeks.map(async (week) => {
-      const found = await searchDocuments(
-        engine,
-        company,
-        { ...any, ...week },
-        { after: undefined, limit: 0 },
-      );
-      return found.totals;
+  const lastMonday = daysAfter(monday, -7);
+  const payments = await paymentsSince(engine, company, lastMonday);
+  const sums = await Promise.all(
+    [monday, lastMonday].map(async (from): Promise<WeekSum[]> => {
+      const week = { from, to: daysAfter(from, 6) };
+      const none = { after: undefined, limit: 0 };
+      const { totals } = await searchDocuments(engine, company, { ...any, ...week }, none);
+      const paid = (payments ?? []).filter(({ paidOn }) => paidOn >= from && paidOn <= week.to);
+      return [
+        ...totals.map(({ kind, currency, count, grossMinor: minor }) => {
+          return { kind, currency, count, minor, address: withQuery(DOCUMENTS, { kind, currency, ...week }) };
+        }),
+        ...[...Map.groupBy(paid, ({ currency }) => currency)].map(([currency, own]) => {
+          const minor = own.reduce((sum, { amountMinor }) => sum + amountMinor, 0);
+          return { kind: 'payment', currency, count: own.length, minor };
+        }),
+      ];
     }),
   );
-  const currencies = [...issued.flat(), ...(payments ?? [])].map(({ currency }) => currency);
-  const rows = [...new Set(currencies)].sort().flatMap((currency) => {
-    const ofKind = (kind: Invoice['kind'], name: string) =>
-      rowOf(name, currency, weeks, (week, index) => {
-        const total = issued[index]?.find((one) => one.currency === currency && one.kind === kind);
-        const address = withQuery(DOCUMENTS, { kind, currency, ...week });
-        return total && { count: total.count, minor: total.grossMinor, address };
-      });
-    return [
-      ...ofKind('invoice', 'Invoices'),
-      ...ofKind('credit_note', 'Credit notes'),
-      ...rowOf('Payments', currency, weeks, ({ from, to }) => {
-        const own = (payments ?? []).filter(
-          (one) => one.currency === currency && one.paidOn >= from && one.paidOn <= to,
-        );
-        return { count: own.length, minor: own.reduce((sum, { amountMinor }) => sum + amountMinor, 0) };
-      }),
-    ];
-  });
+  const currencies = [...new Set(sums.flat().map(({ currency }) => currency))].sort();
+  const rows = currencies.flatMap((currency) =>
+    Object.entries(kinds).flatMap(([kind, name]) => {
+      const own = sums.map((week) => week.find((sum) => sum.currency === currency && sum.kind === kind));
+      return own.some(Boolean) ? [[name, currency, ...own.map((sum) => sumText(currency, sum))]] : [];
+    }),
+  );
   return html`${table({
     caption: 'Issued and paid',
     columns: ['Kind', 'Currency', ...['This week', 'Last week'].map(amount)],
@@ -107,20 +103,7 @@ async function weeksTable(engine: Engine, company: string, any: DocumentSearch):
   ${payments === undefined && html`<p class="hint">Payments aren’t shown: too many invoices changed in these two weeks.</p>`}`;
 }
 
-/** Builds a row of amounts by week; none if there is nothing in either. */
-function rowOf(
-  name: string,
-  currency: string,
-  weeks: readonly Week[],
-  sumOf: (week: Week, index: number) => { count: number; minor: number; address?: string } | undefined,
-): Content[][] {
-  const sums = weeks.map(sumOf);
-  if (sums.every((sum) => !sum?.count)) return [];
-  const cells = sums.map((sum) => {
-    if (!sum?.count) return html`<span class="none">—</span>`;
-    const text = amountText(sum.minor, currency);
-    return html`${sum.address === undefined ? text : html`<a href="${sum.address}">${text}</a>`}
-    (${countText(sum.count)})`;
-  });
-  return [[name, currency, ...cells]];
+function sumText(currency: string, sum: WeekSum | undefined): Content {
+  if (!sum) return dueText(0, currency);
+  return html`${dueText(sum.minor, currency, sum.address)} (${countText(sum.count)})`;
 }

@@ -164,19 +164,14 @@ function pausedNeed(
 function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
   const unusedBefore = new Date(now.getTime() - UNUSED_DAYS * DAY_MS).toISOString();
   const endsBefore = new Date(now.getTime() + ENDING_DAYS * DAY_MS).toISOString();
-  const limited = Map.groupBy(
-    hours.filter(({ limited: count }) => count > 0),
-    ({ keyId }) => keyId,
-  );
+  const limited = hours.filter((hour) => hour.limited > 0 && keys.some(({ id }) => id === hour.keyId));
   const need = (path: string, those: readonly UsedKey[], told: Content): Need =>
     those.length > 0 && html`<a href="${path}">${those.map(({ name }) => name).join(', ')}</a>: ${told}`;
-  const refused = keys
-    .flatMap(({ id }) => limited.get(id) ?? [])
-    .reduce((sum, { limited: count }) => sum + count, 0);
+  const refused = limited.reduce((sum, hour) => sum + hour.limited, 0);
   return [
     need(
       '/portal/usage',
-      keys.filter(({ id }) => limited.has(id)),
+      keys.filter(({ id }) => limited.some(({ keyId }) => keyId === id)),
       `${countText(refused)} requests were refused by the rate limit in the last 24 hours.`,
     ),
     need(
