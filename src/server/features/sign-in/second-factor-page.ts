@@ -11,11 +11,10 @@ import {
   lacksSecondFactor,
 } from '../../store/accounts/administrator-rows.ts';
 import { action } from '../../views/action.ts';
-import { refusalOf } from '../../views/page-error.ts';
 import { button, confirmForm, form, textField } from '../../views/form.ts';
 import { counted } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
-import { secretBox, warning } from '../../views/notice.ts';
+import { secretBox } from '../../views/notice.ts';
 import { qrCode } from '../../views/qr-code.ts';
 import { page, type PortalPage, redirect, type RedirectReply, type Visit } from '../../views/visit.ts';
 
@@ -25,12 +24,11 @@ export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, pr
   // Problems other than a wrong code can't be fixed in the form.
   if (problems.form !== undefined) throw new UsageError(problems.form);
   const { company, administrator } = visit;
-  const title = 'Set up a second factor';
-  const section = 'account';
   const options = { issuer: `${serviceName} ${company.id}`, sealed: visit.form.get('sealed') ?? undefined };
-  try {
-    const { secret, uri, sealed } = proposeSecondFactor(secrets, administrator, options);
-    const content = html`${company.secondFactorRequired && lacksSecondFactor(administrator) && html`<p>${company.name} requires a second factor of every administrator.</p>`}
+  const { secret, uri, sealed } = proposeSecondFactor(secrets, administrator, options);
+  return page(
+    'Set up a second factor',
+    html`${company.secondFactorRequired && lacksSecondFactor(administrator) && html`<p>${company.name} requires a second factor of every administrator.</p>`}
       <p>
         Scan this code with an authenticator app on your phone. The app then shows a new code every 30
         seconds,
@@ -49,11 +47,9 @@ export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, pr
         html`<input type="hidden" name="sealed" value="${sealed}" />
           ${textField({ name: 'code', label: 'Code from the app', problem: problems.code, autocomplete: 'one-time-code', lengthMax: 20 })}
           ${button('Set up')} <a href="/portal/account">Cancel</a>`,
-      )}`;
-    return page(title, content, { section });
-  } catch (error) {
-    return page(title, warning(refusalOf(error)), { section, isRefused: true });
-  }
+      )}`,
+    { section: 'account' },
+  );
 };
 
 export const addOwnSecondFactor = action(showSecondFactor, async (visit, { engine, secrets }) => {
