@@ -32,7 +32,9 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
   const { shown, last } = pageOf(found, PAGE_ENTRIES);
   // A page only needs to know whether there are any.
   const isDownload = query.has('format') && !isRefused;
-  const count = isDownload ? await countAuditEntries(engine, company.id, filter, ROWS_MAX + 1) : found.length;
+  const count = isDownload
+    ? await countAuditEntries(engine.db, company.id, filter, ROWS_MAX + 1)
+    : found.length;
   const format = downloadIn(query, count);
   if (format && isDownload)
     return tableFile({ name: 'audit-trail', format, columns }, downloadRows(engine, visit, filter));

@@ -3,7 +3,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import { DAY_MS, HOUR_MS } from '../../../contract/durations.ts';
 import { UsageError } from '../../../errors.ts';
 import { type Administrator, findAccount, findAccountsOf } from '../../store/accounts/administrator-rows.ts';
-import { countAuditRows, type Origin } from '../../store/accounts/audit-trail.ts';
+import { countAuditEntries, type Origin } from '../../store/accounts/audit-trail.ts';
 import type { AuthorisedTransaction } from '../../store/accounts/authorised-transaction.ts';
 import { insertLink, listInvitations, type PortalLink } from '../../store/accounts/link-rows.ts';
 import { addNotice, type Notice } from '../../store/accounts/notice-rows.ts';
@@ -21,9 +21,11 @@ const MAILED_INVITATIONS_MAX = 20;
 export async function mailInvitation(authorised: AuthorisedTransaction, { id }: PortalLink): Promise<void> {
   const { transaction, company, by, now } = authorised;
   if (by === 'operator') return;
-  const of = { company, administrator: by.id, action: 'invitation.created' } as const;
-  const since = new Date(now.getTime() - DAY_MS);
-  if ((await countAuditRows(transaction, of, since, MAILED_INVITATIONS_MAX + 1)) > MAILED_INVITATIONS_MAX)
+  const from = new Date(now.getTime() - DAY_MS);
+  const own = { administrator: by.id, action: 'invitation.created', from } as const;
+  if (
+    (await countAuditEntries(transaction, company, own, MAILED_INVITATIONS_MAX + 1)) > MAILED_INVITATIONS_MAX
+  )
     throw new UsageError(
       `We can email ${MAILED_INVITATIONS_MAX} of your invitations a day. Send the link yourself instead.`,
     );

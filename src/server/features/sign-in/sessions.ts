@@ -9,7 +9,7 @@ import {
 } from '../../store/accounts/administrator-rows.ts';
 import {
   type AuditAction,
-  countAuditRows,
+  countAuditEntries,
   type Origin,
   recordEntry,
 } from '../../store/accounts/audit-trail.ts';
@@ -120,12 +120,11 @@ export async function recordFailedSignIn(
   const { administrator, now } = arrival;
   const { company, id } = administrator;
   const action = 'administrator.sign_in_failed';
-  const dayStart = new Date(now.toISOString().slice(0, 10));
+  const ofDay = { administrator: id, action, from: new Date(now.toISOString().slice(0, 10)) } as const;
   await engine.transaction(async (transaction) => {
     // The lock ensures that simultaneous attempts are all counted.
     await lockCompany(transaction, company);
-    const of = { company, administrator: id, action } as const;
-    const present = await countAuditRows(transaction, of, dayStart, FAILED_SIGN_INS_RECORDED_MAX);
+    const present = await countAuditEntries(transaction, company, ofDay, FAILED_SIGN_INS_RECORDED_MAX);
     if (present >= FAILED_SIGN_INS_RECORDED_MAX) return;
     const isLast = present === FAILED_SIGN_INS_RECORDED_MAX - 1;
     const details = isLast ? { ...given, note: 'Later ones of this day are not recorded.' } : given;

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { DAY_MS } from '../../../contract/durations.ts';
 import type { SubscribableKind } from '../../../contract/events.ts';
 import { countRows } from '../batches.ts';
+import type { Connection } from '../dialects/dialect.ts';
 import type { Engine, StoreTransaction } from '../engines/engine.ts';
 import { ofAllCompanies } from '../machines.ts';
 import { auditEntries } from '../tables/accounts.ts';
@@ -124,24 +125,6 @@ export async function forgetOldEntries(engine: Engine, now: Date): Promise<void>
     );
 }
 
-/** Returns the number of an administrator's entries for one action since a given time, at most `countMax`. */
-export async function countAuditRows(
-  transaction: StoreTransaction,
-  { company, administrator, action }: { company: string; administrator: string; action: AuditAction },
-  since: Date,
-  countMax: number,
-): Promise<number> {
-  const rows = await transaction
-    .selectFrom('audit_entries')
-    .select('id')
-    .where((row) => row.and({ company, administrator, action }))
-    // Ids begin with the time.
-    .where('id', '>=', timeInId(since))
-    .limit(countMax)
-    .execute();
-  return rows.length;
-}
-
 const COUNTER_MAX = 0xffff;
 let counter = 0;
 
@@ -165,11 +148,11 @@ export interface AuditFilter {
 
 /** Returns a company's entries before the one with an id, newest first. */
 export async function listAuditRows(
-  engine: Engine,
+  { db }: Engine,
   company: string,
   { before, limit, ...filter }: AuditFilter & { before?: string | undefined; limit: number },
 ): Promise<AuditEntry[]> {
-  let query = filtered(engine, company, filter).selectAll().orderBy('id', 'desc').limit(limit);
+  let query = filtered(db, company, filter).selectAll().orderBy('id', 'desc').limit(limit);
   if (before !== undefined) query = query.where('id', '<', before);
   // The actions were written by `recordEntry`.
   return (await query.execute()).map((row) => readRow(auditEntries, row) as AuditEntry);
@@ -177,16 +160,16 @@ export async function listAuditRows(
 
 /** Counts a company's entries, up to `countMax`. */
 export async function countAuditEntries(
-  engine: Engine,
+  db: Connection,
   company: string,
   filter: AuditFilter,
   countMax: number,
 ): Promise<number> {
-  const found = filtered(engine, company, filter).select('id').limit(countMax);
-  return countRows(engine.db, sql`${found} AS found`);
+  const found = filtered(db, company, filter).select('id').limit(countMax);
+  return countRows(db, sql`${found} AS found`);
 }
 
-function filtered({ db }: Engine, company: string, { action, administrator, from, until }: AuditFilter) {
+function filtered(db: Connection, company: string, { action, administrator, from, until }: AuditFilter) {
   let query = db.selectFrom('audit_entries').where('company', '=', company);
   if (action !== undefined) query = query.where('action', '=', action);
   if (administrator !== undefined) query = query.where('administrator', '=', administrator);
