@@ -19,7 +19,7 @@ const DIGITS_MAX = 15;
 export function xlsxPieces(
   title: string,
   columns: readonly SheetColumn[],
-  pages: AsyncIterable<object[]>,
+  pages: AsyncIterable<object[]> | Iterable<readonly object[]>,
   shortened: Map<string, number>,
 ): AsyncIterable<Uint8Array> {
   async function* rows() {

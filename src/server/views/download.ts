@@ -43,7 +43,7 @@ export function downloadLinks(
 /** Builds the download of a table, which is written while its rows are being read. */
 export async function tableFile(
   { name, format, columns }: { name: string; format: Format; columns: readonly SheetColumn[] },
-  pages: AsyncIterable<object[]>,
+  pages: AsyncIterable<object[]> | Iterable<readonly object[]>,
 ): Promise<DownloadReply> {
   // Stays empty, because the contract's texts all fit into a cell.
   const shortened = new Map<string, number>();

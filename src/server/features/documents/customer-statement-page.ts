@@ -27,12 +27,7 @@ export const downloadCustomerStatement: PortalPage = async (visit, { engine, doc
   const today = companyDay(company.timeZone, now);
   const account = customerAccountOf(invoices, since, today);
   const name = `statement-${customer}-${currency}-${today}`;
-  if (format === 'csv') {
-    const rows = (async function* () {
-      yield [...account.rows];
-    })();
-    return tableFile({ name, format: 'csv', columns: columnsOf(accountSchema) }, rows);
-  }
+  if (format === 'csv') return tableFile({ name, format, columns: columnsOf(accountSchema) }, [account.rows]);
   const found = await documents.find(company.id, newest.id);
   const pdf = found && (await documents.prepareStatement(found, today, account));
   if (!pdf) throw notFound();
