@@ -46,13 +46,8 @@ export function supplierTexts(printed: PrintedDocument): { name: string; paragra
 }
 
 /** Returns the customer, the place of delivery and the site, as far as the document states them. */
-export function partyTexts({
-  record,
-  supplier,
-  terms,
-  statementOn,
-  account,
-}: PrintedDocument): PrintedParty[] {
+export function partyTexts(printed: PrintedDocument): PrintedParty[] {
+  const { record, supplier, terms, statementOn, account } = printed;
   const { buyer } = record;
   const own = terms?.buyer ?? {};
   const name = buyer.legalName ?? buyer.name;

@@ -14,10 +14,8 @@ import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 /** Maximum number of hourly counts read: 30 days for 220 keys. */
 const ROWS_MAX = 720 * 220;
 
-interface Counts {
-  answered: number;
-  limited: number;
-}
+type Counts = Pick<KeyHour, 'answered' | 'limited'>;
+type KeyDay = Omit<KeyHour, 'hour'> & { day: string };
 
 export const showUsage: PortalPage = async (visit, { engine, rateLimitPerMinute }) => {
   const { company, now } = visit;
@@ -41,11 +39,6 @@ export const showUsage: PortalPage = async (visit, { engine, rateLimitPerMinute 
   );
 };
 
-interface KeyDay extends Counts {
-  keyId: string;
-  day: string;
-}
-
 /** Replaces the hour of each count by the company's calendar day on which that hour begins. */
 function byDay({ timeZone }: Company, rows: readonly KeyHour[]): KeyDay[] {
   const days = new Map(
@@ -55,12 +48,8 @@ function byDay({ timeZone }: Company, rows: readonly KeyHour[]): KeyDay[] {
 }
 
 function sum(rows: readonly Counts[]): Counts {
-  const total = { answered: 0, limited: 0 };
-  for (const { answered, limited } of rows) {
-    total.answered += answered;
-    total.limited += limited;
-  }
-  return total;
+  const of = (kind: keyof Counts) => rows.reduce((total, row) => total + row[kind], 0);
+  return { answered: of('answered'), limited: of('limited') };
 }
 
 function nothingAsked(keys: readonly UsedKey[]): Html {
