@@ -10,7 +10,7 @@ const ENCODED_CHARACTERS_MAX = 300;
  * Returns the Content-Disposition of a document's file (RFC 6266): `attachment; filename="<number>.pdf"`. Characters
  * unsuitable for a file name are replaced; the exact name goes into `filename*` (RFC 8187), which clients prefer.
  */
-export function contentDisposition(name: string, ending: 'pdf' | 'xml' = 'pdf'): string {
+export function contentDisposition(name: string, ending: 'pdf' | 'xml' | 'csv' | 'xlsx' = 'pdf'): string {
   const exact = shortened(name);
   // A name that begins with a full stop is hidden, and one that begins with a space is easily missed.
   const plain = exact.replace(ODD, '-').replace(/^(?:[ .]|$)/, '-');

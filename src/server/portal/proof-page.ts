@@ -40,7 +40,7 @@ function proofPage(
 ): PageReply {
   const kept = [...filled].filter(([name]) => !SECRET_FIELDS.test(name));
   const title = 'Confirm that it’s you';
-  const why = `Nothing is changed yet. You last confirmed this more than ten minutes ago, and this change needs it again.`;
+  const why = `We haven’t made the change yet. You last confirmed that it’s you more than ten minutes ago.`;
   const proofs = [hasPassword && 'password', hasSecondFactor && 'code of your authenticator app'].filter(
     Boolean,
   );

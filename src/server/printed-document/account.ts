@@ -48,13 +48,15 @@ export interface AccountRow {
   balanceMinor: number;
 }
 
-/** A customer's account in one currency: the rows of invoices, oldest first, and what is left to pay in minor units. */
+/** A customer's account in one currency: the rows of invoices, oldest first, and sums in minor units. */
 export interface CustomerAccount {
   /** The day since which paid invoices are listed. */
   since: string;
   rows: readonly AccountRow[];
-  balanceMinor: number;
+  /** What is left to pay of invoices, what was paid too much of others, and what is overdue after that. */
+  openMinor: number;
   overdueMinor: number;
+  creditMinor: number;
 }
 
 /**
@@ -68,10 +70,15 @@ export function customerAccountOf(invoices: readonly Invoice[], since: string, o
       ({ rows: [, ...entries], record }) =>
         balanceMinorOf(record) !== 0 || entries.some(({ day }) => day !== null && day >= since),
     );
-  const sumOf = (some: typeof accounts) => some.reduce((sum, { record }) => sum + balanceMinorOf(record), 0);
-  const overdue = accounts.filter(({ record }) => balanceMinorOf(record) > 0 && (record.dueDate ?? on) < on);
-  const rows = accounts.flatMap((one) => one.rows);
-  return { since, rows, balanceMinor: sumOf(accounts), overdueMinor: sumOf(overdue) };
+  let [openMinor, overdueMinor, creditMinor] = [0, 0, 0];
+  for (const { record } of accounts) {
+    const balanceMinor = balanceMinorOf(record);
+    if (balanceMinor < 0) creditMinor -= balanceMinor;
+    else openMinor += balanceMinor;
+    if (balanceMinor > 0 && (record.dueDate ?? on) < on) overdueMinor += balanceMinor;
+  }
+  overdueMinor = Math.min(overdueMinor, Math.max(0, openMinor - creditMinor));
+  return { since, rows: accounts.flatMap(({ rows }) => rows), openMinor, overdueMinor, creditMinor };
 }
 
 /** Returns the account of an invoice, or of its customer, as a table of texts. */
@@ -83,7 +90,11 @@ export function accountOf({ record, account }: PrintedDocument): TextTable {
       { head: 'Entry', align: 'left', widthMax: Infinity },
       { head: 'Date', align: 'left', widthMax: 110 },
       { head: `Amount (${record.currency})`, align: 'right', widthMax: 110 },
-      { head: `Balance (${record.currency})`, align: 'right', widthMax: 110 },
+      {
+        head: `${account ? 'Left of invoice' : 'Balance'} (${record.currency})`,
+        align: 'right',
+        widthMax: 110,
+      },
     ],
     rows: rows.map(({ entry, day, dueDate, amountMinor, balanceMinor }) => [
       account && dueDate ? `${entry}, due ${dateText(dueDate)}` : entry,

@@ -8,7 +8,7 @@ import { accountStatementsOf, type Statement, statementsOf, vatStatement } from 
 import { sumsOf } from './sums.ts';
 import type { TextTable } from './text-table.ts';
 import { type VatTable, vatTablesOf } from './vat-tables.ts';
-import { balanceOf, isDraft, documentName, supplierName, titleOf, warningOf } from './wording.ts';
+import { accountSumsOf, isDraft, documentName, supplierName, titleOf, warningOf } from './wording.ts';
 
 /** All texts of a document, in reading order. Nothing has a measure in points, except the widest columns. */
 export interface DocumentTexts {
@@ -42,7 +42,7 @@ export function documentTexts(printed: PrintedDocument): DocumentTexts {
   const { record, supplier, statementOn } = printed;
   const isAccount = statementOn !== undefined;
   const { withSymbol } = moneyFormat(record.currency);
-  const sums = isAccount ? [balanceOf(printed)] : sumsOf(printed);
+  const sums = isAccount ? accountSumsOf(printed) : sumsOf(printed);
   const registered = [
     supplier.legalName,
     supplier.vatId && `VAT no. ${supplier.vatId}`,

@@ -81,7 +81,7 @@ function rowsOfStatement(printed: PrintedDocument, day: string): Row[] {
     ['Purchase order', record.purchaseOrderReference],
   ];
   const ofCustomer: Row[] = [
-    ['Payments since', dateOrNull(account?.since)],
+    ['Paid invoices', `since ${dateText(account?.since ?? day)}`],
     ['Overdue', withSymbol(account?.overdueMinor ?? 0)],
   ];
   const rows = account ? ofCustomer : ofInvoice;

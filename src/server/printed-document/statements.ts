@@ -184,8 +184,8 @@ function quickWaysOf(printed: PrintedDocument, amountMinor: number): Pick<Statem
 /** Returns the amount to pay in minor units; on a statement of account, the amount still due. */
 function askedMinor(printed: PrintedDocument): number {
   const { record, statementOn, amounts } = printed;
-  if (statementOn !== undefined)
-    return Math.max(0, printed.account?.balanceMinor ?? record.amountDueMinor ?? 0);
+  if (printed.account) return Math.max(0, printed.account.openMinor - printed.account.creditMinor);
+  if (statementOn !== undefined) return record.amountDueMinor ?? 0;
   return asksForPayment(printed) ? payableMinor(record.totals, amounts) : 0;
 }
 
@@ -195,7 +195,14 @@ function askedFor(printed: PrintedDocument, amountMinor: number): string[] {
   const { statementOn = '' } = printed;
   const { dueDate, currency } = printed.record;
   const amount = moneyFormat(currency).withSymbol(amountMinor);
-  if (printed.account) return [`Please pay ${amount} by the due dates above, and quote the invoice numbers.`];
+  if (printed.account) {
+    const { overdueMinor } = printed.account;
+    const late = `, of which ${moneyFormat(currency).withSymbol(overdueMinor)} is overdue`;
+    const when = overdueMinor === amountMinor ? ', which is overdue' : late;
+    return [
+      `Please pay ${amount}${overdueMinor === 0 ? ' by the due dates above' : when}, and quote the invoice numbers.`,
+    ];
+  }
   if (dueDate !== null && dueDate < statementOn) return [overdueText(amount, dateText(dueDate), taken)];
   return toComeTexts(printed.record, amount, taken);
 }

@@ -87,8 +87,18 @@ export function balanceMinorOf({ amountDueMinor = 0, creditBalanceMinor = 0 }: I
 
 /** Returns the balance of a statement of account: its label, and its amount in minor units. */
 export function balanceOf({ record, account }: PrintedDocument): [string, number] {
-  const balanceMinor = account?.balanceMinor ?? balanceMinorOf(record);
+  const balanceMinor = account ? account.openMinor - account.creditMinor : balanceMinorOf(record);
   return balanceMinor < 0 ? ['Credit balance', -balanceMinor] : ['Balance due', balanceMinor];
+}
+
+/** Returns the sums of a statement of account, the balance last: labels, and amounts in minor units. */
+export function accountSumsOf(printed: PrintedDocument): [string, number][] {
+  const { openMinor = 0, creditMinor = 0 } = printed.account ?? {};
+  const parts: [string, number][] = [
+    ['Left to pay', openMinor],
+    ['Paid too much', -creditMinor],
+  ];
+  return [...(creditMinor > 0 ? parts : []), balanceOf(printed)];
 }
 
 /** Returns the name of the invoice or the customer that a statement of account is about. */

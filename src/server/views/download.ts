@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import { MINUTE_MS } from '../../contract/durations.ts';
 import type { SheetColumn } from '../../tables/columns.ts';
 import { csvHead, csvLine } from '../../tables/csv.ts';
+import { contentDisposition } from '../invoice-pdf/file-name.ts';
 import { PageError } from './page-error.ts';
 import { countText } from './formats.ts';
 import { html, type Html } from './html.ts';
@@ -35,7 +36,7 @@ export function downloadLinks(
       A download can have up to ${countText(ROWS_MAX)} ${what}. Choose fewer to download them.
     </p>`;
   return html`<p>
-    Download all as <a href="${addressOf('csv')}">CSV</a> or
+    Download these as <a href="${addressOf('csv')}">CSV</a> or
     <a href="${addressOf('xlsx')}">a workbook (XLSX)</a>.
   </p>`;
 }
@@ -55,7 +56,7 @@ export async function tableFile(
   // Loaded here, because few pages write workbooks.
   const { xlsxPieces } = await import('../../tables/xlsx.ts');
   const body = format === 'csv' ? csvPieces() : xlsxPieces(name, columns, pages, shortened);
-  return file(TYPES[format], `attachment; filename="${name}.${format}"`, body);
+  return file(TYPES[format], contentDisposition(name, format), body);
 }
 
 /** The kind of a download. A table takes seconds and a database connection; a file is held in memory whole. */

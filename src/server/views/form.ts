@@ -83,7 +83,7 @@ export function dayField(query: URLSearchParams, name: string, label: string): H
   return textField({ name, label, problem, value, type: 'date', isRequired: false });
 }
 
-export const NOT_A_DAY = 'is not a day such as 2026-11-20.';
+export const NOT_A_DAY = 'isn’t a date. Enter one such as 2026-11-20.';
 
 /** Says that a text is no day; undefined for a day, and for none. */
 export function dayProblem(day: string | null): string | undefined {

@@ -37,7 +37,7 @@ export const showAccount: PortalPage = async (
         ['Access', administrator.scopes.join(', ')],
         [
           'Other administrators',
-          administrator.mayInvite ? 'You may invite and remove them' : 'You may see them',
+          administrator.mayInvite ? 'You can invite and remove others' : 'You can see them',
         ],
       ])}
       <h2>Notices</h2>

@@ -1,10 +1,12 @@
-import { companyDay, isDay } from '../../../contract/company-time.ts';
+import { companyDay } from '../../../contract/company-time.ts';
 import { columnsOf } from '../../../tables/columns.ts';
 import { accountSchema } from '../../../tables/receivables.ts';
+import { daysAfter } from '../../backoffice/times.ts';
 import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import { customerAccountOf } from '../../printed-document/account.ts';
 import { refuseWithoutDocuments } from '../../views/availability.ts';
 import { tableFile } from '../../views/download.ts';
+import { dayProblem } from '../../views/form.ts';
 import { countText } from '../../views/formats.ts';
 import { notFound, PageError } from '../../views/page-error.ts';
 import { file, type PortalPage } from '../../views/visit.ts';
@@ -13,20 +15,31 @@ import { readCustomerInvoices } from './receivables.ts';
 /** Maximum number of invoices on a statement, which takes about a second to print. */
 const INVOICES_MAX = 1_000;
 
+/** Days before today of which the month is the first that statements show, unless another day is chosen. */
+const SINCE_DAYS = 60;
+
+/** Returns the day in a page's URL since which statements show paid invoices. */
+export function sinceIn(query: URLSearchParams, today: string): string {
+  return query.get('since') || `${daysAfter(today, -SINCE_DAYS).slice(0, 'YYYY-MM'.length)}-01`;
+}
+
 /** Serves a customer's statement in one currency as of today: what is open, and what was settled since a day. */
 export const downloadCustomerStatement: PortalPage = async (visit, { engine, documents }) => {
   refuseWithoutDocuments(visit);
   const { company, query, now } = visit;
-  const { customer = '', currency = '', since = '', format } = Object.fromEntries(query);
+  const { customer = '', currency = '', format } = Object.fromEntries(query);
+  const today = companyDay(company.timeZone, now);
+  const since = sinceIn(query, today);
   const of = { customer, currency, since, limit: INVOICES_MAX + 1 };
-  const invoices = isDay(since) ? await readCustomerInvoices(engine, company.id, of) : [];
+  const problem = dayProblem(since);
+  if (problem) throw new PageError(422, 'The day isn’t right', problem);
+  const invoices = await readCustomerInvoices(engine, company.id, of);
   const newest = invoices.at(-1);
-  if (!newest) throw notFound();
+  if (!newest || !['csv', 'pdf'].includes(format ?? '')) throw notFound();
   const rule = `A statement can have ${countText(INVOICES_MAX)} invoices. Choose a later day for payments, or download all receivables.`;
   if (invoices.length > INVOICES_MAX) throw new PageError(422, 'Too many invoices', rule);
-  const today = companyDay(company.timeZone, now);
   const account = customerAccountOf(invoices, since, today);
-  const name = `statement-${customer}-${currency}-${today}`;
+  const name = `Statement ${newest.customer.name} ${currency} ${today}`;
   if (format === 'csv') return tableFile({ name, format, columns: columnsOf(accountSchema) }, [account.rows]);
   const found = await documents.find(company.id, newest.id);
   const pdf = found && (await documents.prepareStatement(found, today, account));

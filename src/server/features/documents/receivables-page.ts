@@ -16,13 +16,12 @@ import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
 import { amount, table } from '../../views/table.ts';
 import { page, type PortalPage } from '../../views/visit.ts';
+import { sinceIn } from './customer-statement-page.ts';
 import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
 const DOCUMENTS = '/portal/documents';
 const CUSTOMERS_MAX = 100;
-/** Statements show payments since the first of the month that was so many days ago, unless another day is chosen. */
-const SINCE_DAYS = 60;
 /** Boundaries between age groups, in days after the due date, oldest first. An invoice is overdue after 0 days. */
 const AGES = [90, 60, 30, 0];
 const ages = {
@@ -48,7 +47,7 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
     const file = { name: 'receivables', format, columns: columnsOf(receivableSchema) };
     return tableFile(file, downloadRows(engine, company.id, today));
   }
-  const since = query.get('since') || `${daysAfter(today, -SINCE_DAYS).slice(0, 'YYYY-MM'.length)}-01`;
+  const since = sinceIn(query, today);
   const order = query.get('sort') || 'total';
   const problems = {
     sort: Object.hasOwn(orders, order) ? undefined : `“${order}” isn’t one of these.`,
@@ -66,7 +65,7 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
           ${filterForm(
             PATH,
             html`${select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem: problems.sort })}
-            ${textField({ name: 'since', label: 'Statements show payments since', type: 'date', value: since, problem: problems.since })}`,
+            ${textField({ name: 'since', label: 'On statements, show paid invoices since', type: 'date', value: since, problem: problems.since })}`,
           )}
           ${downloadLinks(count, (as) => withQuery(PATH, { format: as }))} ${await Promise.all(parts)}`,
     {
@@ -88,7 +87,7 @@ async function currencyPart(
   const named = await readDocuments(engine, company, first);
   const names = customerLabels(named.map(({ document }) => document.customer));
   const all = ageStates.map((_state, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));
-  const oldestMinor = all.at(-1) ?? 0;
+  const [overdueMinor, oldestMinor] = [sumOf(all.slice(1)), all.at(-1) ?? 0];
   const row = (who: Html, dueMinor: number[], customer?: string) => [
     who,
     ...[...dueMinor, sumOf(dueMinor)].map((amountMinor, age) => {
@@ -99,7 +98,7 @@ async function currencyPart(
   ];
   return html`<h2>
       ${currency}: ${amountText(sumOf(all), currency)} to be paid,
-      ${amountText(sumOf(all.slice(1)), currency)} of it
+      ${overdueMinor > 0 ? amountText(overdueMinor, currency) : 'none'}
       overdue${oldestMinor > 0 && `, ${amountText(oldestMinor, currency)} for over 90 days`}
     </h2>
     ${table({

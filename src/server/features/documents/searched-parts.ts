@@ -152,8 +152,12 @@ function wordConditions(
   { text, findsCustomers }: DocumentSearch,
   currency: string,
 ): RawBuilder<unknown>[] {
-  const given = text.replaceAll(CURRENCY, '').split(/\s+/);
-  const words = new Map(given.map((word) => [searchWordsOf(word), spelledMinor(word, currency)]));
+  const [mark] = text.match(CURRENCY) ?? [];
+  const isOther = mark !== undefined && ![mark.trim(), MARKS[mark.trim()]].includes(currency);
+  const given = text.replaceAll(CURRENCY, '').replaceAll(BLANK, '').split(/\s+/);
+  const words = new Map(
+    given.map((word) => [searchWordsOf(word), isOther ? undefined : spelledMinor(word, currency)]),
+  );
   words.delete('');
   // Punctuation alone is no word, and matches nothing.
   if (words.size === 0) return text === '' ? [] : [sql`FALSE`];
@@ -170,13 +174,18 @@ function wordConditions(
 /** Matches a currency before or after a number, as it stands on bank statements. */
 const CURRENCY = /(?:[€£$]|\b(?:EUR|GBP))\s*(?=[-−+]?\d)|(?<=\d)\s*(?:[€£$]|(?:EUR|GBP)\b)(?!\d)/g;
 
+const MARKS: Record<string, string> = { '€': 'EUR', '£': 'GBP', $: 'USD' };
+
+/** Matches a blank before three digits of an amount. */
+const BLANK = /(?<=(?<!\d)\d{1,3})\s(?=\d{3}[.,]\d{2}(?!\d))/g;
+
 /** Matches whole units: without marks, or with one mark before every three digits. */
 const WHOLE = /^(?:\d+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+)$/;
 
 /** Returns the amount, in minor units, that a word spells: 39496 in EUR for `394.96` and `394,96`. The sign is left out. */
 function spelledMinor(word: string, currency: string): number | undefined {
   const digits = minorDigits(currency);
-  const parts = new RegExp(`^[-−+]?(\\d[\\d.,]*?)(?:[.,](\\d{0,${digits}}))?$`, 'u').exec(word);
+  const parts = new RegExp(`^[("'−+-]*(\\d[\\d.,]*?)(?:[.,](\\d{0,${digits}}))?[)"',;]*$`, 'u').exec(word);
   const [, whole = '', fraction = ''] = parts ?? [];
   const minor = Number(`${whole.replaceAll(/[.,]/g, '')}${fraction.padEnd(digits, '0')}`);
   return WHOLE.test(whole) && minor > 0 && Number.isSafeInteger(minor) ? minor : undefined;

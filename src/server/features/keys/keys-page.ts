@@ -151,7 +151,7 @@ export function lastDayField(field: Partial<Parameters<typeof textField>[0]>): H
   return textField({
     name: 'last-day',
     label: 'Last day',
-    hint: 'After it, programs get 401 revoked_key. Leave empty for a key that never ends.',
+    hint: 'From the day after, programs get 401 revoked_key. Leave empty for a key that never ends.',
     ...{ type: 'date', isRequired: false, ...field },
   });
 }

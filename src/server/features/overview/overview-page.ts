@@ -9,7 +9,7 @@ import { lacksSecondFactor, listAdministratorRows } from '../../store/accounts/a
 import { countUnsent } from '../webhooks/deliveries/deliveries-list.ts';
 import { findHeld } from '../webhooks/webhook-outages.ts';
 import { readWebhookHealth } from '../webhooks/webhook-health.ts';
-import { listWebhookRows, type Webhook, webhookHost } from '../webhooks/stored-webhooks.ts';
+import { listWebhookRows, type Webhook, webhookName } from '../webhooks/stored-webhooks.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { listKeyHours } from '../usage/key-usage.ts';
 import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
@@ -126,16 +126,16 @@ async function webhookNeeds(engine: Engine, visit: Visit, { webhooks, health }: 
       pausedAt === null ? undefined : findHeld(engine.db, of, FAILED_MAX),
     ]);
     const own = health.get(id);
-    const host = webhookHost(webhook);
+    const name = webhookName(webhook);
     const path = `/portal/webhooks/${id}`;
     return [
       own !== undefined &&
         needsLook(webhook, own) &&
-        html`<a href="${path}">The webhook to ${host}</a> ${healthBadge(webhook, own)} ${lastDayText(own)} in
+        html`<a href="${path}">The webhook to ${name}</a> ${healthBadge(webhook, own)} ${lastDayText(own)} in
           24 hours. Last success: ${lastSuccess(visit, own)}. ${outcomeText(own.lastFailure?.reason ?? '')}`,
       count > 0 &&
         html`<a href="${path}/deliveries?state=unsent"
-            >${counted(count, 'delivery', 'deliveries', FAILED_MAX)} to ${host}</a
+            >${counted(count, 'delivery', 'deliveries', FAILED_MAX)} to ${name}</a
           >
           failed or ${count === 1 ? 'was' : 'were'} held, and can be sent again.`,
       held !== undefined && pausedNeed(visit, webhook, held),
@@ -151,7 +151,7 @@ function pausedNeed(
   { count, oldestAt }: Awaited<ReturnType<typeof findHeld>>,
 ): Html {
   const lostAt = oldestAt && new Date(Date.parse(oldestAt) + HISTORY_MS).toISOString();
-  return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookHost(webhook)}</a> is
+  return html`<a href="/portal/webhooks/${webhook.id}">The webhook to ${webhookName(webhook)}</a> is
     paused${
       lostAt
         ? html`: ${counted(count, 'delivery waits', 'deliveries wait', FAILED_MAX)} for it. They are lost
@@ -177,7 +177,7 @@ function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
     need(
       '/portal/keys',
       keys.filter(({ endsAt }) => endsAt !== null && endsAt <= endsBefore),
-      `the last day is within ${ENDING_DAYS} days. Choose a later one, or replace what uses it.`,
+      `the last day is within ${ENDING_DAYS} days. Set a later day, or give its program a new key.`,
     ),
     need(
       '/portal/keys?show=never-used',
@@ -240,14 +240,14 @@ function firstStepsOf(
   return [
     ...(administrator.mayInvite ? [invite] : []),
     [keys.length > 0, html`<a href="/portal/keys/new">Create a key</a> for one of your programs.`],
-    [keys.some(({ usedAt }) => usedAt !== null), html`Make your first request with it.`],
+    [keys.some(({ usedAt }) => usedAt !== null), html`Make a first request with the key.`],
     [
       webhooks.length > 0,
       html`<a href="/portal/webhooks/new">Register a webhook</a> to tell your program about changes.`,
     ],
     [
       [...health.values()].some(({ lastDeliveredAt }) => lastDeliveredAt !== null),
-      html`Send the webhook a test.`,
+      html`Send a test to the webhook.`,
     ],
   ];
 }

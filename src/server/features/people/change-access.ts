@@ -12,7 +12,7 @@ import {
   authorisedTransaction,
 } from '../../store/accounts/authorised-transaction.ts';
 import { deleteLinksOf } from '../../store/accounts/link-rows.ts';
-import { listWebhookRows, webhookHost } from '../webhooks/stored-webhooks.ts';
+import { listWebhookRows, webhookName } from '../webhooks/stored-webhooks.ts';
 import type { Engine, StoreTransaction } from '../../store/engines/engine.ts';
 import { listKeysMadeBy } from '../keys/stored-keys.ts';
 import { deleteIn } from '../webhooks/registration.ts';
@@ -73,7 +73,7 @@ export async function changeAccess(
         await mark({ id: key, name }, () => revokeIn(authorised, key));
     for (const webhook of await listWebhookRows({ db: transaction }, company))
       if (webhook.madeBy === id && !webhook.events.every((kind) => maySeeEvent(scopes, kind)))
-        await mark({ id: webhook.id, name: webhookHost(webhook) }, () => deleteIn(authorised, webhook));
+        await mark({ id: webhook.id, name: webhookName(webhook) }, () => deleteIn(authorised, webhook));
     return { administrator, ended, left };
   });
 }

@@ -119,7 +119,7 @@ function requirement(visit: Visit): Html {
               ${button(isRequired ? 'Stop requiring a second factor' : 'Require a second factor', 'quiet')}`,
           )
         : html`<p class="hint">
-            To require it, set up <a href="/portal/account/second-factor">your own</a> first.
+            Set up <a href="/portal/account/second-factor">your own</a> before you require it of others.
           </p>`
     }`;
 }

@@ -3,7 +3,7 @@ import { accessText } from '../../access/checked-input.ts';
 import { changeAccess, whyNotManage } from './change-access.ts';
 import { scopesLacked } from '../../../contract/withholding.ts';
 import type { Administrator } from '../../store/accounts/administrator-rows.ts';
-import { type Webhook, webhookHost } from '../webhooks/stored-webhooks.ts';
+import { type Webhook, webhookName } from '../webhooks/stored-webhooks.ts';
 import type { ApiKey } from '../keys/stored-keys.ts';
 import { checkboxes, confirmForm, type Field } from '../../views/form.ts';
 import { type Html, html } from '../../views/html.ts';
@@ -84,7 +84,7 @@ function accessForm(
     ...keys.map(({ id, name, scopes }) => ({ value: id, label: `Key “${name}”`, hint: scopes.join(', ') })),
     ...webhooks.map((webhook) => ({
       value: webhook.id,
-      label: `Webhook to ${webhookHost(webhook)}`,
+      label: `Webhook to ${webhookName(webhook)}`,
       hint: scopesLacked([], webhook.events).join(', '),
     })),
   ];
@@ -134,7 +134,7 @@ export function accessFields(
     name: 'may-invite',
     id: `may-invite${suffix}`,
     label: 'Other administrators',
-    choices: [{ value: 'yes', label: 'They may invite, change and remove administrators' }],
+    choices: [{ value: 'yes', label: 'Can invite, change and remove administrators' }],
     chosen: mayInvite ? ['yes'] : [],
   })}`;
 }

@@ -103,8 +103,8 @@ async function codePage(
       ${companyForm(visit, id, html`${field} ${button('Sign in')}`)}
       ${form(visit, { action: COMPANIES_PATH }, button('Sign out', 'quiet'))}
       <p class="hint">
-        If you have neither, ask ${supportLink('the operator of this service', visit.supportUrl)} to remove
-        your second factor.
+        If you have neither, ask a colleague who can invite people, or
+        ${supportLink('the operator of this service', visit.supportUrl)}, to reset your second factor.
       </p>`,
   );
 }

@@ -72,7 +72,7 @@ export const removeOwnSecondFactor: PortalPage = async ({ act, administrator }, 
 
 function withRecoveryCodes(text: string, codes: readonly string[]): RedirectReply {
   const hint =
-    'Each signs you in once, instead of a code from the app. We can’t show them again: print them, or keep them in a password manager.';
+    'Each code works once, in place of a code from the app. We can’t show them again: print them, or keep them in a password manager.';
   const [value, file] = [codes.join('\r\n'), 'recovery-codes.txt'];
   return redirect('/portal/account', text, [{ label: 'Recovery codes', value, hint, file }]);
 }
@@ -96,7 +96,7 @@ export function secondFactorPart(visit: Visit, factor: Account['secondFactor']):
   return html`<p>
       ${hasPassword ? 'Signing in asks for' : 'Changes are confirmed by'} a code from your authenticator app.
       ${counted(left, 'recovery code is', 'recovery codes are')} left.
-      <a href="${SECOND_FACTOR_PATH}">Set it up on another device</a>
+      <a href="${SECOND_FACTOR_PATH}">Move it to another device</a>
     </p>
     ${form(visit, { action: `${SECOND_FACTOR_PATH}/codes` }, button('Make new recovery codes', 'quiet'))}
     ${

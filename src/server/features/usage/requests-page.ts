@@ -1,7 +1,7 @@
 import { companyDay, companyDayEnd, companyInstant } from '../../../contract/company-time.ts';
 import { daysAfter } from '../../backoffice/times.ts';
 import { errorStatuses } from '../../connections/error-replies.ts';
-import { filterForm, select, withQuery } from '../../views/form.ts';
+import { filterForm, select, textField, withQuery } from '../../views/form.ts';
 import { dayText, exactTime, msText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge } from '../../views/notice.ts';
@@ -11,8 +11,10 @@ import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
 import { type KeyRequest, listKeyRequests, REQUEST_DAYS } from './stored-requests.ts';
 
 const PAGE_REQUESTS = 50;
-const statuses = [...new Set([200, 304, ...Object.values(errorStatuses)])].sort().map(String);
-const choices = { status: ['2xx', '3xx', '4xx', '5xx', ...statuses], code: Object.keys(errorStatuses) };
+/** Problems of requests that are listed: others stop a request before its key is known. */
+const listed = Object.entries(errorStatuses).filter(([code]) => !/^(?:invalid_key|method_.*)$/.test(code));
+const statuses = [...new Set([200, 304, ...listed.map(([, status]) => status)])].sort().map(String);
+const choices = { status: ['2xx', '3xx', '4xx', '5xx', ...statuses], code: listed.map(([code]) => code) };
 
 /** Lists the requests of the company's keys one by one, newest first. The filters are part of the URL. */
 export const showRequests: PortalPage = async (visit, { engine }) => {
@@ -29,6 +31,7 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
     day: among('day', days),
     status: among('status', choices.status),
     code: among('code', choices.code),
+    id: (query.get('id') ?? '').trim().slice(0, 100),
   };
   const before = query.get('before') ?? '';
   const from = companyInstant(company.timeZone, `${chosen.day || oldest}T00:00`) ?? now;
@@ -40,7 +43,7 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
   const keys = await listActiveKeys(engine, company.id, now, [...ids]);
   const names = new Map(keys.map(({ id, name }) => [id, `${name} (…${id.slice(-4)})`]));
   const filter = (
-    name: keyof typeof chosen,
+    name: 'key' | 'day' | 'status' | 'code',
     [label, all]: [string, string],
     values: readonly string[],
     textOf = (value: string) => value,
@@ -53,15 +56,16 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
     'Requests',
     html`<p>
         The requests of your keys in the last ${REQUEST_DAYS} days, at most 50,000. The newest may be missing
-        for a few seconds. If a program sends very many at the same time, only the first are listed;
-        <a href="/portal/usage">Usage</a> counts them all. Requests without one of your keys can’t be listed.
+        for a few seconds. In a burst only the first are listed; <a href="/portal/usage">Usage</a> counts all.
+        Requests without one of your keys, or to an address that the API doesn’t have, aren’t listed.
       </p>
       ${filterForm(
         '/portal/requests',
         html`${filter('key', ['Key', 'Every key'], [...names.keys()], (id) => names.get(id) ?? id)}
         ${filter('day', ['Day', 'Every day'], days, dayText)}
         ${filter('status', ['Status', 'Every status'], choices.status)}
-        ${filter('code', ['Problem', 'With or without'], choices.code)}`,
+        ${filter('code', ['Problem', 'Any, or none'], choices.code)}
+        ${textField({ name: 'id', label: 'Request id', type: 'search', value: chosen.id, isRequired: false })}`,
       )}
       ${requestTable(visit, shown, keys)}
       ${pagination((place?: string) => withQuery('/portal/requests', { ...chosen, before: place }), {
@@ -74,7 +78,7 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
 function requestTable(visit: Visit, requests: readonly KeyRequest[], keys: readonly UsedKey[]): Html {
   return table({
     caption: 'Requests',
-    columns: ['Request and its id', 'Time', 'Status', 'Key', amount('Took')],
+    columns: ['Request and its id', 'Time', 'Status', 'Key', amount('Duration')],
     rows: requests.map(({ id, at, keyId, method, operation, status, code, ms }) => [
       html`<code>${method} ${operation}</code><br /><code class="hint">${id}</code>`,
       exactTime(visit, at),

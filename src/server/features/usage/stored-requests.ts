@@ -72,19 +72,20 @@ function newestFirst(db: Connection, company: string) {
 
 /**
  * Lists the stored API requests of a company that match the filters, newest first.
- * @param chosen a key's id, a status or a class such as `4xx`, a code, and the time and id of the request after which the
+ * @param chosen a key's id, a status or a class such as `4xx`, a code, a request's id, and the time and id of the request after which the
  *   list goes on; each is empty for all.
  */
 export async function listKeyRequests(
   { db }: Reads,
   company: string,
-  { key, status, code, before }: Record<'key' | 'status' | 'code' | 'before', string>,
+  { key, status, code, id: asked, before }: Record<'key' | 'status' | 'code' | 'id' | 'before', string>,
   { from, until, limit }: { from: Date; until: Date; limit: number },
 ): Promise<KeyRequest[]> {
   let query = newestFirst(db, company).limit(limit);
   query = query.where('at', '>=', from.toISOString()).where('at', '<', until.toISOString());
   if (key) query = query.where('key_id', '=', key);
   if (code) query = query.where('code', '=', code);
+  if (asked) query = query.where('id', '=', asked);
   if (status) {
     const [min, max] = [status.replace('xx', '00'), status.replace('xx', '99')].map(Number);
     query = query.where(sql<boolean>`status BETWEEN ${min} AND ${max}`);

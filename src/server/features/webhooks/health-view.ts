@@ -73,17 +73,18 @@ export function lastDayText(health: WebhookHealth): string {
   if (failed === 0) return `100% delivered: ${counted(all, 'attempt', 'attempts')}`;
   // 99.96 % must not be rounded up to 100 %.
   const share = Math.min(delivered / all, 0.999);
-  return `${shares.format(share)} delivered: ${countText(failed)} of ${countText(all)} attempts failed`;
+  const what = all === 1 ? 'the only attempt' : `${countText(failed)} of ${countText(all)} attempts`;
+  return `${shares.format(share)} delivered: ${what} failed`;
 }
 
 /** Renders the time of the last delivery that got a 2xx answer. */
 export function lastSuccess(visit: Visit, { lastDeliveredAt }: WebhookHealth): Html | string {
-  return time(visit, lastDeliveredAt, 'None in 30 days');
+  return time(visit, lastDeliveredAt, 'None in the last 30 days');
 }
 
 /** Renders the time and the reason of the last failed attempt. */
 export function lastFailure(visit: Visit, { lastFailure: failure }: WebhookHealth): Html | string {
-  if (!failure) return 'None in 30 days';
+  if (!failure) return 'None in the last 30 days';
   return html`${time(visit, failure.at)}<br /><span class="hint">${outcomeText(failure.reason)}</span>`;
 }
 

@@ -97,7 +97,8 @@ export async function registerIn(
 /**
  * Changes a webhook's description or its events. Events are checked as in `createWebhook`. Deliveries that wait are still
  * sent, because their events happened before.
- * @throws UsageError of the field `events` or `description`, and what `authorisedTransaction` and `getWebhookToChange` throw.
+ * @throws UsageError of the field `events` or `description`, or while its secret is being replaced; and what
+ *   `authorisedTransaction` and `getWebhookToChange` throw.
  */
 export async function changeWebhook(
   engine: Engine,
@@ -112,6 +113,11 @@ export async function changeWebhook(
       ...(events.join() !== webhook.events.join() && { events: events.join(' ') }),
     };
     if (Object.keys(details).length === 0) return webhook;
+    const present = await listWebhookRows({ db: authorised.transaction }, authorised.company);
+    if (present.some(({ replaces }) => replaces === webhook.id))
+      throw new UsageError(
+        'The secret of this webhook is being replaced. Change the webhook with the new secret.',
+      );
     const pastEvents = eventsEver(webhook).filter((kind) => !events.includes(kind));
     await change(authorised, webhook, {
       description,
@@ -147,6 +153,9 @@ export const deleteWebhook = webhookChange(deleteIn);
  */
 export async function deleteIn(authorised: AuthorisedTransaction, webhook: Webhook): Promise<Webhook> {
   await change(authorised, webhook, { deleted_at: authorised.now.toISOString() });
+  const { transaction, company } = authorised;
+  const replaced = transaction.updateTable('webhooks').set({ replaces: null }).where('company', '=', company);
+  await replaced.where('replaces', '=', webhook.id).execute();
   await recordOf(authorised, 'webhook.deleted', webhook);
   return webhook;
 }

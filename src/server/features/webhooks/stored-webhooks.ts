@@ -19,9 +19,9 @@ export function webhookHost({ url }: { url: string }): string {
   return URL.parse(url)?.host ?? url;
 }
 
-/** Returns a webhook's description, or else the host of its address. */
-export function webhookName(webhook: Pick<Webhook, 'url' | 'description'>): string {
-  return webhook.description || webhookHost(webhook);
+/** Returns a webhook's description, or else the host of its address, and whether it brings a new secret. */
+export function webhookName(webhook: Pick<Webhook, 'url' | 'description' | 'replaces'>): string {
+  return `${webhook.description || webhookHost(webhook)}${webhook.replaces === null ? '' : ' (new secret)'}`;
 }
 
 /** Returns the events that a webhook has or had: of these, deliveries may be in its history. */

@@ -134,8 +134,8 @@ export async function countAttempts(
 function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
   const [{ company, webhook, at } = { company: '', webhook: '', at: '' }] = attempts;
   const isDelivered = ({ status }: CountedAttempt) => status !== null && status >= 200 && status <= 299;
-  const delivered = attempts.filter(isDelivered).map((attempt) => attempt.at);
-  const failed = attempts.filter((attempt) => !isDelivered(attempt));
+  const [delivered, failed] = [attempts.filter(isDelivered), attempts.filter((one) => !isDelivered(one))];
+  const countOf = (some: readonly CountedAttempt[]) => some.filter(({ isTest }) => !isTest).length;
   const failures = failed.map(({ at: failedAt, error, status, delivery, answerText = '' }) =>
     `${failedAt} ${error ?? status} ${delivery} ${answerText}`.trimEnd(),
   );
@@ -144,9 +144,9 @@ function countsOf(attempts: readonly CountedAttempt[]): (string | number)[] {
     company,
     webhook,
     at.slice(0, 13),
-    delivered.length,
-    failed.filter(({ isTest }) => !isTest).length,
-    last(delivered),
+    countOf(delivered),
+    countOf(failed),
+    last(delivered.map((attempt) => attempt.at)),
     last(failures),
   ];
 }

@@ -10,7 +10,7 @@ import { action } from '../../views/action.ts';
 import { button, confirmForm, form, select } from '../../views/form.ts';
 import { exactTime, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
-import { badge, steps } from '../../views/notice.ts';
+import { badge, steps, warning } from '../../views/notice.ts';
 import { facts } from '../../views/table.ts';
 import { attemptPhases, attemptOutcome, deliveryBadge } from './deliveries/delivery-texts.ts';
 import {
@@ -30,6 +30,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
   const webhook = await getOwnWebhook(engine, visit);
   const { company, now, query } = visit;
   const { id, url } = webhook;
+  const problemOf = (part: string) => (visit.path.includes(`/${part}`) ? problems.form : undefined);
   const spans = healthSpans(company.timeZone, now);
   const health = (await readWebhookHealth(engine, company.id, [id], spans.spans)).get(id);
   const pinged = await findPing(engine, visit, webhook, query.get('ping'));
@@ -52,8 +53,8 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
       <p><a class="button" href="/portal/webhooks/${id}/deliveries">See its deliveries</a></p>
       ${health && lastRefusal(visit, webhook, health)}
       <h2 id="ping">Test</h2>
-      ${pingPart(visit, webhook, pinged, problems.form)}
-      <h2>Attempts of 30 days</h2>
+      ${pingPart(visit, webhook, pinged, problemOf('ping'))}
+      <h2>Attempts in the last 30 days</h2>
       ${health && attemptChart(health, spans)}
       <h2>Events</h2>
       ${eventList(visit, webhook)}
@@ -61,7 +62,7 @@ export const showWebhook: PortalPage = async (visit, { engine }, problems = {}) 
       <h2>Pause</h2>
       ${pausePart(visit, webhook)}
       <h2>Replace the secret</h2>
-      ${await secretPart(engine, visit, webhook)}
+      ${await secretPart(engine, visit, webhook, problemOf('secret'))}
       <h2>Delete</h2>
       <p>Nothing more is sent to this webhook, and its history is removed. This can’t be undone.</p>
       ${deletePart(visit, webhook)}`,
@@ -100,7 +101,8 @@ export const remove: PortalPage = async (visit, { engine }) => {
 export const beginSecret = action(showWebhook, async (visit, { engine, secrets }) => {
   const { id } = await getOwnWebhook(engine, visit);
   const { secret, record } = await replaceSecret(engine, secrets, { ...visit.act, id });
-  const text = 'This new webhook works alongside the old one. Give its signing secret to the receiver.';
+  const text =
+    'This is the new webhook. The old one works until you end it. Give the new signing secret to the receiver.';
   return redirect(`/portal/webhooks/${record.id}`, text, [secretOnce(secret)]);
 });
 
@@ -191,8 +193,8 @@ function pausePart(visit: Visit, webhook: Webhook): Html {
     return html`<p>Deliveries have waited since ${time(visit, pausedAt)}. Resume the webhook to send them.</p>
       ${part('resume', button('Resume'))}`;
   return html`<p>
-      While a webhook is paused, its deliveries wait, so that you can work on the receiver. They are lost 30
-      days after their events.
+      While a webhook is paused, its deliveries wait, so that you can work on the receiver. What is still
+      waiting 30 days after its event is lost.
     </p>
     ${part('pause', button('Pause', 'quiet'))}`;
 }
@@ -203,40 +205,47 @@ function deletePart(visit: Visit, webhook: Webhook): Html {
     action: `/portal/webhooks/${id}/delete`,
     open: 'Delete this webhook',
     subject: '',
-    question: html`Deliveries to <strong>${url}</strong> end immediately, including the ones that wait or are
-      being retried.`,
+    question: html`The webhook <strong>${webhookName(webhook)}</strong> to ${url} gets no more deliveries, not
+      even those that are waiting or being retried.`,
     confirm: 'Delete the webhook',
   });
   return unlessRefused(webhook, visit, deletion);
 }
 
 /** Renders the steps to a new secret, with a button for the next one. */
-async function secretPart(engine: Engine, visit: Visit, webhook: Webhook): Promise<Html> {
+async function secretPart(
+  engine: Engine,
+  visit: Visit,
+  webhook: Webhook,
+  problem: string | undefined,
+): Promise<Html> {
   const action = `/portal/webhooks/${webhook.id}/secret`;
   const found = await findSecretChange(engine.db, webhook);
   if (!found)
     return html`<p>
-        A second webhook with the same address, events and description gets a new secret. Both are sent every
-        event until you end the old one.
+        A second webhook with the same address, events and description gets a new secret. Both get every event
+        until you end the old one.
       </p>
-      ${unlessRefused(webhook, visit, form(visit, { action }, button('Make a new secret', 'quiet')))}`;
+      ${unlessRefused(webhook, visit, form(visit, { action, problem }, button('Make a new secret', 'quiet')))}`;
   const { old, added, hasDelivered } = found;
   const link = ({ id }: Webhook, text: string) => html`<a href="/portal/webhooks/${id}">${text}</a>`;
   const end = confirmForm(visit, {
     ...{ action: `${action}/end`, open: 'End the old webhook', subject: '', confirm: 'End the old webhook' },
     question: 'The old webhook is deleted with its history.',
   });
-  return steps([
-    [true, html`Give the secret of ${link(added, 'the new webhook')} to the receiver.`],
+  const done = steps([
+    [hasDelivered, html`Give the secret of ${link(added, 'the new webhook')} to the receiver.`],
     [
       hasDelivered,
-      html`Let the receiver accept either secret, and wait for the new webhook’s first delivery, or send it a
-      test. Each event comes twice now, with two delivery ids: let the receiver compare the data.`,
+      html`Make the receiver accept both secrets. Then wait for the new webhook’s first delivery, or send it a
+      test. Until you end the old one, every event arrives twice, with different delivery ids.`,
     ],
     [
       false,
-      html`End ${link(old, 'the old webhook')}.
+      html`End
+      ${link(old, 'the old webhook')}${added.id !== webhook.id && html` on the page of ${link(added, 'the new one')}`}.
       ${hasDelivered && added.id === webhook.id && unlessRefused(webhook, visit, end)}`,
     ],
   ]);
+  return html`${problem !== undefined && warning(problem)} ${done}`;
 }

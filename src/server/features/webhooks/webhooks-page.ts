@@ -140,7 +140,7 @@ export const showChange: PortalPage = async (visit, { engine }, problems = {}) =
     `Change ${webhookName(webhook)}`,
     html`<p><a href="/portal/webhooks/${webhook.id}">Back to the webhook</a></p>
       <p class="address"><code>${webhook.url}</code></p>
-      <p>Waiting deliveries are still sent, even of events that you untick.</p>
+      <p>Deliveries already waiting will still be sent, even for events that you untick.</p>
       ${unlessRefused(
         webhook,
         visit,

@@ -191,7 +191,7 @@ onSqlite('two customers of one name can be told apart', RECORDS, async (t, { eng
 onSqlite('receivables are aged by customer and currency', RECORDS, async (t, portal) => {
   portal.setNow(new Date('2027-01-05T00:30:00Z'));
   const visitor = await portal.signedIn();
-  t.match(await visitor.read('/portal/receivables'), /EUR: €[\d,.]+ to be paid, €[\d,.]+ of it overdue/);
+  t.match(await visitor.read('/portal/receivables'), /EUR: €[\d,.]+ to be paid, €[\d,.]+ overdue/);
   const open = exampleRecords().flatMap(({ resource, record }) => {
     const invoice = record as Invoice;
     return resource === 'invoices' && (invoice.amountDueMinor ?? 0) > 0 ? [invoice] : [];
@@ -222,7 +222,7 @@ onSqlite('days that are none are told, and odd places lead nowhere', RECORDS, as
   for (const day of ['2026-02-30', 'yesterday', '2026-1-1', '<script>']) {
     const { statusCode } = await visitor.visit(`/portal/documents?from=${encodeURIComponent(day)}`);
     t.equal(statusCode, 422, day);
-    t.match(visitor.text, 'is not a day such as 2026-11-20');
+    t.match(visitor.text, 'isn’t a date. Enter one such as 2026-11-20');
   }
   const { statusCode } = await visitor.visit(
     '/portal/documents?from=1&to=2&kind=quote&state=toString&format=csv',

@@ -67,7 +67,7 @@ onEachEngine('receivables are sorted by any column', { hasRecords: true }, async
     const shown = [...visitor.shown.matchAll(/state=open&amp;customer=cus%3A(\w+)"/g)].map(([, id]) => id);
     t.strictSame(shown, customers, query);
   }
-  t.match(visitor.text, /EUR: €816\.00 to be paid, €316\.00 of it overdue, €7\.00 for over 90 days/);
+  t.match(visitor.text, /EUR: €816\.00 to be paid, €316\.00 overdue, €7\.00 for over 90 days/);
   const { statusCode } = await visitor.visit('/portal/receivables?sort=toString');
   t.equal(statusCode, 422);
   t.match(visitor.text, '“toString” isn’t one of these.');
@@ -107,7 +107,10 @@ onEachEngine("a customer's statement", { hasRecords: true }, async (t, portal) =
   t.match(address, 'since=2026-09-01');
   const rowsOf = async (query: string) => {
     const { headers, body } = await visitor.visit(`/portal/receivables/statement?format=csv&${query}`);
-    t.equal(headers['content-disposition'], 'attachment; filename="statement-cus:lan-EUR-2026-11-20.csv"');
+    t.equal(
+      headers['content-disposition'],
+      'attachment; filename="Statement -lan EUR 2026-11-20.csv"; filename*=UTF-8\'\'Statement%20%C3%89lan%20EUR%202026-11-20.csv',
+    );
     const rows = body
       .trim()
       .split('\r\n')
@@ -127,21 +130,23 @@ onEachEngine("a customer's statement", { hasRecords: true }, async (t, portal) =
   ]);
   const later = await rowsOf('customer=cus:lan&currency=EUR&since=2026-10-06');
   t.notOk(later.includes('Invoice PAID 1.00 1.00'), 'paid before that day');
-  for (const query of [
-    'customer=cus:lan&currency=EUR',
-    'customer=x&currency=EUR&since=2026-10-05',
-    'customer=cus:lan&currency=CHF&since=2026-10-05',
-    'customer=cus:lan&currency=EUR&since=2026-02-30',
-  ]) {
-    const { statusCode } = await visitor.visit(`/portal/receivables/statement?${query}`);
-    t.equal(statusCode, 404, query);
-  }
+  t.strictSame(
+    await rowsOf('customer=cus:lan&currency=EUR'),
+    await rowsOf('customer=cus:lan&currency=EUR&since=2026-09-01'),
+  );
+  for (const [query, status] of Object.entries({
+    'customer=cus:lan&currency=EUR&format=exe': 404,
+    'customer=x&currency=EUR&format=csv': 404,
+    'customer=cus:lan&currency=CHF&format=csv': 404,
+    'customer=cus:lan&currency=EUR&format=csv&since=2026-02-30': 422,
+  }))
+    t.equal((await visitor.visit(`/portal/receivables/statement?${query}`)).statusCode, status, query);
   await visitor.visit('/portal/receivables?since=2026-02-30');
-  t.match(visitor.text, '“2026-02-30” is not a day');
+  t.match(visitor.text, '“2026-02-30” isn’t a date');
   const many = Array.from({ length: 999 }, (_one, index) => ({ number: `M-${index}`, amountDueMinor: 1 }));
   await putInvoices(portal, many);
   const { statusCode } = await visitor.visit(
-    '/portal/receivables/statement?customer=cus:lan&currency=EUR&since=2026-10-05',
+    '/portal/receivables/statement?customer=cus:lan&currency=EUR&format=csv',
   );
   t.equal(statusCode, 422);
   t.match(visitor.text, 'A statement can have 1,000 invoices.');

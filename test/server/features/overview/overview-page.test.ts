@@ -37,7 +37,7 @@ onSqlite('the overview says what there is and how it does', async (t, portal) =>
   t.match(await visitor.read('/portal'), /API keys 1 of 20 Webhooks 1 of 10 Administrators 1/);
   t.match(
     visitor.text,
-    /programs\. Done Make your first request with it\. Register a webhook.* Done Send the/,
+    /programs\. Done Make a first request with the key\. Register a webhook.* Done Send a test/,
   );
   t.match(visitor.text, /Overview Nothing needs attention now\./);
 });

@@ -50,7 +50,7 @@ onSqlite('somebody is invited by a link that works once, and shows once', async 
     await newcomer.read('/portal/account'),
     /Niamh Email address niamh@brennan.example Access jobs:read, forms:read/,
   );
-  t.match(newcomer.text, /You may see them/, 'and may not invite, because nobody said so');
+  t.match(newcomer.text, /You can see them/, 'and may not invite, because nobody said so');
 
   const again = await useCode(portal, code);
   t.match(again.text, /This link no longer works: it was used, has expired, or was replaced/);

@@ -19,7 +19,7 @@ import {
 import type { TestPortal } from '../../portal/_portal.ts';
 
 const DAY_MS = 86_400_000;
-const ALL = { key: '', status: '', code: '', before: '' };
+const ALL = { key: '', status: '', code: '', id: '', before: '' };
 const daysAgo = (days: number, ms = 0) => new Date(STORY_NOW.getTime() - days * DAY_MS + ms);
 const idOf = (key: string) => key.split('.')[2] ?? '';
 
@@ -108,6 +108,8 @@ onEachEngine(
     t.equal(await count('status=4xx'), 5);
     t.equal(await count('status=404'), 1);
     t.equal(await count('code=revoked_key'), 1);
+    t.equal(await count(`id=%20${bad.split(' ')[1]}`), 1);
+    t.equal(await count('id=nowhere'), 0);
     t.equal(await count(`key=${idOf(busy)}&status=2xx&day=2026-11-20`), 2);
     t.equal(await count('day=2026-11-19'), 0);
     t.equal(await count('status=nonsense&day=nonsense&code=nonsense'), wanted.length);

@@ -56,12 +56,16 @@ onSqlite('a secret is replaced by a second webhook, and the first ends when told
   const { visitor: limited } = await portal.join({ scopes: ['people:read'], mayInvite: false });
   await limited.visit('/portal');
   t.equal(await limited.force(`${of}/secret`), 422);
-  t.match(await visitor.act(`${of}/secret`), /This new webhook.*Signing secret whsec_/);
+  t.match(await visitor.act(`${of}/secret`), /This is the new webhook.*Signing secret whsec_/);
   const [old, added] = await listWebhookRows(engine, COMPANY);
   t.match(added, { url: old?.url, events, replaces: id });
   const next = `/portal/webhooks/${added?.id}`;
   t.equal(await visitor.force(`${of}/secret`), 422);
-  t.match(visitor.text, /is already being replaced/);
+  t.match(visitor.text, /Replace the secret .*is already being replaced/, 'beside its button');
+  t.match(await visitor.read('/portal/webhooks'), /hooks\.\S+ \(new secret\)/);
+  await visitor.visit(`${of}/change`);
+  t.equal(await visitor.force(`${of}/change`, { description: '', events: 'job.created' }), 422);
+  t.match(visitor.text, /Change the webhook with the new secret/, 'whose events would stay');
   t.equal(await visitor.force(`${of}/secret/end`), 422);
   t.match(visitor.text, /This webhook doesn’t replace another/);
   await visitor.visit(next);
@@ -77,11 +81,12 @@ onSqlite('a secret is replaced by a second webhook, and the first ends when told
   await addHistory(engine, { ...history, count: 4 });
   await visitor.visit(of);
   t.notMatch(visitor.shown, /secret\/end/, 'the old one doesn’t end itself');
-  t.match(await visitor.read(next), /compare the data\. Done End the old webhook/);
+  t.match(await visitor.read(next), /different delivery ids\. Done End the old webhook/);
   t.match(await visitor.act(`${next}/secret/end`), /The old webhook is deleted/);
   t.strictSame(
     (await listWebhookRows(engine, COMPANY)).map((webhook) => webhook.id),
     [added?.id],
   );
   t.match(await visitor.read(next), /Make a new secret/, 'and the next change can begin');
+  t.notMatch(visitor.text, /new secret\)/);
 });

@@ -25,12 +25,14 @@ async function keep(
   if ((await recordResults(engine, results)) > 0) throw new Error('Some were dropped.');
 }
 
-/** Keeps the refused attempt of a ping. @returns the row of its webhook. */
-async function failedPing(engine: Engine, id: string) {
+/** Keeps the attempt of a ping. @returns the row of its webhook. */
+async function keepPing(engine: Engine, id: string, status: number) {
   await engine.run("UPDATE deliveries SET state = 'sending', lease = 'mine'");
   const result = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'mine', attempt: 1 });
-  const attempt = result.attempt && { ...result.attempt, status: 500 };
-  await recordResults(engine, [{ ...result, state: 'retrying', attempt, isTest: true }]);
+  const attempt = result.attempt && { ...result.attempt, status };
+  await recordResults(engine, [
+    { ...result, state: status < 300 ? 'delivered' : 'retrying', attempt, isTest: true },
+  ]);
   return engine.db.selectFrom('webhooks').selectAll().where('id', '=', 'whk_a').executeTakeFirstOrThrow();
 }
 
@@ -87,18 +89,29 @@ onDeliveries('the health of a webhook is the sum of its attempts', many, async (
   );
 });
 
-const two = { acme: { whk_a: 2 } };
+const three = { acme: { whk_a: 3 } };
 
-onDeliveries("an attempt that was dropped or is there already isn't counted", two, async (t, { engine }) => {
-  await keep(engine, [['whk_a', 1, '2026-11-20T10:00:00.000Z', 200]]);
-  await keep(engine, [['whk_a', 1, '2026-11-20T10:00:00.000Z', 200]]);
-  const id = 'dlv_acme_whk_a_0000002';
-  const other = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'other', attempt: 1 });
-  t.equal(await recordResults(engine, [other]), 1);
-  t.equal((await failedPing(engine, id)).failing_since, null, 'nor is a ping that fails a failed delivery');
-  const health = await readWebhookHealth(engine, 'acme', ['whk_a'], [hour(0, 23)]);
-  t.match(health.get('whk_a'), { spans: [{ delivered: 1, failed: 0 }], lastFailure: { reason: '500' } });
-});
+onDeliveries(
+  "an attempt that was dropped or is there already isn't counted",
+  three,
+  async (t, { engine }) => {
+    await keep(engine, [['whk_a', 1, '2026-11-20T10:00:00.000Z', 200]]);
+    await keep(engine, [['whk_a', 1, '2026-11-20T10:00:00.000Z', 200]]);
+    const id = 'dlv_acme_whk_a_0000002';
+    const other = deliveredResult({ company: 'acme', webhook: 'whk_a', id, lease: 'other', attempt: 1 });
+    t.equal(await recordResults(engine, [other]), 1);
+    t.equal(
+      (await keepPing(engine, id, 500)).failing_since,
+      null,
+      'nor is a ping that fails a failed delivery',
+    );
+    const health = await readWebhookHealth(engine, 'acme', ['whk_a'], [hour(0, 23)]);
+    t.match(health.get('whk_a'), { spans: [{ delivered: 1, failed: 0 }], lastFailure: { reason: '500' } });
+    await keepPing(engine, 'dlv_acme_whk_a_0000003', 204);
+    const after = await readWebhookHealth(engine, 'acme', ['whk_a'], [hour(0, 23)]);
+    t.match(after.get('whk_a'), { spans: [{ delivered: 1, failed: 0 }] }, 'nor is one that succeeds');
+  },
+);
 
 const four = { acme: { whk_a: 3, whk_b: 1 } };
 

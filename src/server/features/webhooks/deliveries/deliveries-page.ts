@@ -82,7 +82,7 @@ async function listPage(
   const found = await listDeliveryRows(db, webhooks, chosen, { before, countMax: PAGE_DELIVERIES });
   const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
   const newerCount = await countSince(db, webhooks, chosen, new Date(made));
-  const names = ofOne ? undefined : new Map(webhooks.map((webhook) => [webhook.id, webhookName(webhook)]));
+  const names = ofOne ? undefined : new Map(webhooks.map((webhook) => [webhook.id, linkTo(webhook)]));
   const recovery = found.deliveries.length > 0 && ofOne?.recovery;
   return page(
     title,
@@ -100,6 +100,9 @@ async function listPage(
     { section: 'webhooks', isRefused: Object.keys(chosen.problems).length > 0 },
   );
 }
+
+const linkTo = (webhook: Webhook) =>
+  html`<a href="/portal/webhooks/${webhook.id}">${webhookName(webhook)}</a>`;
 
 /** Counts deliveries that match the filter and are newer than the first page, up to `NEWER_MAX`. */
 async function countSince(
@@ -202,7 +205,7 @@ function filters({ path, visible, given, problems }: Chosen): Html {
 function deliveryTable(
   visit: Pick<Visit, 'company'>,
   { deliveries, isCutShort }: ListedPage,
-  names: ReadonlyMap<string, string> | undefined,
+  names: ReadonlyMap<string, Html> | undefined,
   hasTicks: boolean,
 ): Html {
   const list = table({
@@ -231,7 +234,10 @@ function deliveryTable(
     ]),
     empty: isCutShort
       ? ['No matches here', 'Look at older ones, or choose a shorter period.']
-      : ['No deliveries', 'If you chose a filter, try without it. Otherwise there has been no event yet.'],
+      : [
+          'No deliveries',
+          'If you chose a filter, try without it. Otherwise nothing was sent in the last 30 days.',
+        ],
   });
   return html`${list}
   ${isCutShort && html`<p class="hint">The search stopped after a few thousand deliveries. Older ones may match too.</p>`}`;
