@@ -12,6 +12,7 @@ import { notFound, PageError } from '../../views/page-error.ts';
 import { file, type PortalPage } from '../../views/visit.ts';
 import { readCustomerInvoices } from './receivables.ts';
 
+export const STATEMENT_PATH = '/portal/receivables/statement';
 /** Maximum number of invoices on a statement, which takes about a second to print. */
 const INVOICES_MAX = 1_000;
 

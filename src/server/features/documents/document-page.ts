@@ -15,6 +15,7 @@ import { sumsOf } from '../../printed-document/sums.ts';
 import { type VatTable, vatTablesOf } from '../../printed-document/vat-tables.ts';
 import { hasStatement } from '../../printed-document/wording.ts';
 import { action } from '../../views/action.ts';
+import { withQuery } from '../../views/form.ts';
 import { notFound } from '../../views/page-error.ts';
 import { stateBadge } from './document-state.ts';
 import { dayText, time, kindNames } from '../../views/formats.ts';
@@ -22,6 +23,7 @@ import { refuseWithoutDocuments } from '../../views/availability.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { amount, facts, named, table } from '../../views/table.ts';
 import { type DownloadReply, file, page, type PortalPage, redirect, type Visit } from '../../views/visit.ts';
+import { STATEMENT_PATH } from './customer-statement-page.ts';
 import { searchBehind } from './documents-page.ts';
 import { handOverPart } from '../hand-over/hand-overs-page.ts';
 
@@ -30,14 +32,17 @@ export const showDocument: PortalPage = async (visit, { engine }, problems = {})
   const found = await findPrinted(engine.db, visit.company.id, visit.params.id ?? '');
   if (!found) throw notFound();
   const { current: document, printed } = found;
-  const { kind, number, id, note } = document;
+  const { kind, number, id, note, customer, currency } = document;
   return page(
     `${kindNames[kind]} ${number ?? '(draft)'}`,
     html`<p>
         <a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a>
         ${
           hasStatement(document) &&
-          html`<a href="/portal/documents/${id}/statement">Download today’s statement of account</a>`
+          html`Statement of today: <a href="/portal/documents/${id}/statement">this invoice</a> or
+            <a href="${withQuery(STATEMENT_PATH, { customer: customer.id, currency, format: 'pdf' })}"
+              >all of ${customer.name}</a
+            >`
         }
       </p>
       ${eInvoiceLinks(id, eInvoiceOf(printed))} ${facts(factsOf(visit, document))}

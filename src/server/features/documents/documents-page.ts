@@ -146,7 +146,7 @@ async function searchForm(
       ${select({ name: 'state', label: 'State', all: 'Any', choices: Object.entries(stateNames), chosen: search.state, problem: problems.state })}
       ${select({ name: 'customer', label: 'Customer', all: 'Any', choices: customers, chosen: search.customer })}
       ${currency !== '' && select({ name: 'currency', label: 'Currency', all: 'Any', choices: [[currency, currency]], chosen: currency, problem: problems.currency })}
-      ${dayField(visit.query, 'from', 'Issued from')} ${dayField(visit.query, 'to', 'to')}`,
+      ${dayField(visit.query, 'from', 'Issued from')} ${dayField(visit.query, 'to', 'Issued to')}`,
     )}
     <p class="hint">
       An amount such as 394.96 finds totals, balances and payments. References are found too. You can type

@@ -14,9 +14,9 @@ import { dayProblem, filterForm, select, textField, withQuery } from '../../view
 import { countText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
-import { amount, table } from '../../views/table.ts';
+import { amount, named, table } from '../../views/table.ts';
 import { page, type PortalPage } from '../../views/visit.ts';
-import { sinceIn } from './customer-statement-page.ts';
+import { sinceIn, STATEMENT_PATH } from './customer-statement-page.ts';
 import { customerLabels, dueText, withoutDocuments } from './documents-page.ts';
 
 const PATH = '/portal/receivables';
@@ -84,8 +84,8 @@ async function currencyPart(
 ): Promise<Html> {
   const first = inOrder(owed, order).slice(0, CUSTOMERS_MAX);
   // Names are taken from the invoices, because not everybody may read customers.
-  const named = await readDocuments(engine, company, first);
-  const names = customerLabels(named.map(({ document }) => document.customer));
+  const documents = await readDocuments(engine, company, first);
+  const names = customerLabels(documents.map(({ document }) => document.customer));
   const all = ageStates.map((_state, age) => sumOf(owed.map(({ dueMinor }) => dueMinor[age] ?? 0)));
   const [overdueMinor, oldestMinor] = [sumOf(all.slice(1)), all.at(-1) ?? 0];
   const row = (who: Html, dueMinor: number[], customer?: string) => [
@@ -103,7 +103,7 @@ async function currencyPart(
     </h2>
     ${table({
       caption: `Receivables in ${currency}`,
-      columns: ['Customer', ...[...Object.values(ages), 'Left to pay'].map(amount), 'Statement'],
+      columns: ['Customer', ...[...Object.values(ages), 'Left to pay'].map(amount), named('Statement')],
       rows: [
         row(html`<strong>All ${countText(owed.length)}</strong>`, all),
         ...first.map(({ customer, dueMinor }) => {
@@ -132,7 +132,7 @@ const collator = new Intl.Collator('en-GB');
 /** Renders the links to a customer's statement. */
 function statementLinks(asked: Record<'customer' | 'currency' | 'since', string>, name = ''): Html {
   const link = (format: 'pdf' | 'csv') =>
-    html`<a href="${withQuery(`${PATH}/statement`, { ...asked, format })}"
+    html`<a href="${withQuery(STATEMENT_PATH, { ...asked, format })}"
       >${format.toUpperCase()}<span class="hidden"> statement of ${name} in ${asked.currency}</span></a
     >`;
   return html`${link('pdf')} ${link('csv')}`;

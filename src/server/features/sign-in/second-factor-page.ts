@@ -35,9 +35,12 @@ export const showSecondFactor: PortalPage = (visit, { secrets, serviceName }, pr
         ${administrator.hasPassword ? 'which you enter after your password when you sign in' : 'which confirms changes that you make here'}.
       </p>
       ${qrCode(uri, 'QR code of the secret below')}
-      <p>If this is your phone, <a href="${uri}">open the code in your authenticator app</a>.</p>
+      <p>
+        If this is your phone, <a href="${uri}">open the code in your authenticator app</a>. If you can’t scan
+        it, enter the secret in the app.
+      </p>
       ${secretBox('app-secret', {
-        label: 'If you can’t scan it, enter this secret in the app',
+        label: 'Secret',
         // Groups are set apart by style alone, so that a copy has no blanks.
         value: secret.match(/.{4}/g)?.map((group) => html`<span>${group}</span>`),
       })}

@@ -79,9 +79,11 @@ async function listPage(
 ): Promise<PageReply> {
   const { path, given, isPartial } = chosen;
   const before = query.get('before')?.slice(0, 100);
-  const found = await listDeliveryRows(db, webhooks, chosen, { before, countMax: PAGE_DELIVERIES });
+  const isRefused = Object.keys(chosen.problems).length > 0;
+  const listed = isRefused ? [] : webhooks;
+  const found = await listDeliveryRows(db, listed, chosen, { before, countMax: PAGE_DELIVERIES });
   const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
-  const newerCount = await countSince(db, webhooks, chosen, new Date(made));
+  const newerCount = await countSince(db, listed, chosen, new Date(made));
   const names = ofOne ? undefined : new Map(webhooks.map((webhook) => [webhook.id, linkTo(webhook)]));
   const recovery = found.deliveries.length > 0 && ofOne?.recovery;
   return page(
@@ -97,7 +99,7 @@ async function listPage(
         (next?: string) => withQuery(path, { ...given, ...(next !== undefined && { before: next, made }) }),
         { place: before, next: found.before },
       )}`,
-    { section: 'webhooks', isRefused: Object.keys(chosen.problems).length > 0 },
+    { section: 'webhooks', isRefused },
   );
 }
 
