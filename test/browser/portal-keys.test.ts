@@ -224,7 +224,7 @@ async function tellStory(t: Test, browser: Browser, javaScript: boolean): Promis
 
   await page.getByRole('link', { name: 'Audit trail' }).click();
   const rows = await page.getByRole('row').filter({ hasText: 'Nuala Brennan' }).allInnerTexts();
-  const told = ['Revoked an API key', 'Pinged a webhook', 'Registered a webhook', 'Created an API key'];
+  const told = ['Revoked an API key', 'Sent a webhook a ping', 'Registered a webhook', 'Created an API key'];
   for (const [index, authorised] of told.entries()) t.match(rows[index], authorised);
 }
 

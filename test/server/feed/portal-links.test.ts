@@ -33,7 +33,7 @@ onEachEngine('a link makes its person an administrator, and finds them the next 
   t.equal(expiresAt, later(60).toISOString());
   const visitor = await follow(portal, link);
   await visitor.visit('/portal/account');
-  t.match(visitor.text, /Niamh Email address niamh@brennan.example Access jobs:read .*You may see them/);
+  t.match(visitor.text, /Niamh Email address niamh@brennan.example Access jobs:read .*You can see them/);
   t.match(visitor.text, /You sign in through your business system, without a password\./);
   t.notMatch(visitor.shown, 'action="/portal/account/password"');
   const tables = ['portal_links', 'portal_sessions', 'administrators', 'audit_entries'];
@@ -49,7 +49,7 @@ onEachEngine('a link makes its person an administrator, and finds them the next 
   t.ok(isIn(again));
   t.equal((await visitor.visit('/portal/account')).statusCode, 303, 'a session with other access has ended');
   await again.visit('/portal/account');
-  t.match(again.text, /Niamh Byrne .* Access jobs:read, invoices:read .*You may invite and remove them/);
+  t.match(again.text, /Niamh Byrne .* Access jobs:read, invoices:read .*You can invite and remove others/);
   const people = await listAdministratorRows(engine.db, COMPANY);
   t.equal(people.length, 2, 'it is the same person');
   const by = { by: 'a link of erp', 'feed token': id };
