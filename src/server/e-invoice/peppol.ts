@@ -30,7 +30,7 @@ export function peppolProblems(invoice: EInvoice): string[] {
   return [
     ...addressProblems('the company', seller),
     ...addressProblems('the customer', buyer),
-    ...(hasReference ? [] : ['it has no buyer reference or purchase order reference']),
+    ...(hasReference ? [] : ['the document has no buyer reference or purchase order reference']),
     ...(OTHER_TYPES.includes(invoice.typeCode) ? [`it has the typeCode ${invoice.typeCode}`] : []),
     ...(isDirectDebit && !payment.directDebit?.mandate ? ['its payment has no mandateReference'] : []),
     // Each account has its own payment means, and only one has the mandate (UBL-SR-55, PEPPOL-EN16931-R061).

@@ -43,5 +43,5 @@ function absenceOf(printed: PrintedDocument): string {
   if (record.status === 'draft') return 'A draft has no e-invoice.';
   if (record.kind === 'pro_forma') return 'A pro forma is no invoice, and has no e-invoice.';
   if (isImported) return 'The business system issued this document, and its e-invoice.';
-  return `EN 16931, the norm of e-invoices, can't express this document: ${inexpressible(printed)}.`;
+  return `This document can’t be an e-invoice (EN 16931): ${inexpressible(printed)}.`;
 }

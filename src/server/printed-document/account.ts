@@ -91,7 +91,7 @@ export function accountOf({ record, account }: PrintedDocument): TextTable {
       { head: 'Date', align: 'left', widthMax: 110 },
       { head: `Amount (${record.currency})`, align: 'right', widthMax: 110 },
       {
-        head: `${account ? 'Left of invoice' : 'Balance'} (${record.currency})`,
+        head: `${account ? 'Left to pay' : 'Balance'} (${record.currency})`,
         align: 'right',
         widthMax: 110,
       },

@@ -81,7 +81,7 @@ function rowsOfStatement(printed: PrintedDocument, day: string): Row[] {
     ['Purchase order', record.purchaseOrderReference],
   ];
   const ofCustomer: Row[] = [
-    ['Paid invoices', `since ${dateText(account?.since ?? day)}`],
+    ['Settled since', dateOrNull(account?.since)],
     ['Overdue', withSymbol(account?.overdueMinor ?? 0)],
   ];
   const rows = account ? ofCustomer : ofInvoice;

@@ -197,10 +197,11 @@ function askedFor(printed: PrintedDocument, amountMinor: number): string[] {
   const amount = moneyFormat(currency).withSymbol(amountMinor);
   if (printed.account) {
     const { overdueMinor } = printed.account;
+    if (overdueMinor === amountMinor)
+      return [`${amount} is overdue. Please pay it now, quoting the invoice numbers.`];
     const late = `, of which ${moneyFormat(currency).withSymbol(overdueMinor)} is overdue`;
-    const when = overdueMinor === amountMinor ? ', which is overdue' : late;
     return [
-      `Please pay ${amount}${overdueMinor === 0 ? ' by the due dates above' : when}, and quote the invoice numbers.`,
+      `Please pay ${amount}${overdueMinor === 0 ? ' by the due dates above' : late}, quoting the invoice numbers.`,
     ];
   }
   if (dueDate !== null && dueDate < statementOn) return [overdueText(amount, dateText(dueDate), taken)];

@@ -96,7 +96,7 @@ export function accountSumsOf(printed: PrintedDocument): [string, number][] {
   const { openMinor = 0, creditMinor = 0 } = printed.account ?? {};
   const parts: [string, number][] = [
     ['Left to pay', openMinor],
-    ['Paid too much', -creditMinor],
+    ['In credit', -creditMinor],
   ];
   return [...(creditMinor > 0 ? parts : []), balanceOf(printed)];
 }

@@ -1,3 +1,4 @@
+import type { Invoice } from '../../../src/contract/records.ts';
 import { setCompany } from '../../../src/server/backoffice/companies.ts';
 import { readCustomerInvoices } from '../../../src/server/features/documents/receivables.ts';
 import { createDocuments } from '../../../src/server/invoice-pdf/documents.ts';
@@ -90,8 +91,8 @@ onSqlite('a statement of account', async (t, backoffice) => {
     await company.apply(payment(due, { id: 'pay_2', amountMinor: 2_300, method: 'card' }));
     const found = await documents.find(company.id, due.id);
     const asked = { customer: due.customer.id, currency: 'EUR', since: '2026-11-20', limit: 9 };
-    const textNow = async () => {
-      const invoices = await readCustomerInvoices(engine, company.id, asked);
+    const textNow = async (given?: Invoice[]) => {
+      const invoices = given ?? (await readCustomerInvoices(engine, company.id, asked));
       const account = customerAccountOf(invoices, asked.since, '2026-11-24');
       const file = found && (await documents.prepareStatement(found, '2026-11-24', account));
       const bytes = (await file?.read()) ?? Buffer.of();
@@ -102,17 +103,18 @@ onSqlite('a statement of account', async (t, backoffice) => {
     const text = await textNow();
     for (const part of [
       `Statement of account for ${due.customer.name} As of 24 November 2026`,
-      'Paid invoices since 20 November 2026 Overdue €123.00 Balance due €223.00',
+      'Settled since 20 November 2026 Overdue €123.00 Balance due €223.00',
       `Invoice ${late.number}, due 20 November 2026 20 November 2026 123.00 123.00`,
       'Payment (bank transfer) 20 November 2026 \u2212123.00 0.00',
       'Payment (card) 20 November 2026 \u221223.00 100.00',
-      'Please pay €223.00, of which €123.00 is overdue, and quote the invoice numbers',
+      'Please pay €223.00, of which €123.00 is overdue, quoting the invoice numbers',
     ])
       t.match(text, part);
     t.notMatch(text, 'Payment reference');
     const credit = { lines: [line({ unitPriceMinor: 10_000 })] };
     await issued(company, creditNoteOf(paid, credit));
-    t.match(await textNow(), 'Left to pay €223.00 Paid too much \u2212€123.00 Balance due €100.00');
+    t.match(await textNow(), 'Left to pay €223.00 In credit \u2212€123.00 Balance due €100.00');
+    t.match(await textNow([]), 'Balance due €0.00 Payment Nothing is due.', 'of one who owes nothing');
     await issued(company, creditNoteOf(late, credit));
     await issued(company, creditNoteOf(due, { lines: [line({ unitPriceMinor: 8_130 })] }));
     t.match(await textNow(), /Overdue €0\.00 Credit balance €123\.00 .*Payment Nothing is due\. /);

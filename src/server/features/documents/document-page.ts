@@ -39,7 +39,7 @@ export const showDocument: PortalPage = async (visit, { engine }, problems = {})
         <a class="button" href="/portal/documents/${id}/pdf">Download the PDF</a>
         ${
           hasStatement(document) &&
-          html`Statement of today: <a href="/portal/documents/${id}/statement">this invoice</a> or
+          html`Statement as of today: <a href="/portal/documents/${id}/statement">this invoice</a>, or
             <a href="${withQuery(STATEMENT_PATH, { customer: customer.id, currency, format: 'pdf' })}"
               >all of ${customer.name}</a
             >`
@@ -123,7 +123,7 @@ function factsOf(visit: Visit, document: Invoice): [string, Content][] {
     ['Supplied', dayText(document.supplyDate)],
     ['Total', amountText(document.totals.grossMinor, currency)],
     ['Left to pay', amountDueMinor === undefined ? undefined : amountText(amountDueMinor, currency)],
-    ['Paid too much', creditBalanceMinor ? amountText(creditBalanceMinor, currency) : undefined],
+    ['In credit', creditBalanceMinor ? amountText(creditBalanceMinor, currency) : undefined],
     ['Corrects', creditedInvoice && documentLink(creditedInvoice)],
     ['Id', html`<code>${document.id}</code>`],
   ];

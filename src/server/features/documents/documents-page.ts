@@ -149,8 +149,8 @@ async function searchForm(
       ${dayField(visit.query, 'from', 'Issued from')} ${dayField(visit.query, 'to', 'Issued to')}`,
     )}
     <p class="hint">
-      An amount such as 394.96 finds totals, balances and payments. References are found too. You can type
-      just the start of a word; all words must match. Drafts have no date of issue.
+      An amount such as 394.96 finds totals, balances and what was paid in all. References are found too. You
+      can type just the start of a word; all words must match. Drafts have no date of issue.
       ${customers.length >= CUSTOMERS_MAX && `You can choose from the first ${CUSTOMERS_MAX} customers here, and from all of them in the list of documents.`}
       ${noCustomers !== undefined && `You can’t search customers. ${noCustomers}`}
     </p>`;

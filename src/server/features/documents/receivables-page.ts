@@ -61,11 +61,15 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
     'Receivables',
     count === 0
       ? emptyState('Nobody owes you anything', 'Issued invoices appear here until they are paid or credited.')
-      : html`<p>What is left to pay on issued invoices, by days overdue.</p>
+      : html`<p>
+            What is left to pay on issued invoices, by days overdue. What is
+            <a href="${withQuery(DOCUMENTS, { state: 'in_credit' })}">in credit</a> is deducted on statements
+            only.
+          </p>
           ${filterForm(
             PATH,
             html`${select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem: problems.sort })}
-            ${textField({ name: 'since', label: 'On statements, show paid invoices since', type: 'date', value: since, problem: problems.since })}`,
+            ${textField({ name: 'since', label: 'On statements: settled since', type: 'date', value: since, problem: problems.since })}`,
           )}
           ${downloadLinks(count, (as) => withQuery(PATH, { format: as }))} ${await Promise.all(parts)}`,
     {

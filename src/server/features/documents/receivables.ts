@@ -56,7 +56,7 @@ export async function readReceivables(
   return [...receivables.values()];
 }
 
-/** Reads a customer's issued invoices in a currency that have a balance, or that changed since a day; the oldest first. */
+/** Reads a customer's issued invoices in a currency that have a balance, or that changed since a day: the newest, oldest first. */
 export async function readCustomerInvoices(
   { db, dialect }: Engine,
   company: string,
@@ -68,7 +68,7 @@ export async function readCustomerInvoices(
     SELECT body, detail FROM invoices ${dialect.indexedBy('invoices_of_customer')}
     WHERE company = ${company} AND customer = ${customer} AND status = 'issued' AND kind = 'invoice'
       AND currency = ${currency} AND (balance_minor <> 0 OR updated_at >= ${changedSince})
-    ORDER BY issue_date, id LIMIT ${limit}`.execute(db);
+    ORDER BY issue_date DESC, id DESC LIMIT ${limit}`.execute(db);
   // Both texts were rendered from one Invoice.
-  return rows.map((row) => JSON.parse(joinRecordTexts(row)) as Invoice);
+  return rows.toReversed().map((row) => JSON.parse(joinRecordTexts(row)) as Invoice);
 }

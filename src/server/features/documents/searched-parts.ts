@@ -153,7 +153,8 @@ function wordConditions(
   currency: string,
 ): RawBuilder<unknown>[] {
   const [mark] = text.match(CURRENCY) ?? [];
-  const isOther = mark !== undefined && ![mark.trim(), MARKS[mark.trim()]].includes(currency);
+  const code = mark?.trim().toUpperCase() ?? currency;
+  const isOther = ![code, MARKS[code]].includes(currency);
   const given = text.replaceAll(CURRENCY, '').replaceAll(BLANK, '').split(/\s+/);
   const words = new Map(
     given.map((word) => [searchWordsOf(word), isOther ? undefined : spelledMinor(word, currency)]),
@@ -172,7 +173,7 @@ function wordConditions(
 }
 
 /** Matches a currency before or after a number, as it stands on bank statements. */
-const CURRENCY = /(?:[€£$]|\b(?:EUR|GBP))\s*(?=[-−+]?\d)|(?<=\d)\s*(?:[€£$]|(?:EUR|GBP)\b)(?!\d)/g;
+const CURRENCY = /(?:[€£$]|\b(?:EUR|GBP))\s*(?=[-−+]?\d)|(?<=\d)\s*(?:[€£$]|(?:EUR|GBP)\b)(?!\d)/gi;
 
 const MARKS: Record<string, string> = { '€': 'EUR', '£': 'GBP', $: 'USD' };
 
@@ -185,7 +186,9 @@ const WHOLE = /^(?:\d+|\d{1,3}(?:,\d{3})+|\d{1,3}(?:\.\d{3})+)$/;
 /** Returns the amount, in minor units, that a word spells: 39496 in EUR for `394.96` and `394,96`. The sign is left out. */
 function spelledMinor(word: string, currency: string): number | undefined {
   const digits = minorDigits(currency);
-  const parts = new RegExp(`^[("'−+-]*(\\d[\\d.,]*?)(?:[.,](\\d{0,${digits}}))?[)"',;]*$`, 'u').exec(word);
+  const parts = new RegExp(`^[[("'−+-]*(\\d[\\d.,]*?)(?:[.,](\\d{0,${digits}}))?[\\])"',;.]*$`, 'u').exec(
+    word,
+  );
   const [, whole = '', fraction = ''] = parts ?? [];
   const minor = Number(`${whole.replaceAll(/[.,]/g, '')}${fraction.padEnd(digits, '0')}`);
   return WHOLE.test(whole) && minor > 0 && Number.isSafeInteger(minor) ? minor : undefined;

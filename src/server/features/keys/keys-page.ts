@@ -46,7 +46,7 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
     'API keys',
     html`${stoppedWarning(visit)}
       <p>
-        A key lets one of your programs read ${company.name}’s data through the API, which
+        A key lets one of your programs read your company’s data through the API, which
         <a href="/">the reference</a> describes. Give each program its own key, so that you can stop one
         without the others.
       </p>
@@ -151,7 +151,7 @@ export function lastDayField(field: Partial<Parameters<typeof textField>[0]>): H
   return textField({
     name: 'last-day',
     label: 'Last day',
-    hint: 'From the day after, programs get 401 revoked_key. Leave empty for a key that never ends.',
+    hint: 'The key works to the end of this day; then programs get 401 revoked_key. Leave empty for no end.',
     ...{ type: 'date', isRequired: false, ...field },
   });
 }

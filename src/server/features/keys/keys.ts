@@ -117,7 +117,7 @@ export function checkedKeyEnd(lastDay: string, timeZone: string, now: Date): str
   const refused = (rule: string) =>
     new UsageError(`The last day ${quote(lastDay)} ${rule}.`, { field: 'last-day' });
   if (!end) throw refused(`must be a calendar day such as 2026-11-20, until ${LAST_DAY_MAX}`);
-  if (end <= now) throw refused('has passed; to stop the key now, revoke it');
+  if (end <= now) throw refused('is over; choose today or a later day, or revoke the key to stop it now');
   return end.toISOString();
 }
 

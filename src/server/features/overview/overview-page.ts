@@ -177,7 +177,7 @@ function keyNeeds({ now }: Visit, { keys, hours, left }: Found): Need[] {
     need(
       '/portal/keys',
       keys.filter(({ endsAt }) => endsAt !== null && endsAt <= endsBefore),
-      `the last day is within ${ENDING_DAYS} days. Set a later day, or give its program a new key.`,
+      `the last day is within ${ENDING_DAYS} days. Set a later day, or replace the key.`,
     ),
     need(
       '/portal/keys?show=never-used',

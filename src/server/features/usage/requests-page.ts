@@ -31,7 +31,7 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
     day: among('day', days),
     status: among('status', choices.status),
     code: among('code', choices.code),
-    id: (query.get('id') ?? '').trim().slice(0, 100),
+    id: (query.get('id') ?? '').trim().toLowerCase().slice(0, 100),
   };
   const before = query.get('before') ?? '';
   const from = companyInstant(company.timeZone, `${chosen.day || oldest}T00:00`) ?? now;

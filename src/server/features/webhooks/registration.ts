@@ -84,7 +84,7 @@ export async function registerIn(
   const present = await listWebhookRows({ db: authorised.transaction }, company);
   if (present.length >= WEBHOOKS_MAX)
     throw new UsageError(
-      `The company ${quote(company)} already has ${WEBHOOKS_MAX} webhooks, the most it can have. Delete one first.`,
+      `The company already has ${WEBHOOKS_MAX} webhooks, the most it can have. Delete one first.`,
     );
   const of = { ...given, id, company, createdAt: now.toISOString(), madeBy: actorId(authorised.by) };
   const row = { ...writeRow(webhooks, of), secret: box.seal(secret, of) };

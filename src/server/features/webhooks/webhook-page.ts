@@ -244,7 +244,7 @@ async function secretPart(
       false,
       html`End
       ${link(old, 'the old webhook')}${added.id !== webhook.id && html` on the page of ${link(added, 'the new one')}`}.
-      ${hasDelivered && added.id === webhook.id && unlessRefused(webhook, visit, end)}`,
+      ${added.id === webhook.id && (hasDelivered ? unlessRefused(webhook, visit, end) : 'Its button appears here after the first successful delivery.')}`,
     ],
   ]);
   return html`${problem !== undefined && warning(problem)} ${done}`;

@@ -51,7 +51,7 @@ onSqlite('a document’s page says of its amounts what its PDF says', RECORDS, a
     ])
       t.ok(text.replaceAll('\u2212', '-').includes(told), `${where}: ${told}`);
   t.match(visitor.shown, /Boiler service<br \/>with &lt;b&gt;parts&lt;\/b&gt;/);
-  t.match(visitor.text, /Can’t go by Peppol yet: it has no buyer reference or purchase/);
+  t.match(visitor.text, /Can’t go by Peppol yet: the document has no buyer reference or purchase/);
   const conforming = await issueInvoice(portal.engine, { buyerReference: 'PO 7' });
   t.match(await visitor.read(`/portal/documents/${conforming.id}`), /Download its e-invoice/);
   t.notMatch(visitor.text, /Can’t go by Peppol/);

@@ -100,6 +100,12 @@ onEachEngine("a customer's statement", { hasRecords: true }, async (t, portal) =
     { number: 'PAID', amountDueMinor: 0, payments, updatedAt },
     { number: 'OVER', amountDueMinor: 0, creditBalanceMinor: 50, payments },
     { number: 'PENCE', amountDueMinor: 5, currency: 'GBP' },
+    {
+      number: 'NIL',
+      amountDueMinor: 0,
+      updatedAt,
+      customer: { type: 'customer', id: 'cus:nil', name: 'Nil' },
+    },
   ]);
   const visitor = await portal.signedIn();
   await visitor.visit('/portal/receivables');
@@ -136,6 +142,7 @@ onEachEngine("a customer's statement", { hasRecords: true }, async (t, portal) =
   );
   for (const [query, status] of Object.entries({
     'customer=cus:lan&currency=EUR&format=exe': 404,
+    'customer=cus:nil&currency=EUR&format=csv&since=2026-11-01': 200,
     'customer=x&currency=EUR&format=csv': 404,
     'customer=cus:lan&currency=CHF&format=csv': 404,
     'customer=cus:lan&currency=EUR&format=csv&since=2026-02-30': 422,

@@ -162,7 +162,7 @@ onSqlite('a key is renamed, and has a last day', async (t, portal) => {
   await visitor.visit('/portal/keys/new');
   const made = { name: 'Ledger', scopes: 'jobs:read', 'last-day': '2026-11-19' };
   await visitor.refused('/portal/keys/new', made);
-  t.match(visitor.shown, /id="last-day-problem" role="alert">The last day &quot;2026-11-19&quot; has passed/);
+  t.match(visitor.shown, /id="last-day-problem" role="alert">The last day &quot;2026-11-19&quot; is over/);
   t.match(visitor.shown, 'value="2026-11-19"');
   await visitor.submitAndFollow('/portal/keys/new', { ...made, 'last-day': '2027-01-31' });
   t.match(visitor.text, /Until 31 Jan 2027/);

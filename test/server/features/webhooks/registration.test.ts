@@ -138,7 +138,7 @@ onEachStore('of 20 webhooks that are registered at once exactly 10 are', async (
       registerMany(engines, `${company}-neighbour`, 3),
     ]);
     t.equal(created.length, WEBHOOKS_MAX, company);
-    const message = `The company "${company}" already has 10 webhooks, the most it can have. Delete one first.`;
+    const message = `The company already has 10 webhooks, the most it can have. Delete one first.`;
     t.strictSame(
       refusals.map((refusal) => refusal.message),
       Array(10).fill(message),
