@@ -178,7 +178,7 @@ onSqlite('a key is renamed, and has a last day', async (t, portal) => {
     ],
     [
       { name: 'Ledger', 'last-day': '2026-11-19' },
-      /id="last-day-\w+-problem" role="alert">The last day .* has passed/,
+      /id="last-day-\w+-problem" role="alert">The last day .* is over/,
     ],
   ] as const) {
     await visitor.refused(change, fields);
