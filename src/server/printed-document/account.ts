@@ -85,6 +85,12 @@ export function customerAccountOf(invoices: readonly Invoice[], since: string, o
 export function accountOf({ record, account }: PrintedDocument): TextTable {
   const { plain } = moneyFormat(record.currency);
   const rows = account?.rows ?? rowsOf(record);
+  const texts = rows.map(({ entry, day, dueDate, amountMinor, balanceMinor }) => [
+    account && dueDate ? `${entry}, due ${dateText(dueDate)}` : entry,
+    day === null ? '' : dateText(day),
+    plain(amountMinor),
+    plain(balanceMinor),
+  ]);
   return {
     columns: [
       { head: 'Entry', align: 'left', widthMax: Infinity },
@@ -96,12 +102,8 @@ export function accountOf({ record, account }: PrintedDocument): TextTable {
         widthMax: 110,
       },
     ],
-    rows: rows.map(({ entry, day, dueDate, amountMinor, balanceMinor }) => [
-      account && dueDate ? `${entry}, due ${dateText(dueDate)}` : entry,
-      day === null ? '' : dateText(day),
-      plain(amountMinor),
-      plain(balanceMinor),
-    ]),
+    // Without a row, the table would have no head for a screen reader.
+    rows: texts.length > 0 ? texts : [['Nothing is open, and nothing was settled.', '', '', '']],
   };
 }
 

@@ -114,7 +114,11 @@ onSqlite('a statement of account', async (t, backoffice) => {
     const credit = { lines: [line({ unitPriceMinor: 10_000 })] };
     await issued(company, creditNoteOf(paid, credit));
     t.match(await textNow(), 'Left to pay €223.00 In credit \u2212€123.00 Balance due €100.00');
-    t.match(await textNow([]), 'Balance due €0.00 Payment Nothing is due.', 'of one who owes nothing');
+    t.match(
+      await textNow([]),
+      /Nothing is open, and nothing was settled\. Balance due €0\.00 Payment Nothing is due\./,
+      'of one who owes nothing',
+    );
     await issued(company, creditNoteOf(late, credit));
     await issued(company, creditNoteOf(due, { lines: [line({ unitPriceMinor: 8_130 })] }));
     t.match(await textNow(), /Overdue €0\.00 Credit balance €123\.00 .*Payment Nothing is due\. /);
