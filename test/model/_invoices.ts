@@ -55,7 +55,7 @@ function editInvoice(turn: Turn, { id, ...changes }: ChangeContent<'invoice.edit
   );
   const isSame = isDeepStrictEqual({ ...after, updatedAt: record.updatedAt }, record);
   const isGivenAlike = isDeepStrictEqual(givenIn(draft), givenIn(before));
-  // What a note gives back can be worked out otherwise once another note is issued, though the record is the same.
+  // Another note, once issued, can change how a note's amounts are worked out, though its record is the same.
   const isWorkedAlike = isDeepStrictEqual(worked, workedBefore);
   const isRatedAlike = isDeepStrictEqual(ratesOf(draft), ratesOf(before));
   if (isSame && isGivenAlike && isWorkedAlike && isRatedAlike) return record;

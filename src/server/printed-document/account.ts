@@ -53,7 +53,7 @@ export interface CustomerAccount {
   /** The day since which paid invoices are listed. */
   since: string;
   rows: readonly AccountRow[];
-  /** What is left to pay of invoices, what was paid too much of others, and what is overdue after that. */
+  /** Amounts left to pay of invoices, overdue after credits are deducted, and in credit on other invoices. */
   openMinor: number;
   overdueMinor: number;
   creditMinor: number;

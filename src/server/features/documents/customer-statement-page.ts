@@ -16,6 +16,7 @@ export const STATEMENT_PATH = '/portal/receivables/statement';
 /** Maximum number of invoices on a statement, which takes about a second to print. */
 const INVOICES_MAX = 1_000;
 
+/** A day before every invoice's last change. */
 const EVER = '1970-01-03';
 /** Days before today of which the month is the first that statements show, unless another day is chosen. */
 const SINCE_DAYS = 60;
@@ -36,9 +37,9 @@ export const downloadCustomerStatement: PortalPage = async (visit, { engine, doc
   if (problem) throw new PageError(422, 'The day isn’t right', problem);
   const of = { customer, currency, since, limit: INVOICES_MAX + 1 };
   const invoices = await readCustomerInvoices(engine, company.id, of);
-  // A customer who owes nothing gets a statement too, by the address on their newest invoice.
-  const [last] = await readCustomerInvoices(engine, company.id, { ...of, since: EVER, limit: 1 });
-  const newest = invoices.at(-1) ?? last;
+  const ever = { ...of, since: EVER, limit: 1 };
+  // A customer who owes nothing gets a statement too, with the address of their newest invoice.
+  const newest = invoices.at(-1) ?? (await readCustomerInvoices(engine, company.id, ever))[0];
   if (!newest || !['csv', 'pdf'].includes(format ?? '')) throw notFound();
   const rule = `A statement can have ${countText(INVOICES_MAX)} invoices. Choose a later day for payments, or download all receivables.`;
   if (invoices.length > INVOICES_MAX) throw new PageError(422, 'Too many invoices', rule);

@@ -19,14 +19,20 @@ export async function paymentsSince(
   company: string,
   day: string,
 ): Promise<Payment[] | undefined> {
-  // A company's day begins up to 14 hours before that of UTC, and a day to come is accepted too.
-  const changedSince = `${daysAfter(day, -2)}T00:00:00.000Z`;
   const { rows } = await sql<{ payments: string | null }>`
     SELECT CAST(detail -> 'payments' AS TEXT) AS payments FROM invoices ${dialect.indexedBy('invoices_changed')}
-    WHERE company = ${company} AND updated_at >= ${changedSince} AND status = 'issued' AND kind = 'invoice'
+    WHERE company = ${company} AND updated_at >= ${changeTimeOf(day)} AND status = 'issued' AND kind = 'invoice'
     LIMIT ${sql.lit(INVOICES_MAX + 1)}`.execute(db);
   if (rows.length > INVOICES_MAX) return undefined;
   // The text is a member of a rendered invoice.
   const payments = rows.flatMap((row) => JSON.parse(row.payments ?? '[]') as Payment[]);
   return payments.filter(({ paidOn }) => paidOn >= day);
+}
+
+/**
+ * Returns a time before which no invoice can have changed by a payment of a given day or later: a company's day begins up to
+ * 14 hours before that of UTC, and a payment of the next day is accepted too.
+ */
+export function changeTimeOf(day: string): string {
+  return `${daysAfter(day, -2)}T00:00:00.000Z`;
 }

@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 
 import type { Invoice } from '../../../contract/records.ts';
 import { joinRecordTexts } from '../../../contract/render.ts';
-import { daysAfter } from '../../backoffice/times.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { BEFORE_CUSTOMER } from '../../store/search-columns.ts';
+import { changeTimeOf } from './payments.ts';
 import { type DocumentSearch, entries, partsOf } from './searched-parts.ts';
 
 /** A customer's open invoices in one currency. */
@@ -62,12 +62,10 @@ export async function readCustomerInvoices(
   company: string,
   { customer, currency, since, limit }: Record<'customer' | 'currency' | 'since', string> & { limit: number },
 ): Promise<Invoice[]> {
-  // A company's day begins up to 14 hours before that of UTC, and a day to come is accepted too.
-  const changedSince = `${daysAfter(since, -2)}T00:00:00.000Z`;
   const { rows } = await sql<Record<'body' | 'detail', string>>`
     SELECT body, detail FROM invoices ${dialect.indexedBy('invoices_of_customer')}
     WHERE company = ${company} AND customer = ${customer} AND status = 'issued' AND kind = 'invoice'
-      AND currency = ${currency} AND (balance_minor <> 0 OR updated_at >= ${changedSince})
+      AND currency = ${currency} AND (balance_minor <> 0 OR updated_at >= ${changeTimeOf(since)})
     ORDER BY issue_date DESC, id DESC LIMIT ${limit}`.execute(db);
   // Both texts were rendered from one Invoice.
   return rows.toReversed().map((row) => JSON.parse(joinRecordTexts(row)) as Invoice);

@@ -55,7 +55,7 @@ function owedTable(totals: readonly OpenTotal[]): Html {
   });
 }
 
-/** What was issued or paid in a week, of one kind and in one currency. */
+/** Documents issued or payments made in a week, of one kind and in one currency. */
 interface WeekSum {
   kind: string;
   currency: string;

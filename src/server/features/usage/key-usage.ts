@@ -54,7 +54,7 @@ export function openKeyUsage(
     timer = undefined;
     const left = new Set(counts.take());
     const unwritten = new Set(requests.take());
-    const firstKept = hourOf(new Date(now().getTime() - KEPT_MS));
+    const firstKept = hourOf(new Date(now().getTime() - KEPT_MS).toISOString());
     try {
       await writeAll(engine, left, writeUses);
       await writeAll(engine, unwritten, writeRequests);
@@ -73,9 +73,8 @@ export function openKeyUsage(
   };
   return {
     count(company, keyId, isLimited) {
-      const [at, answered] = [now(), isLimited ? 0 : 1];
-      const use = { company, keyId, hour: hourOf(at), answered, limited: 1 - answered };
-      counts.add({ ...use, usedAt: at.toISOString() });
+      const [usedAt, answered] = [now().toISOString(), isLimited ? 0 : 1];
+      counts.add({ company, keyId, hour: hourOf(usedAt), usedAt, answered, limited: 1 - answered });
       waitForMore();
     },
     note(request) {
@@ -124,7 +123,7 @@ function createCounts() {
 
 const nameOf = ({ company, keyId }: OfKey) => `${company}.${keyId}`;
 
-const hourOf = (at: Date) => `${at.toISOString().slice(0, 'YYYY-MM-DDTHH'.length)}:00:00.000Z`;
+const hourOf = (time: string) => `${time.slice(0, 'YYYY-MM-DDTHH'.length)}:00:00.000Z`;
 
 /** Writes rows of keys in short transactions, and takes those that are written out of `left`. */
 async function writeAll<Row extends OfKey>(

@@ -11,8 +11,9 @@ import { listActiveKeys, type UsedKey } from '../keys/stored-keys.ts';
 import { type KeyRequest, listKeyRequests, REQUEST_DAYS } from './stored-requests.ts';
 
 const PAGE_REQUESTS = 50;
-/** Problems of requests that are listed: others stop a request before its key is known. */
-const listed = Object.entries(errorStatuses).filter(([code]) => !/^(?:invalid_key|method_.*)$/.test(code));
+/** Problems that stop a request before its key is known. */
+const unlisted = ['invalid_key', 'method_not_allowed'];
+const listed = Object.entries(errorStatuses).filter(([code]) => !unlisted.includes(code));
 const statuses = [...new Set([200, 304, ...listed.map(([, status]) => status)])].sort().map(String);
 const choices = { status: ['2xx', '3xx', '4xx', '5xx', ...statuses], code: listed.map(([code]) => code) };
 

@@ -83,7 +83,7 @@ async function listPage(
   const listed = isRefused ? [] : webhooks;
   const found = await listDeliveryRows(db, listed, chosen, { before, countMax: PAGE_DELIVERIES });
   const made = before === undefined ? now.toJSON() : (query.get('made') ?? '');
-  const newerCount = await countSince(db, listed, chosen, new Date(made));
+  const newerCount = await countSince(db, listed, chosen, { before, madeAt: new Date(made) });
   const names = ofOne ? undefined : new Map(webhooks.map((webhook) => [webhook.id, linkTo(webhook)]));
   const recovery = found.deliveries.length > 0 && ofOne?.recovery;
   return page(
@@ -111,9 +111,10 @@ async function countSince(
   db: Connection,
   webhooks: readonly Webhook[],
   chosen: Chosen,
-  madeAt: Date,
+  { before, madeAt }: { before: string | undefined; madeAt: Date },
 ): Promise<number> {
-  if (Number.isNaN(madeAt.getTime())) return 0;
+  // Nothing is newer than the first page.
+  if (before === undefined || Number.isNaN(madeAt.getTime())) return 0;
   const from = new Date(Math.max(madeAt.getTime(), chosen.from?.getTime() ?? 0));
   return (await listDeliveryRows(db, webhooks, { ...chosen, from }, { countMax: NEWER_MAX })).deliveries
     .length;
