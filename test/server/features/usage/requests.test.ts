@@ -93,7 +93,7 @@ onEachEngine(
 
     await visitor.visit('/portal/requests');
     t.equal(rowsIn(visitor.shown).length, wanted.length);
-    const missing = rowsIn(visitor.shown).find((text) => text.includes('404'));
+    const missing = rowsIn(visitor.shown).find((text) => text.includes(' 404 not_found '));
     t.match(
       missing,
       /^GET \/api\/v1\/jobs\/\{jobId\} [\w-]{36} 20 Nov 2026, 12:00:00 404 not_found Test \d+.*ms$/,
