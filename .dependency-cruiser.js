@@ -83,6 +83,7 @@ const rooms = [
   'engines',
   'foreign',
   'search-columns',
+  'statuses',
   'batches',
   'dialects',
   'tables',

@@ -76,19 +76,20 @@ export function textField(field: TextField): Html {
   </div>`;
 }
 
-/** Renders the field for a day of a filter, which is in the page's URL. Browsers take no other value for a day. */
+/** Renders the field for a day of a filter, which is in the page's URL. */
 export function dayField(query: URLSearchParams, name: string, label: string): Html {
-  const problem = dayProblem(query.get(name));
-  const value = problem === undefined ? query.get(name) : undefined;
-  return textField({ name, label, problem, value, type: 'date', isRequired: false });
+  const problem = dayProblem(query, name);
+  return textField({ name, label, problem, value: query.get(name), type: 'date', isRequired: false });
 }
 
-export const NOT_A_DAY = 'isn’t a date. Enter one such as 2026-11-20.';
-
-/** Says that a text is no day; undefined for a day, and for none. */
-export function dayProblem(day: string | null): string | undefined {
-  return !day || isDay(day) ? undefined : `“${day}” ${NOT_A_DAY}`;
+/** Says why a filter's day can't be used; undefined if it can, or if there is none. The day `to` isn't before the day `from`. */
+export function dayProblem(query: URLSearchParams, name: string): string | undefined {
+  const [day = '', from = ''] = [name, 'from'].map((field) => query.get(field) ?? '');
+  if (day !== '' && !isDay(day)) return `“${day}” isn’t a date. Enter one such as 2026-11-20.`;
+  return name === 'to' && day !== '' && isDay(from) && day < from ? END_BEFORE_START : undefined;
 }
+
+export const END_BEFORE_START = 'The end is before the start.';
 
 function notes({ name, id = name, hint, problem }: Field): Html {
   return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}

@@ -33,7 +33,7 @@ export const downloadCustomerStatement: PortalPage = async (visit, { engine, doc
   const { customer = '', currency = '', format } = Object.fromEntries(query);
   const today = companyDay(company.timeZone, now);
   const since = sinceIn(query, today);
-  const problem = dayProblem(since);
+  const problem = dayProblem(query, 'since');
   if (problem) throw new PageError(422, 'The day isn’t right', problem);
   const of = { customer, currency, since, limit: INVOICES_MAX + 1 };
   const invoices = await readCustomerInvoices(engine, company.id, of);

@@ -1,4 +1,4 @@
-import { companyDay, isDay } from '../../../contract/company-time.ts';
+import { companyDay } from '../../../contract/company-time.ts';
 import { amountText } from '../../../contract/currencies.ts';
 import { contractDocument } from '../../../contract/document.ts';
 import { columnsOf, type SheetColumn } from '../../../tables/columns.ts';
@@ -15,7 +15,7 @@ import { whyNotShown } from '../../views/availability.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import type { Problems } from '../../views/page-error.ts';
 import { daysOverdue, stateBadge, stateNames, stateOf } from './document-state.ts';
-import { dayField, filterForm, NOT_A_DAY, select, textField, withQuery } from '../../views/form.ts';
+import { dayField, dayProblem, filterForm, select, textField, withQuery } from '../../views/form.ts';
 import { counted, countText, dayText, kindNames } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
@@ -94,7 +94,11 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
   // `given` returns only names of the record.
   const chosen = <Name extends string>(field: string, names: Record<Name, string>) =>
     given(field, (value) => Object.hasOwn(names, value), 'isn’t one of these.') as Name | undefined;
-  const day = (field: string) => given(field, isDay, NOT_A_DAY);
+  const day = (field: string) => {
+    const problem = dayProblem(query, field);
+    if (problem !== undefined) problems[field] = problem;
+    return problem === undefined ? query.get(field) || undefined : undefined;
+  };
   const search = {
     text: (query.get('search') ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX),
     findsCustomers: whyNotShown(visit, 'customers') === undefined,

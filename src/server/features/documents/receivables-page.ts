@@ -51,7 +51,7 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
   const order = query.get('sort') || 'total';
   const problems = {
     sort: Object.hasOwn(orders, order) ? undefined : `“${order}” isn’t one of these.`,
-    since: dayProblem(since),
+    since: dayProblem(query, 'since'),
   };
   const byCurrency = [...Map.groupBy(receivables, ({ currency }) => currency)].toSorted();
   const parts = byCurrency.map(([currency, owed]) =>

@@ -24,7 +24,7 @@ const BATCH_ENTRIES = 500;
 export const showAudit: PortalPage = async (visit, { engine }) => {
   const { company, query } = visit;
   const filter = filterIn(visit);
-  const isRefused = ['from', 'to'].some((name) => dayProblem(query.get(name)) !== undefined);
+  const isRefused = ['from', 'to'].some((name) => dayProblem(query, name) !== undefined);
   const before = query.get('before') ?? undefined;
   const found = isRefused
     ? []
@@ -46,20 +46,8 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
       </p>
       ${filterForm(
         PATH,
-        html`${select({
-          name: 'action',
-          label: 'Action',
-          all: 'Everything',
-          choices: Object.entries(auditActions),
-          chosen: filter.action,
-        })}
-        ${select({
-          name: 'who',
-          label: 'Administrator',
-          all: 'Everybody',
-          choices: people.map(({ id, name }) => [id, name]),
-          chosen: filter.administrator,
-        })}
+        html`${select({ name: 'action', label: 'Action', all: 'Everything', choices: Object.entries(auditActions), chosen: filter.action })}
+        ${select({ name: 'who', label: 'Administrator', all: 'Everybody', choices: people.map(({ id, name }) => [id, name]), chosen: filter.administrator })}
         ${dayField(query, 'from', 'From')} ${dayField(query, 'to', 'To')}`,
       )}
       ${count > 0 && downloadLinks(count, (as) => addressOf(visit, { format: as }), 'entries')}

@@ -1,6 +1,7 @@
 import { companyDay, companyDayEnd, companyInstant } from '../../../contract/company-time.ts';
 import { daysAfter } from '../../backoffice/times.ts';
 import { errorStatuses } from '../../connections/error-replies.ts';
+import { statusClasses } from '../../store/statuses.ts';
 import { filterForm, select, textField, withQuery } from '../../views/form.ts';
 import { dayText, exactTime, msText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
@@ -15,7 +16,7 @@ const PAGE_REQUESTS = 50;
 const unlisted = ['invalid_key', 'method_not_allowed'];
 const listed = Object.entries(errorStatuses).filter(([code]) => !unlisted.includes(code));
 const statuses = [...new Set([200, 304, ...listed.map(([, status]) => status)])].sort().map(String);
-const choices = { status: ['2xx', '3xx', '4xx', '5xx', ...statuses], code: listed.map(([code]) => code) };
+const choices = { status: [...statusClasses, ...statuses], code: listed.map(([code]) => code) };
 
 /** Lists the requests of the company's keys one by one, newest first. The filters are part of the URL. */
 export const showRequests: PortalPage = async (visit, { engine }) => {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 
 import { type Connection, dialectOf } from '../../store/dialects/dialect.ts';
 import type { Reads, StoreTransaction } from '../../store/engines/engine.ts';
+import { hasStatus } from '../../store/statuses.ts';
 import { deleteSome } from '../../store/stored-tables.ts';
 import { keyRequests } from '../../store/tables/keys.ts';
 import { readRow, type RowOf, writeRow } from '../../store/tables/table.ts';
@@ -86,10 +87,7 @@ export async function listKeyRequests(
   if (key) query = query.where('key_id', '=', key);
   if (code) query = query.where('code', '=', code);
   if (asked) query = query.where('id', '=', asked);
-  if (status) {
-    const [min, max] = [status.replace('xx', '00'), status.replace('xx', '99')].map(Number);
-    query = query.where(sql<boolean>`status BETWEEN ${min} AND ${max}`);
-  }
+  if (status) query = query.where(hasStatus(sql.ref('status'), status));
   const [at = '', id = ''] = before.split(' ');
   if (before) query = query.where(sql<boolean>`(at, id) < (${at}, ${id})`);
   return (await query.execute()).map((row) => readRow(keyRequests, row));

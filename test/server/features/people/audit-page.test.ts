@@ -104,6 +104,7 @@ onEachEngine('it is filtered by day, and downloaded', async (t, portal) => {
   t.strictSame(await found('from=&to=2026-11-20'), [2, 1, 0]);
   t.strictSame(await found('from=2026-11-20&action=key.changed'), [3, 2, 1]);
   t.strictSame(await found('from=2026-11-22&to=2026-11-20'), []);
+  t.match(visitor.text, /The end is before the start/);
   t.strictSame(await found('from=9999-12-31&to=9999-12-31'), [], 'the last day that there is');
   t.strictSame(await found('from=2026-02-30&to=tomorrow&format=csv'), []);
   t.match(visitor.text, /“2026-02-30” isn’t a date.*“tomorrow” isn’t a date/);

@@ -4,6 +4,7 @@ import type { EventKind } from '../../../../contract/events.ts';
 import { countRows } from '../../../store/batches.ts';
 import { type Connection, dialectOf, withoutIndex } from '../../../store/dialects/dialect.ts';
 import { boundTo } from '../../../store/machines.ts';
+import { hasStatus } from '../../../store/statuses.ts';
 import { type DeliveryRecord, type DeliveryRow, withAttempts } from './delivery-details.ts';
 import { RECORD_ID } from '../../../store/tables/webhooks.ts';
 import type { Webhook } from '../stored-webhooks.ts';
@@ -17,6 +18,8 @@ export interface DeliveryFilter {
   /** The id of the record that the events are about. */
   record?: string | undefined;
   state?: StateGroup | undefined;
+  /** The class of the last attempt's response, such as `4xx`; `0xx` if there was none. */
+  response?: string | undefined;
   /** The period in which the event happened; `until` is excluded. */
   from?: Date | undefined;
   until?: Date | undefined;
@@ -90,8 +93,14 @@ const states: Record<StateGroup, RawBuilder<boolean>> = {
 
 const isRare = (state: StateGroup | undefined) => state === 'retrying' || state === 'unsent';
 
-function inState(state: StateGroup | undefined): RawBuilder<boolean> {
-  return state ? states[state] : sql`TRUE`;
+/** Returns the SQL condition for the state and the last response of a delivery. */
+function isLike({ state, response }: DeliveryFilter): RawBuilder<boolean> {
+  const isInState = state ? states[state] : sql<boolean>`TRUE`;
+  if (!response) return isInState;
+  // Not joined: PostgreSQL would scan all attempts.
+  const status = sql`(SELECT COALESCE(a.status, 0) FROM delivery_attempts AS a
+    WHERE a.company = d.company AND a.webhook = d.webhook AND a.delivery = d.id AND a.number = d.attempt_count)`;
+  return sql`${isInState} AND ${hasStatus(status, response)}`;
 }
 
 /** Scans the deliveries of each webhook. The page ends where it is full, or where the first of the scans stops. */
@@ -125,15 +134,15 @@ async function scanDeliveries(
   filter: DeliveryFilter,
   page: ScanOptions,
 ): Promise<{ rows: DeliveryRow[]; end: string | undefined }> {
-  const { kinds, state } = filter;
+  const { kinds, state, response } = filter;
   const scan = deliveriesIn(db, of, filter, page.before);
-  const mayRefuse = kinds !== undefined || (state !== undefined && !isRare(state));
+  const mayRefuse = kinds !== undefined || response !== undefined || (state !== undefined && !isRare(state));
   const end = mayRefuse ? await searchEnd(db, scan, page) : undefined;
   const { rows } = await sql<DeliveryRow>`
     SELECT d.webhook, d.id, e.kind, e.created_at, e.is_test, d.state, d.withheld_for, d.due_at, d.attempt_count
     FROM ${scan.table} CROSS JOIN events AS e
     WHERE ${scan.condition} AND e.company = ${of.company} AND e.id = d.event AND ${end === undefined ? sql`TRUE` : sql`d.id >= ${end}`}
-      AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${inState(state)}
+      AND ${kinds ? sql`e.kind IN (${sql.join(kinds)})` : sql`TRUE`} AND ${isLike(filter)}
     ORDER BY d.id DESC LIMIT ${sql.lit(page.countMax + 1)}`.execute(db);
   return { rows, end };
 }
@@ -170,7 +179,7 @@ function deliveriesIn(
 ): DeliveryScan {
   const conditions = [
     sql`d.company = ${company} AND d.webhook = ${webhook}`,
-    ...(isRare(state) ? [inState(state)] : []),
+    ...(isRare(state) ? [isLike({ state })] : []),
     ...(from ? [sql`d.id >= ${firstId('dlv_', from)}`] : []),
     ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
     ...(ids ? [sql`d.id IN (${sql.join(ids)})`] : []),
@@ -269,7 +278,7 @@ async function deliveriesOf(
   db: Connection,
   { company, webhooks }: { company: string; webhooks: readonly string[] },
   events: readonly EventRow[],
-  { state }: DeliveryFilter,
+  filter: DeliveryFilter,
 ): Promise<EventDelivery[]> {
   if (events.length === 0) return [];
   // The webhook is hidden from the indexes, and SQLite is told which; otherwise all its deliveries would be read.
@@ -277,7 +286,7 @@ async function deliveriesOf(
     SELECT d.webhook, d.id, d.event, d.state, d.withheld_for, d.due_at, d.attempt_count
     FROM deliveries AS d ${dialectOf(db).indexedBy('deliveries_of_event')}
     WHERE d.company = ${company} AND d.event IN (${sql.join(events.map(({ id }) => id))})
-      AND ${withoutIndex('d.webhook')} IN (${sql.join(webhooks)}) AND ${inState(state)}`.execute(db);
+      AND ${withoutIndex('d.webhook')} IN (${sql.join(webhooks)}) AND ${isLike(filter)}`.execute(db);
   const byEvent = Map.groupBy(rows, ({ event }) => event);
   return events.flatMap((event) => (byEvent.get(event.id) ?? []).map((row) => ({ ...event, ...row })));
 }

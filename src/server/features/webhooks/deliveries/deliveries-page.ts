@@ -10,10 +10,11 @@ import {
 } from './deliveries-list.ts';
 import type { Connection } from '../../../store/dialects/dialect.ts';
 import type { Engine } from '../../../store/engines/engine.ts';
+import { statusClasses } from '../../../store/statuses.ts';
 import type { DeliveryRecord } from './delivery-details.ts';
 import { listWebhookRows, type Webhook, webhookName } from '../stored-webhooks.ts';
 import { whyNotTouch } from '../registration.ts';
-import { button, filterForm, select, textField, withQuery } from '../../../views/form.ts';
+import { button, END_BEFORE_START, filterForm, select, textField, withQuery } from '../../../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { boundedCountText, time } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
@@ -39,6 +40,7 @@ const stateNames: Record<StateGroup, string> = {
 
 // The compiler checks that the keys are exactly the state groups.
 const stateGroups = Object.keys(stateNames) as StateGroup[];
+const responses = [...statusClasses, '0xx'];
 
 /** Shows the deliveries of a webhook, newest first. The filters are part of the URL. */
 export const showDeliveries: PortalPage = async (visit, { engine }) => {
@@ -140,7 +142,7 @@ interface Chosen extends DeliveryFilter {
   /** Whether some of the events are hidden from the administrator. */
   isPartial: boolean;
   visible: readonly EventKind[];
-  given: Record<'record' | 'event' | 'state' | 'from' | 'until', string>;
+  given: Record<'record' | 'event' | 'state' | 'response' | 'from' | 'until', string | undefined>;
   problems: Problems;
 }
 
@@ -153,23 +155,23 @@ function chosenOf(
   const visible = visibleKinds(administrator, webhook);
   const event = visible.find((kind) => kind === text('event'));
   const state = stateGroups.find((group) => group === text('state'));
+  const response = responses.find((one) => one === text('response'));
   // A browser's field for times wouldn't take anything else.
   const [from, until] = ['from', 'until'].map((name) => companyInstant(company.timeZone, text(name)));
   const problems = {
     ...(!from && text('from') !== '' && { from: NOT_A_TIME }),
     ...(!until && text('until') !== '' && { until: NOT_A_TIME }),
+    ...(from && until && until <= from && { until: END_BEFORE_START }),
   };
   const isPartial = whyNotTouch(webhook, administrator) !== undefined;
   return {
-    ...{ path, isPartial, visible, state, from, until, problems },
+    ...{ path, isPartial, visible, state, response, from, until, problems },
     record: text('record') || undefined,
     kinds: event ? [event] : isPartial ? visible : undefined,
     given: {
-      record: text('record'),
-      event: event ?? '',
-      state: state ?? '',
-      from: from ? text('from') : '',
-      until: until ? text('until') : '',
+      ...{ record: text('record'), event, state, response },
+      from: text('from'),
+      until: text('until'),
     },
   };
 }
@@ -186,20 +188,9 @@ function filters({ path, visible, given, problems }: Chosen): Html {
       ...{ name: 'record', label: 'Record id', value: given.record, type: 'search', isRequired: false },
       lengthMax: 100,
     })}
-    ${select({
-      name: 'event',
-      label: 'Event',
-      all: 'Every event',
-      choices: visible.map((kind) => [kind, kind]),
-      chosen: given.event,
-    })}
-    ${select({
-      name: 'state',
-      label: 'State',
-      all: 'Every state',
-      choices: Object.entries(stateNames),
-      chosen: given.state,
-    })}
+    ${select({ name: 'event', label: 'Event', all: 'Every event', choices: visible.map((kind) => [kind, kind]), chosen: given.event })}
+    ${select({ name: 'state', label: 'State', all: 'Every state', choices: Object.entries(stateNames), chosen: given.state })}
+    ${select({ name: 'response', label: 'Last response', all: 'Any, or none', choices: responses.map((name) => [name, name === '0xx' ? 'No response' : name]), chosen: given.response })}
     ${timeField('from', 'From')} ${timeField('until', 'Before')}`,
   );
 }
@@ -261,7 +252,7 @@ function recoverPart(visit: Visit, webhook: Webhook, given: Chosen['given']): Ht
       ${button('Send ticked deliveries again…', 'quiet')}
     </form>
     ${
-      !(given.event || given.record) &&
+      !(given.event || given.record || given.response) &&
       html`<form method="get" action="${action}">
         <input type="hidden" name="from" value="${given.from || first}" />
         <input type="hidden" name="until" value="${given.until}" />

@@ -19,7 +19,10 @@ for (const name of engineNames)
       until: new Date(STORY_NOW.getTime() - 1),
     });
     await engine.run(`UPDATE deliveries SET state = 'retrying' WHERE webhook = '${id}' AND state = 'failed'`);
+    await engine.run("UPDATE delivery_attempts SET status = 410, error = NULL WHERE delivery LIKE '%3'");
     const visitor = await portal.signedIn();
+    const answered = (condition: string) =>
+      `(SELECT ${condition} FROM delivery_attempts AS a WHERE a.webhook = d.webhook AND a.delivery = d.id ORDER BY number DESC LIMIT 1)`;
     const isRecord = (record: string) => `CAST(e.data AS TEXT) LIKE '{"id":"${record}",%'`;
     const filters: [query: string, condition: string][] = [
       ['', 'TRUE'],
@@ -32,6 +35,11 @@ for (const name of engineNames)
       ['?record=job_13&event=quote.accepted', `${isRecord('job_13')} AND e.kind = 'quote.accepted'`],
       ['?record=job_7&state=unsent', `${isRecord('job_7')} AND d.state = 'failed'`],
       ["?record='", 'FALSE'],
+      ['?response=2xx', answered('a.status < 300')],
+      ['?response=4xx', answered('a.status = 410')],
+      ['?response=0xx&state=unsent', `d.state = 'failed' AND ${answered('a.error IS NOT NULL')}`],
+      ['?response=4xx&event=quote.accepted', `e.kind = 'quote.accepted' AND ${answered('a.status = 410')}`],
+      ['?response=3xx', 'FALSE'],
     ];
     for (const [query, condition] of filters) {
       const expected = await idsWhere(engine, condition);
@@ -41,6 +49,9 @@ for (const name of engineNames)
       t.strictSame(places, places.toSorted().reverse(), 'the newest first');
       t.ok(expected.length > 0 || condition === 'FALSE', query);
     }
+    const backwards = await visitor.visit('/portal/deliveries?from=2026-11-20T00:00&until=2026-11-19T00:00');
+    t.equal(backwards.statusCode, 422);
+    t.match(visitor.text, 'The end is before the start');
     const { visitor: limited } = await portal.join({ scopes: ['quotes:read'], mayInvite: false });
     const visible = await idsWhere(engine, "e.kind = 'quote.accepted'");
     t.strictSame((await crawl(limited, '/portal/deliveries')).toSorted(), visible.toSorted());

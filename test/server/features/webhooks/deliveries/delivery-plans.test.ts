@@ -47,7 +47,7 @@ async function live(engine: Engine): Promise<void> {
   await countWaiting(engine, 10_000);
   await recordResults(engine, leased.map(deliveredResult));
   const listed = [{ company: 'acme', id: 'whk_a', createdAt: DUE_AT, pausedAt: null }];
-  for (const filter of [{}, { record: 'job_2' }])
+  for (const filter of [{}, { record: 'job_2' }, { record: 'job_2', response: '4xx' }])
     await listDeliveryRows(engine.db, listed, filter, { countMax: 50 });
   await removeOld(engine, new Date(0), '');
   await purgeDeletedWebhooks(engine);
