@@ -70,11 +70,12 @@ export async function listDeliveryRows(
   page: PageOptions,
 ): Promise<ListedPage> {
   if (webhooks.length === 0) return { deliveries: [], before: undefined, isCutShort: false };
-  const { kinds, record, state } = filter;
+  const { kinds, record, state, response } = filter;
   // Few events can match, so their deliveries are looked up.
   const isOfFewEvents = record !== undefined || (kinds?.length === 1 && !isRare(state));
   const scan = isOfFewEvents ? scanEvents : scanWebhooks;
-  const lookedAtMax = Math.ceil(LOOKED_AT_MAX / webhooks.length);
+  // Looking up each event's deliveries, or each delivery's attempt, takes twice as long.
+  const lookedAtMax = Math.ceil(LOOKED_AT_MAX / (isOfFewEvents || response ? 2 : 1) / webhooks.length);
   const { rows, ...end } = await scan(db, webhooks, filter, { ...page, lookedAtMax });
   return { deliveries: await withAttempts(db, webhooks, rows), ...end };
 }
@@ -97,10 +98,9 @@ const isRare = (state: StateGroup | undefined) => state === 'retrying' || state 
 function isLike({ state, response }: DeliveryFilter): RawBuilder<boolean> {
   const isInState = state ? states[state] : sql<boolean>`TRUE`;
   if (!response) return isInState;
-  // Not joined: PostgreSQL would scan all attempts.
-  const status = sql`(SELECT COALESCE(a.status, 0) FROM delivery_attempts AS a
+  // A join or EXISTS would let PostgreSQL scan all attempts.
+  return sql`${isInState} AND (SELECT ${hasStatus(sql`COALESCE(a.status, 0)`, response)} FROM delivery_attempts AS a
     WHERE a.company = d.company AND a.webhook = d.webhook AND a.delivery = d.id AND a.number = d.attempt_count)`;
-  return sql`${isInState} AND ${hasStatus(status, response)}`;
 }
 
 /** Scans the deliveries of each webhook. The page ends where it is full, or where the first of the scans stops. */
