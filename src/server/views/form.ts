@@ -76,10 +76,10 @@ export function textField(field: TextField): Html {
   </div>`;
 }
 
-/** Renders the field for a day of a filter, which is in the page's URL. */
+/** Renders the field for a day of a filter, which is in the page's URL. Browsers take no other value for a day. */
 export function dayField(query: URLSearchParams, name: string, label: string): Html {
-  const problem = dayProblem(query, name);
-  return textField({ name, label, problem, value: query.get(name), type: 'date', isRequired: false });
+  const value = isDay(query.get(name) ?? '') ? query.get(name) : undefined;
+  return textField({ name, label, problem: dayProblem(query, name), value, type: 'date', isRequired: false });
 }
 
 /** Says why a filter's day can't be used; undefined if it can, or if there is none. The day `to` isn't before the day `from`. */

@@ -23,6 +23,7 @@ import type { Problems } from '../../../views/page-error.ts';
 import { page, type PageReply, type PortalPage, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook, unlessRefused, visibleKinds } from '../webhook-access.ts';
 
+/** A browser's field for times takes nothing else. */
 const NOT_A_TIME = 'Enter a date and time, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
 /** The number at which counting failed, or newer, deliveries stops. */
@@ -156,7 +157,6 @@ function chosenOf(
   const event = visible.find((kind) => kind === text('event'));
   const state = stateGroups.find((group) => group === text('state'));
   const response = responses.find((one) => one === text('response'));
-  // A browser's field for times wouldn't take anything else.
   const [from, until] = ['from', 'until'].map((name) => companyInstant(company.timeZone, text(name)));
   const problems = {
     ...(!from && text('from') !== '' && { from: NOT_A_TIME }),
@@ -179,8 +179,8 @@ function chosenOf(
 function filters({ path, visible, given, problems }: Chosen): Html {
   const timeField = (name: 'from' | 'until', label: string) =>
     textField({
-      ...{ name, label, value: given[name], type: 'datetime-local', isRequired: false },
-      problem: problems[name],
+      ...{ name, label, problem: problems[name], type: 'datetime-local', isRequired: false },
+      value: problems[name] === NOT_A_TIME ? undefined : given[name],
     });
   return filterForm(
     path,
