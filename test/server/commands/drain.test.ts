@@ -122,12 +122,12 @@ t.test('a request that waits for the database is answered and closed before the 
   await holder.connect();
   try {
     await holder.query('BEGIN');
-    await holder.query('LOCK TABLE api_keys IN ACCESS EXCLUSIVE MODE');
+    await holder.query('LOCK TABLE jobs IN ACCESS EXCLUSIVE MODE');
     // The connection of a client that means to keep it.
     using connection = await connectTo(served.port);
     connection.send(`GET /api/v1/jobs HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${key}\r\n\r\n`);
     const isWaiting = async () =>
-      (await holder.query("SELECT 1 FROM pg_locks WHERE relation = 'api_keys'::regclass AND NOT granted"))
+      (await holder.query("SELECT 1 FROM pg_locks WHERE relation = 'jobs'::regclass AND NOT granted"))
         .rowCount === 1;
     await until(isWaiting);
     await tell(served, 'SIGTERM');
