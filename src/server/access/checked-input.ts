@@ -24,6 +24,7 @@ export function checkedLine(given: string, what: string, field = 'name'): string
   const refuse = (rule: string): never => {
     throw new UsageError(`${what} ${rule}.`, { field });
   };
+  if (name === '') throw new UsageError(`Enter ${what.replace(/^T/, 't')}.`, { field });
   const [wrong] = NO_PART_OF_A_NAME.exec(name) ?? [];
   if (wrong !== undefined) {
     const code = (wrong.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');

@@ -1,4 +1,3 @@
-import { isDay } from '../../contract/company-time.ts';
 import { UsageError } from '../../errors.ts';
 import { EMAIL_CHARACTERS_MAX } from '../access/checked-input.ts';
 import { FORM_TOKEN_FIELD } from './form-tokens.ts';
@@ -15,13 +14,6 @@ export function form(
   return html`<form method="post" action="${action}">
     <input type="hidden" name="${FORM_TOKEN_FIELD}" value="${visit.formToken}" />
     ${problem !== undefined && html`<p class="error" role="alert" tabindex="-1">${problem}</p>`} ${content}
-  </form>`;
-}
-
-/** Renders a form of filters, which become part of the page's URL. */
-export function filterForm(action: string, content: Html): Html {
-  return html`<form method="get" action="${action}" class="filters" role="search">
-    ${content}<button class="quiet">Show</button>
   </form>`;
 }
 
@@ -75,21 +67,6 @@ export function textField(field: TextField): Html {
     />
   </div>`;
 }
-
-/** Renders the field for a day of a filter, which is in the page's URL. Browsers take no other value for a day. */
-export function dayField(query: URLSearchParams, name: string, label: string): Html {
-  const value = isDay(query.get(name) ?? '') ? query.get(name) : undefined;
-  return textField({ name, label, problem: dayProblem(query, name), value, type: 'date', isRequired: false });
-}
-
-/** Says why a filter's day can't be used; undefined if it can, or if there is none. The day `to` isn't before the day `from`. */
-export function dayProblem(query: URLSearchParams, name: string): string | undefined {
-  const [day = '', from = ''] = [name, 'from'].map((field) => query.get(field) ?? '');
-  if (day !== '' && !isDay(day)) return `“${day}” isn’t a date. Enter one such as 2026-11-20.`;
-  return name === 'to' && day !== '' && isDay(from) && day < from ? END_BEFORE_START : undefined;
-}
-
-export const END_BEFORE_START = 'The end is before the start.';
 
 function notes({ name, id = name, hint, problem }: Field): Html {
   return html`${hint !== undefined && html`<p class="hint" id="${id}-hint">${hint}</p>`}

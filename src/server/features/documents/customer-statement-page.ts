@@ -6,7 +6,7 @@ import { contentDisposition } from '../../invoice-pdf/file-name.ts';
 import { customerAccountOf } from '../../printed-document/account.ts';
 import { refuseWithoutDocuments } from '../../views/availability.ts';
 import { tableFile } from '../../views/download.ts';
-import { dayProblem } from '../../views/form.ts';
+import { dayProblem } from '../../views/filter.ts';
 import { countText } from '../../views/formats.ts';
 import { notFound, PageError } from '../../views/page-error.ts';
 import { file, type PortalPage } from '../../views/visit.ts';
@@ -21,9 +21,11 @@ const EVER = '1970-01-03';
 /** Days before today of which the month is the first that statements show, unless another day is chosen. */
 const SINCE_DAYS = 60;
 
-/** Returns the day in a page's URL since which statements show paid invoices. */
-export function sinceIn(query: URLSearchParams, today: string): string {
-  return query.get('since') || `${daysAfter(today, -SINCE_DAYS).slice(0, 'YYYY-MM'.length)}-01`;
+/** Reads the day in a page's URL since which statements show paid invoices, and says why it can't be used. */
+export function sinceIn(query: URLSearchParams, today: string) {
+  const since = query.get('since') || `${daysAfter(today, -SINCE_DAYS).slice(0, 'YYYY-MM'.length)}-01`;
+  const isAhead = since > today ? 'Choose today or an earlier day.' : undefined;
+  return { since, problem: dayProblem(query, 'since') ?? isAhead };
 }
 
 /** Serves a customer's statement in one currency as of today: what is open, and what was settled since a day. */
@@ -32,8 +34,7 @@ export const downloadCustomerStatement: PortalPage = async (visit, { engine, doc
   const { company, query, now } = visit;
   const { customer = '', currency = '', format } = Object.fromEntries(query);
   const today = companyDay(company.timeZone, now);
-  const since = sinceIn(query, today);
-  const problem = dayProblem(query, 'since');
+  const { since, problem } = sinceIn(query, today);
   if (problem) throw new PageError(422, 'The day isn’t right', problem);
   const of = { customer, currency, since, limit: INVOICES_MAX + 1 };
   const invoices = await readCustomerInvoices(engine, company.id, of);

@@ -15,7 +15,8 @@ import { whyNotShown } from '../../views/availability.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import type { Problems } from '../../views/page-error.ts';
 import { daysOverdue, stateBadge, stateNames, stateOf } from './document-state.ts';
-import { dayField, dayProblem, filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { dayField, dayProblem, filterChoices, filterForm } from '../../views/filter.ts';
+import { select, textField, withQuery } from '../../views/form.ts';
 import { counted, countText, dayText, kindNames } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
@@ -84,16 +85,13 @@ export function withoutDocuments(
 /** Reads the search from a page's URL. An invalid value is left out, and reported as a problem of its field. */
 function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } {
   const { query, company, now } = visit;
-  const problems: Record<string, string> = {};
-  const given = (field: string, isKnown: (value: string) => boolean, rule: string) => {
-    const value = query.get(field) || undefined;
-    if (value === undefined || isKnown(value)) return value;
-    problems[field] = `“${value}” ${rule}`;
-    return undefined;
-  };
-  // `given` returns only names of the record.
-  const chosen = <Name extends string>(field: string, names: Record<Name, string>) =>
-    given(field, (value) => Object.hasOwn(names, value), 'isn’t one of these.') as Name | undefined;
+  const { problems, choiceOf } = filterChoices(query);
+  const currency = query.get('currency') || undefined;
+  if (currency !== undefined && !/^[A-Z]{3}$/.test(currency))
+    problems.currency = `“${currency}” isn’t a currency such as EUR.`;
+  // Only the names of the record are its keys.
+  const chosen = <Name extends string>(name: string, names: Record<Name, string>) =>
+    choiceOf(name, Object.keys(names) as Name[]);
   const day = (field: string) => {
     const problem = dayProblem(query, field);
     if (problem !== undefined) problems[field] = problem;
@@ -105,7 +103,7 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
     kind: chosen('kind', kindNames),
     state: chosen('state', stateNames),
     customer: query.get('customer') || undefined,
-    currency: given('currency', (value) => /^[A-Z]{3}$/.test(value), 'is not a currency such as EUR.'),
+    currency: problems.currency === undefined ? currency : undefined,
     from: day('from'),
     to: day('to'),
     today: companyDay(company.timeZone, now),

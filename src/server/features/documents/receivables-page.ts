@@ -10,7 +10,8 @@ import { type Receivable, readReceivables } from './receivables.ts';
 import type { DocumentSearch, OpenAge } from './searched-parts.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import { daysOverdue } from './document-state.ts';
-import { dayProblem, filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { filterChoices, filterForm } from '../../views/filter.ts';
+import { select, textField, withQuery } from '../../views/form.ts';
 import { countText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { emptyState } from '../../views/notice.ts';
@@ -47,12 +48,9 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
     const file = { name: 'receivables', format, columns: columnsOf(receivableSchema) };
     return tableFile(file, downloadRows(engine, company.id, today));
   }
-  const since = sinceIn(query, today);
-  const order = query.get('sort') || 'total';
-  const problems = {
-    sort: Object.hasOwn(orders, order) ? undefined : `“${order}” isn’t one of these.`,
-    since: dayProblem(query, 'since'),
-  };
+  const { since, problem } = sinceIn(query, today);
+  const { problems, choiceOf } = filterChoices(query);
+  const order = choiceOf('sort', Object.keys(orders)) ?? 'total';
   const byCurrency = [...Map.groupBy(receivables, ({ currency }) => currency)].toSorted();
   const parts = byCurrency.map(([currency, owed]) =>
     currencyPart(engine, company.id, currency, owed, { order, since }),
@@ -69,12 +67,12 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
           ${filterForm(
             PATH,
             html`${select({ name: 'sort', label: 'Sort by', choices: Object.entries(orders), chosen: order, problem: problems.sort })}
-            ${textField({ name: 'since', label: 'On statements: settled since', type: 'date', value: since, problem: problems.since })}`,
+            ${textField({ name: 'since', label: 'On statements: settled since', type: 'date', value: since, problem })}`,
           )}
           ${downloadLinks(count, (as) => withQuery(PATH, { format: as }))} ${await Promise.all(parts)}`,
     {
       section: 'receivables',
-      isRefused: query.has('format') || (problems.sort ?? problems.since) !== undefined,
+      isRefused: query.has('format') || (problems.sort ?? problem) !== undefined,
     },
   );
 };

@@ -7,7 +7,8 @@ import { hasEnded, listActiveKeys, listEndedKeys, type UsedKey } from './stored-
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
 import { notFound, type Problems } from '../../views/page-error.ts';
-import { confirmForm, filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { filterForm } from '../../views/filter.ts';
+import { confirmForm, select, textField, withQuery } from '../../views/form.ts';
 import { counted, dayText, time } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
 import { badge, warning } from '../../views/notice.ts';

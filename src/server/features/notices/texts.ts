@@ -25,26 +25,26 @@ const changed = {
 
 const templates: Record<NoticeKind, Template> = {
   'webhook.failing': {
-    subject: 'The webhook to {host} is failing',
-    again: 'The webhook to {host} is still failing',
+    subject: 'The webhook to {name} is failing',
+    again: 'The webhook to {name} is still failing',
     text: 'Nothing has been delivered to {host} since {since}. {cause} Deliveries waiting: {waiting}; failed or held: {unsent}. We’ll tell you each day while it is failing.',
     path: '/portal/webhooks/{webhook}',
     choice:
       'A webhook has been failing for 15 minutes (then daily), works again, or is paused and about to lose deliveries',
   },
   'webhook.recovered': {
-    subject: 'The webhook to {host} works again',
+    subject: 'The webhook to {name} works again',
     text: 'It was failing from {since} to {until}. Failed or held deliveries that you can send again: {unsent}.',
     path: '/portal/webhooks/{webhook}/deliveries?state=unsent',
   },
   'webhook.losing': {
-    subject: 'Deliveries to {host} will be lost',
-    again: 'Deliveries to {host} are being lost',
+    subject: 'Deliveries to {name} will be lost',
+    again: 'Deliveries to {name} are being lost',
     text: 'The webhook is paused. Deliveries waiting: {waiting}. Each is lost 30 days after its event, the next at {lost}. Resume the webhook to send them. We’ll tell you each week while it is paused.',
     path: '/portal/webhooks/{webhook}',
   },
   'delivery.failed': {
-    subject: 'A delivery to {host} failed',
+    subject: 'A delivery to {name} failed',
     text: 'The receiver didn’t accept it. We stopped retrying after about 20 hours. There may be more: we tell you at most once a day. You can send them again for 30 days.',
     path: '/portal/webhooks/{webhook}/deliveries?state=unsent',
     choice: 'A delivery has failed',
@@ -66,18 +66,18 @@ const templates: Record<NoticeKind, Template> = {
     path: '/portal/keys',
   },
   'webhook.registered': {
-    subject: 'A webhook to {host} was registered',
+    subject: 'A webhook to {name} was registered',
     text: '{by} registered a webhook to {host}.',
     path: '/portal/webhooks/{webhook}',
     choice: 'A webhook is registered, paused or deleted',
   },
   'webhook.paused': {
-    subject: 'The webhook to {host} was paused',
+    subject: 'The webhook to {name} was paused',
     text: '{by} paused the webhook to {host}. Its deliveries wait until somebody resumes it, for up to 30 days.',
     path: '/portal/webhooks/{webhook}',
   },
   'webhook.deleted': {
-    subject: 'The webhook to {host} was deleted',
+    subject: 'The webhook to {name} was deleted',
     text: '{by} deleted the webhook to {host}. Nothing more is sent to it.',
     path: '/portal/webhooks',
   },
@@ -171,7 +171,9 @@ export function noticeTexts(
   service: string,
   { isMail = false } = {},
 ): { subject: string; text: string; path: string; company: string } {
-  const given: Record<string, string> = { ...details, company: company.name, service };
+  // Mail programs would turn names into links, so a mail names a webhook by its host.
+  const name = (isMail ? details.host : undefined) ?? details.name ?? details.host ?? '–';
+  const given: Notice['details'] = { ...details, name, company: company.name, service };
   const fill = (template: string, shown: (value: string, name: string) => string) =>
     template.replaceAll(/\{([\w ]+)\}/g, (_all, name: string) => shown(given[name] ?? '–', name));
   const shown = (value: string, name: string) => {

@@ -11,7 +11,8 @@ import {
 } from '../../store/accounts/audit-trail.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { downloadIn, downloadLinks, ROWS_MAX, tableFile } from '../../views/download.ts';
-import { dayField, dayProblem, filterForm, select, withQuery } from '../../views/form.ts';
+import { dayField, dayProblem, filterChoices, filterForm } from '../../views/filter.ts';
+import { select, withQuery } from '../../views/form.ts';
 import { browserName, momentText, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { pageOf, pagination, table } from '../../views/table.ts';
@@ -23,8 +24,9 @@ const BATCH_ENTRIES = 500;
 
 export const showAudit: PortalPage = async (visit, { engine }) => {
   const { company, query } = visit;
-  const filter = filterIn(visit);
-  const isRefused = ['from', 'to'].some((name) => dayProblem(query, name) !== undefined);
+  const { problems, choiceOf } = filterChoices(query);
+  const filter = filterIn(visit, choiceOf('action', Object.keys(auditActions) as AuditAction[]));
+  const isRefused = ['from', 'to'].some((name) => dayProblem(query, name)) || problems.action !== undefined;
   const before = query.get('before') ?? undefined;
   const found = isRefused
     ? []
@@ -46,7 +48,7 @@ export const showAudit: PortalPage = async (visit, { engine }) => {
       </p>
       ${filterForm(
         PATH,
-        html`${select({ name: 'action', label: 'Action', all: 'Everything', choices: Object.entries(auditActions), chosen: filter.action })}
+        html`${select({ name: 'action', label: 'Action', all: 'Everything', choices: Object.entries(auditActions), chosen: filter.action, problem: problems.action })}
         ${select({ name: 'who', label: 'Administrator', all: 'Everybody', choices: people.map(({ id, name }) => [id, name]), chosen: filter.administrator })}
         ${dayField(query, 'from', 'From')} ${dayField(query, 'to', 'To')}`,
       )}
@@ -73,11 +75,10 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   });
 }
 
-/** Reads the filter from the page's URL. Unknown actions are ignored. */
-function filterIn({ query, company: { timeZone } }: Visit): AuditFilter {
-  const action = query.get('action') ?? '';
+/** Reads the filter from the page's URL. */
+function filterIn({ query, company: { timeZone } }: Visit, action: AuditAction | undefined): AuditFilter {
   return {
-    action: Object.hasOwn(auditActions, action) ? (action as AuditAction) : undefined,
+    action,
     administrator: query.get('who') || undefined,
     from: companyInstant(timeZone, `${query.get('from') ?? ''}T00:00`),
     until: companyDayEnd(timeZone, query.get('to') ?? ''),
@@ -85,9 +86,7 @@ function filterIn({ query, company: { timeZone } }: Visit): AuditFilter {
 }
 
 function addressOf({ query }: Visit, more: { format?: string; before?: string | undefined }): string {
-  const chosen = (name: string) => query.get(name) ?? undefined;
-  const filter = { action: chosen('action'), who: chosen('who'), from: chosen('from'), to: chosen('to') };
-  return withQuery(PATH, { ...filter, ...more });
+  return withQuery(PATH, { ...Object.fromEntries(query), before: undefined, format: undefined, ...more });
 }
 
 const text = { type: 'string' };
@@ -107,7 +106,7 @@ async function* downloadRows(engine: Engine, visit: Visit, filter: AuditFilter):
     yield entries.map((entry) => ({
       ...{ time: entry.at, administrator: entry.administratorName, address: entry.address },
       ...{ browser: entry.client && browserName(entry.client), action: auditActions[entry.action] },
-      details: detailTexts(visit, entry).join('; '),
+      details: detailTexts(entry).join('; '),
     }));
   } while (before !== undefined);
 }
@@ -120,7 +119,7 @@ function originOf({ administrator, address, client }: AuditEntry) {
 
 function detailsOf(visit: Visit, entry: AuditEntry) {
   const { subject, administrator } = entry;
-  const texts = detailTexts(visit, entry);
+  const texts = detailTexts(entry, visit.company.timeZone);
   if (texts.length === 0) return subject !== administrator && html`<code>${subject}</code>`;
   return html`<ul class="details">
     ${texts.map((text) => html`<li>${text}</li>`)}
@@ -129,11 +128,12 @@ function detailsOf(visit: Visit, entry: AuditEntry) {
 
 /** Details that hold lists, some with blanks between their values and some with commas. */
 const LISTS = ['events', 'scopes', 'deliveries'];
-const MOMENTS = ['last day', 'since'];
+const MOMENTS = ['last day', 'since', 'until'];
 
-function detailTexts({ company: { timeZone } }: Visit, { details }: AuditEntry): string[] {
+/** Lists an entry's details: for a page with times of the company's zone, for a file with times as in its other columns. */
+function detailTexts({ details }: AuditEntry, timeZone?: string): string[] {
   return Object.entries(details).map(([name, value]) => {
     if (LISTS.includes(name)) return `${name}: ${value.split(/,? +/).join(', ')}`;
-    return `${name}: ${MOMENTS.includes(name) ? momentText(timeZone, value) : value}`;
+    return `${name}: ${timeZone && MOMENTS.includes(name) ? momentText(timeZone, value) : value}`;
   });
 }

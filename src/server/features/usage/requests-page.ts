@@ -2,7 +2,8 @@ import { companyDay, companyDayEnd, companyInstant } from '../../../contract/com
 import { daysAfter } from '../../backoffice/times.ts';
 import { errorStatuses } from '../../connections/error-replies.ts';
 import { statusClasses } from '../../store/statuses.ts';
-import { filterForm, select, textField, withQuery } from '../../views/form.ts';
+import { filterChoices, filterForm } from '../../views/filter.ts';
+import { select, textField, withQuery } from '../../views/form.ts';
 import { dayText, exactTime, msText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
 import { badge } from '../../views/notice.ts';
@@ -25,55 +26,44 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
   // The oldest day is kept in part only.
   const oldest = daysAfter(today, -REQUEST_DAYS);
   const days = Array.from({ length: REQUEST_DAYS + 1 }, (_, index) => daysAfter(today, -index));
-  // Values that can't be chosen are ignored, as the fields then show.
-  const among = (name: string, values: readonly string[]) =>
-    values.find((value) => value === query.get(name)) ?? '';
+  const { problems, choiceOf } = filterChoices(query);
   const chosen = {
     key: query.get('key') ?? '',
-    day: among('day', days),
-    status: among('status', choices.status),
-    code: among('code', choices.code),
+    day: choiceOf('day', days),
+    status: choiceOf('status', choices.status),
+    code: choiceOf('code', choices.code),
     id: (query.get('id') ?? '').trim().toLowerCase().slice(0, 100),
   };
   const before = query.get('before') ?? '';
-  const from = companyInstant(company.timeZone, `${chosen.day || oldest}T00:00`) ?? now;
-  const until = companyDayEnd(company.timeZone, chosen.day || today) ?? now;
+  const from = companyInstant(company.timeZone, `${chosen.day ?? oldest}T00:00`) ?? now;
+  const until = companyDayEnd(company.timeZone, chosen.day ?? today) ?? now;
   const span = { from, until, limit: PAGE_REQUESTS + 1 };
-  const found = await listKeyRequests(engine, company.id, { ...chosen, before }, span);
+  const isRefused = Object.keys(problems).length > 0;
+  const found = isRefused ? [] : await listKeyRequests(engine, company.id, { ...chosen, before }, span);
   const { shown, last } = pageOf(found, PAGE_REQUESTS);
   const ids = new Set([chosen.key, ...shown.map(({ keyId }) => keyId)]);
   const keys = await listActiveKeys(engine, company.id, now, [...ids]);
   const names = new Map(keys.map(({ id, name }) => [id, `${name} (…${id.slice(-4)})`]));
-  const filter = (
-    name: 'key' | 'day' | 'status' | 'code',
-    [label, all]: [string, string],
-    values: readonly string[],
-    textOf = (value: string) => value,
-  ) =>
-    select({
-      ...{ name, label, all, chosen: chosen[name] },
-      choices: values.map((value) => [value, textOf(value)]),
-    });
   return page(
     'Requests',
     html`<p>
         The requests of your keys in the last ${REQUEST_DAYS} days, at most 50,000. The newest may be missing
         for a few seconds. In a burst only the first are listed; <a href="/portal/usage">Usage</a> counts all.
-        Requests without one of your keys, or to an address that the API doesn’t have, aren’t listed.
+        Requests without your keys, or with an address or method that the API doesn’t have, aren’t listed.
       </p>
       ${filterForm(
         '/portal/requests',
-        html`${filter('key', ['Key', 'Every key'], [...names.keys()], (id) => names.get(id) ?? id)}
-        ${filter('day', ['Day', 'Every day'], days, dayText)}
-        ${filter('status', ['Status', 'Every status'], choices.status)}
-        ${filter('code', ['Problem', 'Any, or none'], choices.code)}
+        html`${select({ name: 'key', label: 'Key', all: 'Every key', choices: [...names], chosen: chosen.key })}
+        ${select({ name: 'day', label: 'Day', all: 'Every day', choices: days.map((day) => [day, dayText(day)]), chosen: chosen.day, problem: problems.day })}
+        ${select({ name: 'status', label: 'Status', all: 'Every status', choices: choices.status.map((status) => [status, status]), chosen: chosen.status, problem: problems.status })}
+        ${select({ name: 'code', label: 'Problem', all: 'Any, or none', choices: choices.code.map((code) => [code, code]), chosen: chosen.code, problem: problems.code })}
         ${textField({ name: 'id', label: 'Request id', type: 'search', value: chosen.id, isRequired: false })}`,
       )}
       ${requestTable(visit, shown, keys)}
       ${pagination((place?: string) => withQuery('/portal/requests', { ...chosen, before: place }), {
         ...{ place: before || undefined, next: last && `${last.at} ${last.id}` },
       })}`,
-    { section: 'usage' },
+    { section: 'usage', isRefused },
   );
 };
 

@@ -71,6 +71,8 @@ function newestFirst(db: Connection, company: string) {
   return all.orderBy('at', 'desc').orderBy('id', 'desc');
 }
 
+type RequestFilter = Partial<Record<'key' | 'status' | 'code' | 'id' | 'before', string | undefined>>;
+
 /**
  * Lists the stored API requests of a company that match the filters, newest first.
  * @param chosen a key's id, a status or a class such as `4xx`, a code, a request's id, and the time and id of the request after which the
@@ -79,7 +81,7 @@ function newestFirst(db: Connection, company: string) {
 export async function listKeyRequests(
   { db }: Reads,
   company: string,
-  { key, status, code, id: asked, before }: Record<'key' | 'status' | 'code' | 'id' | 'before', string>,
+  { key, status, code, id: asked, before }: RequestFilter,
   { from, until, limit }: { from: Date; until: Date; limit: number },
 ): Promise<KeyRequest[]> {
   let query = newestFirst(db, company).limit(limit);
@@ -88,7 +90,7 @@ export async function listKeyRequests(
   if (code) query = query.where('code', '=', code);
   if (asked) query = query.where('id', '=', asked);
   if (status) query = query.where(hasStatus(sql.ref('status'), status));
-  const [at = '', id = ''] = before.split(' ');
+  const [at = '', id = ''] = before?.split(' ') ?? [];
   if (before) query = query.where(sql<boolean>`(at, id) < (${at}, ${id})`);
   return (await query.execute()).map((row) => readRow(keyRequests, row));
 }

@@ -69,7 +69,7 @@ export function needsLook(webhook: Webhook, health: WebhookHealth): boolean {
 export function lastDayText(health: WebhookHealth): string {
   const { delivered, failed } = lastDayOf(health);
   const all = delivered + failed;
-  if (all === 0) return 'Nothing sent';
+  if (all === 0) return 'Nothing sent, or tests only';
   if (failed === 0) return `100% delivered: ${counted(all, 'attempt', 'attempts')}`;
   // 99.96 % must not be rounded up to 100 %.
   const share = Math.min(delivered / all, 0.999);

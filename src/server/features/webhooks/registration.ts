@@ -22,7 +22,7 @@ import { actorId, type AuditAction } from '../../store/accounts/audit-trail.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { writeRow } from '../../store/tables/table.ts';
 import { webhooks } from '../../store/tables/webhooks.ts';
-import { eventsEver, findWebhookRow, listWebhookRows, type Webhook, webhookHost } from './stored-webhooks.ts';
+import { eventsEver, findWebhookRow, listWebhookRows, type Webhook, namesOf } from './stored-webhooks.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 
@@ -207,7 +207,7 @@ async function recordOf(
   webhook: Webhook,
   more: Record<string, string> = {},
 ): Promise<void> {
-  const details = { webhook: webhook.id, host: webhookHost(webhook), ...more };
+  const details = { ...namesOf(webhook), ...more };
   await authorised.record({ action, subject: webhook.id, details, events: webhook.events });
 }
 

@@ -24,6 +24,12 @@ export function webhookName(webhook: Pick<Webhook, 'url' | 'description' | 'repl
   return `${webhook.description || webhookHost(webhook)}${webhook.replaces === null ? '' : ' (new secret)'}`;
 }
 
+/** Returns what notices and the audit trail tell of a webhook: its name only if that isn't the host. */
+export function namesOf(webhook: Parameters<typeof webhookName>[0] & { id: string }) {
+  const [host, name] = [webhookHost(webhook), webhookName(webhook)];
+  return { webhook: webhook.id, host, ...(name !== host && { name }) };
+}
+
 /** Returns the events that a webhook has or had: of these, deliveries may be in its history. */
 export function eventsEver({ events, pastEvents }: Pick<Webhook, 'events' | 'pastEvents'>) {
   return [...events, ...pastEvents];

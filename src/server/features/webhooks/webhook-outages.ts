@@ -9,7 +9,7 @@ import { byCompany, ofAllCompanies, resultsOf } from '../../store/machines.ts';
 import { readRow } from '../../store/tables/table.ts';
 import { type DeliveryState, webhooks } from '../../store/tables/webhooks.ts';
 import { type WebhookRef, webhookText } from './deliveries/delivery-keys.ts';
-import { webhookHost } from './stored-webhooks.ts';
+import { type Webhook, namesOf } from './stored-webhooks.ts';
 
 /** Time without a delivery after which people are told that a webhook fails; they are told again each day. */
 const FAILING_MS = 15 * MINUTE_MS;
@@ -46,14 +46,13 @@ export async function noteFailures(transaction: StoreTransaction, results: reado
       UPDATE webhooks SET failed_told_at = ${at}
       WHERE company = ${company} AND id = ${webhook} AND deleted_at IS NULL AND (failed_told_at IS NULL
         OR failed_told_at <= ${before} AND (failing_since IS NULL OR failed_told_at < failing_since))
-      RETURNING url, events`.execute(transaction);
+      RETURNING url, description, replaces, events`.execute(transaction);
     for (const told of rows)
       await tell(transaction, 'delivery.failed', { company, webhook, ...told }, {}, new Date(at));
   }
 }
 
-interface ToldOf {
-  url: string;
+interface ToldOf extends Pick<Webhook, 'url' | 'description' | 'replaces'> {
   events: string;
 }
 
@@ -78,7 +77,7 @@ export async function tellOutages(engine: Engine, now: Date): Promise<void> {
     engine,
     (isReached) => sql<Outage>`
       SELECT * FROM (
-        SELECT w.company, w.id AS webhook, w.url, w.events, w.paused_at, w.failing_since AS since, w.failing_told_at AS told, (
+        SELECT w.company, w.id AS webhook, w.url, w.description, w.replaces, w.events, w.paused_at, w.failing_since AS since, w.failing_told_at AS told, (
           SELECT MAX(h.last_delivered_at) FROM webhook_hours AS h
           WHERE h.company = w.company AND h.webhook = w.id AND h.hour >= substr(w.failing_since, 1, 13)
             AND ${isReached('h.company')}
@@ -139,13 +138,13 @@ async function markTold(
 async function tell(
   transaction: StoreTransaction,
   kind: NoticeKind,
-  { company, webhook, url, events }: WebhookRef & ToldOf,
+  { company, webhook, events, ...named }: WebhookRef & ToldOf,
   details: Record<string, string>,
   now: Date,
 ): Promise<void> {
   await addNotice(transaction, {
     ...{ company, kind, now, events: readRow(webhooks, { events }).events },
-    details: { webhook, host: webhookHost({ url }), ...details },
+    details: { ...namesOf({ id: webhook, ...named }), ...details },
   });
 }
 
@@ -161,7 +160,8 @@ export async function tellLosses(engine: Engine, now: Date): Promise<void> {
   const paused = await ofAllCompanies(
     engine,
     (isReached) => sql<ToldOf & WebhookRef & { paused: string; told: string | null }>`
-      SELECT w.company, w.id AS webhook, w.url, w.events, w.paused_at AS paused, w.failing_told_at AS told
+      SELECT w.company, w.id AS webhook, w.url, w.description, w.replaces, w.events, w.paused_at AS paused,
+        w.failing_told_at AS told
       FROM webhooks AS w
       WHERE w.paused_at IS NOT NULL AND w.deleted_at IS NULL AND (w.failing_told_at IS NULL OR w.failing_told_at <= ${toldBy})
         AND ${isReached('w.company')}

@@ -231,7 +231,8 @@ async function secretPart(
   const link = ({ id }: Webhook, text: string) => html`<a href="/portal/webhooks/${id}">${text}</a>`;
   const end = confirmForm(visit, {
     ...{ action: `${action}/end`, open: 'End the old webhook', subject: '', confirm: 'End the old webhook' },
-    question: 'The old webhook is deleted with its history.',
+    question:
+      'The old webhook is deleted with its history. It gets no more deliveries, not even those waiting or being retried.',
   });
   const done = steps([
     [hasDelivered, html`Give the secret of ${link(added, 'the new webhook')} to the receiver.`],

@@ -225,7 +225,7 @@ onSqlite('days that are none are told, and odd places lead nowhere', RECORDS, as
     t.match(visitor.text, 'isn’t a date. Enter one such as 2026-11-20');
   }
   t.equal((await visitor.visit('/portal/documents?from=2026-11-20&to=2026-11-19')).statusCode, 422);
-  t.match(visitor.text, 'The end is before the start');
+  t.match(visitor.text, 'The end must be after the start');
   const { statusCode } = await visitor.visit(
     '/portal/documents?from=1&to=2&kind=quote&state=toString&format=csv',
   );

@@ -146,6 +146,7 @@ onEachEngine("a customer's statement", { hasRecords: true }, async (t, portal) =
     'customer=x&currency=EUR&format=csv': 404,
     'customer=cus:lan&currency=CHF&format=csv': 404,
     'customer=cus:lan&currency=EUR&format=csv&since=2026-02-30': 422,
+    'customer=cus:lan&currency=EUR&format=csv&since=2027-03-01': 422,
   }))
     t.equal((await visitor.visit(`/portal/receivables/statement?${query}`)).statusCode, status, query);
   await visitor.visit('/portal/receivables?since=2026-02-30');

@@ -68,7 +68,7 @@ onEachStore("a token for what isn't there is refused, and nothing is made", asyn
       { changes: ['job.create', 'job.creat'] },
       /^"job\.creat" is not a change of the feed; did you mean job\.create\?$/,
     ],
-    [{ name: '' }, /^The name of a token /],
+    [{ name: '' }, /^Enter the name of a token\.$/],
     [{ name: 'x'.repeat(101) }, /^The name of a token /],
     [{ name: 'a\nb' }, /^The name of a token /],
   ];

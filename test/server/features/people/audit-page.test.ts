@@ -72,7 +72,9 @@ onEachEngine('it is filtered by action and by administrator', async (t, portal) 
   t.equal(rows(visitor.shown), 1);
   t.match(visitor.shown, /<option value="invitation.accepted" selected>/);
   t.match(await visitor.read('/portal/audit?action=key.revoked'), /No actions/);
-  for (const nonsense of ['action=nonsense', 'before=nonsense', 'who=nonsense&before=%ff'])
+  t.equal((await visitor.visit('/portal/audit?action=nonsense')).statusCode, 422);
+  t.match(visitor.text, /“nonsense” isn’t one of these. .* No actions/);
+  for (const nonsense of ['before=nonsense', 'who=nonsense&before=%ff'])
     t.equal((await visitor.visit(`/portal/audit?${nonsense}`)).statusCode, 200, nonsense);
   t.equal((await visitor.visit('/portal/audit?before=%00')).statusCode, 400, 'what no database stores');
 });
@@ -104,7 +106,7 @@ onEachEngine('it is filtered by day, and downloaded', async (t, portal) => {
   t.strictSame(await found('from=&to=2026-11-20'), [2, 1, 0]);
   t.strictSame(await found('from=2026-11-20&action=key.changed'), [3, 2, 1]);
   t.strictSame(await found('from=2026-11-22&to=2026-11-20'), []);
-  t.match(visitor.text, /The end is before the start/);
+  t.match(visitor.text, /The end must be after the start/);
   t.strictSame(await found('from=9999-12-31&to=9999-12-31'), [], 'the last day that there is');
   t.strictSame(await found('from=2026-02-30&to=tomorrow&format=csv'), []);
   t.match(visitor.text, /“2026-02-30” isn’t a date.*“tomorrow” isn’t a date/);

@@ -112,7 +112,9 @@ onEachEngine(
     t.equal(await count('id=nowhere'), 0);
     t.equal(await count(`key=${idOf(busy)}&status=2xx&day=2026-11-20`), 2);
     t.equal(await count('day=2026-11-19'), 0);
-    t.equal(await count('status=nonsense&day=nonsense&code=nonsense'), wanted.length);
+    const wrong = '/portal/requests?status=nonsense&day=2026-11-01&code=nonsense';
+    t.equal((await visitor.visit(wrong)).statusCode, 422);
+    t.equal(visitor.shown.match(/isn’t one of these/g)?.length, 3, 'each at its field');
     t.equal((await visitor.visit('/portal/requests?key=%00')).statusCode, 400, 'what no database stores');
 
     for (const place of ['keys', 'usage']) {

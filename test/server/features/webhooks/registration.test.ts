@@ -183,6 +183,7 @@ onEachStore('the audit trail tells what was done to a webhook', async (t, { engi
   const { record } = await register(engine, 'acme', {
     url: 'https://hooks.example.com/in?token=secret-of-the-receiver',
     events: ['job.created', 'form.submitted'],
+    description: 'Stock',
     by,
   });
   const of = { company: 'acme', webhook: record.id };
@@ -200,12 +201,16 @@ onEachStore('the audit trail tells what was done to a webhook', async (t, { engi
   for (let times = 0; times < 2; times += 1) await resumeWebhook(engine, 'acme', record.id, STORY_NOW);
   await deleteWebhook(engine, 'acme', record.id, STORY_NOW, by);
   const webhook = { webhook: record.id };
-  const named = { ...webhook, host: 'hooks.example.com' };
+  const named = { ...webhook, host: 'hooks.example.com', name: 'Stock' };
   const done: [action: string, subject: string, details: object][] = [
     ['webhook.registered', record.id, { ...named, events: 'job.created form.submitted' }],
     ['webhook.pinged', record.id, webhook],
     ['delivery.sent_again', pinged, { ...webhook, delivery: pinged }],
-    ['deliveries.recovered', record.id, { ...webhook, since: STORY_NOW.toISOString() }],
+    [
+      'deliveries.recovered',
+      record.id,
+      { ...webhook, since: STORY_NOW.toISOString(), until: STORY_NOW.toISOString() },
+    ],
     ['webhook.paused', record.id, named],
     ['webhook.resumed', record.id, named],
     ['webhook.deleted', record.id, named],

@@ -43,6 +43,7 @@ onSqlite('the events and the description of a webhook are changed', async (t, po
   });
   const [entry, before] = await listAuditRows(engine, COMPANY, { limit: 2 });
   t.match(entry?.details, { description: 'Ledger', events: 'job.created job.updated' });
+  t.match(await visitor.read('/portal/notices'), /A webhook to Stock system was registered/);
   t.equal(before?.action, 'webhook.registered', 'a change of nothing is none');
 });
 

@@ -15,7 +15,7 @@ export type StateGroup = 'waiting' | 'retrying' | 'delivered' | 'unsent';
 
 export interface DeliveryFilter {
   kinds?: readonly EventKind[] | undefined;
-  /** The id of the record that the events are about. */
+  /** The id of a delivery, or of the record that the events are about. */
   record?: string | undefined;
   state?: StateGroup | undefined;
   /** The class of the last attempt's response, such as `4xx`; `0xx` if there was none. */
@@ -71,8 +71,9 @@ export async function listDeliveryRows(
 ): Promise<ListedPage> {
   if (webhooks.length === 0) return { deliveries: [], before: undefined, isCutShort: false };
   const { kinds, record, state, response } = filter;
+  const isDelivery = record?.startsWith('dlv_');
   // Few events can match, so their deliveries are looked up.
-  const isOfFewEvents = record !== undefined || (kinds?.length === 1 && !isRare(state));
+  const isOfFewEvents = !isDelivery && (record !== undefined || (kinds?.length === 1 && !isRare(state)));
   const scan = isOfFewEvents ? scanEvents : scanWebhooks;
   // Looking up each event's deliveries, or each delivery's attempt, takes twice as long.
   const lookedAtMax = Math.ceil(LOOKED_AT_MAX / (isOfFewEvents || response ? 2 : 1) / webhooks.length);
@@ -170,11 +171,11 @@ interface DeliveryScan {
   condition: RawBuilder<unknown>;
 }
 
-/** Builds the SQL table, with the alias `d`, and the SQL condition for a scan of deliveries. */
+/** Builds the SQL table, with the alias `d`, and the SQL condition for a scan of deliveries. A `record` is a delivery's id. */
 function deliveriesIn(
   db: Connection,
   { company, webhook }: WebhookRef,
-  { state, from, until, ids }: DeliveryFilter & { ids?: readonly string[] },
+  { record, state, from, until, ids }: DeliveryFilter & { ids?: readonly string[] },
   before?: string,
 ): DeliveryScan {
   const conditions = [
@@ -182,6 +183,7 @@ function deliveriesIn(
     ...(isRare(state) ? [isLike({ state })] : []),
     ...(from ? [sql`d.id >= ${firstId('dlv_', from)}`] : []),
     ...(until ? [sql`d.id < ${firstId('dlv_', until)}`] : []),
+    ...(record === undefined ? [] : [sql`d.id = ${record}`]),
     ...(ids ? [sql`d.id IN (${sql.join(ids)})`] : []),
     ...(before === undefined ? [] : [sql`d.id < ${before}`]),
   ];

@@ -14,7 +14,8 @@ import { statusClasses } from '../../../store/statuses.ts';
 import type { DeliveryRecord } from './delivery-details.ts';
 import { listWebhookRows, type Webhook, webhookName } from '../stored-webhooks.ts';
 import { whyNotTouch } from '../registration.ts';
-import { button, END_BEFORE_START, filterForm, select, textField, withQuery } from '../../../views/form.ts';
+import { END_BEFORE_START, filterChoices, filterForm } from '../../../views/filter.ts';
+import { button, select, textField, withQuery } from '../../../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { boundedCountText, time } from '../../../views/formats.ts';
 import { type Html, html } from '../../../views/html.ts';
@@ -154,15 +155,14 @@ function chosenOf(
 ): Chosen {
   const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 100);
   const visible = visibleKinds(administrator, webhook);
-  const event = visible.find((kind) => kind === text('event'));
-  const state = stateGroups.find((group) => group === text('state'));
-  const response = responses.find((one) => one === text('response'));
   const [from, until] = ['from', 'until'].map((name) => companyInstant(company.timeZone, text(name)));
-  const problems = {
-    ...(!from && text('from') !== '' && { from: NOT_A_TIME }),
-    ...(!until && text('until') !== '' && { until: NOT_A_TIME }),
-    ...(from && until && until <= from && { until: END_BEFORE_START }),
-  };
+  const { problems, choiceOf } = filterChoices(query);
+  if (!from && text('from') !== '') problems.from = NOT_A_TIME;
+  if (!until && text('until') !== '') problems.until = NOT_A_TIME;
+  if (from && until && until <= from) problems.until = END_BEFORE_START;
+  const event = choiceOf('event', visible);
+  const state = choiceOf('state', stateGroups);
+  const response = choiceOf('response', responses);
   const isPartial = whyNotTouch(webhook, administrator) !== undefined;
   return {
     ...{ path, isPartial, visible, state, response, from, until, problems },
@@ -184,13 +184,10 @@ function filters({ path, visible, given, problems }: Chosen): Html {
     });
   return filterForm(
     path,
-    html`${textField({
-      ...{ name: 'record', label: 'Record id', value: given.record, type: 'search', isRequired: false },
-      lengthMax: 100,
-    })}
-    ${select({ name: 'event', label: 'Event', all: 'Every event', choices: visible.map((kind) => [kind, kind]), chosen: given.event })}
-    ${select({ name: 'state', label: 'State', all: 'Every state', choices: Object.entries(stateNames), chosen: given.state })}
-    ${select({ name: 'response', label: 'Last response', all: 'Any, or none', choices: responses.map((name) => [name, name === '0xx' ? 'No response' : name]), chosen: given.response })}
+    html`${textField({ name: 'record', label: 'Id of a record or delivery', value: given.record, type: 'search', isRequired: false, lengthMax: 100 })}
+    ${select({ name: 'event', label: 'Event', all: 'Every event', choices: visible.map((kind) => [kind, kind]), chosen: given.event, problem: problems.event })}
+    ${select({ name: 'state', label: 'State', all: 'Every state', choices: Object.entries(stateNames), chosen: given.state, problem: problems.state })}
+    ${select({ name: 'response', label: 'Last attempt', all: 'Any', choices: responses.map((name) => [name, name === '0xx' ? 'No response' : name]), chosen: given.response, problem: problems.response })}
     ${timeField('from', 'From')} ${timeField('until', 'Before')}`,
   );
 }
@@ -221,9 +218,7 @@ function deliveryTable(
       ...(names ? [names.get(delivery.webhook)] : []),
       time(visit, delivery.createdAt),
       deliveryBadge(delivery),
-      delivery.state === 'withheld' && delivery.withheldFor !== null
-        ? withheldText(delivery.withheldFor)
-        : lastResult(delivery),
+      lastResult(delivery),
       delivery.attemptCount,
     ]),
     empty: isCutShort
@@ -237,9 +232,10 @@ function deliveryTable(
   ${isCutShort && html`<p class="hint">The search stopped after a few thousand deliveries. Older ones may match too.</p>`}`;
 }
 
-function lastResult({ attempts, attemptCount }: DeliveryRecord): string | undefined {
+function lastResult({ attempts, attemptCount, withheldFor }: DeliveryRecord): string | undefined {
   const last = attempts.find(({ number }) => number === attemptCount);
-  return last && attemptSummary(last);
+  const texts = [withheldFor === null ? '' : withheldText(withheldFor), last ? attemptSummary(last) : ''];
+  return texts.join(' ').trim() || undefined;
 }
 
 /** Renders forms to send the ticked deliveries or a whole period again. The list's tick boxes belong to the first form. */

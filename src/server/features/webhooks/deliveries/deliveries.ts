@@ -152,7 +152,9 @@ export async function recover(
       const sent = await resendUnsent(authorised, webhook, choice, after);
       if (count === 0 && sent.count > 0) {
         const chosen: Record<string, string> =
-          'ids' in choice ? { deliveries: choice.ids.join(' ') } : { since: choice.from.toISOString() };
+          'ids' in choice
+            ? { deliveries: choice.ids.join(' ') }
+            : { since: choice.from.toISOString(), until: (choice.until ?? now).toISOString() };
         const details = { webhook, ...chosen };
         await authorised.record({ action: 'deliveries.recovered', subject: webhook, details });
       }

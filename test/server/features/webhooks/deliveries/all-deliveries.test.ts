@@ -24,6 +24,7 @@ for (const name of engineNames)
     const answered = (condition: string) =>
       `(SELECT ${condition} FROM delivery_attempts AS a WHERE a.webhook = d.webhook AND a.delivery = d.id ORDER BY number DESC LIMIT 1)`;
     const isRecord = (record: string) => `CAST(e.data AS TEXT) LIKE '{"id":"${record}",%'`;
+    const [one = ''] = await idsWhere(engine, `d.webhook = '${id}' AND d.state = 'delivered'`);
     const filters: [query: string, condition: string][] = [
       ['', 'TRUE'],
       ['?event=quote.accepted', "e.kind = 'quote.accepted'"],
@@ -40,6 +41,8 @@ for (const name of engineNames)
       ['?response=0xx&state=unsent', `d.state = 'failed' AND ${answered('a.error IS NOT NULL')}`],
       ['?response=4xx&event=quote.accepted', `e.kind = 'quote.accepted' AND ${answered('a.status = 410')}`],
       ['?response=3xx', 'FALSE'],
+      [`?record=${one}`, `d.id = '${one}'`],
+      [`?record=${one}&state=unsent&event=quote.accepted`, 'FALSE'],
     ];
     for (const [query, condition] of filters) {
       const expected = await idsWhere(engine, condition);
@@ -51,7 +54,7 @@ for (const name of engineNames)
     }
     const backwards = await visitor.visit('/portal/deliveries?from=2026-11-20T00:00&until=2026-11-19T00:00');
     t.equal(backwards.statusCode, 422);
-    t.match(visitor.text, 'The end is before the start');
+    t.match(visitor.text, 'The end must be after the start');
     const { visitor: limited } = await portal.join({ scopes: ['quotes:read'], mayInvite: false });
     const visible = await idsWhere(engine, "e.kind = 'quote.accepted'");
     t.strictSame((await crawl(limited, '/portal/deliveries')).toSorted(), visible.toSorted());
