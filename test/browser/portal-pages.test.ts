@@ -90,7 +90,7 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
     webhooks: '/portal/webhooks',
     webhook: of,
     'webhook-change': `${of}/change`,
-    'deliveries-all': '/portal/deliveries?event=job.updated',
+    'deliveries-all': '/portal/deliveries?event=job.updated&response=2xx',
     'webhook-failing': `/portal/webhooks/${failing.id}`,
     deliveries: `${of}/deliveries`,
     'deliveries-failed': `/portal/webhooks/${failing.id}/deliveries?state=unsent`,
@@ -100,7 +100,7 @@ async function webhookPages({ engine }: TestPortal): Promise<Record<string, stri
     'hand-overs-failed': '/portal/hand-overs',
     'document-failed': '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',
     'deliveries-none': `/portal/webhooks/${quiet.id}/deliveries`,
-    'deliveries-refused': `${of}/deliveries?from=yesterday`,
+    'deliveries-refused': `${of}/deliveries?from=yesterday&state=none&response=2xx`,
     delivery: `/portal/webhooks/${failing.id}/deliveries/${String(failed?.id)}`,
   };
 }
