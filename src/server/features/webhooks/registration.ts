@@ -22,7 +22,7 @@ import { actorId, type AuditAction } from '../../store/accounts/audit-trail.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { writeRow } from '../../store/tables/table.ts';
 import { webhooks } from '../../store/tables/webhooks.ts';
-import { eventsEver, findWebhookRow, listWebhookRows, type Webhook, namesOf } from './stored-webhooks.ts';
+import { eventsEver, findWebhookRow, listWebhookRows, namesOf, type Webhook } from './stored-webhooks.ts';
 import type { SecretBox } from '../../process/secret-box.ts';
 import { canonicalWebhookUrl } from '../../sending/webhook-urls.ts';
 

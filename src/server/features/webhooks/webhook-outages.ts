@@ -9,7 +9,7 @@ import { byCompany, ofAllCompanies, resultsOf } from '../../store/machines.ts';
 import { readRow } from '../../store/tables/table.ts';
 import { type DeliveryState, webhooks } from '../../store/tables/webhooks.ts';
 import { type WebhookRef, webhookText } from './deliveries/delivery-keys.ts';
-import { type Webhook, namesOf } from './stored-webhooks.ts';
+import { namesOf, type Webhook } from './stored-webhooks.ts';
 
 /** Time without a delivery after which people are told that a webhook fails; they are told again each day. */
 const FAILING_MS = 15 * MINUTE_MS;
