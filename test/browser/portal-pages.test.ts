@@ -40,7 +40,7 @@ const pages = {
   'documents-refused': '/portal/documents?from=2026-02-30&kind=bill',
   'documents-aged': '/portal/documents?state=not_due&currency=EUR',
   receivables: '/portal/receivables',
-  'receivables-refused': '/portal/receivables?sort=weight',
+  'receivables-refused': '/portal/receivables?sort=weight&since=2026-02-30',
   document: '/portal/documents/01a15a0c-54c0-737e-abf7-cfe66f9292f6',
   'document-draft': '/portal/documents/01a1ef7b-a420-7b42-8594-7b990f1a8c5f',
   'hand-overs': '/portal/hand-overs',

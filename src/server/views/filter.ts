@@ -9,10 +9,10 @@ export function filterForm(action: string, content: Html): Html {
   </form>`;
 }
 
-/** Renders the field for a day of a filter, which is in the page's URL. Browsers take no other value for a day. */
+/** Renders the field for a day of a filter, which is in the page's URL. */
 export function dayField(query: URLSearchParams, name: string, label: string): Html {
-  const value = isDay(query.get(name) ?? '') ? query.get(name) : undefined;
-  return textField({ name, label, problem: dayProblem(query, name), value, type: 'date', isRequired: false });
+  const [value, problem] = [query.get(name), dayProblem(query, name)];
+  return textField({ name, label, problem, value, type: 'date', isRequired: false });
 }
 
 /** Says why a filter's day can't be used; undefined if it can, or if there is none. The day `to` isn't before the day `from`. */
@@ -24,8 +24,8 @@ export function dayProblem(query: URLSearchParams, name: string): string | undef
 
 export const END_BEFORE_START = 'The end must be after the start.';
 
-/** Reads choices from a page's URL. One that there isn't is left out, and reported as a problem of its field. */
-export function filterChoices(query: URLSearchParams) {
+/** Reads choices and days from a page's URL. One that can't be used is left out, and reported as a problem of its field. */
+export function filterReader(query: URLSearchParams) {
   const problems: Record<string, string> = {};
   const choiceOf = <Choice extends string>(name: string, choices: readonly Choice[]): Choice | undefined => {
     const given = query.get(name) || undefined;
@@ -33,5 +33,10 @@ export function filterChoices(query: URLSearchParams) {
     if (choice !== given) problems[name] = `“${given}” isn’t one of these.`;
     return choice;
   };
-  return { problems, choiceOf };
+  const dayOf = (name: string): string | undefined => {
+    const problem = dayProblem(query, name);
+    if (problem !== undefined) problems[name] = problem;
+    return problem === undefined ? query.get(name) || undefined : undefined;
+  };
+  return { problems, choiceOf, dayOf };
 }

@@ -1,3 +1,4 @@
+import { isDay } from '../../contract/company-time.ts';
 import { UsageError } from '../../errors.ts';
 import { EMAIL_CHARACTERS_MAX } from '../access/checked-input.ts';
 import { FORM_TOKEN_FIELD } from './form-tokens.ts';
@@ -39,7 +40,7 @@ interface TextField extends Field {
   lengthMax?: number;
 }
 
-/** Renders a field for one line of text, with its label, hint and problem. */
+/** Renders a field for one line of text, with its label, hint and problem. Browsers complain of a date that is none, so it is left out. */
 export function textField(field: TextField): Html {
   const {
     name,
@@ -58,7 +59,7 @@ export function textField(field: TextField): Html {
       id="${id}"
       name="${name}"
       type="${type}"
-      value="${type === 'password' ? '' : value}"
+      value="${type === 'password' || (type.startsWith('date') && !isDay((value ?? '').slice(0, 10))) ? '' : value}"
       autocomplete="${autocomplete}"
       maxlength="${lengthMax}"
       ${isRequired && html`required`}

@@ -15,7 +15,7 @@ import { whyNotShown } from '../../views/availability.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import type { Problems } from '../../views/page-error.ts';
 import { daysOverdue, stateBadge, stateNames, stateOf } from './document-state.ts';
-import { dayField, dayProblem, filterChoices, filterForm } from '../../views/filter.ts';
+import { dayField, filterForm, filterReader } from '../../views/filter.ts';
 import { select, textField, withQuery } from '../../views/form.ts';
 import { counted, countText, dayText, kindNames } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
@@ -85,18 +85,13 @@ export function withoutDocuments(
 /** Reads the search from a page's URL. An invalid value is left out, and reported as a problem of its field. */
 function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } {
   const { query, company, now } = visit;
-  const { problems, choiceOf } = filterChoices(query);
+  const { problems, choiceOf, dayOf } = filterReader(query);
   const currency = query.get('currency') || undefined;
   if (currency !== undefined && !/^[A-Z]{3}$/.test(currency))
     problems.currency = `“${currency}” isn’t a currency such as EUR.`;
   // Only the names of the record are its keys.
   const chosen = <Name extends string>(name: string, names: Record<Name, string>) =>
     choiceOf(name, Object.keys(names) as Name[]);
-  const day = (field: string) => {
-    const problem = dayProblem(query, field);
-    if (problem !== undefined) problems[field] = problem;
-    return problem === undefined ? query.get(field) || undefined : undefined;
-  };
   const search = {
     text: (query.get('search') ?? '').trim().slice(0, SEARCH_CHARACTERS_MAX),
     findsCustomers: whyNotShown(visit, 'customers') === undefined,
@@ -104,8 +99,8 @@ function searchIn(visit: Visit): { search: DocumentSearch; problems: Problems } 
     state: chosen('state', stateNames),
     customer: query.get('customer') || undefined,
     currency: problems.currency === undefined ? currency : undefined,
-    from: day('from'),
-    to: day('to'),
+    from: dayOf('from'),
+    to: dayOf('to'),
     today: companyDay(company.timeZone, now),
   };
   return { search, problems };

@@ -10,7 +10,7 @@ import { type Receivable, readReceivables } from './receivables.ts';
 import type { DocumentSearch, OpenAge } from './searched-parts.ts';
 import { downloadIn, downloadLinks, tableFile } from '../../views/download.ts';
 import { daysOverdue } from './document-state.ts';
-import { filterChoices, filterForm } from '../../views/filter.ts';
+import { filterForm, filterReader } from '../../views/filter.ts';
 import { select, textField, withQuery } from '../../views/form.ts';
 import { countText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
@@ -49,7 +49,7 @@ export const showReceivables: PortalPage = async (visit, { engine }) => {
     return tableFile(file, downloadRows(engine, company.id, today));
   }
   const { since, problem } = sinceIn(query, today);
-  const { problems, choiceOf } = filterChoices(query);
+  const { problems, choiceOf } = filterReader(query);
   const order = choiceOf('sort', Object.keys(orders)) ?? 'total';
   const byCurrency = [...Map.groupBy(receivables, ({ currency }) => currency)].toSorted();
   const parts = byCurrency.map(([currency, owed]) =>

@@ -7,7 +7,7 @@ import { hasEnded, listActiveKeys, listEndedKeys, type UsedKey } from './stored-
 import { stoppedWarning } from '../../views/availability.ts';
 import { action } from '../../views/action.ts';
 import { notFound, type Problems } from '../../views/page-error.ts';
-import { filterForm } from '../../views/filter.ts';
+import { filterForm, filterReader } from '../../views/filter.ts';
 import { confirmForm, select, textField, withQuery } from '../../views/form.ts';
 import { counted, dayText, time } from '../../views/formats.ts';
 import { type Content, type Html, html } from '../../views/html.ts';
@@ -42,7 +42,9 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
     const keys = active.filter((key) => has(key, makers.get(key.madeBy ?? '')));
     return { value, label: `${label} (${keys.length})`, keys };
   });
-  const chosen = found.find(({ value }) => value === query.get('show')) ?? found[0];
+  const { problems: refused, choiceOf } = filterReader(query);
+  const shownBy = choiceOf('show', Object.keys(filters)) ?? 'all';
+  const chosen = found.find(({ value }) => value === shownBy);
   return page(
     'API keys',
     html`${stoppedWarning(visit)}
@@ -52,7 +54,7 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
         without the others.
       </p>
       ${standing(active.length)}
-      ${active.length > 0 && filterForm('/portal/keys', select({ name: 'show', label: 'Active keys', choices: found.map(({ value, label }) => [value, label]), chosen: chosen?.value }))}
+      ${active.length > 0 && filterForm('/portal/keys', select({ name: 'show', label: 'Active keys', choices: found.map(({ value, label }) => [value, label]), chosen: shownBy, problem: refused.show }))}
       ${activeTable(shown, chosen?.keys ?? [])}
       <h2>Inactive keys</h2>
       ${endedTable(shown, listed)}
@@ -60,7 +62,7 @@ export const showKeys: PortalPage = async (visit, { engine, keyPrefix }, problem
         (key?: UsedKey) => withQuery('/portal/keys', { before: key && `${key.endsAt} ${key.id}` }),
         { place: before, next: last },
       )}`,
-    { section: 'keys' },
+    { section: 'keys', isRefused: refused.show !== undefined },
   );
 };
 

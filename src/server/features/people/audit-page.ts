@@ -11,10 +11,11 @@ import {
 } from '../../store/accounts/audit-trail.ts';
 import type { Engine } from '../../store/engines/engine.ts';
 import { downloadIn, downloadLinks, ROWS_MAX, tableFile } from '../../views/download.ts';
-import { dayField, dayProblem, filterChoices, filterForm } from '../../views/filter.ts';
+import { dayField, filterForm, filterReader } from '../../views/filter.ts';
 import { select, withQuery } from '../../views/form.ts';
 import { browserName, momentText, time } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
+import type { Problems } from '../../views/page-error.ts';
 import { pageOf, pagination, table } from '../../views/table.ts';
 import { page, type PortalPage, type Visit } from '../../views/visit.ts';
 
@@ -24,9 +25,8 @@ const BATCH_ENTRIES = 500;
 
 export const showAudit: PortalPage = async (visit, { engine }) => {
   const { company, query } = visit;
-  const { problems, choiceOf } = filterChoices(query);
-  const filter = filterIn(visit, choiceOf('action', Object.keys(auditActions) as AuditAction[]));
-  const isRefused = ['from', 'to'].some((name) => dayProblem(query, name)) || problems.action !== undefined;
+  const { problems, ...filter } = filterIn(visit);
+  const isRefused = Object.keys(problems).length > 0;
   const before = query.get('before') ?? undefined;
   const found = isRefused
     ? []
@@ -75,13 +75,15 @@ function entryTable(visit: Visit, entries: readonly AuditEntry[]): Html {
   });
 }
 
-/** Reads the filter from the page's URL. */
-function filterIn({ query, company: { timeZone } }: Visit, action: AuditAction | undefined): AuditFilter {
+/** Reads the filter from the page's URL, and its problems. */
+function filterIn({ query, company: { timeZone } }: Visit): AuditFilter & { problems: Problems } {
+  const { problems, choiceOf, dayOf } = filterReader(query);
   return {
-    action,
+    action: choiceOf('action', Object.keys(auditActions) as AuditAction[]),
     administrator: query.get('who') || undefined,
-    from: companyInstant(timeZone, `${query.get('from') ?? ''}T00:00`),
-    until: companyDayEnd(timeZone, query.get('to') ?? ''),
+    from: companyInstant(timeZone, `${dayOf('from') ?? ''}T00:00`),
+    until: companyDayEnd(timeZone, dayOf('to') ?? ''),
+    problems,
   };
 }
 

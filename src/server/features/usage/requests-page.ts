@@ -2,7 +2,7 @@ import { companyDay, companyDayEnd, companyInstant } from '../../../contract/com
 import { daysAfter } from '../../backoffice/times.ts';
 import { errorStatuses } from '../../connections/error-replies.ts';
 import { statusClasses } from '../../store/statuses.ts';
-import { filterChoices, filterForm } from '../../views/filter.ts';
+import { filterForm, filterReader } from '../../views/filter.ts';
 import { select, textField, withQuery } from '../../views/form.ts';
 import { dayText, exactTime, msText } from '../../views/formats.ts';
 import { type Html, html } from '../../views/html.ts';
@@ -26,7 +26,7 @@ export const showRequests: PortalPage = async (visit, { engine }) => {
   // The oldest day is kept in part only.
   const oldest = daysAfter(today, -REQUEST_DAYS);
   const days = Array.from({ length: REQUEST_DAYS + 1 }, (_, index) => daysAfter(today, -index));
-  const { problems, choiceOf } = filterChoices(query);
+  const { problems, choiceOf } = filterReader(query);
   const chosen = {
     key: query.get('key') ?? '',
     day: choiceOf('day', days),

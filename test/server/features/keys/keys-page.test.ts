@@ -212,4 +212,5 @@ onSqlite('keys are listed from the newest on, and filtered', async (t, { engine,
   t.strictSame(await shown('?show=never-used'), ['Unused']);
   t.strictSame(await shown('?show=left'), ['Left']);
   t.strictSame(await shown('?show=__proto__'), names.toReversed());
+  t.match(visitor.text, /“__proto__” isn’t one of these/);
 });

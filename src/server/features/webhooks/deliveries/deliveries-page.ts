@@ -14,7 +14,7 @@ import { statusClasses } from '../../../store/statuses.ts';
 import type { DeliveryRecord } from './delivery-details.ts';
 import { listWebhookRows, type Webhook, webhookName } from '../stored-webhooks.ts';
 import { whyNotTouch } from '../registration.ts';
-import { END_BEFORE_START, filterChoices, filterForm } from '../../../views/filter.ts';
+import { END_BEFORE_START, filterForm, filterReader } from '../../../views/filter.ts';
 import { button, select, textField, withQuery } from '../../../views/form.ts';
 import { attemptSummary, deliveryBadge, withheldText } from './delivery-texts.ts';
 import { boundedCountText, time } from '../../../views/formats.ts';
@@ -24,7 +24,6 @@ import type { Problems } from '../../../views/page-error.ts';
 import { page, type PageReply, type PortalPage, type Visit } from '../../../views/visit.ts';
 import { getOwnWebhook, unlessRefused, visibleKinds } from '../webhook-access.ts';
 
-/** A browser's field for times takes nothing else. */
 const NOT_A_TIME = 'Enter a date and time, such as 2026-11-20T14:30.';
 const PAGE_DELIVERIES = 50;
 /** The number at which counting failed, or newer, deliveries stops. */
@@ -156,7 +155,7 @@ function chosenOf(
   const text = (name: string) => (query.get(name) ?? '').trim().slice(0, 100);
   const visible = visibleKinds(administrator, webhook);
   const [from, until] = ['from', 'until'].map((name) => companyInstant(company.timeZone, text(name)));
-  const { problems, choiceOf } = filterChoices(query);
+  const { problems, choiceOf } = filterReader(query);
   if (!from && text('from') !== '') problems.from = NOT_A_TIME;
   if (!until && text('until') !== '') problems.until = NOT_A_TIME;
   if (from && until && until <= from) problems.until = END_BEFORE_START;
@@ -168,19 +167,15 @@ function chosenOf(
     ...{ path, isPartial, visible, state, response, from, until, problems },
     record: text('record') || undefined,
     kinds: event ? [event] : isPartial ? visible : undefined,
-    given: {
-      ...{ record: text('record'), event, state, response },
-      from: text('from'),
-      until: text('until'),
-    },
+    given: { record: text('record'), event, state, response, from: text('from'), until: text('until') },
   };
 }
 
 function filters({ path, visible, given, problems }: Chosen): Html {
   const timeField = (name: 'from' | 'until', label: string) =>
     textField({
-      ...{ name, label, problem: problems[name], type: 'datetime-local', isRequired: false },
-      value: problems[name] === NOT_A_TIME ? undefined : given[name],
+      ...{ name, label, value: given[name], type: 'datetime-local', isRequired: false },
+      problem: problems[name],
     });
   return filterForm(
     path,
